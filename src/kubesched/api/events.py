@@ -1,0 +1,127 @@
+"""What happens in a cluster: watch events as they come in, and cluster events as queueing hints hear of them.
+
+Rule: kube-scheduler v1.36 framework.ClusterEvent. Resources and actions carry upstream's names; an event's label is resource and
+action together, such as `AssignedPodDelete`.
+"""
+
+import enum
+
+import msgspec
+
+from kubesched.api.meta import KubeObject
+
+__all__ = ["ActionType", "ClusterEvent", "EventResource", "EventType", "WatchEvent"]
+
+
+class EventType(enum.Enum):
+    """What a watch says about an object."""
+
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+
+
+class WatchEvent(msgspec.Struct, frozen=True, gc=False):
+    """One object that was added, modified or deleted; `kind` is a key of KINDS."""
+
+    type: EventType
+    kind: str
+    object: KubeObject
+
+
+class ActionType(enum.IntFlag):
+    """What happened to an object; a bit each, in upstream's order, because matching compares the numbers too."""
+
+    ADD = enum.auto()
+    DELETE = enum.auto()
+    UPDATE_NODE_ALLOCATABLE = enum.auto()
+    UPDATE_NODE_LABEL = enum.auto()
+    UPDATE_NODE_TAINT = enum.auto()
+    UPDATE_NODE_CONDITION = enum.auto()
+    UPDATE_NODE_ANNOTATION = enum.auto()
+    UPDATE_NODE_DECLARED_FEATURE = enum.auto()
+    UPDATE_POD_LABEL = enum.auto()
+    UPDATE_POD_SCALE_DOWN = enum.auto()
+    UPDATE_POD_TOLERATION = enum.auto()
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = enum.auto()
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = enum.auto()
+    UPDATE_OTHER = enum.auto()
+    UPDATE = (
+        UPDATE_NODE_ALLOCATABLE
+        | UPDATE_NODE_LABEL
+        | UPDATE_NODE_TAINT
+        | UPDATE_NODE_CONDITION
+        | UPDATE_NODE_ANNOTATION
+        | UPDATE_NODE_DECLARED_FEATURE
+        | UPDATE_POD_LABEL
+        | UPDATE_POD_SCALE_DOWN
+        | UPDATE_POD_TOLERATION
+        | UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+        | UPDATE_POD_GENERATED_RESOURCE_CLAIM
+        | UPDATE_OTHER
+    )
+    ALL = ADD | DELETE | UPDATE
+
+    @property
+    def label(self) -> str:
+        """The action's name as in metrics: `Add`, `UpdateNodeTaint`, `Update`."""
+        return "".join(part.capitalize() for part in (self.name or "").split("_"))
+
+
+class EventResource(enum.Enum):
+    """The kind of object that an event is about."""
+
+    POD = "Pod"
+    ASSIGNED_POD = "AssignedPod"
+    UNSCHEDULABLE_POD = "UnschedulablePod"
+    NODE = "Node"
+    PERSISTENT_VOLUME = "PersistentVolume"
+    PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim"
+    CSI_NODE = "storage.k8s.io/CSINode"
+    CSI_DRIVER = "storage.k8s.io/CSIDriver"
+    VOLUME_ATTACHMENT = "storage.k8s.io/VolumeAttachment"
+    CSI_STORAGE_CAPACITY = "storage.k8s.io/CSIStorageCapacity"
+    STORAGE_CLASS = "storage.k8s.io/StorageClass"
+    WILDCARD = "*"
+
+
+class ClusterEvent(msgspec.Struct, frozen=True):
+    """Something that may make a pending pod schedulable.
+
+    Attributes:
+        resource: the kind of object.
+        action: what happened; a registration may name several actions at once.
+        special: a label of its own (`UnschedulableTimeout`, `ForceActivate`, ...), empty for ordinary events.
+    """
+
+    resource: EventResource
+    action: ActionType
+    special: str = ""
+
+    @property
+    def label(self) -> str:
+        """As upstream's metrics name it: `NodeAdd`, `AssignedPodDelete`."""
+        return self.special or f"{self.resource.value.rpartition('/')[2]}{self.action.label}"
+
+    @property
+    def is_wildcard(self) -> bool:
+        """Whether the event stands for anything."""
+        return self.resource is EventResource.WILDCARD and self.action == ActionType.ALL
+
+    def covers(self, incoming: "ClusterEvent") -> bool:
+        """Whether a registration for this event hears of `incoming`.
+
+        Rule: kube-scheduler v1.36 ClusterEvent.Match: wildcard; or same resource (Pod covers its two special forms), a common
+        action bit, and no incoming action above the registered ones.
+        """
+        if self.is_wildcard:
+            return True
+        same = (
+            self.resource is EventResource.WILDCARD
+            or self.resource is incoming.resource
+            or (
+                self.resource is EventResource.POD
+                and incoming.resource in (EventResource.ASSIGNED_POD, EventResource.UNSCHEDULABLE_POD)
+            )
+        )
+        return same and bool(self.action & incoming.action) and incoming.action <= self.action

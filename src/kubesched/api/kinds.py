@@ -1,0 +1,101 @@
+"""The kinds that a scheduler reads: where they live in the API, and how their JSON becomes a struct."""
+
+from typing import Final
+
+import msgspec
+
+from kubesched.api.meta import KubeObject
+from kubesched.api.node import Node
+from kubesched.api.pod import Pod
+from kubesched.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from kubesched.api.workloads import (
+    Namespace,
+    PodDisruptionBudget,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+from kubesched.errors import ObjectError
+
+__all__ = ["KINDS", "Kind", "decode_object"]
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """A kind of object.
+
+    Attributes:
+        name: as in the field `kind`.
+        group: API group, empty for the core group.
+        version: the API version that is watched.
+        plural: the resource's name in URLs and for `kubectl get`.
+        namespaced: whether its objects live in namespaces.
+        type: the struct.
+    """
+
+    name: str
+    group: str
+    version: str
+    plural: str
+    namespaced: bool
+    type: type[KubeObject]
+
+    @property
+    def api_version(self) -> str:
+        """`group/version`, or the version alone for the core group."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+KINDS: Final[dict[str, Kind]] = {
+    kind.name: kind
+    for kind in (
+        Kind("Node", "", "v1", "nodes", False, Node),
+        Kind("Pod", "", "v1", "pods", True, Pod),
+        Kind("Namespace", "", "v1", "namespaces", False, Namespace),
+        Kind("Service", "", "v1", "services", True, Service),
+        Kind("ReplicationController", "", "v1", "replicationcontrollers", True, ReplicationController),
+        Kind("ReplicaSet", "apps", "v1", "replicasets", True, ReplicaSet),
+        Kind("StatefulSet", "apps", "v1", "statefulsets", True, StatefulSet),
+        Kind("PodDisruptionBudget", "policy", "v1", "poddisruptionbudgets", True, PodDisruptionBudget),
+        Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False, PriorityClass),
+        Kind("PersistentVolume", "", "v1", "persistentvolumes", False, PersistentVolume),
+        Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, PersistentVolumeClaim),
+        Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False, StorageClass),
+        Kind("CSINode", "storage.k8s.io", "v1", "csinodes", False, CSINode),
+        Kind("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, CSIDriver),
+        Kind("CSIStorageCapacity", "storage.k8s.io", "v1", "csistoragecapacities", True, CSIStorageCapacity),
+        Kind("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments", False, VolumeAttachment),
+    )
+}
+
+_DECODERS: Final = {name: msgspec.json.Decoder(kind.type) for name, kind in KINDS.items()}
+
+
+def decode_object(kind: str, raw: bytes | memoryview | msgspec.Raw) -> KubeObject:
+    """Decode the JSON of one object of a known kind and remember its source (`raw`).
+
+    Namespaced kinds without a namespace are put into `default`, as an API server would.
+
+    Raises:
+        ObjectError: the JSON is broken or a field has the wrong type; the message names the field.
+    """
+    try:
+        decoded = _DECODERS[kind].decode(raw)
+    except msgspec.DecodeError as error:
+        raise ObjectError(f"{kind}: {error}") from error
+    if not decoded.metadata.name:
+        raise ObjectError(f"{kind}: metadata.name is missing")
+    if KINDS[kind].namespaced and not decoded.metadata.namespace:
+        metadata = msgspec.structs.replace(decoded.metadata, namespace="default")
+        decoded = msgspec.structs.replace(decoded, metadata=metadata)
+    decoded.__dict__["raw_source"] = raw
+    return decoded

@@ -1,0 +1,99 @@
+"""What all Kubernetes objects share: the base of wire values, metadata, owner references, and the way back to the source."""
+
+from typing import Any
+
+import msgspec
+
+__all__ = ["KubeObject", "ObjectMeta", "OwnerReference", "Value"]
+
+
+class Value(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """Base of everything read off the wire: immutable, camelCase outside, unknown fields ignored, null same as absent."""
+
+
+class OwnerReference(Value, frozen=True, gc=False):
+    """Which object an object belongs to; at most one owner has `controller` set."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class ObjectMeta(Value, frozen=True, gc=False):
+    """metadata, as far as scheduling reads it. Time stamps stay RFC 3339 text."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: tuple[OwnerReference, ...] | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The managing owner, if there is one."""
+        for owner in self.owner_references or ():
+            if owner.controller:
+                return owner
+        return None
+
+
+_NO_LABELS: dict[str, str] = {}
+
+
+class KubeObject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, dict=True):
+    """Base of the kinds that stand alone in a cluster. `==` compares what a scheduler reads; identity is namespace and name."""
+
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def name(self) -> str:
+        """metadata.name."""
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        """metadata.namespace; empty for kinds that live outside namespaces."""
+        return self.metadata.namespace
+
+    @property
+    def uid(self) -> str:
+        """metadata.uid."""
+        return self.metadata.uid
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """metadata.labels, empty when absent. Read only."""
+        return self.metadata.labels or _NO_LABELS
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """metadata.annotations, empty when absent. Read only."""
+        return self.metadata.annotations or _NO_LABELS
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`, or the name alone outside namespaces."""
+        return f"{self.metadata.namespace}/{self.metadata.name}" if self.metadata.namespace else self.metadata.name
+
+    @property
+    def is_terminating(self) -> bool:
+        """Whether metadata.deletionTimestamp is set."""
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def raw(self) -> bytes:
+        """The object's JSON as it came in; encoded from the fields we know where there was none."""
+        source = self.__dict__.get("raw_source")
+        return bytes(source) if source is not None else msgspec.json.encode(self)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole object as plain dicts and lists, parsed anew at each call so that the caller may edit it."""
+        parsed: dict[str, Any] = msgspec.json.decode(self.raw)
+        return parsed

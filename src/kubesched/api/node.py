@@ -1,0 +1,61 @@
+"""Nodes as a scheduler reads them."""
+
+from kubesched.api.meta import KubeObject, Value
+from kubesched.api.pod import Quantities
+
+__all__ = ["ContainerImage", "Node", "NodeSpec", "NodeStatus", "Taint"]
+
+
+class Taint(Value, frozen=True, gc=False):
+    """One entry of spec.taints."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class NodeSpec(Value, frozen=True, gc=False):
+    """spec."""
+
+    taints: tuple[Taint, ...] | None = None
+    unschedulable: bool = False
+
+
+class ContainerImage(Value, frozen=True, gc=False):
+    """An image that the node has, under all its names."""
+
+    names: tuple[str, ...] | None = None
+    size_bytes: int = 0
+
+
+class NodeCondition(Value, frozen=True, gc=False):
+    """One entry of status.conditions."""
+
+    type: str = ""
+    status: str = ""
+
+
+class NodeStatus(Value, frozen=True, gc=False):
+    """status. Capacity is not read: only allocatable counts."""
+
+    allocatable: Quantities | None = None
+    images: tuple[ContainerImage, ...] | None = None
+    declared_features: tuple[str, ...] | None = None
+    conditions: tuple[NodeCondition, ...] | None = None
+
+
+class Node(KubeObject, frozen=True):
+    """A node. `spec` and `status` hold the wire fields."""
+
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+    @property
+    def taints(self) -> tuple[Taint, ...]:
+        """spec.taints."""
+        return self.spec.taints or ()
+
+    @property
+    def unschedulable(self) -> bool:
+        """spec.unschedulable: the node is cordoned."""
+        return self.spec.unschedulable

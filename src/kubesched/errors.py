@@ -1,0 +1,95 @@
+"""Every exception that kubesched raises, one tree. A class exists when somebody would catch it apart from its siblings.
+
+    KubeschedError
+    ├── InputError                 something the user gave us is wrong; exit code 2
+    │   ├── QuantityError          a resource quantity that Kubernetes does not accept
+    │   ├── SelectorError          a label or node selector that does not parse
+    │   ├── ObjectError            a Kubernetes object that does not decode
+    │   └── ConfigError            a KubeSchedulerConfiguration that does not hold
+    ├── StateError                 an event or call that contradicts what ClusterState or a queue knows
+    ├── PluginError                a plugin raised or returned nonsense (plugin, extension point)
+    │   └── PluginDefinitionError  a plugin class that cannot work, found when it is defined or loaded
+    ├── ClusterError               the API server refused
+    └── ExtenderError              an HTTP extender failed
+
+Each message says where, what was found, what is allowed and what to do, in one sentence. Third-party exceptions end at the
+adapter that met them, as the cause.
+"""
+
+__all__ = [
+    "ClusterError",
+    "ConfigError",
+    "ExtenderError",
+    "InputError",
+    "KubeschedError",
+    "ObjectError",
+    "PluginDefinitionError",
+    "PluginError",
+    "QuantityError",
+    "SelectorError",
+    "StateError",
+]
+
+
+class KubeschedError(Exception):
+    """Base of everything that kubesched raises on purpose."""
+
+
+class InputError(KubeschedError):
+    """Something that the user gave is wrong: a file, an object, an option. The command line exits with 2."""
+
+
+class QuantityError(InputError):
+    """A text that is no resource quantity."""
+
+
+class SelectorError(InputError):
+    """A selector requirement that Kubernetes cannot parse; the text is upstream's field error."""
+
+
+class ObjectError(InputError):
+    """A Kubernetes object that does not decode; the message names the field."""
+
+
+class ConfigError(InputError):
+    """A configuration that does not hold. `str()` begins with kube-scheduler's own text where it has one."""
+
+
+class StateError(KubeschedError):
+    """A call that contradicts what the state knows, such as assuming a pod twice."""
+
+
+class PluginError(KubeschedError):
+    """A plugin raised, or returned what its hook does not allow.
+
+    Attributes:
+        plugin: name of the plugin.
+        extension_point: name of the hook, as in configuration files (`preFilter`).
+    """
+
+    def __init__(self, message: str, *, plugin: str = "", extension_point: str = "") -> None:
+        super().__init__(message)
+        self.plugin = plugin
+        self.extension_point = extension_point
+
+
+class PluginDefinitionError(PluginError):
+    """A plugin class that cannot work: wrong signature, two forms of one rule, no such extension point."""
+
+
+class ClusterError(KubeschedError):
+    """The API server refused a request.
+
+    Attributes:
+        status: HTTP status code, 0 when there was no answer.
+        reason: machine-readable reason of the Status object, such as `Conflict`.
+    """
+
+    def __init__(self, message: str, *, status: int = 0, reason: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+
+
+class ExtenderError(KubeschedError):
+    """An HTTP extender could not be asked or answered against the protocol."""
