@@ -1,0 +1,141 @@
+"""The layers of the house and the rules that keep them; each rule returns its findings as sentences."""
+
+import ast
+from collections.abc import Iterable
+
+from tests.architecture.sources import Import, Module, room_of
+
+LAYERS = (
+    {"errors"},
+    {"engine", "api", "extender.wire"},
+    {"state", "config"},
+    {"framework"},
+    {"queue"},
+    {"scheduler", "plugins"},
+    {"cluster", "snapshot", "serving", "extender.client", "explain", "metrics", "testing"},
+    {"extender.server", "live", "simulator"},
+    {"web"},
+    {"cli"},
+)
+LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
+CORE = {room for rooms in LAYERS[:6] for room in rooms}  # no I/O of their own, no clock, no threads, no chance
+FORBIDDEN_BETWEEN = {("plugins", "queue")}  # a plugin answers for a pod and knows nothing of its waiting
+FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
+
+CORE_MAY_NOT_IMPORT = set(
+    "aiohttp compression concurrent fcntl glob gzip http multiprocessing os pathlib random requests secrets select"
+    " selectors shutil signal socket socketserver ssl subprocess tempfile threading time urllib uuid zstandard".split()
+)
+RNG_TYPES = {"Random"}  # an rng is handed in; its type has to be named
+COROUTINES = {
+    "kubesched.scheduler.binding_cycle",
+    "kubesched.plugins.default_binder",
+    "kubesched.plugins.volume_binding",
+}
+CLOCK_CALLS = {"now", "utcnow", "today"}
+ONLY_IN = {"click": {"cli"}, "rich": {"cli", "explain"}, "yaml": {"snapshot", "config", "cluster", "cli"}}
+
+
+def check_layers(module: Module) -> list[str]:
+    """Imports go downward; rooms on one line do not know each other."""
+    if not module.room:
+        return []
+    if module.room not in LEVEL and not (module.room == "extender" and module.is_door):
+        return [f"{module.name}: room {module.room!r} has no layer"]
+    found = []
+    for target, line in _rooms_imported(module):
+        if target == module.room:
+            continue
+        if target not in LEVEL:
+            found.append(f"{module.name}:{line}: {target!r} is no room")
+        elif LEVEL[target] >= LEVEL.get(module.room, -1) or (module.room, target) in FORBIDDEN_BETWEEN:
+            found.append(f"{module.name}:{line}: {module.room} may not import {target}")
+    return found
+
+
+def check_doors(module: Module, exported: dict[str, list[str]]) -> list[str]:
+    """Other rooms are entered by their doors, and only what a door lists in `__all__` comes out.
+
+    Args:
+        exported: `__all__` of each door by dotted module name.
+    """
+    found = []
+    for imported in module.own_imports:
+        where = f"{module.name}:{imported.line}"
+        if room_of(imported.module) == "":
+            found.append(f"{where}: imports from the package root")
+        elif room_of(imported.module) == module.room:
+            if _is_door(imported.module) and module.room in LEVEL and "." not in module.room and not module.is_door:
+                found.append(f"{where}: imports from its own door; inside a room import the module")
+        elif not _is_door(imported.module):
+            found.append(f"{where}: goes past the door of {room_of(imported.module)!r} into {imported.module}")
+        else:
+            listed = exported.get(imported.module, [])
+            found += [f"{where}: {imported.module} does not export {n}" for n in imported.names if n not in listed]
+    return found
+
+
+def check_no_late_imports(module: Module) -> list[str]:
+    """An import inside a function hides a cycle; only commands may wait with theirs, for a quick --help."""
+    if module.room == "cli" or not module.room:
+        return []
+    return [
+        f"{module.name}:{i.line}: imports {i.module} inside a function" for i in module.own_imports if i.in_function
+    ]
+
+
+def check_core_is_pure(module: Module) -> list[str]:
+    """Below the line there is no I/O, clock, thread or chance that was not handed in."""
+    if module.room not in CORE:
+        return []
+    found = [
+        f"{module.name}:{i.line}: the core may not import {i.module}" for i in module.imports if _is_impure(module, i)
+    ]
+    return found + [f"{module.name}:{line}: the core may not call {call}" for call, line in _impure_calls(module.tree)]
+
+
+def check_libraries(module: Module) -> list[str]:
+    """Third-party libraries that belong to one purpose stay in its rooms."""
+    return [
+        f"{module.name}:{i.line}: {i.module} belongs to {', '.join(sorted(ONLY_IN[i.module.split('.')[0]]))}"
+        for i in module.imports
+        if module.room not in ONLY_IN.get(i.module.split(".")[0], {module.room})
+    ]
+
+
+def check_names(module: Module) -> list[str]:
+    """A function lives with its concept; nothing is called utils."""
+    return [f"{module.name}: {part!r} names no concept" for part in module.name.split(".") if part in FORBIDDEN_NAMES]
+
+
+def _rooms_imported(module: Module) -> Iterable[tuple[str, int]]:
+    for imported in module.own_imports:
+        if imported.module == "kubesched.extender":
+            yield from ((f"extender.{name}", imported.line) for name in imported.names)
+        elif room := room_of(imported.module):
+            yield room, imported.line
+
+
+def _is_door(module: str) -> bool:
+    return module == f"kubesched.{room_of(module)}"
+
+
+def _is_impure(module: Module, imported: Import) -> bool:
+    top = imported.module.split(".")[0]
+    if top == "asyncio":
+        return module.name not in COROUTINES
+    if imported.module == "random" and imported.names and set(imported.names) <= RNG_TYPES:
+        return False
+    return top in CORE_MAY_NOT_IMPORT
+
+
+def _impure_calls(tree: ast.Module) -> Iterable[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        call = ast.unparse(node.func)
+        owner, _, method = call.rpartition(".")
+        reads_clock = method in CLOCK_CALLS and owner.split(".")[-1] in {"datetime", "date"}
+        draws = owner in {"np.random", "numpy.random"}
+        if call in {"open", "print", "input"} or reads_clock or draws:
+            yield call, node.lineno

@@ -1,0 +1,86 @@
+"""The source tree as the architecture tests see it: modules, what they import, what their `__all__` lists."""
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src"
+PACKAGE = "kubesched"
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, and the names taken from it (none for `import module`)."""
+
+    module: str
+    names: tuple[str, ...]
+    line: int
+    in_function: bool
+
+
+@dataclass(frozen=True)
+class Module:
+    """One source file under its dotted name."""
+
+    name: str
+    tree: ast.Module
+    is_door: bool = False
+
+    @property
+    def room(self) -> str:
+        """The room it stands in: "api", "errors"; the doors of `extender` count as rooms: "extender.wire"."""
+        return room_of(self.name)
+
+    @property
+    def imports(self) -> list[Import]:
+        return list(_find_imports(self.tree, in_function=False))
+
+    @property
+    def own_imports(self) -> list[Import]:
+        """Imports of kubesched itself."""
+        return [i for i in self.imports if i.module.split(".")[0] == PACKAGE]
+
+    @property
+    def exported(self) -> list[str] | None:
+        """The literal `__all__`, or None where there is none."""
+        for node in self.tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets):
+                return list(ast.literal_eval(node.value))
+        return None
+
+
+def room_of(module: str) -> str:
+    """Name the room of a dotted module name; the package root is ""."""
+    parts = module.split(".")[1:]
+    depth = 2 if parts[:1] == ["extender"] else 1
+    return ".".join(parts[:depth])
+
+
+def parse_module(name: str, text: str, *, is_door: bool = False) -> Module:
+    return Module(name, ast.parse(text), is_door)
+
+
+def source_modules() -> list[Module]:
+    """Every module of src, by name."""
+    modules = []
+    for path in sorted((SRC / PACKAGE).rglob("*.py")):
+        parts = path.relative_to(SRC).with_suffix("").parts
+        is_door = parts[-1] == "__init__"
+        name = ".".join(parts[:-1] if is_door else parts)
+        modules.append(parse_module(name, path.read_text(encoding="utf-8"), is_door=is_door))
+    return modules
+
+
+def _find_imports(node: ast.AST, *, in_function: bool):
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            for alias in child.names:
+                yield Import(alias.name, (), child.lineno, in_function)
+        elif isinstance(child, ast.ImportFrom):
+            module = "." * child.level + (child.module or "")
+            yield Import(module, tuple(alias.name for alias in child.names), child.lineno, in_function)
+        else:
+            inside = in_function or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from _find_imports(child, in_function=inside)

@@ -1,0 +1,97 @@
+"""What the doors list is sorted, complete and there; what an import may load."""
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.architecture.sources import ROOT, Module, source_modules
+
+MODULES = source_modules()
+LISTED = [m for m in MODULES if m.exported is not None]
+DOORS = [m for m in MODULES if m.is_door and m.name not in {"kubesched", "kubesched.extender"}]
+
+
+def each(modules):
+    return pytest.mark.parametrize("module", modules, ids=lambda m: m.name)
+
+
+def export_order(name: str) -> tuple[int, str]:
+    """The order that ruff gives `__all__`: constants, classes, functions."""
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    return kind, name
+
+
+def public_names(module: Module) -> set[str]:
+    """What a door takes from the modules of its own room, and what it defines."""
+    names: set[str] = set()
+    for node in module.tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(module.name + "."):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+    return {n for n in names if not n.startswith("_")}
+
+
+def modules_after(code: str) -> set[str]:
+    """Run code in a fresh interpreter and return the top-level modules it loaded."""
+    report = "import json, sys; print(json.dumps(sorted({m.split('.')[0] for m in sys.modules})), file=sys.stderr)"
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})\n{code}\n{report}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def run_help(*arguments: str) -> str:
+    """Code that asks the command line for help and goes on."""
+    call = f"main({[*arguments, '--help']!r})"
+    return f"from kubesched.cli import main\ntry:\n    {call}\nexcept SystemExit as end:\n    assert not end.code"
+
+
+@each(DOORS)
+def test_every_door_lists_what_it_gives(module: Module):
+    assert module.exported is not None
+    assert public_names(module) - set(module.exported) == set()
+
+
+@each(LISTED)
+def test_exports_are_sorted_and_stand_once(module: Module):
+    assert module.exported == sorted(set(module.exported or []), key=export_order)
+
+
+@each(LISTED)
+def test_every_exported_name_exists(module: Module):
+    loaded = importlib.import_module(module.name)
+    missing = [name for name in module.exported or [] if getattr(loaded, name, None) is None]
+    assert missing == []
+
+
+def test_the_package_root_lists_its_names():
+    import kubesched
+
+    assert set(kubesched.__all__) <= set(dir(kubesched))
+
+
+def test_an_unknown_name_of_the_package_root_is_an_attribute_error():
+    import kubesched
+
+    with pytest.raises(AttributeError, match="Nonsense"):
+        kubesched.Nonsense  # noqa: B018
+
+
+def test_import_kubesched_loads_neither_numpy_nor_msgspec():
+    assert not {"numpy", "msgspec", "yaml", "click", "rich"} & modules_after("import kubesched")
+
+
+def test_help_loads_no_numpy():
+    assert "numpy" not in modules_after(run_help())
+
+
+def test_help_of_every_command_loads_no_numpy():
+    from kubesched.cli import main
+
+    assert main.commands
+    for name in main.commands:
+        assert "numpy" not in modules_after(run_help(name)), name

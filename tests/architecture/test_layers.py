@@ -1,0 +1,151 @@
+"""The house keeps its layers; each rule is also shown a module that breaks it."""
+
+import pytest
+
+from tests.architecture import layers
+from tests.architecture.sources import Module, parse_module, source_modules
+
+MODULES = source_modules()
+EXPORTED = {m.name: m.exported or [] for m in MODULES}
+EXPORTED |= {
+    "kubesched.errors": [
+        n.name for m in MODULES if m.name == "kubesched.errors" for n in m.tree.body if hasattr(n, "name")
+    ]
+}
+
+
+def each_module(test):
+    return pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)(test)
+
+
+def test_the_source_tree_is_found():
+    assert any(m.name == "kubesched.errors" for m in MODULES)
+
+
+@each_module
+def test_imports_go_downward(module: Module):
+    assert layers.check_layers(module) == []
+
+
+@each_module
+def test_rooms_are_entered_by_their_doors(module: Module):
+    assert layers.check_doors(module, EXPORTED) == []
+
+
+@each_module
+def test_no_import_hides_in_a_function(module: Module):
+    assert layers.check_no_late_imports(module) == []
+
+
+@each_module
+def test_the_core_does_no_io_and_asks_no_clock(module: Module):
+    assert layers.check_core_is_pure(module) == []
+
+
+@each_module
+def test_libraries_stay_in_their_rooms(module: Module):
+    assert layers.check_libraries(module) == []
+
+
+@each_module
+def test_files_are_named_for_a_concept(module: Module):
+    assert layers.check_names(module) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kubesched.api.pod", "from kubesched.state import ClusterState"),
+        ("kubesched.api.pod", "from kubesched.engine import Interner"),
+        ("kubesched.plugins.x", "from kubesched.queue import SchedulingQueue"),
+        ("kubesched.plugins.x", "from kubesched.scheduler import Scheduler"),
+        (
+            "kubesched.framework.x",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from kubesched.plugins import X",
+        ),
+        ("kubesched.live.x", "from kubesched.extender.server import serve"),
+        ("kubesched.live.x", "from kubesched.extender import server"),
+        ("kubesched.attic.x", "import sys"),
+        ("kubesched.api.x", "from kubesched.attic import y"),
+    ],
+)
+def test_an_upward_or_sideways_import_is_found(name, text):
+    assert len(layers.check_layers(parse_module(name, text))) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kubesched.state.x", "from kubesched.api import Pod"),
+        ("kubesched.extender.client", "from kubesched.extender.wire import ExtenderArgs"),
+        ("kubesched.plugins.x", "from kubesched.plugins.y import z"),
+        ("kubesched.cli.x", "from kubesched.simulator import Simulator"),
+    ],
+)
+def test_a_downward_import_is_allowed(name, text):
+    assert layers.check_layers(parse_module(name, text)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("kubesched.state.x", "from kubesched.api.pod import Pod", "past the door of 'api'"),
+        ("kubesched.state.x", "import kubesched.api.pod", "past the door of 'api'"),
+        ("kubesched.state.x", "from kubesched.api import Hidden", "does not export Hidden"),
+        ("kubesched.state.x", "from kubesched import Pod", "package root"),
+        ("kubesched.state.x", "import kubesched", "package root"),
+        ("kubesched.state.x", "from kubesched.state import Snapshot", "its own door"),
+    ],
+)
+def test_going_past_a_door_is_found(name, text, words):
+    (found,) = layers.check_doors(parse_module(name, text), {"kubesched.api": ["Pod"]})
+    assert words in found
+
+
+def test_the_doors_of_extender_are_its_modules():
+    module = parse_module("kubesched.cli.extender", "from kubesched.extender.server import serve")
+    assert layers.check_doors(module, {"kubesched.extender.server": ["serve"]}) == []
+
+
+def test_an_import_inside_a_function_is_found_outside_the_commands():
+    text = "def f():\n    from kubesched.api import Pod"
+    assert len(layers.check_no_late_imports(parse_module("kubesched.state.x", text))) == 1
+    assert layers.check_no_late_imports(parse_module("kubesched.cli.x", text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import time",
+        "from urllib.request import urlopen",
+        "import random",
+        "from random import choice",
+        "import asyncio",
+        "open('f')",
+        "import datetime\ndatetime.datetime.now(datetime.UTC)",
+        "np.random.default_rng()",
+    ],
+)
+def test_impurity_in_the_core_is_found(text):
+    assert len(layers.check_core_is_pure(parse_module("kubesched.framework.x", text))) == 1
+    assert layers.check_core_is_pure(parse_module("kubesched.live.x", text)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kubesched.framework.x", "from random import Random"),
+        ("kubesched.framework.x", "now = clock.now()"),
+        ("kubesched.scheduler.binding_cycle", "import asyncio"),
+    ],
+)
+def test_what_is_handed_in_is_allowed_in_the_core(name, text):
+    assert layers.check_core_is_pure(parse_module(name, text)) == []
+
+
+def test_a_library_outside_its_room_is_found():
+    assert len(layers.check_libraries(parse_module("kubesched.state.x", "from rich.table import Table"))) == 1
+
+
+def test_a_file_that_names_no_concept_is_found():
+    assert len(layers.check_names(parse_module("kubesched.state.utils", ""))) == 1
