@@ -22,10 +22,11 @@ CORE = {room for rooms in LAYERS[:6] for room in rooms}  # no I/O of their own, 
 FORBIDDEN_BETWEEN = {("plugins", "queue")}  # a plugin answers for a pod and knows nothing of its waiting
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
-CORE_MAY_NOT_IMPORT = set(
-    "aiohttp compression concurrent fcntl glob gzip http multiprocessing os pathlib random requests secrets select"
-    " selectors shutil signal socket socketserver ssl subprocess tempfile threading time urllib uuid zstandard".split()
-)
+FILES = {"compression", "glob", "gzip", "os", "pathlib", "shutil", "tempfile", "zstandard"}
+NETWORK = {"aiohttp", "http", "requests", "select", "selectors", "socket", "socketserver", "ssl", "urllib"}
+THREADS = {"concurrent", "multiprocessing", "signal", "subprocess", "threading"}
+CLOCK_AND_CHANCE = {"random", "secrets", "time", "uuid"}
+CORE_MAY_NOT_IMPORT = FILES | NETWORK | THREADS | CLOCK_AND_CHANCE
 RNG_TYPES = {"Random"}  # an rng is handed in; its type has to be named
 COROUTINES = {
     "kubesched.scheduler.binding_cycle",
