@@ -4,16 +4,22 @@
     generate.py --seed 7 --nodes 20 --bound 60 --pending 25 [--only resources,taints,...] > snapshot.json
 
 The same arguments always give the same snapshot. Feature groups: resources, labels, taints, ports, affinity,
-spread, images, volumes, gates. Without --only every group is used.
+spread, images, volumes, gates. Without --only every group is used. --more adds rarer features on top, `all` of them or
+those named (more.py lists them); what the groups make stays the same.
 """
 
 import argparse
 import json
 import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
+from tests.oracle import more
 
 GROUPS = ("resources", "labels", "taints", "ports", "affinity", "spread", "images", "volumes", "gates")
 ZONES, APPS, TEAMS = ("z1", "z2", "z3"), ("web", "db", "cache", "batch"), ("red", "blue")
-IMAGES = [("registry.example/app/%d:v1" % i, (20 + 90 * i) * 1024 * 1024) for i in range(12)]
+IMAGES = [(f"registry.example/app/{i}:v1", (20 + 90 * i) * 1024 * 1024) for i in range(12)]
 
 
 class Maker:
@@ -63,7 +69,7 @@ class Maker:
         status = {"capacity": alloc, "allocatable": alloc, "conditions": [{"type": "Ready", "status": "True"}]}
         if self.on["images"]:
             status["images"] = [
-                {"names": [n, n.split(":")[0] + "@sha256:{:064x}".format(k)], "sizeBytes": s}
+                {"names": [n, n.split(":")[0] + f"@sha256:{k:064x}"], "sizeBytes": s}
                 for k, (n, s) in enumerate(IMAGES)
                 if self.chance(0.4)
             ]
@@ -242,12 +248,12 @@ class Maker:
                 "namespace": r.choice(["default", "prod"]),
                 "uid": f"u-{name}",
                 "labels": labels,
-                "creationTimestamp": "2026-01-01T00:%02d:%02dZ" % (i // 60 % 60, i % 60),
+                "creationTimestamp": f"2026-01-01T00:{i // 60 % 60:02d}:{i % 60:02d}Z",
             },
             "spec": spec,
             "status": {
                 "phase": "Running" if node else "Pending",
-                "startTime": "2026-01-01T00:%02d:%02dZ" % (i // 60 % 60, i % 60),
+                "startTime": f"2026-01-01T00:{i // 60 % 60:02d}:{i % 60:02d}Z",
             }
             if node
             else {"phase": "Pending"},
@@ -357,11 +363,16 @@ def main():
     p.add_argument("--bound", type=int, default=60)
     p.add_argument("--pending", type=int, default=25)
     p.add_argument("--only", default=",".join(GROUPS))
+    p.add_argument("--more", default="", help="all, or features of more.py, comma separated")
     a = p.parse_args()
     only = a.only.split(",")
     unknown = set(only) - set(GROUPS) - {""}
     if unknown:
         p.error(f"unknown feature groups {sorted(unknown)}; known: {', '.join(GROUPS)}")
+    wanted = more.USUAL if a.more == "all" else [name for name in a.more.split(",") if name]
+    unknown = set(wanted) - set(more.FEATURES)
+    if unknown:
+        p.error(f"unknown features {sorted(unknown)}; known: all, {', '.join(more.FEATURES)}")
     m = Maker(a.seed, only)
     items = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": {"team": "blue"}}},
@@ -401,7 +412,8 @@ def main():
         ]
     items += [m.pod(i, m.r.choice(nodes)["metadata"]["name"]) for i in range(a.bound)]
     items += [m.pod(i) for i in range(a.pending)]
-    json.dump({"apiVersion": "v1", "kind": "List", "items": items}, __import__("sys").stdout)
+    items = more.enrich(items, a.seed, wanted)
+    json.dump({"apiVersion": "v1", "kind": "List", "items": items}, sys.stdout)
 
 
 if __name__ == "__main__":
