@@ -3,32 +3,37 @@
 
     record.py --oracle PATH --out DIR --seeds 1-20 [--configs DIR]
 
-Writes DIR/<case>.json.gz: {"command": ..., "config": YAML text or null, "snapshot": List, "eval": [...], "place":
-[...]}.
-Each seed gives one case with every feature group, one for a single group, and one with a configuration, in turn.
+Writes DIR/<case>.json.gz: {"command": ..., "config": YAML text or null, "snapshot": List, "eval": [...],
+"place": [...]}. Each seed gives one case with every feature group, one for a single group, and one with a
+configuration, in turn. For more of everything, and by several workers, see campaign.py.
 """
 
 import argparse
 import gzip
 import json
-import pathlib
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
-HERE = pathlib.Path(__file__).parent
+HERE = Path(__file__).parent
 GROUPS = ["resources", "labels", "taints", "ports", "affinity", "spread", "images", "volumes"]
+VERSION = "v1.36.3"
 
 
-def lines(command):
-    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return [json.loads(line) for line in out.splitlines()]
+class OracleError(Exception):
+    """The oracle ended with an error: a plugin failed in PreScore or Score, or it cannot read its input."""
 
 
-def place(command, runs=5):
-    """Placements, with every preemption outcome seen in several runs: among equal candidates kube-scheduler takes
-    any.
-    """
+def lines(command: list[str]) -> list[dict]:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OracleError(done.stderr.strip()[-500:])
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def place(command: list[str], runs: int = 5) -> list[dict]:
+    """Placements, with every preemption outcome seen in several runs: among equals kube-scheduler takes any."""
     seen = [lines(command) for _ in range(runs)]
     merged = seen[0]
     for i, pod in enumerate(merged):
@@ -39,32 +44,39 @@ def place(command, runs=5):
     return merged
 
 
-def record(oracle, out, case, arguments, config):
-    snapshot = subprocess.run(
-        [sys.executable, HERE / "generate.py", *arguments], check=True, capture_output=True, text=True
-    ).stdout
+def record(oracle: str, out: Path, case: str, arguments: list[str], config: Path | None) -> Path:
+    """Generate a snapshot, ask the oracle, write the case; it appears whole or not at all."""
+    command = [sys.executable, str(HERE / "generate.py"), *arguments]
+    snapshot = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
         f.write(snapshot)
         f.flush()
         extra = ["-config", str(config)] if config else []
         result = {
-            "version": "v1.36.3",
+            "version": VERSION,
             "command": "generate.py " + " ".join(arguments),
             "config": config.read_text() if config else None,
             "snapshot": json.loads(snapshot),
             "eval": lines([oracle, "eval", *extra, f.name]),
             "place": place([oracle, "place", "-preempt", *extra, f.name]),
         }
-    with (out / f"{case}.json.gz").open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as z:
-        z.write(json.dumps(result, separators=(",", ":"), sort_keys=True).encode())
+    path = out / f"{case}.json.gz"
+    return write_case(path, result)
 
 
-def main():
+def write_case(path: Path, case: dict) -> Path:
+    unfinished = path.with_suffix(".part")
+    with unfinished.open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as z:
+        z.write(json.dumps(case, separators=(",", ":"), sort_keys=True).encode())
+    return unfinished.rename(path)
+
+
+def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--oracle", required=True)
-    p.add_argument("--out", type=pathlib.Path, required=True)
+    p.add_argument("--out", type=Path, required=True)
     p.add_argument("--seeds", required=True)
-    p.add_argument("--configs", type=pathlib.Path)
+    p.add_argument("--configs", type=Path)
     a = p.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     first, last = map(int, a.seeds.split("-"))

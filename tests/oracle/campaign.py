@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Record many fresh cases: feature groups, features of `--more`, configurations and sizes in turn.
+
+    python -m tests.oracle.campaign --oracle PATH --seeds 100-199 --out DIR [--configs DIR] [--nodes 400] [--jobs N]
+
+Every seed gives five cases, one of each kind:
+
+- `all`: every feature group, defaults;
+- `group`: one feature group alone;
+- `more`: one to three features of more.py, laid on thickly, over one or two feature groups;
+- `most`: every usual feature of more.py at once;
+- `config`: a configuration of --configs, every second time with all features of more.py.
+
+Most snapshots have 5 to 60 nodes; --nodes lets one seed in ten have up to that many. A seed always gives the same
+cases. Cases that DIR has already are left alone, so an interrupted campaign goes on where it stood. Where the oracle
+itself cannot answer (a plugin fails while scoring) the case is left out and counted. At the end: what was recorded.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
+from tests.oracle import more
+from tests.oracle.record import GROUPS, OracleError, record
+
+CONFIGS = Path(__file__).resolve().parents[1] / "golden" / "configs"
+PENDING = 30
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One case to record."""
+
+    name: str
+    arguments: list[str]
+    config: Path | None = None
+
+
+def plans(seed: int, configs: list[Path], most_nodes: int) -> Iterator[Plan]:
+    """The cases of one seed."""
+    r = random.Random(f"campaign {seed}")
+    base = ["--seed", str(seed), *size(r, most_nodes)]
+    yield Plan(f"all-{seed:05d}", base)
+    group = GROUPS[seed % len(GROUPS)]
+    yield Plan(f"group-{group}-{seed:05d}", [*base, "--only", group])
+    feature = list(more.USUAL)[seed % len(more.USUAL)]
+    chosen = sorted({feature, *r.sample(more.USUAL, r.choice([0, 0, 1, 2]))})
+    groups = sorted({"resources", *r.sample(GROUPS, r.choice([0, 1]))})
+    yield Plan(f"more-{feature}-{seed:05d}", [*base, "--only", ",".join(groups), "--more", ",".join(chosen)])
+    yield Plan(f"most-{seed:05d}", [*base, "--more", "all"])
+    if configs:
+        config = configs[seed % len(configs)]
+        extra = ["--more", "all"] if seed // len(configs) % 2 else ["--more", "profiles,pressure"]
+        yield Plan(f"config-{config.stem}-{seed:05d}", ["--seed", str(seed), *size(r, most_nodes), *extra], config)
+
+
+def size(r: random.Random, most_nodes: int) -> list[str]:
+    nodes = r.choice([5, 8, 12, 16, 20, 25, 30, 40, 60])
+    if most_nodes > 60 and r.random() < 0.1:
+        nodes = r.randrange(60, most_nodes + 1)
+    return ["--nodes", str(nodes), "--bound", str(r.randrange(nodes, 5 * nodes + 1)), "--pending", str(PENDING)]
+
+
+def run(oracle: str, out: Path, plan: Plan) -> str:
+    """Record one case; what became of it."""
+    if (out / f"{plan.name}.json.gz").exists():
+        return "there already"
+    try:
+        record(oracle, out, plan.name, plan.arguments, plan.config)
+    except OracleError as error:
+        with (out / "left-out.txt").open("a") as log:
+            log.write(f"{plan.name}: generate.py {' '.join(plan.arguments)}: {error}\n")
+        return "left out"
+    return "recorded"
+
+
+def main() -> None:
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--oracle", required=True, help="the oracle's binary")
+    p.add_argument("--seeds", required=True, help="first-last")
+    p.add_argument("--out", type=Path, required=True, help="folder for the cases")
+    p.add_argument("--configs", type=Path, default=CONFIGS, help="folder of configurations (default: the golden ones)")
+    p.add_argument("--nodes", type=int, default=400, help="nodes of the largest snapshots (default 400)")
+    p.add_argument("--jobs", type=int, default=1, help="cases recorded at once (default 1)")
+    a = p.parse_args()
+    a.out.mkdir(parents=True, exist_ok=True)
+    first, last = map(int, a.seeds.split("-"))
+    configs = sorted(a.configs.glob("*.yaml"))
+    todo = [plan for seed in range(first, last + 1) for plan in plans(seed, configs, a.nodes)]
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        outcomes = collections.Counter(pool.map(lambda plan: run(a.oracle, a.out, plan), todo))
+    print(f"{len(todo)} cases: " + ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()))
+
+
+if __name__ == "__main__":
+    main()
