@@ -1,0 +1,45 @@
+"""The base of all plugin arguments, in the tree and outside it."""
+
+from typing import Final, Self
+
+import msgspec
+
+from kubesched.config.field_errors import FieldError
+
+__all__ = ["PluginArgs"]
+
+
+# msgspec hands `frozen` on to subclasses; type checkers would ask every author to repeat it, so they do not see it.
+_FROZEN: Final = {"frozen": True}
+
+
+class PluginArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True, **_FROZEN):
+    """What a plugin may be told in `pluginConfig`; subclass it as `Args` of the plugin, and declare fields with defaults.
+
+    Fields are snake_case here and camelCase in files; instances are immutable. A field that is absent or null in the file
+    has its default. A field that is not declared, or a value of another type, is refused when the configuration is read.
+
+    Example:
+        class Args(PluginArgs):
+            owners: dict[str, str] = {}
+            bonus: int = 10
+
+            def validate(self, path: str) -> list[FieldError]:
+                if self.bonus > 0:
+                    return []
+                return [FieldError.invalid(child(path, "bonus"), self.bonus, "must be positive")]
+    """
+
+    def with_defaults(self) -> Self:
+        """The same arguments with the defaults that one field's declaration cannot say; called once, after decoding."""
+        return self
+
+    def validate(self, path: str) -> list[FieldError]:
+        """Find what is wrong with the arguments; called once, after `with_defaults`.
+
+        Args:
+            path: where the arguments stand, to put in front of each field's name with `child(path, "bonus")`; empty
+                when the arguments themselves are the root.
+        Returns: findings in the order of the fields; none when the arguments hold.
+        """
+        return []

@@ -1,0 +1,121 @@
+"""Findings about a field of a configuration, worded as the Kubernetes API words them, and the error that carries them.
+
+Rule: k8s.io/apimachinery v0.36 field errors (`<path>: Invalid value: <value>: <detail>`) and aggregates (`[e1, e2]`).
+"""
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from kubesched.config.scalars import Duration
+from kubesched.errors import ConfigError
+
+__all__ = ["FieldError", "child", "config_error", "did_you_mean", "item", "joined", "quoted"]
+
+
+class FieldError(msgspec.Struct, frozen=True):
+    """One finding about one field.
+
+    Attributes:
+        path: the field, such as `profiles[0].schedulerName`.
+        text: what is wrong, in upstream's words.
+        help: our own addition for the reader; not part of upstream's text.
+    """
+
+    path: str
+    text: str
+    help: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}"
+
+    @classmethod
+    def invalid(cls, path: str, value: object, detail: str, *, help: str = "") -> "FieldError":
+        """A value that the field may not have."""
+        return cls(path, f"Invalid value: {_shown(value)}: {detail}", help)
+
+    @classmethod
+    def required(cls, path: str, detail: str = "", *, help: str = "") -> "FieldError":
+        """A field that must be given."""
+        return cls(path, f"Required value: {detail}" if detail else "Required value", help)
+
+    @classmethod
+    def duplicate(cls, path: str, value: object, *, help: str = "") -> "FieldError":
+        """A value that stands in the list already."""
+        return cls(path, f"Duplicate value: {_shown(value)}", help)
+
+    @classmethod
+    def unsupported(cls, path: str, value: str, supported: Iterable[str]) -> "FieldError":
+        """A value outside a closed set; the nearest member is offered."""
+        members = tuple(supported)
+        listed = ", ".join(quoted(member) for member in members)
+        return cls(
+            path, f"Unsupported value: {quoted(value)}: supported values: {listed}", did_you_mean(value, members)
+        )
+
+    @classmethod
+    def forbidden(cls, path: str, detail: str, *, help: str = "") -> "FieldError":
+        """A field that may not be given here."""
+        return cls(path, f"Forbidden: {detail}", help)
+
+
+def child(path: str, name: str) -> str:
+    """The path of a field of the object at `path`; the empty path is the document itself."""
+    return f"{path}.{name}" if path else name
+
+
+def item(path: str, index: int) -> str:
+    """The path of an item of the list at `path`."""
+    return f"{path}[{index}]"
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Several messages as one: `[a, b]`; one message alone stands bare, a repeated one counts once."""
+    distinct = list(dict.fromkeys(texts))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
+
+
+def config_error(errors: Sequence[FieldError], prefix: str = "") -> ConfigError:
+    """The findings as one exception: upstream's text first, our help on indented lines below.
+
+    Args:
+        errors: at least one.
+        prefix: upstream's words in front of the findings.
+    """
+    text = prefix + joined(str(error) for error in errors)
+    helps = dict.fromkeys(f"{error.path}: {error.help}" for error in errors if error.help)
+    return ConfigError("\n  ".join([text, *helps]))
+
+
+def did_you_mean(wrong: str, allowed: Iterable[str]) -> str:
+    """`did you mean "x"?` for the nearest allowed word, or nothing where none is near. Case does not count."""
+    by_lower = {word.lower(): word for word in allowed}
+    near = difflib.get_close_matches(wrong.lower(), by_lower, n=1)
+    return f"did you mean {quoted(by_lower[near[0]])}?" if near else ""
+
+
+def quoted(text: str) -> str:
+    """The text in double quotes, as Go's %q writes it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Duration):
+        return quoted(str(value))
+    if isinstance(value, str):
+        return quoted(value)
+    return json.dumps(_dumped(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def _dumped(value: object) -> object:
+    """A struct with Go's exported field names, as upstream's dump of a value shows it."""
+    if isinstance(value, msgspec.Struct):
+        return {
+            field.encode_name[:1].upper() + field.encode_name[1:]: _dumped(getattr(value, field.name))
+            for field in msgspec.structs.fields(value)
+        }
+    if isinstance(value, tuple | list):
+        return [_dumped(entry) for entry in value] or None
+    return value
