@@ -1,0 +1,334 @@
+"""Arguments of the in-tree plugins: fields, defaults, validation, as in kubescheduler.config.k8s.io/v1.
+
+Rule: kube-scheduler v1.36 default configuration and argument validation; StorageCapacityScoring off, the gates of
+DynamicResources on. Wording and order of the findings are upstream's.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from kubesched.api import NodeAffinity, NodeSelectorTerm, TopologySpreadConstraint, parse_node_term
+from kubesched.config import (
+    Duration,
+    FieldError,
+    Int32,
+    Int64,
+    PluginArgs,
+    child,
+    item,
+    qualified_name_errors,
+)
+from kubesched.errors import SelectorError
+
+__all__ = [
+    "DefaultPreemptionArgs",
+    "DynamicResourcesArgs",
+    "InterPodAffinityArgs",
+    "NodeAffinityArgs",
+    "NodeResourcesBalancedAllocationArgs",
+    "NodeResourcesFitArgs",
+    "PodTopologySpreadArgs",
+    "RequestedToCapacityRatioParam",
+    "ResourceSpec",
+    "ScoringStrategy",
+    "ScoringStrategyType",
+    "UtilizationShapePoint",
+    "VolumeBindingArgs",
+]
+
+
+class ScoringStrategyType(StrEnum):
+    """How NodeResourcesFit scores."""
+
+    LEAST_ALLOCATED = "LeastAllocated"
+    MOST_ALLOCATED = "MostAllocated"
+    REQUESTED_TO_CAPACITY_RATIO = "RequestedToCapacityRatio"
+
+
+class _Part(msgspec.Struct, frozen=True, rename="camel"):
+    """Base of the structs inside arguments."""
+
+
+class ResourceSpec(_Part, frozen=True):
+    """A resource that counts in a score, and how much. A weight of 0 is read as 1."""
+
+    name: str = ""
+    weight: Int64 = 0
+
+
+class UtilizationShapePoint(_Part, frozen=True):
+    """A corner of a broken line: at this utilization (0..100) the score is this (0..10)."""
+
+    utilization: Int32 = 0
+    score: Int32 = 0
+
+
+class RequestedToCapacityRatioParam(_Part, frozen=True):
+    """The broken line that RequestedToCapacityRatio scores by, utilizations increasing."""
+
+    shape: tuple[UtilizationShapePoint, ...] = ()
+
+
+CPU_AND_MEMORY: Final = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
+
+
+class ScoringStrategy(_Part, frozen=True):
+    """Which scorer NodeResourcesFit uses over which resources. A strategy that is given has no default type."""
+
+    type: str = ""
+    resources: tuple[ResourceSpec, ...] = ()
+    requested_to_capacity_ratio: RequestedToCapacityRatioParam | None = None
+
+
+class NodeResourcesFitArgs(PluginArgs):
+    """Arguments of NodeResourcesFit; the ignored lists concern its filter, the strategy its score."""
+
+    ignored_resources: tuple[str, ...] = ()
+    ignored_resource_groups: tuple[str, ...] = ()
+    scoring_strategy: ScoringStrategy = ScoringStrategy(ScoringStrategyType.LEAST_ALLOCATED, CPU_AND_MEMORY)
+
+    def with_defaults(self) -> "NodeResourcesFitArgs":
+        """An empty resource list means cpu and memory."""
+        strategy = self.scoring_strategy
+        weighed = msgspec.structs.replace(strategy, resources=_weighed(strategy.resources))
+        return msgspec.structs.replace(self, scoring_strategy=weighed)
+
+    def validate(self, path: str) -> list[FieldError]:
+        """Names, strategy type, weights, shape."""
+        errors = []
+        for i, name in enumerate(self.ignored_resources):
+            errors += qualified_name_errors(item(child(path, "ignoredResources"), i), name)
+        for i, group in enumerate(self.ignored_resource_groups):
+            errors += _resource_group_errors(item(child(path, "ignoredResourceGroups"), i), group)
+        return errors + _strategy_errors(child(path, "scoringStrategy"), self.scoring_strategy)
+
+
+class NodeResourcesBalancedAllocationArgs(PluginArgs):
+    """Arguments of NodeResourcesBalancedAllocation."""
+
+    resources: tuple[ResourceSpec, ...] = CPU_AND_MEMORY
+
+    def with_defaults(self) -> "NodeResourcesBalancedAllocationArgs":
+        """An empty resource list means cpu and memory."""
+        return msgspec.structs.replace(self, resources=_weighed(self.resources))
+
+    def validate(self, path: str) -> list[FieldError]:
+        """Each resource once, each with weight 1."""
+        errors = []
+        seen: set[str] = set()
+        for i, resource in enumerate(self.resources):
+            where = item(child(path, "resources"), i)
+            if resource.name in seen:
+                errors.append(FieldError.duplicate(f"{where}.name", resource.name))
+            if resource.weight != 1:
+                errors.append(FieldError.invalid(f"{where}.weight", resource.weight, "must be 1"))
+            seen.add(resource.name)
+        return errors
+
+
+class InterPodAffinityArgs(PluginArgs):
+    """Arguments of InterPodAffinity: the weight, 0..100, of a required term of a pod that is already there."""
+
+    hard_pod_affinity_weight: Int32 = 1
+    ignore_preferred_terms_of_existing_pods: bool = False
+
+    def validate(self, path: str) -> list[FieldError]:
+        """The range of the weight."""
+        return _outside(child(path, "hardPodAffinityWeight"), self.hard_pod_affinity_weight, 0, 100)
+
+
+class NodeAffinityArgs(PluginArgs):
+    """Arguments of NodeAffinity: a node affinity that every pod of the profile has besides its own."""
+
+    added_affinity: NodeAffinity | None = None
+
+    def validate(self, path: str) -> list[FieldError]:
+        """Both parts have to parse as node selectors."""
+        if self.added_affinity is None:
+            return []
+        where = child(path, "addedAffinity")
+        required = self.added_affinity.required
+        terms = (required.node_selector_terms if required else None) or ()
+        preferred = self.added_affinity.preferred or ()
+        required_path = child(where, "requiredDuringSchedulingIgnoredDuringExecution")
+        preferred_path = child(where, "preferredDuringSchedulingIgnoredDuringExecution")
+        return [
+            *_term_errors((f"{required_path}.nodeSelectorTerms[{i}]", term) for i, term in enumerate(terms)),
+            *_term_errors((f"{preferred_path}[{i}]", term.preference) for i, term in enumerate(preferred)),
+        ]
+
+
+class PodTopologySpreadArgs(PluginArgs):
+    """Arguments of PodTopologySpread: constraints for pods that have none, ours (`System`) or the given (`List`)."""
+
+    default_constraints: tuple[TopologySpreadConstraint, ...] = ()
+    defaulting_type: str = "System"
+
+    def with_defaults(self) -> "PodTopologySpreadArgs":
+        """An empty type means System."""
+        return self if self.defaulting_type else msgspec.structs.replace(self, defaulting_type="System")
+
+    def validate(self, path: str) -> list[FieldError]:
+        """The type, then each constraint."""
+        where = child(path, "defaultingType")
+        errors = []
+        if self.defaulting_type not in ("System", "List"):
+            errors.append(FieldError.unsupported(where, self.defaulting_type, ("System", "List")))
+        elif self.defaulting_type == "System" and self.default_constraints:
+            detail = "when .defaultConstraints are not empty"
+            errors.append(FieldError.invalid(where, "System", detail, help="set it to List to use the constraints"))
+        return errors + _constraints_errors(child(path, "defaultConstraints"), self.default_constraints)
+
+
+class VolumeBindingArgs(PluginArgs):
+    """Arguments of VolumeBinding. `shape` belongs to a gate that is off in v1.36."""
+
+    bind_timeout_seconds: Int64 = 600
+    shape: tuple[UtilizationShapePoint, ...] | None = None
+
+    def validate(self, path: str) -> list[FieldError]:
+        """The timeout is not negative, and there is no shape."""
+        errors = []
+        if self.bind_timeout_seconds < 0:
+            detail = "invalid BindTimeoutSeconds, should not be a negative value"
+            errors.append(FieldError.invalid(child(path, "bindTimeoutSeconds"), self.bind_timeout_seconds, detail))
+        if self.shape is not None:
+            detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
+            errors.append(FieldError.invalid(child(path, "shape"), self.shape, detail))
+        return errors
+
+
+class DefaultPreemptionArgs(PluginArgs):
+    """Arguments of DefaultPreemption: how many candidate nodes it looks at, as a share of the nodes and at least."""
+
+    min_candidate_nodes_percentage: Int32 = 10
+    min_candidate_nodes_absolute: Int32 = 100
+
+    def validate(self, path: str) -> list[FieldError]:
+        """The ranges; both cannot be 0."""
+        percentage, absolute = self.min_candidate_nodes_percentage, self.min_candidate_nodes_absolute
+        percentage_path = child(path, "minCandidateNodesPercentage")
+        absolute_path = child(path, "minCandidateNodesAbsolute")
+        errors = _outside(percentage_path, percentage, 0, 100)
+        if absolute < 0:
+            errors.append(FieldError.invalid(absolute_path, absolute, "not in valid range [0, inf)"))
+        if percentage == 0 and absolute == 0:
+            both = "cannot be zero at the same time as"
+            errors.append(FieldError.invalid(percentage_path, 0, f"{both} minCandidateNodesAbsolute"))
+            errors.append(FieldError.invalid(absolute_path, 0, f"{both} minCandidateNodesPercentage"))
+        return errors
+
+
+class DynamicResourcesArgs(PluginArgs):
+    """Arguments of DynamicResources: limits in seconds for filtering one node and for binding."""
+
+    filter_timeout: Duration = Duration(10)
+    binding_timeout: Duration = Duration(600)
+
+    def validate(self, path: str) -> list[FieldError]:
+        """Zero turns the filter's limit off; binding gets a second at least."""
+        errors = []
+        if self.filter_timeout < 0:
+            errors.append(
+                FieldError.invalid(child(path, "filterTimeout"), self.filter_timeout, "must be zero or positive")
+            )
+        if self.binding_timeout < 1:
+            errors.append(
+                FieldError.invalid(child(path, "bindingTimeout"), self.binding_timeout, "must be at least 1 second")
+            )
+        return errors
+
+
+def _weighed(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
+    return tuple(ResourceSpec(resource.name, resource.weight or 1) for resource in resources) or CPU_AND_MEMORY
+
+
+def _outside(path: str, value: int, low: int, high: int) -> list[FieldError]:
+    return [] if low <= value <= high else [FieldError.invalid(path, value, f"not in valid range [{low}, {high}]")]
+
+
+def _resource_group_errors(path: str, group: str) -> list[FieldError]:
+    errors = [FieldError.invalid(path, group, "resource group name can't contain '/'")] if "/" in group else []
+    return errors + qualified_name_errors(path, group)
+
+
+def _strategy_errors(path: str, strategy: ScoringStrategy) -> list[FieldError]:
+    errors = []
+    if strategy.type not in set(ScoringStrategyType):
+        errors.append(FieldError.unsupported(f"{path}.type", strategy.type, ScoringStrategyType))
+    for i, resource in enumerate(strategy.resources):
+        if not 0 < resource.weight <= 100:
+            detail = f"resource weight of {resource.name} not in valid range (0, 100]"
+            errors.append(FieldError.invalid(f"{path}.resources[{i}].weight", resource.weight, detail))
+    return errors + _ratio_errors(f"{path}.requestedToCapacityRatio", strategy)
+
+
+def _ratio_errors(path: str, strategy: ScoringStrategy) -> list[FieldError]:
+    ratio = strategy.requested_to_capacity_ratio
+    wanted = strategy.type == ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
+    if ratio is None:
+        detail = "must be specified when type is RequestedToCapacityRatio"
+        return [FieldError.required(path, detail)] if wanted else []
+    errors = [] if wanted else [FieldError.forbidden(path, "must be nil when type is not RequestedToCapacityRatio")]
+    return errors + _shape_errors(f"{path}.shape", ratio.shape)
+
+
+def _shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> list[FieldError]:
+    if not shape:
+        return [FieldError.required(path, "at least one point must be specified")]
+    errors = []
+    for i in range(1, len(shape)):
+        if shape[i].utilization <= shape[i - 1].utilization:
+            detail = "values must be sorted in increasing order"
+            errors.append(FieldError.invalid(f"{path}[{i}].utilization", shape[i].utilization, detail))
+            break
+    for i, point in enumerate(shape):
+        errors += _outside(f"{path}[{i}].utilization", point.utilization, 0, 100)
+        errors += _outside(f"{path}[{i}].score", point.score, 0, 10)
+    return errors
+
+
+def _term_errors(terms: Iterable[tuple[str, NodeSelectorTerm]]) -> list[FieldError]:
+    errors = []
+    for path, term in terms:
+        try:
+            parse_node_term(term, f"{path}.")
+        except SelectorError as error:
+            where, _, text = str(error).partition(": ")
+            errors.append(FieldError(where, text))
+    return errors
+
+
+def _constraints_errors(path: str, constraints: tuple[TopologySpreadConstraint, ...]) -> list[FieldError]:
+    errors = []
+    seen: set[tuple[str, str]] = set()
+    for i, constraint in enumerate(constraints):
+        where = item(path, i)
+        errors += _constraint_errors(where, constraint)
+        identity = (constraint.topology_key, constraint.when_unsatisfiable)
+        if identity in seen:
+            errors.append(FieldError.duplicate(where, f"{{{identity[0]}, {identity[1]}}}"))
+        seen.add(identity)
+    return errors
+
+
+def _constraint_errors(path: str, constraint: TopologySpreadConstraint) -> list[FieldError]:
+    errors = []
+    if constraint.max_skew <= 0:
+        errors.append(FieldError.invalid(f"{path}.maxSkew", constraint.max_skew, "not in valid range (0, inf)"))
+    if not constraint.topology_key:
+        errors.append(FieldError.required(f"{path}.topologyKey", "can not be empty"))
+    else:
+        errors += qualified_name_errors(f"{path}.topologyKey", constraint.topology_key)
+    action = constraint.when_unsatisfiable
+    if not action:
+        errors.append(FieldError.required(f"{path}.whenUnsatisfiable", "can not be empty"))
+    elif action not in ("DoNotSchedule", "ScheduleAnyway"):
+        errors.append(FieldError.unsupported(f"{path}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway")))
+    if constraint.label_selector is not None:
+        detail = "constraint must not define a selector, as they deduced for each pod"
+        errors.append(FieldError.forbidden(f"{path}.labelSelector", detail))
+    return errors
