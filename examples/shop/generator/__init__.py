@@ -1,0 +1,1 @@
+"""Builds the example cluster of an imaginary web shop; `make_cluster.py` writes it."""
