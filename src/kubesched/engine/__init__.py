@@ -1,0 +1,23 @@
+"""NumPy machinery that knows no Kubernetes: growing columns, interned values, change logs, counts by group."""
+
+from kubesched.engine.change_log import ChangeLog
+from kubesched.engine.columns import (
+    BoolVector,
+    FloatVector,
+    IntMatrix,
+    IntVector,
+    RowAllocator,
+    grown,
+)
+from kubesched.engine.interning import Interner
+
+__all__ = [
+    "BoolVector",
+    "ChangeLog",
+    "FloatVector",
+    "IntMatrix",
+    "IntVector",
+    "Interner",
+    "RowAllocator",
+    "grown",
+]

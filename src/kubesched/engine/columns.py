@@ -1,0 +1,51 @@
+"""Growing NumPy columns: one slot per row, capacity doubled when it runs out, freed rows given out again."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["BoolVector", "FloatVector", "IntMatrix", "IntVector", "RowAllocator", "grown"]
+
+BoolVector = npt.NDArray[np.bool_]
+IntVector = npt.NDArray[np.int64]
+IntMatrix = npt.NDArray[np.int64]
+FloatVector = npt.NDArray[np.float64]
+
+ArrayT = TypeVar("ArrayT", bound=npt.NDArray[Any])
+
+
+def grown(array: ArrayT, capacity: int) -> ArrayT:
+    """Copy an array into one whose last axis has `capacity` slots; the new ones are zero."""
+    larger = np.zeros((*array.shape[:-1], capacity), dtype=array.dtype)
+    larger[..., : array.shape[-1]] = array
+    return larger  # type: ignore[return-value]
+
+
+class RowAllocator:
+    """Gives out row numbers, lowest freed one first.
+
+    Attributes:
+        n_rows: one more than the highest row ever given out.
+        free: rows below n_rows that nobody has.
+    """
+
+    __slots__ = ("free", "n_rows")
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self.free: set[int] = set()
+
+    def take(self) -> int:
+        """A row that nobody has."""
+        if self.free:
+            row = min(self.free)
+            self.free.remove(row)
+            return row
+        self.n_rows += 1
+        return self.n_rows - 1
+
+    def give_back(self, rows: Iterable[int]) -> None:
+        """Rows that may be given out again."""
+        self.free.update(rows)

@@ -1,0 +1,91 @@
+"""Which cluster events an object's change means.
+
+Rule: kube-scheduler v1.36 event handlers: a node update gives one event per changed property, in upstream's order; a pod update
+gives specific events, or plain Update where none applies; other kinds give Add, Update, Delete.
+"""
+
+from typing import Final
+
+import msgspec
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.state.requests import PodRequests
+
+__all__ = ["StateChange", "is_scaled_down", "node_updates", "object_change", "pod_updates"]
+
+
+class StateChange(msgspec.Struct, frozen=True):
+    """A cluster event with the object before (None for Add) and after (None for Delete)."""
+
+    event: ClusterEvent
+    old: KubeObject | None
+    new: KubeObject | None
+
+
+_RESOURCE_OF_KIND: Final = {
+    "Node": EventResource.NODE,
+    "PersistentVolume": EventResource.PERSISTENT_VOLUME,
+    "PersistentVolumeClaim": EventResource.PERSISTENT_VOLUME_CLAIM,
+    "CSINode": EventResource.CSI_NODE,
+    "CSIDriver": EventResource.CSI_DRIVER,
+    "VolumeAttachment": EventResource.VOLUME_ATTACHMENT,
+    "CSIStorageCapacity": EventResource.CSI_STORAGE_CAPACITY,
+    "StorageClass": EventResource.STORAGE_CLASS,
+}
+
+
+def object_change(kind: str, old: KubeObject | None, new: KubeObject | None) -> list[StateChange]:
+    """Add, Update or Delete of an object of a kind that plugins may hear of; nothing for other kinds."""
+    resource = _RESOURCE_OF_KIND.get(kind)
+    if resource is None or (old is None and new is None):
+        return []
+    action = ActionType.ADD if old is None else ActionType.DELETE if new is None else ActionType.UPDATE
+    return [StateChange(ClusterEvent(resource, action), old, new)]
+
+
+def node_updates(old: Node, new: Node) -> list[StateChange]:
+    """The properties of a node that changed, an event each."""
+    changed = {
+        ActionType.UPDATE_NODE_TAINT: (old.unschedulable and not new.unschedulable) or old.taints != new.taints,
+        ActionType.UPDATE_NODE_ALLOCATABLE: old.status.allocatable != new.status.allocatable,
+        ActionType.UPDATE_NODE_LABEL: old.labels != new.labels,
+        ActionType.UPDATE_NODE_CONDITION: _conditions(old) != _conditions(new),
+        ActionType.UPDATE_NODE_ANNOTATION: old.annotations != new.annotations,
+        ActionType.UPDATE_NODE_DECLARED_FEATURE: old.status.declared_features != new.status.declared_features,
+    }
+    order = [
+        *([ActionType.UPDATE_NODE_TAINT] if old.unschedulable and not new.unschedulable else []),
+        ActionType.UPDATE_NODE_ALLOCATABLE,
+        ActionType.UPDATE_NODE_LABEL,
+        *([] if old.unschedulable and not new.unschedulable else [ActionType.UPDATE_NODE_TAINT]),
+        ActionType.UPDATE_NODE_CONDITION,
+        ActionType.UPDATE_NODE_ANNOTATION,
+        ActionType.UPDATE_NODE_DECLARED_FEATURE,
+    ]
+    return [StateChange(ClusterEvent(EventResource.NODE, action), old, new) for action in order if changed[action]]
+
+
+def _conditions(node: Node) -> dict[str, str]:
+    return {condition.type: condition.status for condition in node.status.conditions or ()}
+
+
+def pod_updates(resource: EventResource, old: Pod, new: Pod) -> list[StateChange]:
+    """What changed in a pod, an event each; plain Update when nothing that has an event of its own did."""
+    actions = []
+    if old.labels != new.labels:
+        actions.append(ActionType.UPDATE_POD_LABEL)
+    if is_scaled_down(old, new):
+        actions.append(ActionType.UPDATE_POD_SCALE_DOWN)
+    if old.spec.scheduling_gates and not new.spec.scheduling_gates:
+        actions.append(ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
+    if len(old.tolerations) != len(new.tolerations):
+        actions.append(ActionType.UPDATE_POD_TOLERATION)
+    return [StateChange(ClusterEvent(resource, action), old, new) for action in actions or [ActionType.UPDATE_OTHER]]
+
+
+def is_scaled_down(old: Pod, new: Pod) -> bool:
+    """Whether some request of a pod became smaller or disappeared."""
+    if old.spec == new.spec and old.status == new.status:
+        return False
+    before, after = PodRequests(old).held, PodRequests(new).held
+    return any(after.get(name, -1) < amount for name, amount in before.items())

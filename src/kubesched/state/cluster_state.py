@@ -1,0 +1,299 @@
+"""The cluster as the scheduler knows it: events in, columns and relations up to date, snapshots out.
+
+Theory of operation. Three things hold what is known: NodeColumns (a row per node, sums over the pods on it), relations between pods
+(PodGroups, TermCounts), and ObjectStore (everything else, and all pods by name). ClusterState is the only one that changes them:
+through `apply` (what a watch or a snapshot file says), `assume` (a pod is counted on a node before the API server says so) and
+`forget` (it did not come to be). A pod is in one of three states: unknown, assumed or added. Invariants, checked by
+`check_invariants`: every column equals what a fresh load of the same objects would give, and a pod is counted on exactly one row.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kubesched.api import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    EventType,
+    KubeObject,
+    Node,
+    Pod,
+    WatchEvent,
+)
+from kubesched.errors import StateError
+from kubesched.state.cluster_events import StateChange, node_updates, object_change, pod_updates
+from kubesched.state.columns import NodeColumns
+from kubesched.state.groups import PodGroups
+from kubesched.state.node_tree import NodeTree
+from kubesched.state.objects import ObjectStore
+from kubesched.state.pod_info import Parts, PodInfo
+from kubesched.state.snapshot import Snapshot
+from kubesched.state.term_counts import TermCounts
+
+__all__ = ["ClusterState"]
+
+
+class ClusterState:
+    """Everything that the scheduler knows of the cluster."""
+
+    def __init__(self) -> None:
+        self.columns = NodeColumns()
+        self.parts = Parts()
+        self.objects = ObjectStore()
+        self.groups = PodGroups()
+        self.required_anti_affinity = TermCounts()
+        self.required_affinity = TermCounts()
+        self.preferred_affinity = TermCounts()
+        self.preferred_anti_affinity = TermCounts()
+        self._tree = NodeTree()
+        self._placed: dict[str, PodInfo] = {}  # by uid: assumed and added pods
+        self._assumed: dict[str, list[tuple[str, KubeObject | None, KubeObject]]] = {}  # uid -> what assume replaced
+        self._homeless: dict[str, dict[str, PodInfo]] = {}  # node that is not known -> its pods by uid
+        self._n_placed = 0
+
+    def snapshot(self) -> Snapshot:
+        """A read-only view, valid until the next change."""
+        return Snapshot(self.columns, self.objects, self.groups, self, self._tree)
+
+    def pod_info(self, pod: Pod) -> PodInfo:
+        """The pod with its parts, for hooks and for the queue."""
+        return PodInfo(pod, self.parts)
+
+    # --- what a watch says ---
+
+    def apply(self, event: WatchEvent) -> list[StateChange]:
+        """Take in one event.
+
+        Returns: the cluster events that it means, for pods that wait.
+        Raises:
+            StateError: the event contradicts what is known.
+        """
+        new = event.object
+        if isinstance(new, Pod):
+            return self._apply_pod(event.type, new)
+        if isinstance(new, Node):
+            return self._apply_node(event.type, new)
+        if event.type is EventType.DELETED:
+            old = self.objects.remove(event.kind, new.key)
+            changes = object_change(event.kind, old, None)
+        else:
+            old = self.objects.put(event.kind, new)
+            changes = object_change(event.kind, old, new)
+        if event.kind == "Namespace":
+            self._namespaces_changed()
+        return changes
+
+    def load(self, objects: Sequence[tuple[str, KubeObject]]) -> None:
+        """Take in the objects of a snapshot, nodes first, so that pods find them; kinds as in KINDS."""
+        for wanted in (True, False):
+            for kind, obj in objects:
+                if (kind == "Node") is wanted:
+                    self.apply(WatchEvent(EventType.ADDED, kind, obj))
+
+    def _apply_node(self, type_: EventType, node: Node) -> list[StateChange]:
+        row = self.columns.row_of.get(node.name)
+        if type_ is EventType.DELETED:
+            return [] if row is None else self._remove_node(row, node)
+        self.objects.put("Node", node)
+        if row is None:
+            row = self.columns.add_node(node)
+            self._tree.add(node)
+            for info in self._homeless.pop(node.name, {}).values():
+                self._place(row, info)
+            return [StateChange(ClusterEvent(EventResource.NODE, ActionType.ADD), None, node)]
+        old = self.columns.nodes[row]
+        assert old is not None
+        moved = self.columns.pods[row] if old.labels != node.labels else []
+        for info in moved:
+            self._relate(row, info, -1)
+        self.columns.update_node(row, node)
+        self._tree.update(node)
+        for info in moved:
+            self._relate(row, info, 1)
+        return node_updates(old, node)
+
+    def _remove_node(self, row: int, node: Node) -> list[StateChange]:
+        old = self.objects.remove("Node", node.name)
+        homeless = list(self.columns.pods[row])
+        for info in homeless:
+            self._take_off(row, info)
+        if homeless:
+            self._homeless[node.name] = {info.pod.uid: info for info in homeless}
+        self.columns.remove_node(row)
+        self._tree.remove(node.name)
+        return [StateChange(ClusterEvent(EventResource.NODE, ActionType.DELETE), old or node, None)]
+
+    def _apply_pod(self, type_: EventType, pod: Pod) -> list[StateChange]:
+        if type_ is EventType.DELETED or pod.is_finished:
+            return self._remove_pod(pod)
+        old = self.objects.put("Pod", pod)
+        if not pod.node_name:
+            resource = EventResource.UNSCHEDULABLE_POD
+            if isinstance(old, Pod) and not old.node_name:
+                return pod_updates(resource, old, pod)
+            return [StateChange(ClusterEvent(resource, ActionType.ADD), None, pod)]
+        known = self._placed.get(pod.uid)
+        if known is None:
+            self._add(pod)
+        else:
+            self._replace(known, pod)
+            if pod.uid not in self._assumed:
+                return pod_updates(EventResource.ASSIGNED_POD, known.pod, pod)
+            del self._assumed[pod.uid]
+        return [StateChange(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD), None, pod)]
+
+    def _remove_pod(self, pod: Pod) -> list[StateChange]:
+        old = self.objects.remove("Pod", pod.key)
+        known = self._placed.get(pod.uid)
+        if known is not None:
+            self._assumed.pop(pod.uid, None)
+            self._drop(known)
+            return [StateChange(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE), known.pod, None)]
+        if old is None:
+            return []
+        return [StateChange(ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.DELETE), old, None)]
+
+    # --- assume and forget ---
+
+    def assume(self, info: PodInfo, node_name: str, objects: Sequence[tuple[str, KubeObject]] = ()) -> PodInfo:
+        """Count a pod on a node although the API server has not said so.
+
+        Args:
+            info: the pending pod.
+            objects: (kind, object) that the plan changes too, such as claims and volumes that Reserve took.
+        Returns: the pod as it stands on the node.
+        Raises:
+            StateError: the pod is counted already.
+        """
+        pod = info.pod
+        if pod.uid in self._placed:
+            raise StateError(f"pod {pod.uid}({pod.key}) is in the cache, so can't be assumed")
+        placed = assigned(info, node_name)
+        self._assumed[pod.uid] = [(kind, self.objects.put(kind, obj), obj) for kind, obj in objects]
+        self._placed[pod.uid] = placed
+        row = self.columns.row_of.get(node_name)
+        if row is None:
+            self._homeless.setdefault(node_name, {})[pod.uid] = placed
+        else:
+            self._place(row, placed)
+        return placed
+
+    def assume_objects(self, uid: str, objects: Sequence[tuple[str, KubeObject]]) -> None:
+        """Let an assumed pod's plan change further objects."""
+        self._assumed[uid] += [(kind, self.objects.put(kind, obj), obj) for kind, obj in objects]
+
+    def forget(self, pod: Pod) -> None:
+        """Take an assumed pod back, and the objects that it was assumed with.
+
+        Raises:
+            StateError: the pod is added, not assumed.
+        """
+        known = self._placed.get(pod.uid)
+        if known is None:
+            return
+        replaced = self._assumed.pop(pod.uid, None)
+        if replaced is None:
+            raise StateError(f"pod {pod.uid}({pod.key}) is not assumed, so it cannot be removed or forgotten")
+        self._drop(known)
+        for kind, before, assumed in reversed(replaced):
+            if self.objects.get(kind, assumed.key) is assumed:
+                if before is None:
+                    self.objects.remove(kind, assumed.key)
+                else:
+                    self.objects.put(kind, before)
+
+    def is_assumed(self, pod: Pod) -> bool:
+        """Whether the pod is counted on a node that the API server has not confirmed."""
+        return pod.uid in self._assumed
+
+    def placed(self, uid: str) -> PodInfo | None:
+        """The pod of this uid, if it is counted on a node."""
+        return self._placed.get(uid)
+
+    @property
+    def assumed_uids(self) -> list[str]:
+        """The uids of all assumed pods."""
+        return list(self._assumed)
+
+    @property
+    def homeless(self) -> dict[str, list[PodInfo]]:
+        """Pods bound to nodes that are not known, by node name."""
+        return {name: list(pods.values()) for name, pods in self._homeless.items()}
+
+    # --- the parts of a move ---
+
+    def _add(self, pod: Pod) -> None:
+        info = PodInfo(pod, self.parts)
+        self._placed[pod.uid] = info
+        row = self.columns.row_of.get(pod.spec.node_name)
+        if row is None:
+            self._homeless.setdefault(pod.node_name, {})[pod.uid] = info
+        else:
+            self._place(row, info)
+
+    def _replace(self, known: PodInfo, pod: Pod) -> None:
+        """A pod changed: it keeps its place in the row's order when it stays on its node."""
+        row = known.node_row
+        info = PodInfo(pod, self.parts)
+        self._placed[pod.uid] = info
+        if row < 0 or self.columns.names[row] != pod.node_name:
+            self._placed[pod.uid] = known
+            self._drop(known)
+            self._add(pod)
+            return
+        info.order = known.order
+        self._relate(row, known, -1)
+        self.columns.replace_pod(row, known, info)
+        self._relate(row, info, 1)
+
+    def _drop(self, known: PodInfo) -> None:
+        del self._placed[known.pod.uid]
+        if known.node_row >= 0:
+            self._take_off(known.node_row, known)
+        else:
+            pods = self._homeless.get(known.pod.node_name, {})
+            pods.pop(known.pod.uid, None)
+            if not pods:
+                self._homeless.pop(known.pod.node_name, None)
+
+    def _place(self, row: int, info: PodInfo) -> None:
+        self._n_placed += 1
+        info.order = self._n_placed
+        self.columns.add_pod(row, info)
+        self._relate(row, info, 1)
+
+    def _take_off(self, row: int, info: PodInfo) -> None:
+        self._relate(row, info, -1)
+        self.columns.remove_pod(row, info)
+
+    def _relate(self, row: int, info: PodInfo, sign: int) -> None:
+        self.groups.move(row, info, sign)
+        if info.pod.spec.affinity is None:
+            return
+        terms = info.terms.value
+        if terms:
+            columns = self.columns
+            self.required_anti_affinity.move(terms.required_anti_affinity, row, sign, columns)
+            self.required_affinity.move(terms.required_affinity, row, sign, columns)
+            self.preferred_affinity.move(terms.preferred_affinity, row, sign, columns)
+            self.preferred_anti_affinity.move(terms.preferred_anti_affinity, row, sign, columns)
+
+    def _namespaces_changed(self) -> None:
+        for counts in (
+            self.required_anti_affinity,
+            self.required_affinity,
+            self.preferred_affinity,
+            self.preferred_anti_affinity,
+        ):
+            counts.namespaces_changed()
+
+
+def assigned(info: PodInfo, node_name: str) -> PodInfo:
+    """The pod as it stands on a node: a copy with spec.nodeName set that shares every part already found."""
+    spec = msgspec.structs.replace(info.pod.spec, node_name=node_name)
+    pod = msgspec.structs.replace(info.pod, spec=spec)
+    source = info.pod.__dict__.get("raw_source")
+    if source is not None:
+        pod.__dict__["raw_source"] = source
+    return info.with_pod(pod)

@@ -1,0 +1,131 @@
+"""How many pods of a kind are on each node: the relation behind spreading and inter-pod affinity.
+
+A group is a question that some rule asks about pods, such as "pods of namespace a with app=web". Its answer, a count per row, is
+kept while pods come and go; which groups a pod belongs to is looked up per distinct (namespace, labels), not per pod.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Final
+
+import numpy as np
+
+from kubesched.engine import IntVector, grown
+from kubesched.state.pod_info import Identity, Part, PodInfo
+
+__all__ = ["PodGroup", "PodGroups"]
+
+Predicate = Callable[[Identity], bool]
+_MAX_GROUPS: Final = 1024
+
+
+class PodGroup:
+    """Pods that satisfy a predicate.
+
+    Attributes:
+        counts: (capacity,) int64, pods of the group on each row.
+        total: pods of the group on all rows.
+        generation: grows with every change.
+        includes_terminating: whether pods with a deletionTimestamp count.
+    """
+
+    __slots__ = ("counts", "generation", "includes_terminating", "predicate", "total")
+
+    def __init__(self, predicate: Predicate, capacity: int, *, includes_terminating: bool) -> None:
+        self.predicate = predicate
+        self.includes_terminating = includes_terminating
+        self.counts: IntVector = np.zeros(capacity, dtype=np.int64)
+        self.total = 0
+        self.generation = 0
+
+    def move(self, row: int, n_pods: int) -> None:
+        """Count pods in or out."""
+        self.counts[row] += n_pods
+        self.total += n_pods
+        self.generation += 1
+
+
+class PodGroups:
+    """All groups that have been asked for; the least recently used ones go when there are too many."""
+
+    def __init__(self, max_groups: int = _MAX_GROUPS) -> None:
+        self._groups: OrderedDict[Hashable, PodGroup] = OrderedDict()
+        self._max_groups = max_groups
+        # identity -> row -> [pods that stay, terminating pods]
+        self._rows: dict[Part[Identity], dict[int, list[int]]] = {}
+        self._memberships: dict[Part[Identity], list[PodGroup]] = {}
+
+    def group(
+        self, key: Hashable, predicate: Predicate, capacity: int, *, includes_terminating: bool = True
+    ) -> PodGroup:
+        """The group of a key, counted anew when it is not kept.
+
+        Args:
+            key: names the predicate; equal keys, equal predicates.
+            capacity: slots that the counts must have.
+        """
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = self._counted(
+                PodGroup(predicate, capacity, includes_terminating=includes_terminating)
+            )
+            if len(self._groups) > self._max_groups:
+                self._evict()
+        else:
+            self._groups.move_to_end(key)
+        if len(group.counts) < capacity:
+            group.counts = grown(group.counts, capacity)
+        return group
+
+    def move(self, row: int, info: PodInfo, sign: int) -> None:
+        """A pod came to a row (+1) or left it (-1)."""
+        identity = info.identity
+        terminating = info.pod.metadata.deletion_timestamp is not None
+        rows = self._rows.get(identity)
+        if rows is None:
+            rows = self._rows[identity] = {}
+        here = rows.get(row)
+        if here is None:
+            here = rows[row] = [0, 0]
+        here[terminating] += sign
+        if here == [0, 0]:
+            del rows[row]
+            if not rows:
+                del self._rows[identity]
+        if self._groups:
+            for group in self._groups_of(identity):
+                if group.includes_terminating or not terminating:
+                    if row >= len(group.counts):
+                        group.counts = grown(group.counts, 2 * row + 1)
+                    group.move(row, sign)
+
+    def forget_all(self) -> None:
+        """Drop every group; each is counted anew when it is asked for again."""
+        self._groups.clear()
+        self._memberships.clear()
+
+    def _groups_of(self, identity: Part[Identity]) -> list[PodGroup]:
+        found = self._memberships.get(identity)
+        if found is None:
+            found = [group for group in self._groups.values() if group.predicate(identity.value)]
+            if len(self._memberships) > 65536:
+                self._memberships.clear()
+            self._memberships[identity] = found
+        return found
+
+    def _counted(self, group: PodGroup) -> PodGroup:
+        for identity, memberships in self._memberships.items():
+            if group.predicate(identity.value):
+                memberships.append(group)
+        for identity, rows in self._rows.items():
+            if group.predicate(identity.value):
+                for row, (staying, terminating) in rows.items():
+                    if row >= len(group.counts):
+                        group.counts = grown(group.counts, 2 * row + 1)
+                    group.move(row, staying + (terminating if group.includes_terminating else 0))
+        return group
+
+    def _evict(self) -> None:
+        for _ in range(len(self._groups) - self._max_groups):
+            self._groups.popitem(last=False)
+        self._memberships.clear()

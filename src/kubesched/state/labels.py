@@ -1,0 +1,79 @@
+"""One column per label key: each node's value as a small integer, so that a selector is judged by array comparison."""
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import Requirement, as_int64
+from kubesched.engine import BoolVector, Interner, grown
+
+__all__ = ["Codes", "LabelColumn"]
+
+Codes = npt.NDArray[np.int32]
+
+
+class LabelColumn:
+    """The values of one label key over all rows.
+
+    Attributes:
+        key: the label key.
+        codes: int32 per row; 0 where the node lacks the key, else the value's number.
+        values: numbers to values; number 0 stands for "absent".
+    """
+
+    __slots__ = ("_numeric", "codes", "key", "values")
+
+    def __init__(self, key: str, capacity: int) -> None:
+        self.key = key
+        self.codes: Codes = np.zeros(capacity, dtype=np.int32)
+        self.values: Interner[str | None] = Interner((None,))
+        self._numeric: tuple[npt.NDArray[np.int64], BoolVector] | None = None
+
+    def grow(self, capacity: int) -> None:
+        """Make room for more rows."""
+        self.codes = grown(self.codes, capacity)
+
+    def set(self, row: int, value: str | None) -> None:
+        """Note a node's value; None where it lacks the key."""
+        self.codes[row] = 0 if value is None else self.values.number(value)
+
+    def code(self, value: str) -> int:
+        """The number of a value; -1, which no row has, for one that no node ever had."""
+        found = self.values.find(value)
+        return -1 if found is None else found
+
+    def satisfied_by(self, requirement: Requirement, codes: Codes) -> BoolVector:
+        """Which of these rows satisfy a requirement on this key.
+
+        Args:
+            codes: (rows,) int32, this column's codes of the rows asked about.
+        """
+        operator = requirement.operator
+        satisfied: BoolVector
+        if operator == "Exists":
+            satisfied = codes > 0
+        elif operator == "DoesNotExist":
+            satisfied = codes == 0
+        elif operator in ("In", "NotIn"):
+            found = self._is_one_of(requirement.values, codes)
+            satisfied = found if operator == "In" else ~found
+        else:
+            numbers, is_number = self._numbers()
+            matching = numbers > requirement.bound if operator == "Gt" else numbers < requirement.bound
+            satisfied = (matching & is_number)[codes]
+        return satisfied
+
+    def _is_one_of(self, values: frozenset[str], codes: Codes) -> BoolVector:
+        found: BoolVector | None = None
+        for value in values:
+            same: BoolVector = codes == self.code(value)
+            found = same if found is None else found | same
+        return np.zeros(len(codes), dtype=np.bool_) if found is None else found
+
+    def _numbers(self) -> tuple[npt.NDArray[np.int64], BoolVector]:
+        """Each distinct value as int64, and whether it is one."""
+        known = self._numeric
+        if known is None or len(known[0]) != len(self.values):
+            parsed = [None if value is None else as_int64(value) for value in self.values.values]
+            numbers = np.array([number or 0 for number in parsed], dtype=np.int64)
+            known = self._numeric = (numbers, np.array([number is not None for number in parsed]))
+        return known

@@ -1,0 +1,343 @@
+"""The table that rules work on: chosen rows of the cluster's columns.
+
+A rule never sees "the cluster": it sees a Nodes table and answers with one value per row of it. Which rows those are is the
+framework's business: all, those that changed, the names of a PreFilterResult, a sample, or a what-if copy on which pods have been
+moved (`WhatIfNodes`).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import Node, ParsedNodeTerm, Requirement
+from kubesched.engine import BoolVector, IntMatrix, IntVector
+from kubesched.state.columns import NodeColumns
+from kubesched.state.labels import Codes, LabelColumn
+from kubesched.state.pod_info import PodInfo, Port
+
+__all__ = ["NodeInfo", "Nodes", "Rows", "WhatIfNodes"]
+
+Rows = npt.NDArray[np.intp]
+ScalarT = TypeVar("ScalarT", bound=np.generic)
+
+
+class Nodes:
+    """Rows of the cluster, as arrays with one entry per row of this table. Read only; valid for one generation of the state.
+
+    Attributes:
+        columns: the columns that the rows are of.
+        rows: (n,) the row in `columns` of each entry; None stands for all rows, 0 to n - 1.
+    """
+
+    def __init__(self, columns: NodeColumns, rows: Rows | None = None) -> None:
+        self.columns = columns
+        self.rows = rows
+        self._n = columns.n_rows if rows is None else len(rows)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __iter__(self) -> Iterator["NodeInfo"]:
+        return (NodeInfo(self, position) for position in range(self._n))
+
+    def __getitem__(self, position: int) -> "NodeInfo":
+        return NodeInfo(self, position)
+
+    @property
+    def all_rows(self) -> Rows:
+        """(n,) the row of each entry, spelled out."""
+        return np.arange(self._n) if self.rows is None else self.rows
+
+    def row(self, position: int) -> int:
+        """The row of one entry."""
+        return position if self.rows is None else int(self.rows[position])
+
+    def position_of(self, name: str) -> int | None:
+        """The entry of the node of this name; None when the table does not have it."""
+        row = self.columns.row_of.get(name)
+        if row is None or self.rows is None:
+            return row
+        found = np.flatnonzero(self.rows == row)
+        return int(found[0]) if len(found) else None
+
+    def select(self, positions: npt.NDArray[np.intp]) -> "Nodes":
+        """The table of some of this table's entries."""
+        return Nodes(self.columns, positions if self.rows is None else self.rows[positions])
+
+    def copy(self) -> "WhatIfNodes":
+        """A table on which pods can be moved without touching the cluster."""
+        return WhatIfNodes(self)
+
+    # --- columns ---
+
+    @property
+    def allocatable(self) -> IntMatrix:
+        """(resources, n) int64."""
+        return self._matrix(self.columns.allocatable)
+
+    @property
+    def requested(self) -> IntMatrix:
+        """(resources, n) int64: what the pods on each node hold."""
+        return self._matrix(self.columns.requested)
+
+    @property
+    def non_zero_requested(self) -> IntMatrix:
+        """(2, n) int64: cpu and memory with the scoring defaults."""
+        return self._matrix(self.columns.non_zero_requested)
+
+    @property
+    def allowed_pods(self) -> IntVector:
+        """(n,) int64."""
+        return self.take(self.columns.allowed_pods)
+
+    @property
+    def n_pods(self) -> IntVector:
+        """(n,) int64."""
+        return self.take(self.columns.n_pods)
+
+    @property
+    def unschedulable(self) -> BoolVector:
+        """(n,) bool: cordoned nodes."""
+        return self.take(self.columns.unschedulable)
+
+    @property
+    def taint_ids(self) -> npt.NDArray[np.int32]:
+        """(n,) int32 into columns.taint_lists."""
+        return self.take(self.columns.taint_ids)
+
+    @property
+    def feature_ids(self) -> npt.NDArray[np.int32]:
+        """(n,) int32 into columns.feature_lists."""
+        return self.take(self.columns.feature_ids)
+
+    def take(self, column: npt.NDArray[ScalarT]) -> npt.NDArray[ScalarT]:
+        """This table's entries of an array that has one slot per row of the columns."""
+        return column[: self._n] if self.rows is None else column[self.rows]
+
+    def _matrix(self, column: IntMatrix) -> IntMatrix:
+        return column[:, : self._n] if self.rows is None else column[:, self.rows]
+
+    # --- labels, names, ports ---
+
+    def label(self, key: str) -> LabelColumn:
+        """The column of a label key, with its values; `codes(key)` are this table's entries of it."""
+        return self.columns.label(key)
+
+    def codes(self, key: str) -> Codes:
+        """(n,) int32: numbers of the values of a label key; 0 where the node lacks it."""
+        return self.take(self.columns.label(key).codes)
+
+    def satisfying(self, requirement: Requirement) -> BoolVector:
+        """(n,) bool: nodes whose label satisfies a requirement."""
+        return self.label(requirement.key).satisfied_by(requirement, self.codes(requirement.key))
+
+    def matching(self, term: ParsedNodeTerm) -> BoolVector:
+        """(n,) bool: nodes that satisfy every requirement of a node selector term."""
+        found = np.ones(self._n, dtype=np.bool_)
+        for requirement in term.requirements:
+            found &= self.satisfying(requirement)
+        for field in term.fields:
+            found &= self._named(field)
+        return found
+
+    def _named(self, field: Requirement) -> BoolVector:
+        if field.key != "metadata.name":
+            return np.full(self._n, field.accepts(""))
+        named = np.zeros(self._n, dtype=np.bool_)
+        for name in field.values:
+            position = self.position_of(name)
+            if position is not None:
+                named[position] = True
+        return named if field.operator == "In" else ~named
+
+    def port_used(self, entry: Port) -> BoolVector | None:
+        """(n,) bool: nodes where exactly this (ip, protocol, port) is taken; None where it is taken nowhere."""
+        used = self.columns.ports.get(entry)
+        return None if used is None else self.take(used)
+
+    # --- objects ---
+
+    def node(self, position: int) -> Node:
+        """The object of one entry."""
+        node = self.columns.nodes[self.row(position)]
+        assert node is not None, "a table never holds free rows"
+        return node
+
+    def name(self, position: int) -> str:
+        """The name of one entry."""
+        return self.columns.names[self.row(position)]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all entries, in order."""
+        names = self.columns.names
+        return names[: self._n] if self.rows is None else [names[row] for row in self.rows.tolist()]
+
+    def pods(self, position: int) -> Sequence[PodInfo]:
+        """The pods on one entry, in NodeInfo order."""
+        return self.columns.pods[self.row(position)]
+
+
+class WhatIfNodes(Nodes):
+    """A copy of a table on which pods come and go; the cluster does not notice. Every entry is a question of its own."""
+
+    def __init__(self, source: Nodes) -> None:
+        super().__init__(source.columns, source.all_rows)
+        self._requested = source.requested.copy()
+        self._non_zero_requested = source.non_zero_requested.copy()
+        self._n_pods = source.n_pods.copy()
+        self._ports = {entry: self.take(used) for entry, used in source.columns.ports.items()}
+        self._moved: dict[int, list[PodInfo]] = {}
+        if isinstance(source, WhatIfNodes):
+            self._ports = {entry: used.copy() for entry, used in source._ports.items()}
+            self._moved = {position: list(pods) for position, pods in source._moved.items()}
+
+    @property
+    def requested(self) -> IntMatrix:
+        """(resources, n) int64 after the moves."""
+        return self._requested
+
+    @property
+    def non_zero_requested(self) -> IntMatrix:
+        """(2, n) int64 after the moves."""
+        return self._non_zero_requested
+
+    @property
+    def n_pods(self) -> IntVector:
+        """(n,) int64 after the moves."""
+        return self._n_pods
+
+    def port_used(self, entry: Port) -> BoolVector | None:
+        """(n,) bool after the moves."""
+        return self._ports.get(entry)
+
+    def pods(self, position: int) -> Sequence[PodInfo]:
+        """The pods on one entry after the moves."""
+        moved = self._moved.get(position)
+        return super().pods(position) if moved is None else moved
+
+    def select(self, positions: npt.NDArray[np.intp]) -> "WhatIfNodes":
+        """The entries as they stand after the moves, as a table of their own."""
+        chosen = WhatIfNodes.__new__(WhatIfNodes)
+        Nodes.__init__(chosen, self.columns, self.all_rows[positions])
+        chosen._requested = self._requested[:, positions]
+        chosen._non_zero_requested = self._non_zero_requested[:, positions]
+        chosen._n_pods = self._n_pods[positions]
+        chosen._ports = {entry: used[positions] for entry, used in self._ports.items()}
+        moved = self._moved
+        chosen._moved = {new: list(moved[old]) for new, old in enumerate(positions.tolist()) if old in moved}
+        return chosen
+
+    def add(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
+        """Put pods on entries: pods[i] on positions[i]."""
+        self._move(positions, pods, 1)
+        for position, info in zip(positions, pods, strict=True):
+            self._pods_of(position).append(info)
+            for entry in info.ports.value:
+                if entry not in self._ports:
+                    self._ports[entry] = np.zeros(len(self), dtype=np.bool_)
+                self._ports[entry][position] = True
+
+    def remove(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
+        """Take pods off entries: pods[i] off positions[i]."""
+        self._move(positions, pods, -1)
+        for position, info in zip(positions, pods, strict=True):
+            kept = self._pods_of(position)
+            place = kept.index(info)
+            kept[place] = kept[-1]
+            kept.pop()
+            for entry in info.ports.value:
+                self._ports[entry][position] = False
+
+    def _pods_of(self, position: int) -> list[PodInfo]:
+        moved = self._moved.get(position)
+        if moved is None:
+            moved = self._moved[position] = list(super().pods(position))
+        return moved
+
+    def _move(self, positions: Sequence[int], pods: Sequence[PodInfo], sign: int) -> None:
+        find = self.columns.resources.find
+        for position, info in zip(positions, pods, strict=True):
+            requests = info.requests.value
+            for name, amount in requests.held.items():
+                index = find(name)
+                if index is None or index >= len(self._requested):
+                    index = self._resource_row(name)
+                self._requested[index, position] += sign * amount
+            self._non_zero_requested[0, position] += sign * requests.held_non_zero.get("cpu", 0)
+            self._non_zero_requested[1, position] += sign * requests.held_non_zero.get("memory", 0)
+            self._n_pods[position] += sign
+
+    def _resource_row(self, name: str) -> int:
+        index = self.columns.resource_row(name)
+        missing = index + 1 - len(self._requested)
+        if missing > 0:
+            extra = np.zeros((missing, len(self)), dtype=np.int64)
+            self._requested = np.vstack((self._requested, extra))
+        return index
+
+
+class NodeInfo:
+    """One entry of a table, for rules that look at a node at a time.
+
+    The framework reuses one NodeInfo for all nodes of a hook's run: read from it, do not keep it.
+    """
+
+    __slots__ = ("_position", "_table")
+
+    def __init__(self, table: Nodes, position: int) -> None:
+        self._table = table
+        self._position = position
+
+    def _move_to(self, position: int) -> None:
+        self._position = position
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self._table.name(self._position)
+
+    @property
+    def node(self) -> Node:
+        """The node object."""
+        return self._table.node(self._position)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The node's labels. Read only."""
+        return self.node.labels
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The node's annotations. Read only."""
+        return self.node.annotations
+
+    @property
+    def pods(self) -> Sequence[PodInfo]:
+        """The pods on the node, assumed ones included."""
+        return self._table.pods(self._position)
+
+    @property
+    def allocatable(self) -> dict[str, int]:
+        """What the node offers, in canonical units, by resource name; `pods` among them."""
+        offered = self._by_name(self._table.allocatable)
+        offered["pods"] = int(self._table.allowed_pods[self._position])
+        return offered
+
+    @property
+    def requested(self) -> dict[str, int]:
+        """What the pods on the node hold, in canonical units, by resource name."""
+        return self._by_name(self._table.requested)
+
+    @property
+    def non_zero_requested(self) -> dict[str, int]:
+        """cpu and memory held, with 100 milli-CPU and 200 MiB for containers that request none."""
+        held = self._table.non_zero_requested[:, self._position]
+        return {"cpu": int(held[0]), "memory": int(held[1])}
+
+    def _by_name(self, matrix: IntMatrix) -> dict[str, int]:
+        names = self._table.columns.resources.values
+        amounts = matrix[:, self._position].tolist()
+        return {name: amount for name, amount in zip(names, amounts, strict=False) if amount}

@@ -1,0 +1,44 @@
+"""Every object of the cluster that is neither a row nor a pod on one: by kind, namespace and name."""
+
+from collections.abc import Iterable
+
+from kubesched.api import KubeObject
+
+__all__ = ["ObjectStore"]
+
+
+class ObjectStore:
+    """Objects by kind and key (`namespace/name`, or the name alone outside namespaces), in order of appearance."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, dict[str, KubeObject]] = {}
+        self._generations: dict[str, int] = {}
+
+    def get(self, kind: str, key: str) -> KubeObject | None:
+        """The object, or None."""
+        return self._kinds.get(kind, {}).get(key)
+
+    def list(self, kind: str) -> Iterable[KubeObject]:
+        """All objects of a kind."""
+        return self._kinds.get(kind, {}).values()
+
+    def generation(self, kind: str) -> int:
+        """How often objects of a kind have changed."""
+        return self._generations.get(kind, 0)
+
+    def put(self, kind: str, obj: KubeObject) -> KubeObject | None:
+        """Store an object. Returns: the one that it replaced, or None."""
+        objects = self._kinds.setdefault(kind, {})
+        key = obj.key
+        old = objects.get(key)
+        objects[key] = obj
+        self._generations[kind] = self.generation(kind) + 1
+        return old
+
+    def remove(self, kind: str, key: str) -> KubeObject | None:
+        """Remove an object. Returns: it, or None where there was none."""
+        self._generations[kind] = self.generation(kind) + 1
+        return self._kinds.get(kind, {}).pop(key, None)
+
+    def __contains__(self, kind: str) -> bool:
+        return bool(self._kinds.get(kind))

@@ -1,0 +1,167 @@
+"""What a pod asks for, in the readings that different rules take of it.
+
+Rule: kube-scheduler v1.36 component-helpers resource.PodRequests. Amounts are added exactly and rounded up once per pod; see
+`PodRequests` for which reading counts container statuses, pod-level resources and the scoring defaults.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from kubesched.api import NANO, Container, ContainerStatus, Pod, Quantities, Resources, parse_quantity, whole_units
+
+__all__ = ["DEFAULT_CPU_REQUEST", "DEFAULT_MEMORY_REQUEST", "PodRequests", "requests_key"]
+
+DEFAULT_CPU_REQUEST: Final = 100  # milli-CPU
+DEFAULT_MEMORY_REQUEST: Final = 200 * 1024 * 1024  # bytes
+
+Amounts = dict[str, int]  # billionths by resource name
+_DEFAULTS: Final[Amounts] = {"cpu": DEFAULT_CPU_REQUEST * NANO // 1000, "memory": DEFAULT_MEMORY_REQUEST * NANO}
+_NO_DEFAULTS: Final[Amounts] = {}
+
+
+class PodRequests:
+    """A pod's requests in whole units (milli-CPU, bytes, counts), each reading a dict by resource name.
+
+    Attributes:
+        wanted: what NodeResourcesFit's filter asks a node for: spec only, pod-level resources honoured.
+        scored: what NodeResourcesFit's score adds: spec only, no pod-level resources, defaults filled in per container.
+        held: what the pod takes once it is on a node, and what NodeResourcesBalancedAllocation adds: statuses count.
+        held_non_zero: the same with defaults, cpu and memory only.
+    """
+
+    __slots__ = ("held", "held_non_zero", "scored", "wanted")
+
+    def __init__(self, pod: Pod) -> None:
+        plain = not (pod.spec.resources or pod.status.container_statuses or pod.status.init_container_statuses)
+        wanted = _pod_requests(pod)
+        self.wanted = _units(wanted)
+        self.scored = _units(_pod_requests(pod, pod_level=False, defaults=_DEFAULTS))
+        self.held = self.wanted if plain else _units(_pod_requests(pod, status=True))
+        self.held_non_zero = self.scored if plain else _units(_non_zero_requests(pod))
+
+
+def requests_key(pod: Pod) -> tuple[object, ...]:
+    """Everything that PodRequests reads of a pod, hashable: pods with equal keys have equal requests."""
+    spec, status = pod.spec, pod.status
+    key: tuple[object, ...] = tuple([_items(c.requests) for c in spec.containers or ()])
+    if spec.init_containers:
+        key += ("init", *[(c.restart_policy == "Always", _items(c.requests)) for c in spec.init_containers])
+    if spec.overhead:
+        key += ("overhead", _items(spec.overhead))
+    if spec.resources:
+        key += ("pod", _resource_items(spec.resources))
+    if status.container_statuses or status.init_container_statuses:
+        key += _statuses_key(pod)
+    if status.resources is not None and spec.resources:
+        key += ("status", _resource_items(status.resources), _items(status.allocated_resources or {}))
+    return key
+
+
+def _items(quantities: Quantities) -> tuple[object, ...]:
+    return tuple(quantities.items())
+
+
+def _resource_items(resources: Resources) -> tuple[object, ...]:
+    return _items(resources.requests or {})
+
+
+def _statuses_key(pod: Pod) -> tuple[object, ...]:
+    key: tuple[object, ...] = ("statuses", _is_infeasible(pod))
+    for containers, statuses in (
+        (pod.containers, pod.status.container_statuses),
+        (pod.init_containers, pod.status.init_container_statuses),
+    ):
+        held = {s.name: s for s in statuses or () if s.resources is not None}
+        for i, container in enumerate(containers):
+            found = held.get(container.name)
+            if found is not None and found.resources is not None:
+                key += (i, _resource_items(found.resources), _items(found.allocated_resources or {}))
+        key += ("/",)
+    return key
+
+
+def _units(amounts: Amounts) -> dict[str, int]:
+    return {name: whole_units(name, nano) for name, nano in amounts.items()}
+
+
+def _amounts(quantities: Quantities | None) -> Amounts:
+    return {name: parse_quantity(text) for name, text in quantities.items()} if quantities else {}
+
+
+def _add(a: Amounts, b: Mapping[str, int]) -> Amounts:
+    total = dict(a)
+    for name, nano in b.items():
+        total[name] = total.get(name, 0) + nano
+    return total
+
+
+def _larger(a: Amounts, b: Amounts) -> Amounts:
+    """Per resource the larger one; a name that only one has is kept."""
+    return {name: max(x[name] for x in (a, b) if name in x) for name in {**a, **b}}
+
+
+def _pod_requests(
+    pod: Pod, *, status: bool = False, pod_level: bool = True, defaults: Amounts = _NO_DEFAULTS
+) -> Amounts:
+    statuses = _statuses(pod.status.container_statuses) if status else {}
+    total: Amounts = {}
+    for container in pod.containers:
+        total = _add(total, _container_requests(pod, container, statuses.get(container.name), defaults))
+    sidecar_statuses = _statuses(pod.status.init_container_statuses) if status else {}
+    sidecars: Amounts = {}
+    peak: Amounts = {}
+    for container in pod.init_containers:
+        if container.restart_policy == "Always":
+            held = _container_requests(pod, container, sidecar_statuses.get(container.name), defaults)
+            total, sidecars = _add(total, held), _add(sidecars, held)
+        else:
+            peak = _larger(peak, _add(_container_requests(pod, container, None, defaults), sidecars))
+    total = _larger(total, peak) if peak else total
+    if pod_level:
+        total = {**total, **_pod_level_requests(pod, status=status)}
+    return _add(total, _amounts(pod.spec.overhead))
+
+
+def _statuses(statuses: tuple[ContainerStatus, ...] | None) -> dict[str, ContainerStatus]:
+    return {status.name: status for status in statuses or () if status.resources is not None}
+
+
+def _container_requests(pod: Pod, container: Container, held: ContainerStatus | None, defaults: Amounts) -> Amounts:
+    found = _amounts(container.requests)
+    if held is not None and held.resources is not None:
+        found = _resized(pod, found, held.resources, held.allocated_resources)
+    return {**defaults, **found}
+
+
+def _resized(pod: Pod, wanted: Amounts, actual: Resources, allocated: Quantities | None) -> Amounts:
+    """In-place resize: the largest of what is wanted, was given and is used; an infeasible wish does not count."""
+    has = _larger(_amounts(actual.requests), _amounts(allocated))
+    return has if _is_infeasible(pod) else _larger(wanted, has)
+
+
+def _is_infeasible(pod: Pod) -> bool:
+    for condition in pod.status.conditions or ():
+        if condition.type == "PodResizePending":
+            return condition.reason == "Infeasible"
+    return False
+
+
+def _pod_level_requests(pod: Pod, *, status: bool) -> Amounts:
+    """The requests of spec.resources, which replace the containers' sum: cpu, memory and huge pages only."""
+    if pod.spec.resources is None:
+        return {}
+    written = _amounts(pod.spec.resources.requests)
+    wanted = {n: q for n, q in written.items() if n in ("cpu", "memory") or n.startswith("hugepages-")}
+    if status and pod.status.resources is not None:
+        actual = _resized(pod, wanted, pod.status.resources, pod.status.allocated_resources)
+        wanted = {name: actual.get(name, 0) for name in wanted}
+    return wanted
+
+
+def _non_zero_requests(pod: Pod) -> Amounts:
+    """Defaults where a container has no request; with pod-level requests only where the whole pod has none."""
+    defaults = _DEFAULTS
+    if _pod_level_requests(pod, status=False):
+        requests = _pod_requests(pod, status=True)
+        defaults = {name: q for name, q in defaults.items() if name not in requests}
+    return _pod_requests(pod, status=True, defaults=defaults)

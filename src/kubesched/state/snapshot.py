@@ -1,0 +1,64 @@
+"""What a scheduling cycle sees of the cluster: a read-only view of ClusterState, valid for one generation."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import KubeObject, Namespace
+from kubesched.state.columns import NodeColumns
+from kubesched.state.groups import PodGroups
+from kubesched.state.node_tree import NodeTree
+from kubesched.state.nodes import Nodes
+from kubesched.state.objects import ObjectStore
+
+if TYPE_CHECKING:
+    from kubesched.state.cluster_state import ClusterState
+
+__all__ = ["Snapshot"]
+
+
+class Snapshot:
+    """The cluster at one moment.
+
+    Attributes:
+        nodes: the table of all nodes.
+        columns, objects, groups: what it is a view of.
+        state: the relations between placed pods.
+    """
+
+    __slots__ = ("_tree", "columns", "groups", "nodes", "objects", "state")
+
+    def __init__(
+        self, columns: NodeColumns, objects: ObjectStore, groups: PodGroups, state: "ClusterState", tree: NodeTree
+    ) -> None:
+        self.columns = columns
+        self.objects = objects
+        self.groups = groups
+        self.state = state
+        self._tree = tree
+        rows = np.flatnonzero(columns.alive[: columns.n_rows]) if columns.rows.free else None
+        self.nodes = Nodes(columns, rows)
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are."""
+        return self.columns.n_nodes
+
+    def order(self) -> npt.NDArray[np.intp]:
+        """(n_nodes,) rows in node-tree order, the order in which kube-scheduler looks at nodes."""
+        row_of = self.columns.row_of
+        return np.array([row_of[name] for name in self._tree.listing()], dtype=np.intp)
+
+    def get(self, kind: str, name: str, namespace: str = "") -> KubeObject | None:
+        """An object by kind and name; None when there is none."""
+        return self.objects.get(kind, f"{namespace}/{name}" if namespace else name)
+
+    def list(self, kind: str, namespace: str = "") -> list[Any]:
+        """All objects of a kind, of one namespace if given, in order of appearance."""
+        return [obj for obj in self.objects.list(kind) if namespace in ("", obj.namespace)]
+
+    def namespace_labels(self, name: str) -> dict[str, str]:
+        """A namespace's labels; empty when there is no such object."""
+        found = cast("Namespace | None", self.objects.get("Namespace", name))
+        return found.labels if found is not None else {}
