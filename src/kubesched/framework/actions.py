@@ -1,0 +1,105 @@
+"""Everything that the core wants done in the world. Drivers carry actions out; the outcome comes back to whoever waits for it.
+
+The core does no I/O: it emits actions, or awaits them in binding-cycle hooks through `handle.perform`.
+"""
+
+import msgspec
+
+from kubesched.api import KubeObject, Pod
+
+__all__ = [
+    "Action",
+    "ActionDone",
+    "Bind",
+    "CallExtender",
+    "DeletePod",
+    "PatchPodStatus",
+    "RecordEvent",
+    "WriteObject",
+]
+
+
+class Action(msgspec.Struct, frozen=True):
+    """Base of all actions."""
+
+
+class Bind(Action, frozen=True):
+    """Create the Binding of a pod.
+
+    Attributes:
+        annotations: written into the Binding's metadata.
+    """
+
+    pod: Pod
+    node_name: str
+    annotations: dict[str, str] = {}
+
+
+class PatchPodStatus(Action, frozen=True):
+    """Set a condition of a pod, its nomination, or both.
+
+    Attributes:
+        condition: type, status, reason, message; None to leave the conditions alone.
+        nominated_node_name: the new value, "" to clear it; None to leave it alone.
+    """
+
+    pod: Pod
+    condition: tuple[str, str, str, str] | None = None
+    nominated_node_name: str | None = None
+
+
+class DeletePod(Action, frozen=True):
+    """Delete a pod that was chosen as a victim.
+
+    Attributes:
+        preemptor: for whom.
+        node_name: where.
+    """
+
+    pod: Pod
+    preemptor: Pod
+    node_name: str
+
+
+class WriteObject(Action, frozen=True):
+    """Update a PersistentVolume or a PersistentVolumeClaim.
+
+    Attributes:
+        kind: as in KINDS.
+        object: with the fields that a scheduler reads as they should become.
+    """
+
+    kind: str
+    object: KubeObject
+
+
+class RecordEvent(Action, frozen=True):
+    """Tell users what happened to a pod (events.k8s.io/v1)."""
+
+    reason: str
+    type: str
+    action: str
+    regarding: Pod
+    note: str
+    related: Pod | None = None
+
+
+class CallExtender(Action, frozen=True):
+    """Ask an HTTP extender; the answer comes back as the outcome."""
+
+    extender: object
+    verb: str
+    request: object
+
+
+class ActionDone(msgspec.Struct, frozen=True):
+    """The outcome of an action.
+
+    Attributes:
+        error: what went wrong, empty when nothing did.
+        answer: what came back, if anything.
+    """
+
+    action: Action
+    error: str = ""
+    answer: object = None

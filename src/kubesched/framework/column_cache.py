@@ -1,0 +1,236 @@
+"""The one place where computed columns are kept: a rule's answer for all rows, brought up to date instead of computed anew.
+
+A column belongs to (rule, part): a plugin class with its arguments, and everything that the rule reads of a pod. It is true for one
+generation of the change log that its rule depends on (node objects, or nodes and their pods); asked for later, only the rows that
+changed since are computed again. Above a byte budget the least recently used columns go; that changes nothing but the time.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import Pod
+from kubesched.engine import ChangeLog, IntVector
+from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.plugin import DependsOn, Plugin
+from kubesched.framework.status import Status
+from kubesched.framework.verdicts import Verdicts
+from kubesched.state import NodeColumns, Nodes
+
+__all__ = ["CACHE_BYTES", "ColumnCache", "ScoreColumn", "as_verdicts"]
+
+CACHE_BYTES: Final = 256 * 1024 * 1024
+"""The default budget."""
+
+_MAX_SCORE: Final = 100
+
+
+class _Column:
+    """One kept answer over all rows, with what is known of it as a whole."""
+
+    __slots__ = ("constant", "generation", "in_range", "n_rejected", "normalized", "status", "values")
+
+    def __init__(self, values: npt.NDArray[Any]) -> None:
+        self.values = values
+        self.generation = 0
+        self.status: Callable[[int], Status] | None = None
+        self.n_rejected = 0  # filters: values that are not 0
+        self.in_range = True  # scores: all within 0..100
+        self.constant: int | None = None  # scores: the one value that all rows have, if so
+        self.normalized: int | None = None  # what normalize_score makes of the constant
+
+
+class ScoreColumn:
+    """A kept score: (rows,) int64 as the plugin gave them.
+
+    Attributes:
+        values: one per row of the table.
+        constant: the one value that they all have, when known; else None.
+        in_range: whether all are known to be within 0..100.
+        entry: the cache's own note, where a normalised constant is remembered.
+    """
+
+    __slots__ = ("constant", "entry", "in_range", "values")
+
+    def __init__(self, values: IntVector, entry: _Column) -> None:
+        self.values = values
+        self.constant = entry.constant
+        self.in_range = entry.in_range
+        self.entry = entry
+
+
+class ColumnCache:
+    """Columns of all profiles that share one cluster state.
+
+    Attributes:
+        budget: bytes that the columns may take together.
+        n_bytes: what they take.
+        n_hits, n_updates, n_misses: how often a column was true, brought up to date, and computed whole.
+    """
+
+    def __init__(self, columns: NodeColumns, budget: int = CACHE_BYTES) -> None:
+        self.budget = budget
+        self.n_bytes = 0
+        self.n_hits = 0
+        self.n_updates = 0
+        self.n_misses = 0
+        self._columns = columns
+        self._kept: OrderedDict[Hashable, _Column] = OrderedDict()
+        self._rules: dict[tuple[type[Plugin], bytes], int] = {}
+
+    def rule(self, plugin: Plugin) -> int:
+        """The number of a plugin's rule: equal for equal classes with equal arguments."""
+        key = (type(plugin), msgspec.json.encode(plugin.args))
+        return self._rules.setdefault(key, len(self._rules))
+
+    def verdicts(self, rule: int, plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts | None:
+        """The filter's verdicts on a table; None when it rejects no row at all."""
+        key = (rule, "filter", plugin.filter_part(state, pod))
+        column = self._kept.get(key)
+        log = self._log(plugin)
+        if column is None or column.generation != log.generation or len(column.values) < self._columns.n_rows:
+            column = self._refreshed_filter(key, column, log, plugin, state, pod)
+        else:
+            self.n_hits += 1
+        self._kept.move_to_end(key)
+        if column.n_rejected == 0:
+            return None
+        assert column.status is not None
+        return Verdicts(nodes.take(column.values), column.status)
+
+    def scores(self, rule: int, plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> ScoreColumn:
+        """The plugin's scores of a table, before normalisation."""
+        key = (rule, "score", plugin.score_part(state, pod))
+        column = self._kept.get(key)
+        log = self._log(plugin)
+        if column is None or column.generation != log.generation or len(column.values) < self._columns.n_rows:
+            column = self._refreshed_score(key, column, log, plugin, state, pod)
+        else:
+            self.n_hits += 1
+        self._kept.move_to_end(key)
+        return ScoreColumn(nodes.take(column.values), column)
+
+    def evict(self, fraction: float = 1.0) -> None:
+        """Drop the least recently used columns, all of them by default."""
+        for _ in range(int(len(self._kept) * fraction)):
+            self._drop_oldest()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    # --- bringing up to date ---
+
+    def _log(self, plugin: Plugin) -> ChangeLog:
+        return self._columns.node_log if plugin.depends_on is DependsOn.NODE else self._columns.row_log
+
+    def _refreshed_filter(
+        self, key: Hashable, column: _Column | None, log: ChangeLog, plugin: Plugin, state: CycleState, pod: Pod
+    ) -> _Column:
+        rows = self._stale_rows(column, log)
+        if column is None or rows is None:
+            table = self._all_rows()
+            found = as_verdicts(plugin, plugin.filter_nodes(state, pod, table), len(table))
+            column = self._keep(key, table, found.values)
+            column.n_rejected = int(np.count_nonzero(found.values))
+            column.status = found.status
+        elif len(rows):
+            found = as_verdicts(plugin, plugin.filter_nodes(state, pod, Nodes(self._columns, rows)), len(rows))
+            column.n_rejected -= int(np.count_nonzero(column.values[rows]))
+            column.n_rejected += int(np.count_nonzero(found.values))
+            column.values[rows] = found.values
+        column.generation = log.generation
+        return column
+
+    def _refreshed_score(
+        self, key: Hashable, column: _Column | None, log: ChangeLog, plugin: Plugin, state: CycleState, pod: Pod
+    ) -> _Column:
+        rows = self._stale_rows(column, log)
+        if column is None or rows is None:
+            table = self._all_rows()
+            scores = as_scores(plugin, plugin.score_nodes(state, pod, table), len(table))
+            column = self._keep(key, table, scores)
+            column.in_range = _in_range(scores)
+            if plugin.depends_on is DependsOn.NODE and len(scores) and (scores == scores[0]).all():
+                column.constant = int(scores[0])
+        elif len(rows):
+            scores = as_scores(plugin, plugin.score_nodes(state, pod, Nodes(self._columns, rows)), len(rows))
+            column.values[rows] = scores
+            column.in_range = column.in_range and _in_range(scores)
+            if column.constant is not None and not (scores == column.constant).all():
+                column.constant = None
+        column.generation = log.generation
+        return column
+
+    def _stale_rows(self, column: _Column | None, log: ChangeLog) -> npt.NDArray[np.intp] | None:
+        """The rows to compute again; None for all of them."""
+        if column is None or len(column.values) < self._columns.n_rows:
+            self.n_misses += 1
+            return None
+        changed = log.since(column.generation)
+        if changed is None or 2 * len(changed) > self._columns.n_rows + 2:
+            self.n_misses += 1
+            return None
+        self.n_updates += 1
+        rows = np.array(changed, dtype=np.intp)
+        return rows[self._columns.alive[rows]] if self._columns.rows.free else rows
+
+    def _all_rows(self) -> Nodes:
+        columns = self._columns
+        rows = np.flatnonzero(columns.alive[: columns.n_rows]) if columns.rows.free else None
+        return Nodes(columns, rows)
+
+    def _keep(self, key: Hashable, table: Nodes, values: npt.NDArray[Any]) -> _Column:
+        slots = np.zeros(self._columns.capacity, dtype=values.dtype)
+        slots[table.all_rows] = values
+        old = self._kept.pop(key, None)
+        if old is not None:
+            self.n_bytes -= old.values.nbytes
+        column = self._kept[key] = _Column(slots)
+        self.n_bytes += slots.nbytes
+        while self.n_bytes > self.budget and len(self._kept) > 1:
+            self._drop_oldest()
+        return column
+
+    def _drop_oldest(self) -> None:
+        _, column = self._kept.popitem(last=False)
+        self.n_bytes -= column.values.nbytes
+
+
+def _in_range(scores: IntVector) -> bool:
+    return len(scores) == 0 or bool(scores.min() >= 0 and scores.max() <= _MAX_SCORE)
+
+
+def as_verdicts(plugin: Plugin, answer: object, n_rows: int) -> Verdicts:
+    """What filter_nodes returned, checked.
+
+    Raises:
+        TypeError: it is not one integer per row.
+    """
+    found = answer if isinstance(answer, Verdicts) else None
+    values = answer if found is None else found.values
+    if not isinstance(values, np.ndarray) or values.shape != (n_rows,) or values.dtype.kind not in "iub":
+        raise TypeError(f"filter_nodes must return {n_rows} integers, one per row; found {_shown(values)}")
+    if values.dtype.kind == "b":
+        values = values.astype(np.int16)
+    return Verdicts(values, plugin.reasons) if found is None else found
+
+
+def as_scores(plugin: Plugin, answer: object, n_rows: int) -> IntVector:
+    """What score_nodes or normalize_score returned, checked.
+
+    Raises:
+        TypeError: it is not one integer per row.
+    """
+    if not isinstance(answer, np.ndarray) or answer.shape != (n_rows,) or answer.dtype.kind not in "iu":
+        raise TypeError(f"{plugin.name} must score with {n_rows} integers, one per row; found {_shown(answer)}")
+    return answer if answer.dtype == np.int64 else answer.astype(np.int64)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} with shape {value.shape}"
+    return f"{value!r}"[:80]

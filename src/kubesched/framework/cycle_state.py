@@ -1,0 +1,75 @@
+"""What plugins remember between the hooks of one scheduling cycle."""
+
+from typing import TypeVar
+
+from kubesched.state import PodInfo
+
+__all__ = ["BindingNotes", "CycleState"]
+
+DataT = TypeVar("DataT")
+
+
+class BindingNotes:
+    """What Reserve and PreBind want said with the binding.
+
+    Attributes:
+        annotations: written into the Binding object, which the API server copies to the pod.
+    """
+
+    __slots__ = ("annotations",)
+
+    def __init__(self) -> None:
+        self.annotations: dict[str, str] = {}
+
+
+class CycleState:
+    """Per-cycle data, filed under the class that it is of, and the incoming pod with its parts.
+
+    A plugin defines a class for what it remembers, writes an object of it, and reads it back by that class:
+
+        state.write(FitState(...))
+        fit = state.read(FitState)
+
+    What-if copies share the objects: a plugin whose add_pods or remove_pods changes its data writes a new object.
+
+    Attributes:
+        pod: the incoming pod with its parts.
+        binding: what to say with the binding.
+        skip_filter, skip_score: plugins whose PreFilter (PreScore) said Skip.
+        pods_to_activate: pods to be tried again right after this one; plugins fill it.
+    """
+
+    __slots__ = ("_data", "binding", "pod", "pods_to_activate", "skip_filter", "skip_score")
+
+    def __init__(self, pod: PodInfo) -> None:
+        self.pod = pod
+        self.binding = BindingNotes()
+        self.skip_filter: set[str] = set()
+        self.skip_score: set[str] = set()
+        self.pods_to_activate: dict[str, object] = {}
+        self._data: dict[type, object] = {}
+
+    def write(self, data: object) -> None:
+        """File an object under its class, in place of an earlier one."""
+        self._data[data.__class__] = data
+
+    def read(self, kind: type[DataT]) -> DataT:
+        """The object that was filed under a class.
+
+        Raises:
+            KeyError: none was; the hook that writes it did not run.
+        """
+        return self._data[kind]  # type: ignore[return-value]
+
+    def find(self, kind: type[DataT]) -> DataT | None:
+        """The object that was filed under a class, or None."""
+        return self._data.get(kind)  # type: ignore[return-value]
+
+    def clone(self) -> "CycleState":
+        """A state for a what-if question: what is written to it does not reach this one."""
+        twin = CycleState(self.pod)
+        twin.binding = self.binding
+        twin.skip_filter = set(self.skip_filter)
+        twin.skip_score = set(self.skip_score)
+        twin._data = dict(self._data)
+        return twin

@@ -1,0 +1,128 @@
+"""Why no node fits, node by node, and the sentence that users know.
+
+Rule: kube-scheduler v1.36 framework.Diagnosis and FitError.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from kubesched.framework.status import Code, Status
+from kubesched.framework.verdicts import FilterResult, RowStatuses
+
+__all__ = ["Diagnosis", "fit_error"]
+
+_NO_REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+
+
+class Diagnosis:
+    """What stood in the way of one pod.
+
+    Attributes:
+        n_all_nodes: nodes in the snapshot.
+        result: the filters' verdicts, over the rows that were looked at; None when none were.
+        explicit: verdicts from elsewhere (an extender, the nominated node tried first) by node name; they win.
+        absent: the status of every node without a verdict of its own.
+        pre_filter_message: PreFilter's rejection of the pod, which replaces the count of reasons.
+        post_filter_message: appended as it is.
+        unschedulable_plugins, pending_plugins: plugins whose rejection the queue must wait for.
+    """
+
+    __slots__ = (
+        "_statuses",
+        "absent",
+        "explicit",
+        "n_all_nodes",
+        "pending_plugins",
+        "post_filter_message",
+        "pre_filter_message",
+        "result",
+        "unschedulable_plugins",
+    )
+
+    def __init__(self, n_all_nodes: int) -> None:
+        self.n_all_nodes = n_all_nodes
+        self.result: FilterResult | None = None
+        self.explicit: dict[str, Status] = {}
+        self.absent: Status = _NO_REASON
+        self.pre_filter_message = ""
+        self.post_filter_message = ""
+        self.unschedulable_plugins: set[str] = set()
+        self.pending_plugins: set[str] = set()
+        self._statuses: RowStatuses | None = None
+
+    def take_in(self, result: FilterResult) -> None:
+        """Note what the filters said, and which plugins rejected."""
+        self.result = result
+        self._statuses = None
+        for status, _ in self.statuses().counts():
+            self.add_plugin(status)
+
+    def add_plugin(self, status: Status) -> None:
+        """Note the plugin behind a rejection."""
+        if status.plugin:
+            pending = status.code is Code.PENDING
+            (self.pending_plugins if pending else self.unschedulable_plugins).add(status.plugin)
+
+    def statuses(self) -> RowStatuses:
+        """The filters' verdicts, row by row of `result`."""
+        assert self.result is not None
+        if self._statuses is None:
+            self._statuses = self.result.statuses()
+        return self._statuses
+
+    def status_of(self, name: str) -> Status:
+        """Why this node is not feasible; SUCCESS for one that passed the filters."""
+        if name in self.explicit:
+            return self.explicit[name]
+        position = None if self.result is None else self.result.nodes.position_of(name)
+        return self.absent if position is None else self.statuses()[position]
+
+    def by_node(self) -> dict[str, Status]:
+        """Every node that has a rejection of its own."""
+        found: dict[str, Status] = {}
+        if self.result is not None:
+            statuses, names = self.statuses(), self.result.nodes.names
+            for position in np.flatnonzero(statuses.index).tolist():
+                found[names[position]] = statuses[position]
+        found.update(self.explicit)
+        return found
+
+    def counts(self) -> list[tuple[Status, int]]:
+        """How many nodes have each status of their own."""
+        if not self.explicit:
+            return self.statuses().counts() if self.result is not None else []
+        return list(Counter(self.by_node().values()).items())
+
+    @property
+    def message(self) -> str:
+        """The FitError text: `0/3 nodes are available: ...`."""
+        if self.pre_filter_message:
+            text = f"0/{self.n_all_nodes} nodes are available: {self.pre_filter_message}."
+        else:
+            text = fit_error(self.n_all_nodes, self.counts(), self.absent)
+        return f"{text} {self.post_filter_message}" if self.post_filter_message else text
+
+
+def fit_error(n_all_nodes: int, counted: Iterable[tuple[Status, int]], absent: Status) -> str:
+    """Count reasons into the sentence that users search for.
+
+    Args:
+        counted: statuses of nodes that have one of their own, with how many nodes have it.
+        absent: the status of all other nodes.
+    Rule: kube-scheduler v1.36 FitError.Error: `<n> <reason>` items sorted as text; a status with two reasons counts under both.
+    """
+    reasons: Counter[str] = Counter()
+    n_explicit = 0
+    for status, n_nodes in counted:
+        n_explicit += n_nodes
+        for reason in status.reasons:
+            reasons[reason] += n_nodes
+    if n_all_nodes > n_explicit:
+        for reason in absent.reasons:
+            reasons[reason] += n_all_nodes - n_explicit
+    items = ", ".join(sorted(f"{n} {reason}" for reason, n in reasons.items()))
+    text = f"0/{n_all_nodes} nodes are available:"
+    return f"{text} {items}." if items else text

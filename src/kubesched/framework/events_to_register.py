@@ -1,0 +1,32 @@
+"""What a plugin says to be asked again: the cluster events that may help a pod it rejected, and a hint for each.
+
+A plugin returns these from `events_to_register`; the profile collects them and the queue asks the hints.
+"""
+
+import enum
+from collections.abc import Callable
+from typing import NamedTuple
+
+from kubesched.api import ClusterEvent, KubeObject, Pod
+
+__all__ = ["EventRegistration", "HintFunction", "QueueingHint"]
+
+
+class QueueingHint(enum.Enum):
+    """A hint's answer; the values are the labels of kube-scheduler's metrics."""
+
+    QUEUE = "Queue"
+    """The event may make the pod schedulable: try it again."""
+    SKIP = "QueueSkip"
+    """The event does not help the pod: let it wait."""
+
+
+HintFunction = Callable[[Pod, KubeObject | None, KubeObject | None], QueueingHint]
+"""(rejected pod, object before, object after) -> hint. There is no object before an Add and none after a Delete."""
+
+
+class EventRegistration(NamedTuple):
+    """One entry of `events_to_register`: the events it covers, and the hint to ask (None: always worth a try)."""
+
+    event: ClusterEvent
+    hint: HintFunction | None = None

@@ -1,0 +1,529 @@
+"""Runs the plugins of one profile: which hook is called when, and what each answer causes.
+
+The framework chooses the rows that a rule sees, keeps column answers in the ColumnCache, lifts rules written per node, and turns what
+a plugin raises or returns into statuses. Rule: kube-scheduler v1.36 framework runtime; messages are its words.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from kubesched.api import Pod
+from kubesched.engine import IntVector
+from kubesched.framework.column_cache import ColumnCache, ScoreColumn, as_scores, as_verdicts
+from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.diagnosis import Diagnosis
+from kubesched.framework.handle import Handle
+from kubesched.framework.lifting import lifted_filter, lifted_score
+from kubesched.framework.plugin import DependsOn, Plugin, PostFilterResult
+from kubesched.framework.profile import Profile
+from kubesched.framework.status import Code, PreFilterResult, Status
+from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
+from kubesched.state import Nodes, PodInfo, Rows, WhatIfNodes
+
+__all__ = ["Framework", "PreFiltered", "Scores", "WhatIf"]
+
+_KEPT: Final = (DependsOn.NODE, DependsOn.ROW)
+
+
+class _Rule:
+    """A filter or score plugin with what the framework needs to know of it, found once."""
+
+    __slots__ = ("depends_on", "has_normalize", "is_lifted", "is_kept", "name", "number", "plugin", "weight")
+
+    def __init__(self, plugin: Plugin, cache: ColumnCache, column_hook: str, weight: int) -> None:
+        self.plugin = plugin
+        self.name = plugin.name
+        self.is_lifted = not plugin.defines(column_hook)
+        self.depends_on = plugin.depends_on
+        self.is_kept = not self.is_lifted and self.depends_on in _KEPT
+        self.has_normalize = plugin.defines("normalize_score")
+        self.number = cache.rule(plugin)
+        self.weight = weight
+
+
+class PreFiltered:
+    """What PreFilter left to do.
+
+    Attributes:
+        status: the rejection or fault that ended the cycle, else SUCCESS.
+        node_names: the only nodes worth looking at; None for all.
+        narrowed_by: plugins that narrowed the nodes.
+    """
+
+    __slots__ = ("narrowed_by", "node_names", "status")
+
+    def __init__(self) -> None:
+        self.status = Status.SUCCESS
+        self.node_names: frozenset[str] | None = None
+        self.narrowed_by: list[str] = []
+
+
+class Scores:
+    """Weighted scores of the feasible nodes.
+
+    Attributes:
+        nodes: the table of feasible nodes.
+        by_plugin: plugin -> (nodes,) int64, or one int that all nodes share; plugins that skipped are absent.
+        total: (nodes,) int64.
+    """
+
+    __slots__ = ("by_plugin", "nodes", "total")
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.by_plugin: dict[str, IntVector | int] = {}
+        self.total: IntVector = np.zeros(0, dtype=np.int64)
+
+    def of(self, plugin: str) -> IntVector:
+        """One plugin's weighted scores, spelled out."""
+        score = self.by_plugin[plugin]
+        return np.full(len(self.nodes), score, dtype=np.int64) if isinstance(score, int) else score
+
+    def at(self, position: int) -> dict[str, int]:
+        """Every plugin's weighted score of one node."""
+        return {
+            name: score if isinstance(score, int) else int(score[position]) for name, score in self.by_plugin.items()
+        }
+
+
+class PluginFault(Exception):
+    """A hook failed; carries the status that ends the cycle."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+
+class Framework:
+    """The plugins of one profile over one cluster state.
+
+    Attributes:
+        profile: which plugins run where.
+        handle: what they may ask for.
+        cache: where their columns are kept; shared by all profiles.
+    """
+
+    def __init__(self, profile: Profile, cache: ColumnCache, handle: Handle) -> None:
+        self.profile = profile
+        self.cache = cache
+        self.handle = handle
+        points = profile.points
+        self._pre_filter = [(plugin, plugin.name, plugin.pre_filter) for plugin in points["preFilter"]]
+        self._filters = [_Rule(plugin, cache, "filter_nodes", 0) for plugin in points["filter"]]
+        self._pre_score = [(plugin, plugin.name, plugin.pre_score) for plugin in points["preScore"]]
+        self._scores = [_Rule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]]
+        self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
+        handle.what_if = self.what_if
+        for plugin in profile.plugins:
+            plugin.handle = handle
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether some plugin scores."""
+        return bool(self._scores)
+
+    # --- the queue ---
+
+    def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status:
+        """Ask the PreEnqueue plugins; the one that gated the pod last time goes first."""
+        plugins = sorted(self.profile.points["preEnqueue"], key=lambda plugin: plugin.name != first)
+        for plugin in plugins:
+            status = self._ask(f'running PreEnqueue plugin "{plugin.name}"', plugin.pre_enqueue, pod)
+            if not status.is_success:
+                return status.by(plugin.name)
+        return Status.SUCCESS
+
+    # --- PreFilter and Filter ---
+
+    def run_pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> PreFiltered:
+        """Ask every PreFilter plugin once."""
+        result = PreFiltered()
+        rejected: Status | None = None
+        for _, name, hook in self._pre_filter:
+            try:
+                answer = hook(state, pod, nodes)
+            except Exception as error:
+                result.status = _fault(f'running PreFilter plugin "{name}"', error).by(name)
+                return result
+            if answer is Status.SUCCESS:
+                continue
+            if isinstance(answer, PreFilterResult):
+                if self._narrow(result, name, answer.node_names):
+                    return result
+            elif not isinstance(answer, Status):
+                result.status = _nonsense(f'running PreFilter plugin "{name}"', answer).by(name)
+                return result
+            elif answer.is_skip:
+                state.skip_filter.add(name)
+            elif answer.code is Code.UNSCHEDULABLE:
+                rejected = answer.by(name)
+            elif answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                result.status = answer.by(name)
+                return result
+            elif not answer.is_success:
+                text = f'running PreFilter plugin "{name}": {answer.message}'
+                result.status = Status(Code.ERROR, (text,), name)
+                return result
+        if rejected is not None:
+            result.status = rejected
+        return result
+
+    @staticmethod
+    def _narrow(result: PreFiltered, name: str, names: frozenset[str]) -> bool:
+        """Intersect the nodes; true when none is left, which rejects the pod."""
+        result.narrowed_by.append(name)
+        result.node_names = names if result.node_names is None else result.node_names & names
+        if result.node_names:
+            return False
+        reason = f"node(s) didn't satisfy plugin {name}"
+        if len(result.narrowed_by) > 1:
+            reason = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(result.narrowed_by))}] simultaneously"
+        result.status = Status.unresolvable(reason)
+        return True
+
+    def run_filter(self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool) -> FilterResult:
+        """Ask every Filter plugin that did not skip about every row.
+
+        Args:
+            is_whole: whether the table is the whole snapshot, so that kept columns serve.
+        """
+        rejections: list[Rejections] = []
+        skip = state.skip_filter
+        survivors: np.ndarray[Any, Any] | None = None  # rows that passed so far, found when a rule wants only those
+        for rule in self._filters:
+            if rule.name in skip:
+                continue
+            try:
+                if is_whole and rule.is_kept:
+                    kept = self.cache.verdicts(rule.number, rule.plugin, state, pod, nodes)
+                    if kept is None:
+                        continue
+                    verdicts = kept
+                elif rule.depends_on is DependsOn.ANYTHING or rule.is_lifted:
+                    survivors = _survivors(nodes, rejections)
+                    verdicts = self._filter_some(rule, state, pod, nodes, survivors)
+                else:
+                    verdicts = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, nodes), len(nodes))
+            except Exception as error:
+                verdicts = _fails_everywhere(nodes, rule.name, error)
+            if verdicts.values.any():
+                rejections.append(Rejections(rule.name, verdicts))
+        return FilterResult(nodes, rejections)
+
+    def _filter_some(self, rule: _Rule, state: CycleState, pod: Pod, nodes: Nodes, survivors: Rows | None) -> Verdicts:
+        table = nodes if survivors is None else nodes.select(survivors)
+        if rule.is_lifted:
+            some = lifted_filter(rule.plugin, state, pod, table)
+        else:
+            some = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, table), len(table))
+        if survivors is None:
+            return some
+        values = np.zeros(len(nodes), dtype=some.values.dtype)
+        values[survivors] = some.values
+        return Verdicts(values, some.status)
+
+    def run_filter_with_nominated(self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool) -> FilterResult:
+        """As run_filter, and rows with nominated pods of equal or higher priority must fit with these there, too.
+
+        Rule: kube-scheduler v1.36 RunFilterPluginsWithNominatedPods: first with them, then without; both must pass.
+        """
+        result = self.run_filter(state, pod, nodes, is_whole=is_whole)
+        nominated = self.handle.nominated
+        if not nominated:
+            return result
+        positions, pods = _nominated_on(nodes, nominated, state.pod)
+        if not positions:
+            return result
+        rows = np.array(sorted(set(positions)), dtype=np.intp)
+        place = {position: i for i, position in enumerate(rows.tolist())}
+        what_if = WhatIf(self, state, pod, nodes.select(rows), with_nominated=False)
+        what_if.add([place[position] for position in positions], pods)
+        statuses = what_if.filter().statuses()
+        rejected = np.flatnonzero(statuses.index)
+        if not len(rejected):
+            return result
+        values = np.zeros(len(nodes), dtype=np.int32)
+        values[rows[rejected]] = statuses.index[rejected]
+        first = Rejections("", Verdicts(values, statuses.distinct[1:]))
+        return FilterResult(nodes, [first, *result.rejections])
+
+    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> "WhatIf":
+        """A copy of some rows on which pods can be moved, with the filters to ask again."""
+        return WhatIf(self, state, pod, nodes, with_nominated=True)
+
+    def pods_moved(self, state: CycleState, pod: Pod, changes: PodChanges, *, added: bool) -> None:
+        """Tell the plugins whose PreFilter looked at pods that a what-if table changed."""
+        for plugin in self._what_if:
+            if plugin.name not in state.skip_filter:
+                (plugin.add_pods if added else plugin.remove_pods)(state, pod, changes)
+
+    # --- PostFilter ---
+
+    def run_post_filter(
+        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
+    ) -> tuple[PostFilterResult | None, Status]:
+        """Ask PostFilter plugins until one succeeds, fails or knows that nothing helps."""
+        reasons: list[str] = []
+        kept: PostFilterResult | None = None
+        rejecting = ""
+        for plugin in self.profile.points["postFilter"]:
+            try:
+                answer = plugin.post_filter(state, pod, diagnosis)
+                result, status = answer
+            except Exception as error:
+                return None, _fault(f'running PostFilter plugin "{plugin.name}"', error).by(plugin.name)
+            if status.is_success or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return result, status.by(plugin.name)
+            if not status.is_rejected:
+                return None, Status(Code.ERROR, status.reasons, plugin.name)
+            if result is not None and result.nominated_node_name is not None:
+                kept = result
+            rejecting = rejecting or plugin.name
+            reasons.extend(status.reasons)
+        return kept, Status(Code.UNSCHEDULABLE, tuple(reasons), rejecting)
+
+    # --- PreScore and Score ---
+
+    def run_score(self, state: CycleState, pod: Pod, result: FilterResult, *, is_whole: bool) -> Scores:
+        """Score every feasible node of a filter result.
+
+        Raises:
+            PluginFault: a plugin failed; its status ends the cycle.
+        """
+        positions = None if result.all_fit else np.flatnonzero(result.fits)
+        feasible = result.nodes if positions is None else result.nodes.select(positions)
+        scores = Scores(feasible)
+        self._run_pre_score(state, pod, feasible)
+        total: IntVector | None = None
+        constant = 0
+        skip = state.skip_score
+        for rule in self._scores:
+            if rule.name in skip:
+                continue
+            one = self._score_rule(rule, state, pod, result.nodes, positions, feasible, is_whole)
+            if rule.weight != 1:
+                one = one * rule.weight
+            scores.by_plugin[rule.name] = one
+            if isinstance(one, int):
+                constant += one
+            else:
+                total = one if total is None else total + one
+        scores.total = (
+            np.full(len(feasible), constant, dtype=np.int64)
+            if total is None
+            else (total + constant if constant else total)
+        )
+        return scores
+
+    def _run_pre_score(self, state: CycleState, pod: Pod, feasible: Nodes) -> None:
+        for _, name, hook in self._pre_score:
+            try:
+                status = hook(state, pod, feasible)
+            except Exception as error:
+                raise PluginFault(_fault(f'running PreScore plugin "{name}"', error).by(name)) from error
+            if status is Status.SUCCESS:
+                continue
+            if not isinstance(status, Status):
+                raise PluginFault(_nonsense(f'running PreScore plugin "{name}"', status).by(name))
+            if status.is_skip:
+                state.skip_score.add(name)
+            elif not status.is_success:
+                text = f'running PreScore plugin "{name}": {status.message}'
+                raise PluginFault(Status(Code.ERROR, (text,), name))
+
+    def _score_rule(
+        self,
+        rule: _Rule,
+        state: CycleState,
+        pod: Pod,
+        nodes: Nodes,
+        positions: Rows | None,
+        feasible: Nodes,
+        is_whole: bool,
+    ) -> IntVector | int:
+        """One plugin's normalised scores of the feasible nodes; one int where all nodes are known to have the same."""
+        plugin, what = rule.plugin, "Score plugins"
+        column: ScoreColumn | None = None
+        try:
+            if is_whole and rule.is_kept:
+                column = self.cache.scores(rule.number, plugin, state, pod, nodes)
+                if column.constant is not None and len(feasible):
+                    return self._normalized_constant(rule, state, pod, column)
+                scores = column.values if positions is None else column.values[positions]
+            elif rule.is_lifted:
+                scores = lifted_score(plugin, state, pod, feasible)
+            else:
+                scores = as_scores(plugin, plugin.score_nodes(state, pod, feasible), len(feasible))
+            if rule.has_normalize:
+                what = "Normalize on Score plugins"
+                scores = as_scores(plugin, plugin.normalize_score(state, pod, scores), len(feasible))
+        except PluginFault:
+            raise
+        except Exception as error:
+            text = f'running {what}: plugin "{rule.name}" failed with: {_text(error)}'
+            raise PluginFault(Status(Code.ERROR, (text,), rule.name)) from error
+        if rule.has_normalize or column is None or not column.in_range:
+            _check_range(rule.name, scores)
+        return scores
+
+    def _normalized_constant(self, rule: _Rule, state: CycleState, pod: Pod, column: ScoreColumn) -> int:
+        constant, entry = column.constant, column.entry
+        assert constant is not None
+        if not rule.has_normalize:
+            if not column.in_range:
+                _check_range(rule.name, np.array([constant]))
+            return constant
+        if entry.normalized is None:
+            one = rule.plugin.normalize_score(state, pod, np.array([constant], dtype=np.int64))
+            _check_range(rule.name, one)
+            entry.normalized = int(one[0])
+        return entry.normalized
+
+    # --- Reserve and Permit ---
+
+    def run_reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
+        """Ask every Reserve plugin in order; the first failure ends it. The caller unreserves."""
+        for plugin in self.profile.points["reserve"]:
+            if plugin.defines("reserve"):
+                status = self._ask(f'running Reserve plugin "{plugin.name}"', plugin.reserve, state, pod, node_name)
+                if not status.is_success:
+                    return status.by(plugin.name)
+        return Status.SUCCESS
+
+    def run_unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Undo Reserve, every plugin in reverse order."""
+        for plugin in reversed(self.profile.points["reserve"]):
+            if plugin.defines("unreserve"):
+                try:
+                    plugin.unreserve(state, pod, node_name)
+                except Exception as error:
+                    self.handle.logger.warning("Unreserve plugin %s: %s", plugin.name, _text(error))
+
+    def _ask(self, what: str, hook: Callable[..., Any], *arguments: Any) -> Status:
+        """Call a hook that answers with a Status; faults and nonsense become Error statuses."""
+        try:
+            answer = hook(*arguments)
+        except Exception as error:
+            return _fault(what, error)
+        return checked(what, answer)
+
+
+def checked(what: str, answer: object) -> Status:
+    """A hook's Status; Error with upstream's prefix for a fault, and for what is no Status."""
+    if not isinstance(answer, Status):
+        return _nonsense(what, answer)
+    if answer.is_success or answer.is_rejected or answer.is_skip:
+        return answer
+    return Status(Code.ERROR, (f"{what}: {answer.message}",), answer.plugin)
+
+
+class WhatIf:
+    """Some rows of the cluster with pods moved onto and off them, and what the filters say then.
+
+    Attributes:
+        nodes: the copy; its positions are those of the table that it was made from.
+    """
+
+    __slots__ = ("_framework", "_pod", "_state", "_with_nominated", "nodes")
+
+    def __init__(
+        self, framework: Framework, state: CycleState, pod: Pod, nodes: Nodes, *, with_nominated: bool
+    ) -> None:
+        self.nodes: WhatIfNodes = nodes.copy()
+        self._framework = framework
+        self._state = state.clone()
+        self._pod = pod
+        self._with_nominated = with_nominated
+
+    def add(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
+        """Put pods[i] on the node at positions[i]."""
+        self.nodes.add(positions, pods)
+        changes = PodChanges(self.nodes, list(positions), list(pods))
+        self._framework.pods_moved(self._state, self._pod, changes, added=True)
+
+    def remove(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
+        """Take pods[i] off the node at positions[i]."""
+        self.nodes.remove(positions, pods)
+        changes = PodChanges(self.nodes, list(positions), list(pods))
+        self._framework.pods_moved(self._state, self._pod, changes, added=False)
+
+    def filter(self) -> FilterResult:
+        """What the filters say of every row now."""
+        framework = self._framework
+        if not self._with_nominated or not framework.handle.nominated:
+            return framework.run_filter(self._state, self._pod, self.nodes, is_whole=False)
+        return self._filter_with_nominated()
+
+    def _filter_with_nominated(self) -> FilterResult:
+        framework = self._framework
+        plain = framework.run_filter(self._state, self._pod, self.nodes, is_whole=False)
+        positions, pods = _nominated_on(self.nodes, framework.handle.nominated, self._state.pod)
+        if not positions:
+            return plain
+        crowded = WhatIf(framework, self._state, self._pod, self.nodes, with_nominated=False)
+        crowded.add(positions, pods)
+        statuses = crowded.filter().statuses()
+        touched = np.zeros(len(self.nodes), dtype=np.bool_)
+        touched[positions] = True
+        values = np.where(touched, statuses.index, 0)
+        if not values.any():
+            return plain
+        return FilterResult(self.nodes, [Rejections("", Verdicts(values, statuses.distinct[1:])), *plain.rejections])
+
+
+def _nominated_on(nodes: Nodes, nominated: Any, incoming: PodInfo) -> tuple[list[int], list[PodInfo]]:
+    """Pods of equal or higher priority that are nominated to nodes of a table: (positions, pods)."""
+    positions: list[int] = []
+    pods: list[PodInfo] = []
+    for name, infos in nominated.items():
+        fitting = [i for i in infos if i.priority >= incoming.priority and i.pod.uid != incoming.pod.uid]
+        position = nodes.position_of(name) if fitting else None
+        if position is not None:
+            positions += [position] * len(fitting)
+            pods += fitting
+    return positions, pods
+
+
+def _survivors(nodes: Nodes, rejections: list[Rejections]) -> Rows | None:
+    """The positions that no plugin has rejected so far; None for all."""
+    return np.flatnonzero(FilterResult(nodes, rejections).fits) if rejections else None
+
+
+def _fails_everywhere(nodes: Nodes, plugin: str, error: Exception) -> Verdicts:
+    status = Status(Code.ERROR, (f'running "{plugin}" filter plugin: {_text(error)}',), plugin)
+    return Verdicts(np.ones(len(nodes), dtype=np.int16), [status])
+
+
+def _check_range(plugin: str, scores: IntVector) -> None:
+    if len(scores) and (scores.min() < 0 or scores.max() > 100):
+        wrong = int(scores[(scores < 0) | (scores > 100)][0])
+        text = (
+            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score {wrong}, '
+            "it should in the range of [0, 100] after normalizing"
+        )
+        raise PluginFault(Status(Code.ERROR, (text,), plugin))
+
+
+def _text(error: Exception) -> str:
+    """What an exception says; its type where it says nothing or comes from the language."""
+    said = str(error)
+    return (
+        said
+        if isinstance(error, _PLAIN) and said
+        else f"{type(error).__name__}: {said}"
+        if said
+        else type(error).__name__
+    )
+
+
+_PLAIN: Final = (RuntimeError, PluginFault)
+
+
+def _fault(what: str, error: Exception) -> Status:
+    return Status(Code.ERROR, (f"{what}: {_text(error)}",))
+
+
+def _nonsense(what: str, answer: object) -> Status:
+    return Status(Code.ERROR, (f"{what}: must return a Status, such as Status.SUCCESS; found {answer!r:.80}",))

@@ -1,0 +1,104 @@
+"""The way from a plugin to the rest of the scheduler, and nothing more."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import Random
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kubesched.api import KubeObject, Pod
+from kubesched.framework.cycle_state import CycleState
+from kubesched.state import ClusterState, Nodes, PodInfo, Snapshot
+
+if TYPE_CHECKING:
+    from kubesched.framework.framework import WhatIf
+
+__all__ = ["Clock", "Handle", "Logger"]
+
+
+class Clock(Protocol):
+    """Where time comes from; the simulator's is virtual."""
+
+    def monotonic(self) -> float:
+        """Seconds, for durations."""
+        ...
+
+    def now(self) -> float:
+        """Seconds since 1970-01-01 UTC, for stamps."""
+        ...
+
+
+class Logger(Protocol):
+    """Where a plugin may write what an operator should see."""
+
+    def info(self, message: str, *args: object) -> None:
+        """Something worth knowing."""
+        ...
+
+    def warning(self, message: str, *args: object) -> None:
+        """Something that is likely wrong."""
+        ...
+
+
+class _Silence:
+    def info(self, message: str, *args: object) -> None:
+        """Drop it."""
+
+    def warning(self, message: str, *args: object) -> None:
+        """Drop it."""
+
+
+class _StoppedClock:
+    def monotonic(self) -> float:
+        """Always 0."""
+        return 0.0
+
+    def now(self) -> float:
+        """Always 0."""
+        return 0.0
+
+
+def _no_action(action: object) -> Any:
+    raise RuntimeError(f"nobody performs actions here: {action!r}")
+
+
+class Handle:
+    """What a plugin may ask of the scheduler. One per profile; drivers fill it in.
+
+    Attributes:
+        state: the cluster state; plugins read it through snapshot(), get() and list().
+        extenders: configured HTTP extenders.
+        clock, rng, logger: time, chance and a place for messages; a run replays from its events because only these are used.
+        perform: awaited by binding-cycle hooks: carries out an action (a write to the API server) and gives its outcome.
+        activate: asks the queue to try pods again now.
+        nominated: the pods nominated to a node, by node name.
+        waiting_pods: pods held back in Permit, by uid.
+        clear_nominations: takes the nomination from pods of lower priority on a node.
+    """
+
+    def __init__(self, state: ClusterState, *, clock: Clock | None = None, rng: Random | None = None) -> None:
+        self.state = state
+        self.clock: Clock = clock or _StoppedClock()
+        self.rng = rng or Random(0)
+        self.logger: Logger = _Silence()
+        self.extenders: Sequence[Any] = ()
+        self.perform: Callable[[object], Any] = _no_action
+        self.activate: Callable[[Iterable[Pod]], None] = lambda pods: None
+        self.nominated: Mapping[str, Sequence[PodInfo]] = {}
+        self.waiting_pods: Callable[[], Mapping[str, Any]] = dict
+        self.what_if: Callable[[CycleState, Pod, Nodes], "WhatIf"] = _no_what_if
+        self.preempt_plugins: Sequence[Any] = ()
+
+    def snapshot(self) -> Snapshot:
+        """The cluster as this cycle sees it."""
+        return self.state.snapshot()
+
+    def get(self, kind: str, namespace: str, name: str) -> KubeObject | None:
+        """An object by kind and name; None when there is none. The namespace is empty for kinds outside namespaces."""
+        return self.state.objects.get(kind, f"{namespace}/{name}" if namespace else name)
+
+    def list(self, kind: str) -> Iterable[Any]:
+        """All objects of a kind, in order of appearance."""
+        return self.state.objects.list(kind)
+
+
+def _no_what_if(state: CycleState, pod: Pod, nodes: Nodes) -> "WhatIf":
+    raise RuntimeError("no framework runs this plugin")

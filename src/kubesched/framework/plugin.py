@@ -1,0 +1,299 @@
+"""What a plugin author meets: one base class, whose methods are the extension points in the order of a cycle."""
+
+import enum
+import inspect
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import Pod
+from kubesched.config import PluginArgs
+from kubesched.engine import IntVector
+from kubesched.errors import PluginDefinitionError
+from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.events_to_register import EventRegistration
+from kubesched.framework.status import PreFilterResult, Status, Wait
+from kubesched.framework.verdicts import PodChanges, Verdicts
+from kubesched.state import NodeInfo, Nodes, PodInfo
+
+if TYPE_CHECKING:
+    from kubesched.framework.diagnosis import Diagnosis
+    from kubesched.framework.handle import Handle
+
+__all__ = ["HOOKS", "DependsOn", "Plugin", "PostFilterResult", "default_normalize"]
+
+
+class DependsOn(enum.Enum):
+    """What a column rule reads besides the incoming pod; it decides how long a computed column stays true."""
+
+    NODE = "node"
+    """The node object of the row, nothing else."""
+    ROW = "row"
+    """The node object and the pods on the row."""
+    CLUSTER = "cluster"
+    """Relations between rows, which the state keeps; computed anew for each pod, over all rows."""
+    ANYTHING = "anything"
+    """Whatever the author likes: computed anew for each pod, only on rows that passed the plugins before."""
+
+
+HOOKS: Final[dict[str, tuple[str, ...]]] = {
+    "preEnqueue": ("pre_enqueue",),
+    "queueSort": ("sort_key", "less"),
+    "preFilter": ("pre_filter",),
+    "filter": ("filter", "filter_nodes"),
+    "postFilter": ("post_filter",),
+    "preScore": ("pre_score",),
+    "score": ("score", "score_nodes"),
+    "reserve": ("reserve", "unreserve"),
+    "permit": ("permit",),
+    "preBind": ("pre_bind",),
+    "bind": ("bind",),
+    "postBind": ("post_bind",),
+}
+"""Extension point as configuration files spell it -> the methods that make a class take part there."""
+
+_ONE_FORM: Final = (("filter", "filter_nodes"), ("score", "score_nodes"), ("sort_key", "less"))
+
+
+class PostFilterResult:
+    """PostFilter's answer besides its status.
+
+    Attributes:
+        nominated_node_name: where the pod should go next; "" clears a nomination; None leaves it as it is.
+        victims: pods to evict for it, most important first.
+        n_pdb_violations: how many of them a disruption budget protects.
+    """
+
+    __slots__ = ("n_pdb_violations", "nominated_node_name", "victims")
+
+    def __init__(
+        self, nominated_node_name: str | None = None, victims: tuple[PodInfo, ...] = (), n_pdb_violations: int = 0
+    ) -> None:
+        self.nominated_node_name = nominated_node_name
+        self.victims = victims
+        self.n_pdb_violations = n_pdb_violations
+
+
+class Plugin:
+    """Base of all scheduling plugins. Define the methods of the extension points that you want; leave the others alone.
+
+    The class name is the name in configuration files. Arguments are declared as a nested class `Args(PluginArgs)` and arrive, decoded
+    and checked, as `self.args`. `__init__` stores arguments and no more; computing starts in a hook. `self.handle` is there from
+    `start` on.
+
+    A rule is written once, per node (`filter`, `score`) or over columns (`filter_nodes`, `score_nodes`); defining both forms of one
+    rule is an error. A rejection is a returned Status; an exception is a fault and ends the pod's attempt as SchedulerError. Returning
+    None is an error: a hook that is content returns `Status.SUCCESS`. Hooks of the scheduling cycle (up to permit) are plain functions
+    and do no I/O; `start`, `stop`, `pre_bind`, `bind` and `post_bind` may be coroutines.
+
+    Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
+
+    Attributes:
+        args: the decoded arguments.
+        handle: the way to the rest of the scheduler.
+    """
+
+    Args: ClassVar[type[PluginArgs]] = PluginArgs
+    reasons: ClassVar[tuple[Status, ...]] = ()
+    """What the verdicts of `filter_nodes` mean: verdict 1 is the first."""
+    depends_on: ClassVar[DependsOn] = DependsOn.ANYTHING
+    """What the column rules read. Leave it alone unless that is exactly true: columns are kept accordingly."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """Kinds besides nodes and pods that the plugin gets from the handle, so that they are watched."""
+    wants_raw: ClassVar[bool] = False
+    """Whether it reads `raw` or `document` of nodes or pods."""
+
+    args: Any
+    handle: "Handle"
+
+    def __init__(self, args: PluginArgs | None = None) -> None:
+        self.args = self.Args() if args is None else args
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _check_definition(cls)
+
+    @property
+    def name(self) -> str:
+        """The name in configuration files."""
+        return type(self).__name__
+
+    @classmethod
+    def extension_points(cls) -> frozenset[str]:
+        """The extension points that the class takes part in, as configuration files spell them."""
+        return frozenset(point for point, hooks in HOOKS.items() if any(map(cls.defines, hooks)))
+
+    @classmethod
+    def defines(cls, hook: str) -> bool:
+        """Whether the class has a method of its own for a hook."""
+        return getattr(cls, hook) is not getattr(Plugin, hook)
+
+    # --- life ---
+
+    def start(self, handle: "Handle") -> Any:
+        """Called once before the first cycle; may do I/O and be a coroutine. A background refresh is a task made here."""
+
+    def stop(self) -> Any:
+        """Called once after the last cycle; may be a coroutine."""
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """The cluster events that make a pod that this plugin rejected worth another try, each with a hint or without.
+
+        Left alone, every event does. An empty list means that no event helps.
+        """
+        raise NotImplementedError
+
+    # --- the queue ---
+
+    def pre_enqueue(self, pod: Pod) -> Status:
+        """Called before a pod enters the active queue; any rejection keeps it out without an event or a condition."""
+        raise NotImplementedError
+
+    def sort_key(self, queued: Any) -> tuple[Any, ...]:
+        """The place of a queued pod: smaller keys first. Preferred to `less`, because a heap compares it fast."""
+        raise NotImplementedError
+
+    def less(self, a: Any, b: Any) -> bool:
+        """Whether queued pod `a` is taken before `b`."""
+        raise NotImplementedError
+
+    # --- the scheduling cycle ---
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status | PreFilterResult:
+        """Called once per pod, before any filter: check the pod, compute what filters share.
+
+        UNSCHEDULABLE_AND_UNRESOLVABLE ends the cycle; SKIP switches this plugin's filter off for this pod; a PreFilterResult
+        narrows the nodes.
+        """
+        raise NotImplementedError
+
+    def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
+        """A what-if table gained pods: bring what pre_filter computed up to date, row by row, by writing new data to `state`."""
+        raise NotImplementedError
+
+    def remove_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
+        """A what-if table lost pods: the reverse of add_pods."""
+        raise NotImplementedError
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
+        """Whether the pod can run on one node."""
+        raise NotImplementedError
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts | npt.NDArray[np.integer[Any]]:
+        """Whether the pod can run on each node of a table: (nodes,) integers, 0 fits, else the place in `reasons` counted from 1.
+
+        Pure, given state: the same row gets the same verdict whatever other rows the table has.
+        """
+        raise NotImplementedError
+
+    def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """Everything that filter_nodes reads of pod and state, hashable; asked when `depends_on` is NODE or ROW."""
+        raise NotImplementedError
+
+    def post_filter(
+        self, state: CycleState, pod: Pod, diagnosis: "Diagnosis"
+    ) -> tuple[PostFilterResult | None, Status]:
+        """Called when no node fits; may make room (preemption). Success ends the run of PostFilter plugins."""
+        raise NotImplementedError
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Called once per pod with the feasible nodes, before any score. SKIP switches this plugin's score off for this pod."""
+        raise NotImplementedError
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
+        """How good one feasible node is; 0..100 after normalize_score, if the class defines it, else as it stands."""
+        raise NotImplementedError
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """How good each node of a table is: (nodes,) int64. Pure, given state."""
+        raise NotImplementedError
+
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """Everything that score_nodes reads of pod and state, hashable; asked when `depends_on` is NODE or ROW."""
+        raise NotImplementedError
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
+        """Bring this plugin's scores of all feasible nodes into 0..100. Must not change the array that it is given."""
+        raise NotImplementedError
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
+        """A node was chosen: take what the pod needs there. On failure every plugin's unreserve is called."""
+        raise NotImplementedError
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Undo reserve; also called where this plugin's reserve did not run. Must not fail."""
+        raise NotImplementedError
+
+    def permit(self, state: CycleState, pod: Pod, node_name: str) -> Status | Wait:
+        """The last word of the scheduling cycle: go on, reject, or wait."""
+        raise NotImplementedError
+
+    # --- the binding cycle ---
+
+    def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status:
+        """Whether pre_bind has anything to do: SUCCESS for yes, SKIP for no. Left alone, yes."""
+        raise NotImplementedError
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Any:
+        """Before the pod is bound: write what must be there first. May be a coroutine; gives a Status."""
+        raise NotImplementedError
+
+    def bind(self, state: CycleState, pod: Pod, node_name: str) -> Any:
+        """Bind the pod, or give Status.SKIP to leave it to the next plugin. May be a coroutine; gives a Status."""
+        raise NotImplementedError
+
+    def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> Any:
+        """The pod is bound: tidy up. May be a coroutine."""
+        raise NotImplementedError
+
+    # --- behind a kube-scheduler ---
+
+    def preempt(
+        self, state: CycleState, pod: Pod, victims_by_node: Mapping[str, tuple[PodInfo, ...]]
+    ) -> Mapping[str, Any]:
+        """Strike nodes or victims from a preemption plan: asked by DefaultPreemption and by the extender's preempt verb."""
+        raise NotImplementedError
+
+
+def default_normalize(scores: IntVector, *, reverse: bool = False) -> IntVector:
+    """Scale scores so that the highest becomes 100.
+
+    Args:
+        scores: (nodes,) int64, not negative.
+        reverse: turn them round, the highest becoming 0.
+    Rule: kube-scheduler v1.36 DefaultNormalizeScore: 100 * score / max, rounded down; with max 0 nothing changes, or everything
+        becomes 100 when reversed.
+    """
+    top = int(scores.max(initial=0))
+    if top <= 0:
+        return np.full_like(scores, 100) if reverse else scores
+    scaled = scores * 100 // top
+    return 100 - scaled if reverse else scaled
+
+
+def _check_definition(cls: type[Plugin]) -> None:
+    for forms in _ONE_FORM:
+        if all(map(cls.defines, forms)):
+            raise PluginDefinitionError(
+                f"{cls.__name__} defines both {forms[0]} and {forms[1]}: a rule is written once; delete one of them",
+                plugin=cls.__name__,
+            )
+    for hooks in (*HOOKS.values(), ("add_pods", "remove_pods", "normalize_score", "start", "stop")):
+        for hook in hooks:
+            if cls.defines(hook):
+                _check_signature(cls, hook)
+
+
+def _check_signature(cls: type[Plugin], hook: str) -> None:
+    """A hook takes the arguments that Plugin gives it, by position."""
+    wanted = list(inspect.signature(getattr(Plugin, hook)).parameters)[1:]
+    try:
+        inspect.signature(getattr(cls, hook)).bind(None, *wanted)
+    except TypeError:
+        listed = ", ".join(["self", *wanted])
+        raise PluginDefinitionError(
+            f"{cls.__name__}.{hook} must be callable as {hook}({listed}); found {hook}{inspect.signature(getattr(cls, hook))}",
+            plugin=cls.__name__,
+        ) from None

@@ -1,0 +1,112 @@
+"""What a hook answers: a code, the reasons in the words that a user sees, and which plugin said so."""
+
+import enum
+from typing import ClassVar
+
+import msgspec
+
+__all__ = ["Code", "PreFilterResult", "Status", "Wait"]
+
+
+class Code(enum.Enum):
+    """Status codes, in upstream's spelling.
+
+    UNSCHEDULABLE may be helped by removing pods (preemption looks at such nodes); UNSCHEDULABLE_AND_UNRESOLVABLE may not. PENDING is
+    for PreEnqueue and Permit-like gates whose plugin will say when to try again. SKIP switches off the plugin's later hooks.
+    """
+
+    SUCCESS = "Success"
+    ERROR = "Error"
+    UNSCHEDULABLE = "Unschedulable"
+    UNSCHEDULABLE_AND_UNRESOLVABLE = "UnschedulableAndUnresolvable"
+    WAIT = "Wait"
+    SKIP = "Skip"
+    PENDING = "Pending"
+
+
+_REJECTED = (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING)
+
+
+class Status(msgspec.Struct, frozen=True):
+    """A verdict. Two statuses are equal when code, reasons and plugin are.
+
+    Attributes:
+        code: the kind of verdict.
+        reasons: why, word for word as events and conditions show it.
+        plugin: who said so; the framework fills it in.
+    """
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    plugin: str = ""
+
+    SUCCESS: ClassVar["Status"]
+    SKIP: ClassVar["Status"]
+
+    @classmethod
+    def unschedulable(cls, *reasons: str) -> "Status":
+        """The pod does not fit; evicting other pods might help."""
+        return cls(Code.UNSCHEDULABLE, reasons)
+
+    @classmethod
+    def unresolvable(cls, *reasons: str) -> "Status":
+        """The pod does not fit, whatever pods are evicted."""
+        return cls(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
+
+    @classmethod
+    def error(cls, *reasons: str) -> "Status":
+        """The plugin could not answer; the attempt ends as SchedulerError."""
+        return cls(Code.ERROR, reasons)
+
+    @classmethod
+    def pending(cls, *reasons: str) -> "Status":
+        """Rejected until the plugin itself says that it is worth another try."""
+        return cls(Code.PENDING, reasons)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether nothing stands in the way."""
+        return self.code is Code.SUCCESS
+
+    @property
+    def is_skip(self) -> bool:
+        """Whether the plugin asks not to be called again for this pod."""
+        return self.code is Code.SKIP
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the pod was turned down, as opposed to a fault."""
+        return self.code in _REJECTED
+
+    @property
+    def message(self) -> str:
+        """The reasons in one line."""
+        return ", ".join(self.reasons)
+
+    def by(self, plugin: str) -> "Status":
+        """The same verdict under a plugin's name, unless it has one."""
+        return self if self.plugin else Status(self.code, self.reasons, plugin)
+
+
+Status.SUCCESS = Status(Code.SUCCESS)
+Status.SKIP = Status(Code.SKIP)
+
+
+class PreFilterResult(msgspec.Struct, frozen=True):
+    """PreFilter succeeded and knows that only some nodes are worth looking at.
+
+    Attributes:
+        node_names: those nodes; names that do not exist are ignored.
+    """
+
+    node_names: frozenset[str]
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """Permit asks to hold the pod back until somebody allows or rejects it.
+
+    Attributes:
+        seconds: after which it is rejected; kube-scheduler caps it at 15 minutes.
+    """
+
+    seconds: float

@@ -1,0 +1,116 @@
+"""What a column filter answers: a small integer per row, and what the integers mean."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.framework.status import Code, Status
+from kubesched.state import Nodes, PodInfo
+
+__all__ = ["FilterResult", "PodChanges", "Rejections", "Verdicts"]
+
+Codes = npt.NDArray[np.integer[Any]]
+
+
+class Verdicts:
+    """One verdict per row of a table.
+
+    Attributes:
+        values: (rows,) integers; 0 where the node fits.
+        status: what a value other than 0 means. Called when somebody wants the words.
+    """
+
+    __slots__ = ("status", "values")
+
+    def __init__(self, values: Codes, status: Callable[[int], Status] | Sequence[Status]) -> None:
+        self.values = values
+        self.status: Callable[[int], Status] = status if callable(status) else (lambda value: status[value - 1])
+
+
+class PodChanges(msgspec.Struct, frozen=True):
+    """Pods that a what-if table gains or loses: pods[i] at positions[i] of nodes. The table shows them already."""
+
+    nodes: Nodes
+    positions: list[int]
+    pods: list[PodInfo]
+
+
+class Rejections(msgspec.Struct, frozen=True):
+    """One plugin's verdicts over the rows of a table, some of them not 0."""
+
+    plugin: str
+    verdicts: Verdicts
+
+
+class FilterResult:
+    """What the filters of a profile said of a table; the first rejection of a row is the one that counts.
+
+    Attributes:
+        nodes: the table.
+        rejections: of each plugin that rejected some row, in the order in which filters run.
+    """
+
+    __slots__ = ("_fits", "nodes", "rejections")
+
+    def __init__(self, nodes: Nodes, rejections: list[Rejections]) -> None:
+        self.nodes = nodes
+        self.rejections = rejections
+        self._fits: npt.NDArray[np.bool_] | None = None
+
+    @property
+    def fits(self) -> npt.NDArray[np.bool_]:
+        """(rows,) bool: rows that no plugin rejects."""
+        if self._fits is None:
+            if not self.rejections:
+                self._fits = np.ones(len(self.nodes), dtype=np.bool_)
+            else:
+                fits: npt.NDArray[np.bool_] = self.rejections[0].verdicts.values == 0
+                for rejection in self.rejections[1:]:
+                    fits &= rejection.verdicts.values == 0
+                self._fits = fits
+        return self._fits
+
+    @property
+    def all_fit(self) -> bool:
+        """Whether no row was rejected."""
+        return not self.rejections
+
+    def statuses(self) -> "RowStatuses":
+        """The first rejection of every row, in words."""
+        return RowStatuses(self)
+
+
+class RowStatuses:
+    """Why each row of a table was rejected: the distinct statuses, and which row has which.
+
+    Attributes:
+        distinct: the statuses, in order of plugin; index 0 stands for "fits".
+        index: (rows,) int: which one a row has.
+    """
+
+    __slots__ = ("distinct", "index")
+
+    def __init__(self, result: FilterResult) -> None:
+        self.distinct: list[Status] = [Status.SUCCESS]
+        self.index = np.zeros(len(result.nodes), dtype=np.intp)
+        for rejection in result.rejections:
+            values = np.where(self.index == 0, rejection.verdicts.values, 0)
+            for value in np.unique(values[values != 0]).tolist():
+                self.index[values == value] = len(self.distinct)
+                self.distinct.append(rejection.verdicts.status(value).by(rejection.plugin))
+
+    def __getitem__(self, position: int) -> Status:
+        return self.distinct[self.index[position]]
+
+    def with_code(self, code: Code) -> npt.NDArray[np.intp]:
+        """The positions of rows whose status has this code, ascending."""
+        wanted = np.array([status.code is code for status in self.distinct])
+        return np.flatnonzero(wanted[self.index])
+
+    def counts(self) -> list[tuple[Status, int]]:
+        """How many rows have each status, "fits" left out."""
+        totals = np.bincount(self.index, minlength=len(self.distinct)).tolist()
+        return [(status, n) for status, n in zip(self.distinct[1:], totals[1:], strict=True) if n]
