@@ -1,0 +1,192 @@
+"""Code blocks of the documentation: found, run and compared.
+
+A page is read from top to bottom and its blocks share one folder, a copy of what a reader has after cloning. The word
+after the fence says what happens to a block:
+
+    ```bash             runs, and has to end with exit code 0
+    ```console          each "$ command" runs; the lines below it are its output, where a line "..." stands for any
+                        lines and "..." within a line for any text; "exit=2" beside the language names the exit code
+    ```python           runs; the python blocks of a page are one program
+    ```yaml, json, toml are parsed
+    ```text             is left alone, as are mermaid and diff
+
+"file=NAME" beside the language writes the block to that file instead. "needs=THING" leaves it out; THING is one of
+NEEDS, what a test cannot have.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+NEEDS = {"cluster", "network", "go", "hours", "environment"}
+COPIED = ("examples", "pyproject.toml", "constraints.txt", "Makefile")
+FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>```+)(?P<info>[^`]*)$")
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block and where it starts."""
+
+    language: str
+    options: dict[str, str]
+    text: str
+    line: int
+
+
+def pages() -> list[Path]:
+    """Every page whose blocks have to work."""
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    found += [p for folder in ("docs", "examples", "changelog.d") for p in sorted((ROOT / folder).rglob("*.md"))]
+    return found
+
+
+def read_blocks(text: str) -> list[Block]:
+    """The fenced blocks of a page in order."""
+    blocks, opened, body = [], None, []
+    for line, content in enumerate(text.splitlines(), 1):
+        fence = FENCE.match(content)
+        if opened is None and fence:
+            opened, body = (fence, line), []
+        elif opened and content.strip() == opened[0]["ticks"]:
+            indent = len(opened[0]["indent"])
+            words = opened[0]["info"].split()
+            options = dict(word.partition("=")[::2] for word in words[1:])
+            lines = "".join(f"{row[indent:]}\n" for row in body)
+            blocks.append(Block(words[0] if words else "", options, lines, opened[1]))
+            opened = None
+        elif opened:
+            body.append(content)
+    if opened:
+        raise ValueError(f"line {opened[1]}: the block is never closed")
+    return blocks
+
+
+def read_links(text: str) -> list[str]:
+    """Targets of links to files of the project; what stands in code is no link."""
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
+    targets = (match["target"].partition("#")[0] for match in LINK.finditer(prose))
+    return [t for t in targets if t and "://" not in t and not t.startswith("mailto:")]
+
+
+class Reader:
+    """Follows a page in a folder of its own, with `kubesched` and `python` as this test run has them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "kubesched"
+        self.folder.mkdir()
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, self.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy2(source, self.folder / name)
+        self.program = ""
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        self._add_command("python", '"$@"')
+        self._add_command("python3", '"$@"')
+        self._add_command("kubesched", "-c 'from kubesched.cli import main; main()' \"$@\"")
+
+    def follow(self, block: Block) -> None:
+        """Do what the page says.
+
+        Raises:
+            AssertionError: the block does not work, or prints something else.
+        """
+        if "needs" in block.options:
+            assert block.options["needs"] in NEEDS, f"needs={block.options['needs']}; known: {sorted(NEEDS)}"
+        elif "file" in block.options:
+            path = self.folder / block.options["file"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+        else:
+            self._run(block)
+
+    def _run(self, block: Block) -> None:
+        match block.language:
+            case "bash" | "sh":
+                self._check(block.text, None, 0)
+            case "console":
+                for command, expected in read_session(block.text):
+                    self._check(command, expected, int(block.options.get("exit", 0)))
+            case "python":
+                # Earlier blocks run again, so that a page is one program and each block is reported where it stands.
+                self.program += block.text
+                (self.folder / "page.py").write_text(self.program, encoding="utf-8")
+                self._check("python page.py", None, 0)
+            case "yaml":
+                assert list(yaml.safe_load_all(block.text))
+            case "json":
+                json.loads(block.text)
+            case "toml":
+                tomllib.loads(block.text)
+            case "text" | "mermaid" | "diff":
+                pass
+            case other:
+                raise AssertionError(f"a block needs a language that says what happens to it; found {other!r}")
+
+    def _check(self, command: str, expected: list[str] | None, exit_code: int) -> None:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command],
+            cwd=self.folder,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=55,
+        )
+        assert done.returncode == exit_code, f"{command}\nexit code {done.returncode}\n{done.stdout}"
+        if expected is not None:
+            printed = [line.rstrip() for line in done.stdout.splitlines()]
+            assert is_shown(expected, printed), f"{command}\nthe page shows other output than\n{done.stdout}"
+
+    def _environment(self) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("COV_", "PYTEST_", "MAKE"))}
+        return kept | {
+            "COLUMNS": "120",
+            "LC_ALL": "C.UTF-8",
+            "NO_COLOR": "1",
+            "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT / "src"),
+            "TERM": "dumb",
+        }
+
+    def _add_command(self, name: str, arguments: str) -> None:
+        path = self.bin / name
+        path.write_text(f"#!/bin/sh\nexec '{sys.executable}' {arguments}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+
+def read_session(text: str) -> list[tuple[str, list[str]]]:
+    """Split a console block into commands and the output below each."""
+    session: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            session.append((line[2:], []))
+        elif not session:
+            raise ValueError('a console block begins with "$ command"')
+        elif line.startswith("> ") and not session[-1][1]:
+            session[-1] = (f"{session[-1][0]}\n{line[2:]}", [])
+        else:
+            session[-1][1].append(line.rstrip())
+    return session
+
+
+def is_shown(expected: list[str], printed: list[str]) -> bool:
+    """Whether the output fits what the page shows of it."""
+    pattern = ""
+    for row in expected:
+        pattern += r"(?:[^\n]*\n)*?" if row == "..." else r"[^\n]*?".join(map(re.escape, row.split("..."))) + r"\n"
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
