@@ -3,7 +3,7 @@
 #   make test                     unit, golden, property, docs and examples tests; integration tests where Go is
 #   make lint                     ruff and mypy
 #   make wheel-test               build the wheel and try it in an empty environment
-#   make bench ARGS="..."         benchmarks/
+#   make bench [NAME=load] ARGS="..."      one program of benchmarks/, or all
 #   make campaign NAME=oracle ARGS="..."   long runs by hand; options go into ARGS
 # Another Python: make test PYTHON=python3.14 VENV=.venv-3.14
 
@@ -13,6 +13,7 @@ ARGS ?=
 WORKERS ?= 2
 BIN := $(VENV)/bin
 SHOP := examples/shop
+BENCHMARKS := $(patsubst benchmarks/%.py,%,$(filter-out %/__init__.py,$(wildcard benchmarks/*.py)))
 CAMPAIGNS := $(patsubst tests/%/campaign.py,%,$(wildcard tests/*/campaign.py))
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -79,7 +80,9 @@ wheel-test: $(VENV)/.installed-dev
 	tail -n 3 simulate.txt; echo "wheel-test: passed"
 
 bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/run.py $(ARGS)
+	@if [ -n "$(NAME)" ] && [ -z "$(filter $(NAME),$(BENCHMARKS))" ]; then \
+	  echo "make: no benchmark named \"$(NAME)\"; make bench NAME=... takes one of: $(BENCHMARKS)" >&2; exit 2; fi
+	@set -e; for name in $(or $(NAME),$(BENCHMARKS)); do echo "bench: $$name"; $(BIN)/python benchmarks/$$name.py $(ARGS); done
 
 campaign: $(VENV)/.installed-dev
 	@if [ -z "$(filter $(NAME),$(CAMPAIGNS))" ]; then \
