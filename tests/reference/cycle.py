@@ -49,7 +49,7 @@ def filter_nodes(profile: Profile, plugins: dict[str, Plugin], pod: dict, cluste
                 break
     if rejected:
         return Filtered(absent=rejected, rejected=rejected)
-    result = Filtered(plugins=[plugins[n] for n in profile.points["filter"] if n not in skipped])
+    result = Filtered(plugins=[as_filter(profile, plugins[n]) for n in profile.points["filter"] if n not in skipped])
     if names is not None:
         result.absent = Status(
             Code.UNRESOLVABLE, (f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowing))}]",)
@@ -62,6 +62,34 @@ def filter_nodes(profile: Profile, plugins: dict[str, Plugin], pod: dict, cluste
             else:
                 result.feasible.append(node)
     return result
+
+
+# What Filter says of the state that PreFilter would have left, where a configuration switches PreFilter alone off.
+NO_STATE = {
+    "NodePorts": 'reading "PreFilterNodePorts" from cycleState: not found',
+    "NodeResourcesFit": 'error reading "PreFilterNodeResourcesFit" from cycleState: not found',
+    "VolumeBinding": "not found",
+    "PodTopologySpread": 'reading "PreFilterPodTopologySpread" from cycleState: not found',
+    "InterPodAffinity": 'error reading "PreFilterInterPodAffinity" from cycleState: not found',
+    "DynamicResources": "not found",
+    "NodeDeclaredFeatures": 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found',
+}
+
+
+class WithoutState(Plugin):
+    """Stands for a plugin whose PreFilter is switched off and whose Filter needs it."""
+
+    def __init__(self, name: str):
+        super().__init__()
+        self.name = name
+
+    def filter(self, pod: dict, node: Node) -> Status:
+        return Status(Code.ERROR, (f'running "{self.name}" filter plugin: {NO_STATE[self.name]}',), self.name)
+
+
+def as_filter(profile: Profile, plugin: Plugin) -> Plugin:
+    is_missing = plugin.name in NO_STATE and plugin.name not in profile.points["preFilter"]
+    return WithoutState(plugin.name) if is_missing else plugin
 
 
 def narrowed_away(plugins: list[str]) -> str:

@@ -73,6 +73,7 @@ def verdict(profile: Profile, pod: dict, cluster: Cluster, name: str) -> dict:
             return {"skipped": True}
     else:
         answer = None
+    plugin = cycle.as_filter(profile, plugin)
     rejected = {node.name: plugin.filter(pod, node) for node in cluster.nodes}
     return without_empty(
         {

@@ -33,13 +33,19 @@ DEFAULT_REQUESTS = {"cpu": Fraction(1, 10), "memory": Fraction(200 * 1024 * 1024
 
 @cache
 def quantity(text: str | int | float) -> Fraction:
-    """The exact value of a Kubernetes quantity: `100m`, `1.5Gi`, `1e3`, `.5`; below 1n is rounded up."""
+    """The exact value of a Kubernetes quantity: `100m`, `1.5Gi`, `1e3`, `.5`; below 1n is rounded up.
+
+    Binary suffixes stop at the largest int64 (`9Ei`). Decimal amounts of 19 digits and more are not covered: beyond
+    int64 they wrap around upstream.
+    """
     match = QUANTITY.fullmatch(str(text))
     if not match:
         raise ValueError(f"not a quantity: {text!r}")
     number, suffix = match.groups()
     factor = SUFFIXES[suffix] if suffix in SUFFIXES else Fraction(10) ** int(suffix[1:])
     value = Fraction(number) * factor
+    if suffix.endswith("i"):
+        value = min(value, Fraction(MAX_INT64))
     return Fraction(math.ceil(value * 10**9), 10**9)
 
 

@@ -147,13 +147,13 @@ def select_victims(filters: list[Plugin], pod: dict, node: Node, budgets: list[d
     def remove(other: dict) -> None:
         node.remove_pod(other)
         for plugin in filters:
-            if hasattr(plugin, "remove_pod"):
+            if hasattr(plugin, "remove_pod") and plugin.state is not None:
                 plugin.remove_pod(pod, other, node)
 
     def add(other: dict) -> None:
         node.add_pod(other)
         for plugin in filters:
-            if hasattr(plugin, "add_pod"):
+            if hasattr(plugin, "add_pod") and plugin.state is not None:
                 plugin.add_pod(pod, other, node)
 
     lower = [other for other in node.pods if objects.priority_of(other) < objects.priority_of(pod)]

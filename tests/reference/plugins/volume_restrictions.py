@@ -1,12 +1,13 @@
 """kube-scheduler v1.36 VolumeRestrictions."""
 
 from tests.reference import objects, storage
-from tests.reference.framework import SKIP, Plugin, PreFilter, Status
+from tests.reference.framework import SKIP, Plugin, PluginError, PreFilter, Status
 
 DISKS = ("gcePersistentDisk", "awsElasticBlockStore", "rbd", "iscsi")
 TAKEN = (
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 )
+NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
 
 class VolumeRestrictions(Plugin):
@@ -44,6 +45,8 @@ class VolumeRestrictions(Plugin):
             for theirs in storage.volumes_of(other)
         ):
             return self.unschedulable("node(s) had no available disk")
+        if self.state is None:  # PreFilter is switched off
+            return storage.failed(self, "filter", PluginError(NO_STATE))
         if self.state["conflicts"] > 0:
             return self.unschedulable(TAKEN)
         return None

@@ -13,7 +13,7 @@ class VolumeZone(Plugin):
     name = "VolumeZone"
 
     def pre_filter(self, pod: dict, cluster) -> PreFilter:
-        self.state = []  # (label, the values that are allowed)
+        found = []  # (label, the values that are allowed)
         for name in storage.direct_claims(pod):
             if not name:
                 return self.rejected("PersistentVolumeClaim had no name")
@@ -33,10 +33,15 @@ class VolumeZone(Plugin):
             for key in TOPOLOGY:
                 values = [value.strip() for value in labels.get(key, "").split("__")]
                 if all(values):
-                    self.state.append((key, values))
+                    found.append((key, values))
+        self.state = found
         return PreFilter() if self.state else SKIP
 
     def filter(self, pod: dict, node) -> Status | None:
+        if self.state is None:  # PreFilter is switched off
+            status = self.pre_filter(pod, node.cluster).status
+            if status:
+                return status
         if not any(key in node.labels for key in TOPOLOGY):
             return None
         for key, values in self.state:
