@@ -44,8 +44,8 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed
-	$(BIN)/kubesched simulate $(SHOP)/cluster.json.gz
-	$(BIN)/kubesched explain $(SHOP)/cluster.json.gz --pod shop/recommender-train-8s2vd
+	$(BIN)/kubesched simulate $(SHOP)/cluster.json.gz --config $(SHOP)/scheduler.yaml
+	$(BIN)/kubesched explain $(SHOP)/cluster.json.gz --config $(SHOP)/scheduler.yaml --pod checkout/session-redis-3
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
@@ -76,7 +76,7 @@ wheel-test: $(VENV)/.installed-dev
 	cp -r $(SHOP) "$$room/shop"; cd "$$room"; \
 	echo "wheel-test: run"; \
 	venv/bin/kubesched --help >help.txt; \
-	venv/bin/kubesched simulate shop/cluster.json.gz >simulate.txt; \
+	venv/bin/kubesched simulate shop/cluster.json.gz --config shop/scheduler.yaml >simulate.txt; \
 	tail -n 3 simulate.txt; echo "wheel-test: passed"
 
 bench: $(VENV)/.installed-dev
