@@ -28,7 +28,7 @@ $(BIN)/python:
 	  echo "make: no Python found under the name \"$(PYTHON)\"; name one: make PYTHON=/path/to/python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "make: kubesched needs Python 3.11 or newer; \"$(PYTHON)\" is $$($(PYTHON) --version 2>&1 | tail -n 1); name another: make PYTHON=python3.12" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	@echo "make: a new environment in $(VENV)"; $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  echo "make: $(PYTHON) cannot make a virtual environment; on Debian and Ubuntu install python3-venv" >&2; exit 1; }
 
 # The stamps say what is installed; an install is repeated when the pins or the package's needs change. The build
@@ -54,7 +54,7 @@ test: $(VENV)/.installed-dev
 # Integration tests start a real API server, which is built with Go.
 integration: $(VENV)/.installed-dev
 	@if [ ! -d tests/integration ]; then echo "integration: there are no integration tests yet"; \
-	elif command -v go >/dev/null; then $(BIN)/python -m pytest -m integration tests/integration $(ARGS); \
+	elif command -v go >/dev/null; then $(BIN)/python -m pytest -m integration tests/integration; \
 	else echo "######## integration tests LEFT OUT: no Go on this machine ########"; fi
 
 lint: $(VENV)/.installed-dev
