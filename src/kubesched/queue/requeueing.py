@@ -1,0 +1,111 @@
+"""Whether an event makes a rejected pod worth another try, by what the plugins registered."""
+
+import enum
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.errors import PluginError
+from kubesched.framework import HintFunction, QueueingHint
+from kubesched.queue.queued_pod import QueuedPodInfo
+
+__all__ = ["FORCE_ACTIVATE", "UNSCHEDULABLE_TIMEOUT", "QueueingStrategy", "RequeueingTable"]
+
+UNSCHEDULABLE_TIMEOUT = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "UnschedulableTimeout")
+FORCE_ACTIVATE = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "ForceActivate")
+
+
+class QueueingStrategy(enum.Enum):
+    """Where a pod goes after an event or a failed attempt."""
+
+    SKIP = enum.auto()
+    """It waits for another event."""
+    AFTER_BACKOFF = enum.auto()
+    """It is tried again when its backoff is over."""
+    IMMEDIATELY = enum.auto()
+    """It is tried again at once."""
+
+
+class Interest(NamedTuple):
+    """Who hears of an event: the plugins over all profiles, and per profile the hints in the order registered."""
+
+    label: str
+    plugins: frozenset[str]
+    hints: dict[str, list[tuple[str, HintFunction | None]]]
+
+
+class RequeueingTable:
+    """What the plugins of all profiles registered, looked up by event.
+
+    Rule: kube-scheduler v1.36 isEventOfInterest and isPodWorthRequeuing.
+
+    Args:
+        registered: scheduler name -> (event, plugin, hint) in the order to ask; None for a hint means always.
+    """
+
+    def __init__(self, registered: Mapping[str, Iterable[tuple[ClusterEvent, str, HintFunction | None]]]) -> None:
+        self._registered = {profile: list(entries) for profile, entries in registered.items()}
+        self._interests: dict[ClusterEvent, Interest] = {}
+
+    def interest(self, event: ClusterEvent) -> Interest:
+        """Who hears of the event; worked out once per event."""
+        found = self._interests.get(event)
+        if found is None:
+            found = self._interests[event] = self._find_interest(event)
+        return found
+
+    def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:
+        """The events that a plugin registered, in any profile, each once."""
+        events = (e for entries in self._registered.values() for e, name, _ in entries if name == plugin)
+        return tuple(dict.fromkeys(events))
+
+    def strategy(
+        self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
+    ) -> QueueingStrategy:
+        """What the event means for a pod.
+
+        A plugin whose hint cannot tell (PluginError) is taken to say Queue. A wildcard event about a pod means that
+        pod alone.
+        """
+        if not info.unschedulable_plugins and not info.pending_plugins:
+            return QueueingStrategy.AFTER_BACKOFF
+        if event.is_wildcard:
+            is_for_another = isinstance(new, Pod) and new.uid != info.pod.uid
+            return QueueingStrategy.SKIP if is_for_another else QueueingStrategy.AFTER_BACKOFF
+        return self._ask_hints(info, event, old, new)
+
+    def _ask_hints(
+        self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
+    ) -> QueueingStrategy:
+        strategy = QueueingStrategy.SKIP
+        for plugin, hint in self.interest(event).hints.get(info.pod.scheduler_name, ()):
+            is_pending = plugin in info.pending_plugins
+            if not is_pending and plugin not in info.unschedulable_plugins:
+                continue
+            if strategy is not QueueingStrategy.SKIP and not is_pending:
+                continue  # only a pending plugin can still improve the answer
+            if _ask(hint, info.pod, old, new) is QueueingHint.SKIP:
+                continue
+            if is_pending:
+                return QueueingStrategy.IMMEDIATELY
+            strategy = QueueingStrategy.AFTER_BACKOFF
+            if not info.pending_plugins:
+                break
+        return strategy
+
+    def _find_interest(self, event: ClusterEvent) -> Interest:
+        hints = {
+            profile: [(plugin, hint) for registered, plugin, hint in entries if registered.covers(event)]
+            for profile, entries in self._registered.items()
+        }
+        plugins = frozenset(plugin for entries in hints.values() for plugin, _ in entries)
+        return Interest(event.label, plugins, hints)
+
+
+def _ask(hint: HintFunction | None, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    if hint is None:
+        return QueueingHint.QUEUE
+    try:
+        return hint(pod, old, new)
+    except PluginError:
+        return QueueingHint.QUEUE
