@@ -1,0 +1,502 @@
+"""The pods that wait for a node, and when each is tried next. It has no clock: calls that need the time are given it.
+
+Theory of operation. A pod that waits stands in exactly one place:
+
+    active          ready to be tried, in the order of the queue sort plugin
+    backoff         tried in vain and worth another try, but not before its backoff is over
+    unschedulable   nothing suggests that another try would end differently: rejected pods that wait for a cluster
+                    event, and gated ones, which a PreEnqueue plugin does not let become active
+
+and a pod that was popped is in flight, standing nowhere, until `done`. Every move, with its label in metrics:
+
+    from                    by                                  to                             label
+    -                       add                                 active                         UnschedulablePodAdd
+    active                  pop                                 in flight
+    backoff                 pop, when active is empty           in flight                      PopFromBackoffQ
+    backoff                 advance, when backoff is over       active                         BackoffComplete
+    in flight               done                                -
+    in flight               add_unschedulable_if_not_present    active|backoff|unschedulable   ScheduleAttemptFailure
+    unschedulable           event, update of the pod            active|backoff                 the event's: NodeAdd
+    unschedulable           advance, after five minutes         active|backoff                 UnschedulableTimeout
+    unschedulable|backoff   activate                            active                         ForceActivate
+    any                     delete                              -
+
+* **PreEnqueue** runs before a pod enters active or backoff, but not again from backoff to active. A pod that does not
+  pass becomes, or stays, unschedulable and is called gated. The plugin that gated it last is asked first, and only
+  events which that plugin registered, wildcard events, updates of the pod and `activate` lead to asking.
+* **An attempt that failed** is judged by what happened meanwhile. If plugins rejected the pod, the events since it
+  was popped are replayed through the queueing hints of those plugins: none helps, and it becomes unschedulable; one
+  helps, and it goes on as if the event came now. If no plugin rejected it (an error), it is tried again after its
+  backoff in any case.
+* **An event** (`move_all_to_active_or_backoff_queue`) is put to the hints of the plugins that rejected or gate a pod,
+  for each unschedulable pod that they can concern. `Queue` sends the pod to backoff, or to active if its backoff is
+  over; `Queue` from a plugin the pod is pending on sends it to active at once. An event that no plugin registered for
+  costs a dictionary lookup.
+* **Backoff** is 1, 2, 4, 8, 10, 10... seconds with the defaults, counted from the end of the attempt and rounded down
+  to whole seconds. When nothing is active the head of backoff is popped early: an idle scheduler does not wait. Pods
+  that failed with an error are excepted; the API server may need the pause.
+* **Timers.** `next_deadline` says when `advance` has something to do: pods whose backoff is over become active at
+  whole seconds; at multiples of 30 seconds pods that have been unschedulable longer than five minutes are tried
+  anyway (`UnschedulableTimeout`), for a hint may have been wrong.
+
+Rule: kube-scheduler v1.36 PriorityQueue with SchedulerQueueingHints and SchedulerPopFromBackoffQ, their defaults.
+Where upstream's order is that of a map or of equal keys in a heap, ours is the order of arrival. A gated pod that was
+flushed waits another five minutes for the next flush.
+"""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.errors import StateError
+from kubesched.framework import HintFunction, Status
+from kubesched.queue.backoff import BackoffQueue
+from kubesched.queue.heap import Less, PodHeap, sort_key_of_less
+from kubesched.queue.in_flight import InFlight
+from kubesched.queue.nominator import Nominator
+from kubesched.queue.pending import Pending, describe
+from kubesched.queue.queued_pod import Place, QueuedPodInfo
+from kubesched.queue.requeueing import FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT, QueueingStrategy, RequeueingTable
+from kubesched.queue.unschedulable import UnschedulablePods
+
+__all__ = ["Observer", "PreEnqueue", "SchedulingQueue"]
+
+PreEnqueue = Callable[[Pod, str], Status]
+"""(pod, plugin to ask first or "") -> SUCCESS, or the status of the plugin that gates the pod, under its name."""
+
+Observer = Callable[[str, str, Pod], None]
+"""Told of each pod that comes into a queue: `active`, `backoff` or `unschedulable`; the label of the event; the pod."""
+
+_POD_ADD = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD).label
+_POD_UPDATE = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.UPDATE).label
+_SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
+_BACKOFF_COMPLETE = "BackoffComplete"
+_POP_FROM_BACKOFF = "PopFromBackoffQ"
+
+_FLUSH_INTERVAL = 30.0
+_PRESENT_IN = {
+    Place.UNSCHEDULABLE: "unschedulable queue",
+    Place.ACTIVE: "the active queue",
+    Place.BACKOFF: "the backoff queue",
+    Place.ERROR_BACKOFF: "the backoff queue",
+}
+
+
+class SchedulingQueue:
+    """Pods without a node, and when each is tried next. The module's docstring tells how it works.
+
+    Args:
+        sort_key: makes the key by which active pods are sorted, smallest first; it may depend on its argument only.
+        less: the same as a comparison, for plugins that have no key; slower. Exactly one of the two is given.
+        pre_enqueue: runs the PreEnqueue plugins of the pod's profile; None when no profile has any.
+        hints: scheduler name -> (event, plugin, hint) for all that the profile's plugins registered.
+        initial_backoff: seconds of backoff after the first failed attempt; doubled with each further one.
+        max_backoff: seconds that no backoff exceeds; 0 switches backoff off.
+        max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
+        nominator: pods promised a node; a plain one when absent.
+        observer: told of each pod that comes into a queue.
+
+    Attributes:
+        nominator: kept in step with pods that are added, updated and deleted here.
+        scheduling_cycle: how many pods have been popped.
+    """
+
+    def __init__(
+        self,
+        *,
+        sort_key: Callable[[QueuedPodInfo], tuple[object, ...]] | None = None,
+        less: Less | None = None,
+        pre_enqueue: PreEnqueue | None = None,
+        hints: Mapping[str, Iterable[tuple[ClusterEvent, str, HintFunction | None]]],
+        initial_backoff: float = 1.0,
+        max_backoff: float = 10.0,
+        max_in_unschedulable: float = 300.0,
+        nominator: Nominator | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        key = _choose_key(sort_key, less)
+        sequence = itertools.count(1)
+        self._pods: dict[str, QueuedPodInfo] = {}  # by key, whatever their place
+        self._active = PodHeap(Place.ACTIVE, key, sequence)
+        self._backoff = BackoffQueue(key, sequence, initial=initial_backoff, maximum=max_backoff)
+        self._unschedulable = UnschedulablePods(sequence)
+        self._in_flight = InFlight()
+        self._table = RequeueingTable(hints)
+        self._pre_enqueue = pre_enqueue
+        self._observer = observer
+        self._max_in_unschedulable = max_in_unschedulable
+        self._next_flush = -math.inf
+        self.nominator = Nominator() if nominator is None else nominator
+        self.scheduling_cycle = 0
+
+    # Pods as the cluster shows them.
+
+    def add(self, pod: Pod, now: float) -> None:
+        """Queue a pod that has no node; one of the same name that waits already is replaced.
+
+        Raises:
+            StateError: the pod has no uid, without which its attempts could not be told from those of others.
+        """
+        self._add(pod, _POD_ADD, now)
+
+    def update(self, old: Pod, new: Pod, events: Sequence[ClusterEvent], now: float) -> None:
+        """Take a newer version of a pod that has no node.
+
+        A waiting pod takes it in place; if it is unschedulable, each event is put to its hints until one lets it go.
+        For a pod in flight the events are recorded. A pod that is neither is queued like a new one. Versions with the
+        same resourceVersion are the same; another uid means that the old pod went unseen.
+
+        Args:
+            events: what changed, one event per property, as derived from the two versions.
+        """
+        version = new.metadata.resource_version
+        if version and version == old.metadata.resource_version:
+            return
+        if old.uid != new.uid:
+            self.delete(old)
+            self._add(new, _POD_ADD, now)
+        elif new.uid in self._in_flight:
+            for event in events:
+                self._in_flight.record(event, old, new)
+        elif (info := self._pods.get(new.key)) is not None:
+            self._update_in_place(info, old, new, events, now)
+        else:
+            self._add(new, _POD_UPDATE, now)
+
+    def delete(self, pod: Pod) -> None:
+        """Forget a pod that was deleted or got a node. An attempt in flight goes on; its end is told by `done`."""
+        self.nominator.delete(pod)
+        info = self._pods.pop(pod.key, None)
+        if info is not None:
+            self._withdraw(info)
+
+    # One attempt: popped, then done or handed back.
+
+    @property
+    def can_pop(self) -> bool:
+        """Whether a pod is to be tried now, unless all that wait are duplicates of pods in flight."""
+        return len(self._active) > 0 or self._backoff.can_pop
+
+    def pop(self) -> QueuedPodInfo | None:
+        """Take the pod to try next; None when there is none.
+
+        That is the head of active, or when active is empty the head of podBackoffQ, whether or not its backoff is
+        over. A duplicate of a pod in flight is dropped. The caller owes a `done` or an
+        `add_unschedulable_if_not_present` for what it got.
+        """
+        while (info := self._active.pop() or self._pop_from_backoff()) is not None:
+            del self._pods[info.key]
+            info.attempts += 1
+            self.scheduling_cycle += 1
+            uid = info.pod.uid
+            if uid in self._in_flight:
+                continue
+            self._in_flight.begin(uid)
+            info.unschedulable_plugins.clear()
+            info.pending_plugins.clear()
+            info.gating_plugin = info.gating_message = ""
+            return info
+        return None
+
+    def done(self, uid: str) -> None:
+        """End the attempt of a popped pod: it is being bound, or not to be tried again. Repeating it does no harm."""
+        self._in_flight.done(uid)
+
+    def add_unschedulable_if_not_present(self, info: QueuedPodInfo, now: float) -> None:
+        """Hand back a pod whose attempt failed; this ends the attempt.
+
+        `info.unschedulable_plugins` and `info.pending_plugins` name the plugins that rejected it, both empty after an
+        error; `info.pod` is the version to try next.
+
+        Raises:
+            StateError: a pod of that name waits already.
+        """
+        try:
+            present = self._pods.get(info.key)
+            if present is not None and present.place is not None:
+                where = _PRESENT_IN[present.place]
+                raise StateError(f"Pod {info.key} is already present in {where}")
+            self._count_failure(info, now)
+            self._requeue(info, self._replay(info), _SCHEDULE_ATTEMPT_FAILURE, now)
+        finally:
+            self._in_flight.done(info.pod.uid)
+
+    # What may end the waiting.
+
+    def move_all_to_active_or_backoff_queue(
+        self,
+        event: ClusterEvent,
+        old: KubeObject | None,
+        new: KubeObject | None,
+        now: float,
+        pre_check: Callable[[Pod], bool] | None = None,
+    ) -> None:
+        """Move the unschedulable pods that an event may have made schedulable, and record it for those in flight.
+
+        Args:
+            old: the object before, None for an Add.
+            new: the object after, None for a Delete.
+            pre_check: says which waiting pods the event may concern at all. Upstream does not ask it when the event
+                is replayed.
+        """
+        if not self._unschedulable and not self._in_flight:
+            return
+        plugins = self._table.interest(event).plugins
+        if event.is_wildcard:
+            self._move(self._unschedulable, event, old, new, now, pre_check)
+        elif plugins:
+            self._move(self._unschedulable.rejected_by(plugins), event, old, new, now, pre_check)
+
+    def activate(self, pods: Iterable[Pod], now: float) -> None:
+        """Make pods active that are unschedulable or back off; for those in flight a wildcard event is recorded.
+
+        Active and unknown pods are left alone; a gated pod has to pass PreEnqueue first.
+        """
+        for pod in pods:
+            if not self._activate(pod, now) and pod.uid in self._in_flight:
+                self._in_flight.record(FORCE_ACTIVATE, None, pod)
+
+    def next_deadline(self) -> float | None:
+        """When `advance` has to be called next, None for not before something else happens.
+
+        Never late; early where the pod that waited longest has left, and then `advance` finds nothing to do.
+        """
+        flush = math.inf
+        if self._unschedulable:
+            overdue = self._unschedulable.waiting_since + self._max_in_unschedulable
+            flush = max((math.floor(overdue / _FLUSH_INTERVAL) + 1) * _FLUSH_INTERVAL, self._next_flush)
+        completion = self._backoff.next_completion()
+        deadline = flush if completion is None else min(flush, completion)
+        return None if deadline == math.inf else deadline
+
+    def advance(self, now: float) -> None:
+        """Do what time alone causes: end backoffs, and every 30 seconds flush pods that waited too long."""
+        for info in self._backoff.pop_completed(now):
+            self._to_active(info, _BACKOFF_COMPLETE, now)
+        boundary = math.floor(now / _FLUSH_INTERVAL) * _FLUSH_INTERVAL
+        if boundary >= self._next_flush:
+            self._next_flush = boundary + _FLUSH_INTERVAL
+            self._flush(boundary, now)
+
+    # What there is to see.
+
+    def __len__(self) -> int:
+        """How many pods wait; those in flight do not count."""
+        return len(self._pods)
+
+    def __contains__(self, pod: Pod) -> bool:
+        """Whether a pod of that name waits."""
+        return pod.key in self._pods
+
+    def counts(self) -> dict[str, int]:
+        """Pods in each queue, as the metric pending_pods names them: active, backoff, unschedulable, gated."""
+        gated = sum(info.is_gated for info in self._unschedulable)
+        return {
+            "active": len(self._active),
+            "backoff": len(self._backoff),
+            "unschedulable": len(self._unschedulable) - gated,
+            "gated": gated,
+        }
+
+    def pending(self) -> Pending:
+        """All waiting pods with the reasons why they wait, in an order that depends on what happened alone."""
+        parked = sorted(self._unschedulable, key=lambda info: info.is_gated)
+        infos = itertools.chain(self._active, self._backoff, parked)
+        return Pending(self.counts(), tuple(describe(info) for info in infos))
+
+    def rejections(self) -> dict[tuple[str, str], int]:
+        """How many waiting pods each (plugin, scheduler name) rejected or gates: the metric unschedulable_pods."""
+        return dict(Counter((p, i.pod.scheduler_name) for i in self._pods.values() for p in sorted(i.rejectors)))
+
+    def in_flight_events(self) -> dict[str, int]:
+        """Events kept for pods in flight, by label, and under `PodPopped` those pods: the metric inflight_events."""
+        return self._in_flight.count_events()
+
+    def check_invariants(self) -> None:
+        """Assert that every pod stands in exactly one place, and that each part holds together."""
+        self._active.check_invariants()
+        self._backoff.check_invariants()
+        self._unschedulable.check_invariants()
+        self._in_flight.check_invariants()
+        self.nominator.check_invariants()
+        standing = [*self._active, *self._backoff, *self._unschedulable]
+        assert len(standing) == len(self._pods)
+        assert all(self._pods[info.key] is info for info in standing)
+        assert all(info.key == info.pod.key and info.place is not None for info in standing)
+        assert all(info.place is Place.UNSCHEDULABLE for info in standing if info.is_gated)
+        assert all(info.initial_attempt_timestamp is not None for info in self._active)
+
+    # Moves between places.
+
+    def _add(self, pod: Pod, label: str, now: float) -> None:
+        if not pod.uid:
+            raise StateError(f'pod "{pod.key}" has no metadata.uid; the queue tells pods apart by it, so give it one')
+        earlier = self._pods.pop(pod.key, None)
+        if earlier is not None:
+            self._withdraw(earlier)
+        info = QueuedPodInfo(pod=pod, key=pod.key, timestamp=now)
+        if self._is_let_in(info, label):
+            self._to_active(info, label, now)
+            self.nominator.add(info)
+
+    def _update_in_place(
+        self, info: QueuedPodInfo, old: Pod, new: Pod, events: Sequence[ClusterEvent], now: float
+    ) -> None:
+        info.replace_pod(new)
+        self.nominator.update(old, info)
+        if info.place is Place.ACTIVE:
+            self._active.refresh(info)
+        elif info.place is not Place.UNSCHEDULABLE:
+            self._backoff.refresh(info)
+        else:
+            self._move_updated(info, old, new, events, now)
+
+    def _move_updated(
+        self, info: QueuedPodInfo, old: Pod, new: Pod, events: Sequence[ClusterEvent], now: float
+    ) -> None:
+        for event in events:
+            strategy = self._table.strategy(info, event, old, new)
+            if strategy is not QueueingStrategy.SKIP:
+                self._requeue(info, strategy, event.label, now)
+            if info.place is not Place.UNSCHEDULABLE:
+                break
+
+    def _move(
+        self,
+        candidates: Iterable[QueuedPodInfo],
+        event: ClusterEvent,
+        old: KubeObject | None,
+        new: KubeObject | None,
+        now: float,
+        pre_check: Callable[[Pod], bool] | None = None,
+    ) -> None:
+        label = self._table.interest(event).label
+        for info in candidates:
+            if (pre_check is not None and not pre_check(info.pod)) or not _may_ungate(info, event):
+                continue
+            strategy = self._table.strategy(info, event, old, new)
+            if strategy is not QueueingStrategy.SKIP:
+                self._withdraw(info)
+                self._requeue(info, strategy, label, now)
+        self._in_flight.record(event, old, new)
+
+    def _flush(self, boundary: float, now: float) -> None:
+        overdue = self._unschedulable.mark_overdue(self._max_in_unschedulable, boundary)
+        if overdue:
+            self._move(overdue, UNSCHEDULABLE_TIMEOUT, None, None, now)
+
+    def _activate(self, pod: Pod, now: float) -> bool:
+        info = self._pods.get(pod.key)
+        if info is None or info.place is Place.ACTIVE:
+            return False
+        if info.place is Place.UNSCHEDULABLE and not self._is_let_in(info, FORCE_ACTIVATE.label):
+            return False
+        self._to_active(info, FORCE_ACTIVATE.label, now)
+        return True
+
+    def _pop_from_backoff(self) -> QueuedPodInfo | None:
+        info = self._backoff.pop()
+        if info is not None:
+            self._tell("active", _POP_FROM_BACKOFF, info)
+        return info
+
+    def _count_failure(self, info: QueuedPodInfo, now: float) -> None:
+        if info.unschedulable_plugins or info.pending_plugins:
+            info.unschedulable_count += 1
+            info.consecutive_errors_count = 0
+        else:
+            info.consecutive_errors_count += 1
+        info.timestamp = now
+        info.backoff_expiration = None
+
+    def _replay(self, info: QueuedPodInfo) -> QueueingStrategy:
+        """Judge a failed attempt by the events since it began; a pod not in flight has no record, so is tried again."""
+        if info.pod.uid not in self._in_flight or not info.rejectors:
+            return QueueingStrategy.AFTER_BACKOFF
+        best = QueueingStrategy.SKIP
+        for event, old, new in self._in_flight.events_since(info.pod.uid):
+            strategy = self._table.strategy(info, event, old, new)
+            if strategy is QueueingStrategy.IMMEDIATELY:
+                return strategy
+            if strategy is QueueingStrategy.AFTER_BACKOFF:
+                best = strategy
+                if not info.pending_plugins:
+                    break
+        return best
+
+    def _requeue(self, info: QueuedPodInfo, strategy: QueueingStrategy, label: str, now: float) -> None:
+        """Put a pod that stands nowhere or is unschedulable where the strategy says, if PreEnqueue lets it."""
+        if strategy is QueueingStrategy.SKIP:
+            self._to_unschedulable(info, label)
+        elif self._is_let_in(info, label):
+            if strategy is QueueingStrategy.AFTER_BACKOFF and self._backoff.is_backing_off(info, now):
+                self._to_backoff(info, label)
+            else:
+                self._to_active(info, label, now)
+
+    def _is_let_in(self, info: QueuedPodInfo, label: str) -> bool:
+        """Run PreEnqueue; a pod that does not pass is gated and becomes unschedulable."""
+        status = None if self._pre_enqueue is None else self._pre_enqueue(info.pod, info.gating_plugin)
+        if status is None or status.is_success:
+            info.gating_plugin = info.gating_message = ""
+            return True
+        info.gating_plugin = status.plugin
+        info.gating_message = status.message
+        info.gating_plugin_events = self._table.events_of(info.gating_plugin)
+        info.unschedulable_plugins.add(info.gating_plugin)
+        self._to_unschedulable(info, label)
+        return False
+
+    def _to_active(self, info: QueuedPodInfo, label: str, now: float) -> None:
+        self._withdraw(info)
+        if info.initial_attempt_timestamp is None:
+            info.initial_attempt_timestamp = now
+        self._pods[info.key] = info
+        self._active.add(info)
+        self._tell("active", label, info)
+
+    def _to_backoff(self, info: QueuedPodInfo, label: str) -> None:
+        self._withdraw(info)
+        self._pods[info.key] = info
+        self._backoff.add(info)
+        self._tell("backoff", label, info)
+
+    def _to_unschedulable(self, info: QueuedPodInfo, label: str) -> None:
+        is_new = info.place is not Place.UNSCHEDULABLE
+        self._pods[info.key] = info
+        self._unschedulable.add(info)
+        if is_new:
+            self._tell("unschedulable", label, info)
+
+    def _withdraw(self, info: QueuedPodInfo) -> None:
+        """Take a pod out of the place where it stands, if it stands anywhere."""
+        if info.place is Place.ACTIVE:
+            self._active.discard(info)
+        elif info.place is Place.UNSCHEDULABLE:
+            self._unschedulable.discard(info)
+        elif info.place is not None:
+            self._backoff.discard(info)
+
+    def _tell(self, queue: str, label: str, info: QueuedPodInfo) -> None:
+        if self._observer is not None:
+            self._observer(queue, label, info.pod)
+
+
+def _choose_key(
+    sort_key: Callable[[QueuedPodInfo], tuple[object, ...]] | None, less: Less | None
+) -> Callable[[QueuedPodInfo], object]:
+    if sort_key is not None and less is None:
+        return sort_key
+    if less is not None and sort_key is None:
+        return sort_key_of_less(less)
+    found = "neither" if less is None else "both"
+    raise StateError(f"SchedulingQueue takes sort_key or less, found {found}; give exactly one of them")
+
+
+def _may_ungate(info: QueuedPodInfo, event: ClusterEvent) -> bool:
+    """Whether an event can concern a pod as far as its gate goes; wildcard events, a safeguard, concern all pods."""
+    if not info.is_gated or event.is_wildcard:
+        return True
+    return any(registered.covers(event) for registered in info.gating_plugin_events)
