@@ -8,11 +8,18 @@ import json
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec.structs import fields as struct_fields
 
 from kubesched.config.scalars import Duration
 from kubesched.errors import ConfigError
 
-__all__ = ["FieldError", "child", "config_error", "did_you_mean", "item", "joined", "quoted"]
+__all__ = ["FieldError", "Verbatim", "child", "config_error", "did_you_mean", "item", "joined", "quoted"]
+
+
+class Verbatim(str):
+    """A value as the message shows it, where it is neither text nor number."""
+
+    __slots__ = ()
 
 
 class FieldError(msgspec.Struct, frozen=True):
@@ -102,6 +109,8 @@ def quoted(text: str) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, Verbatim):
+        return str(value)
     if isinstance(value, Duration):
         return quoted(str(value))
     if isinstance(value, str):
@@ -110,12 +119,10 @@ def _shown(value: object) -> str:
 
 
 def _dumped(value: object) -> object:
-    """A struct with Go's exported field names, as upstream's dump of a value shows it."""
+    """A struct with Go's exported field names, as upstream's dump of a value shows it; an empty list in it is null."""
     if isinstance(value, msgspec.Struct):
-        return {
-            field.encode_name[:1].upper() + field.encode_name[1:]: _dumped(getattr(value, field.name))
-            for field in msgspec.structs.fields(value)
-        }
+        fields = {f.encode_name[:1].upper() + f.encode_name[1:]: getattr(value, f.name) for f in struct_fields(value)}
+        return {name: None if entry == () else _dumped(entry) for name, entry in fields.items()}
     if isinstance(value, tuple | list):
-        return [_dumped(entry) for entry in value] or None
+        return [_dumped(entry) for entry in value]
     return value

@@ -1,0 +1,114 @@
+"""A configuration's text into a complete, but not yet validated, KubeSchedulerConfiguration.
+
+The order of work is kube-scheduler's: kind and version, types, the arguments of each plugin, fields that may not be
+there, defaults.
+"""
+
+from typing import Any
+
+import msgspec
+
+from kubesched.config.decode_args import ArgsTypes, decode_args, has_args_kind
+from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME, with_defaults
+from kubesched.config.documents import parse_document
+from kubesched.config.strict import StrictFault, convert, select_known, strict_error, yaml_faults
+from kubesched.config.type_meta import API_VERSION, KIND, check_registered, take_type_meta
+from kubesched.config.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginConfig
+from kubesched.errors import ConfigError
+
+__all__ = ["decode_configuration"]
+
+
+def decode_configuration(text: str, args_types: ArgsTypes) -> KubeSchedulerConfiguration:
+    """Read the text and fill in the defaults.
+
+    Raises:
+        ConfigError: the text is no strictly well-formed configuration.
+    """
+    parsed = parse_document(text)
+    known, unknown = select_known(_body(parsed.value, text), KubeSchedulerConfiguration)
+    args = _take_args(known)
+    _default_from_absence(known)
+    configuration = convert(known, KubeSchedulerConfiguration)
+    profiles, wrong_args = _with_args(configuration.profiles, args, args_types)
+    faults = [*yaml_faults(parsed), *unknown, *wrong_args]
+    if faults:
+        raise strict_error(faults)
+    complete = with_defaults(msgspec.structs.replace(configuration, profiles=profiles))
+    return msgspec.structs.replace(
+        complete, profiles=tuple(_with_default_args(profile, args_types) for profile in complete.profiles)
+    )
+
+
+def _body(value: Any, text: str) -> dict[str, Any]:
+    kind, version, body = take_type_meta({} if value is None else value)
+    if not kind or not version:
+        missing = "apiVersion" if kind else "Kind"
+        advice = f"a configuration begins with apiVersion: {API_VERSION} and kind: {KIND}"
+        raise ConfigError(f"Object '{missing}' is missing in '{text}'\n  {advice}")
+    check_registered(kind, version)
+    if kind != KIND:
+        advice = "arguments stand inside a configuration, in profiles[].pluginConfig[].args"
+        raise ConfigError(f"couldn't decode as {KIND}, got {API_VERSION}, Kind={kind}: \n  {advice}")
+    return body
+
+
+def _take_args(body: dict[str, Any]) -> dict[tuple[int, int], Any]:
+    """Take the arguments out of the document, by the numbers of profile and entry: each plugin reads its own."""
+    found = {}
+    for i, profile in enumerate(_list_in(body, "profiles")):
+        for j, entry in enumerate(_list_in(profile, "pluginConfig")):
+            if isinstance(entry, dict) and "args" in entry:
+                found[i, j] = entry.pop("args")
+    return found
+
+
+def _list_in(value: Any, field: str) -> list[Any]:
+    found = value.get(field) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _default_from_absence(body: dict[str, Any]) -> None:
+    """Fill in what depends on a field being absent, which the structs no longer know."""
+    body.setdefault("enableContentionProfiling", body.get("enableProfiling", True))
+    if body.get("profiles", []) == []:
+        body["profiles"] = [{}]
+    profiles = _list_in(body, "profiles")
+    if len(profiles) == 1 and isinstance(profiles[0], dict):
+        profiles[0].setdefault("schedulerName", DEFAULT_SCHEDULER_NAME)
+
+
+def _with_args(
+    profiles: tuple[KubeSchedulerProfile, ...], documents: dict[tuple[int, int], Any], args_types: ArgsTypes
+) -> tuple[tuple[KubeSchedulerProfile, ...], list[StrictFault]]:
+    """Put the arguments into the profiles; the findings count after those of the configuration around them."""
+    complete = []
+    faults = []
+    for i, profile in enumerate(profiles):
+        entries = []
+        for j, entry in enumerate(profile.plugin_config):
+            where = f"profiles[{i}].pluginConfig[{j}]"
+            try:
+                args, wrong = decode_args(entry.name, documents.get((i, j)), args_types)
+            except ConfigError as error:
+                raise ConfigError(f"decoding .{where}: {error}") from None
+            if wrong:
+                faults.append(_located(wrong, where, entry.name))
+            entries.append(PluginConfig(entry.name, args))
+        complete.append(msgspec.structs.replace(profile, plugin_config=tuple(entries)))
+    return tuple(complete), faults
+
+
+def _located(faults: list[StrictFault], where: str, name: str) -> StrictFault:
+    """What is wrong with the arguments of one plugin, as one finding about the configuration."""
+    inner = f"decoding args for plugin {name}: strict decoding error: {', '.join(fault.text for fault in faults)}"
+    lines = tuple(f"{where}.args.{line}" for fault in faults for line in fault.help)
+    return StrictFault(f"decoding .{where}: strict decoding error: {inner}", lines)
+
+
+def _with_default_args(profile: KubeSchedulerProfile, args_types: ArgsTypes) -> KubeSchedulerProfile:
+    """Add arguments for the enabled plugins that have a kind of arguments and no entry, by name."""
+    given = {entry.name for entry in profile.plugin_config}
+    missing = [name for name in sorted(profile.plugins.enabled_names - given) if has_args_kind(name, args_types)]
+    added = [PluginConfig(name, decode_args(name, None, args_types)[0]) for name in missing]
+    return msgspec.structs.replace(profile, plugin_config=(*profile.plugin_config, *added))

@@ -1,0 +1,87 @@
+"""Upstream's defaults: the plugins that every profile starts with, and the values that stand for an absent one.
+
+Rule: kube-scheduler v1.36 with its default feature gates.
+"""
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+import msgspec
+
+from kubesched.config.merge import merge_plugins
+from kubesched.config.types import (
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
+    PluginEntry,
+    Plugins,
+    PluginSet,
+)
+
+__all__ = ["ARGS_PLUGINS", "DEFAULT_PLUGINS", "DEFAULT_SCHEDULER_NAME", "with_defaults"]
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"
+
+DEFAULT_PLUGINS: Final = Plugins(
+    multi_point=PluginSet(
+        enabled=(
+            PluginEntry("SchedulingGates"),
+            PluginEntry("PrioritySort"),
+            PluginEntry("NodeUnschedulable"),
+            PluginEntry("NodeName"),
+            PluginEntry("TaintToleration", 3),
+            PluginEntry("NodeAffinity", 2),
+            PluginEntry("NodePorts"),
+            PluginEntry("NodeResourcesFit", 1),
+            PluginEntry("VolumeRestrictions"),
+            PluginEntry("NodeVolumeLimits"),
+            PluginEntry("VolumeBinding"),
+            PluginEntry("VolumeZone"),
+            PluginEntry("PodTopologySpread", 2),
+            PluginEntry("InterPodAffinity", 2),
+            PluginEntry("DynamicResources", 2),
+            PluginEntry("DefaultPreemption"),
+            PluginEntry("NodeResourcesBalancedAllocation", 1),
+            PluginEntry("ImageLocality", 1),
+            PluginEntry("DefaultBinder"),
+            PluginEntry("NodeDeclaredFeatures"),
+        )
+    )
+)
+"""What an absent `plugins` means; the order is the order of the calls."""
+
+ARGS_PLUGINS: Final = frozenset(
+    (
+        "DefaultPreemption",
+        "DynamicResources",
+        "InterPodAffinity",
+        "NodeAffinity",
+        "NodeResourcesBalancedAllocation",
+        "NodeResourcesFit",
+        "PodTopologySpread",
+        "VolumeBinding",
+    )
+)
+"""The plugins with a kind of arguments of their own, `<name>Args`; other in-tree plugins ignore theirs."""
+
+
+def with_defaults(configuration: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
+    """Fill in what an absent, empty or zero value stands for; plugin arguments are left to their own defaults."""
+    election, client = configuration.leader_election, configuration.client_connection
+    return msgspec.structs.replace(
+        configuration,
+        leader_election=_nonzero(election, [name for name in election.__struct_fields__ if name != "leader_elect"]),
+        client_connection=_nonzero(client, ["content_type", "qps", "burst"]),
+        profiles=tuple(map(_complete_profile, configuration.profiles)),
+    )
+
+
+def _nonzero(value: T, names: Sequence[str]) -> T:
+    """The value with the defaults of its type where one of the named fields is zero or empty."""
+    default = type(value)()
+    return msgspec.structs.replace(value, **{name: getattr(value, name) or getattr(default, name) for name in names})
+
+
+def _complete_profile(profile: KubeSchedulerProfile) -> KubeSchedulerProfile:
+    return msgspec.structs.replace(profile, plugins=merge_plugins(DEFAULT_PLUGINS, profile.plugins))

@@ -1,0 +1,82 @@
+"""From what a caller holds to a KubeSchedulerConfiguration that is complete and valid."""
+
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
+from kubesched.config.args import PluginArgs
+from kubesched.config.decode import decode_configuration
+from kubesched.config.decode_args import decode_args
+from kubesched.config.documents import parse_document
+from kubesched.config.field_errors import config_error
+from kubesched.config.strict import strict_error, yaml_faults
+from kubesched.config.type_meta import API_VERSION, KIND
+from kubesched.config.types import KubeSchedulerConfiguration
+from kubesched.config.validation import validate
+from kubesched.errors import ConfigError
+
+__all__ = ["Readable", "load_args", "load_configuration"]
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A file, such as a pathlib.Path; its text names it in messages."""
+
+    def read_bytes(self) -> bytes:
+        """The whole content."""
+
+
+def load_configuration(
+    source: str | bytes | Readable | None, *, args_types: Mapping[str, type[PluginArgs]]
+) -> KubeSchedulerConfiguration:
+    """Read a KubeSchedulerConfiguration v1, fill in upstream's defaults, and check it.
+
+    Args:
+        source: YAML or JSON, as text or as a file; None stands for the default configuration.
+        args_types: the Args class of every plugin that is known, by the plugin's name. Arguments of other plugins are
+            kept as they are. Only the names that the configuration uses are looked up.
+    Raises:
+        ConfigError: the configuration does not hold. The text begins with kube-scheduler's own where it has one; our
+            help follows on indented lines.
+    """
+    text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else _text_of(source)
+    try:
+        configuration = decode_configuration(text, args_types)
+        if errors := validate(configuration):
+            raise config_error(errors)
+    except ConfigError as error:
+        if isinstance(source, Readable):
+            raise ConfigError(f"{error}\n  in {source}") from None
+        raise
+    return configuration
+
+
+def load_args(
+    source: str | bytes | Readable, name: str, *, args_types: Mapping[str, type[PluginArgs]]
+) -> PluginArgs | bytes | None:
+    """Read the arguments of one plugin from a text of their own, with defaults; a profile's construction checks them.
+
+    Args:
+        source: YAML or JSON, as text or as a file: what stands under `args` in a configuration.
+        name: the plugin.
+        args_types: as for `load_configuration`.
+    Returns: as in `PluginConfig.args`.
+    Raises:
+        ConfigError: the text is not the arguments of this plugin.
+    """
+    parsed = parse_document(_text_of(source))
+    args, faults = decode_args(name, parsed.value, args_types)
+    faults = [*yaml_faults(parsed), *faults]
+    if faults:
+        raise strict_error(faults, f"decoding args for plugin {name}: ")
+    return args
+
+
+def _text_of(source: str | bytes | Readable) -> str:
+    if isinstance(source, str):
+        return source
+    try:
+        return (source if isinstance(source, bytes) else source.read_bytes()).decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"open {source!s}: {(error.strerror or str(error)).lower()}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"yaml: the text is not UTF-8: byte {error.start}") from None

@@ -1,0 +1,188 @@
+"""Plain values into structs, strictly: every unknown or repeated field is found, a wrong type is named by its path.
+
+Rule: Kubernetes' strict decoding. Null is the same as absent; a wrong type counts before unknown fields; the
+findings stand in the order of the document. Where upstream lets Go's decoder speak (`json: cannot unmarshal ...`), the
+words are ours.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from kubesched.config.documents import Document, JsonObject
+from kubesched.config.field_errors import child, did_you_mean, item, quoted
+from kubesched.config.scalars import Duration, parse_duration
+from kubesched.errors import ConfigError
+
+__all__ = ["StrictFault", "convert", "describe", "select_known", "strict_error", "yaml_faults"]
+
+T = TypeVar("T")
+
+
+class StrictFault(msgspec.Struct, frozen=True):
+    """A field that may not stand where it stands.
+
+    Attributes:
+        text: upstream's words, such as `unknown field "profiles[0].bar"`.
+        help: our addition, lines that begin with the field's path.
+    """
+
+    text: str
+    help: tuple[str, ...] = ()
+
+
+def strict_error(faults: Sequence[StrictFault], prefix: str = "") -> ConfigError:
+    """The findings as one exception, upstream's text first; there is at least one."""
+    text = f"{prefix}strict decoding error: {', '.join(fault.text for fault in faults)}"
+    return ConfigError("\n  ".join([text, *(line for fault in faults for line in fault.help)]))
+
+
+def yaml_faults(parsed: Document) -> list[StrictFault]:
+    """The repeated keys of a YAML text, as the one finding that upstream makes of them."""
+    if not parsed.duplicate_keys:
+        return []
+    return [StrictFault("\n".join(("yaml: unmarshal errors:", *parsed.duplicate_keys)))]
+
+
+def select_known(document: Any, cls: type[msgspec.Struct]) -> tuple[Any, list[StrictFault]]:
+    """Drop what `cls` does not know, at any depth, and what is null.
+
+    Returns: a copy of the document that `convert` takes, and the findings in the order of the document.
+    """
+    faults: list[StrictFault] = []
+    return _select(document, _type_info(cls), "", faults), faults
+
+
+def convert(document: Any, cls: type[T]) -> T:
+    """Make the struct.
+
+    Raises:
+        ConfigError: a value of a wrong type, the first in the order of the document.
+    """
+    try:
+        return msgspec.convert(document, cls, dec_hook=_decode_custom)
+    except msgspec.ValidationError as error:
+        raise ConfigError(_reworded(str(error), document)) from None
+
+
+@lru_cache(maxsize=256)
+def _type_info(cls: type[msgspec.Struct]) -> inspect.Type:
+    return inspect.type_info(cls)
+
+
+def _select(value: Any, kind: inspect.Type, path: str, faults: list[StrictFault]) -> Any:
+    if isinstance(kind, inspect.Metadata):
+        return _select(value, kind.type, path, faults)
+    if isinstance(kind, inspect.UnionType):
+        members = [member for member in kind.types if not isinstance(member, inspect.NoneType)]
+        return _select(value, members[0], path, faults) if len(members) == 1 else value
+    if isinstance(kind, inspect.StructType) and isinstance(value, dict) and kind.tag is None:
+        return _select_fields(value, kind, path, faults)
+    if isinstance(kind, inspect.DictType) and isinstance(value, dict):
+        return {key: _select(entry, kind.value_type, child(path, key), faults) for key, entry in value.items()}
+    if isinstance(kind, inspect.ListType | inspect.VarTupleType) and isinstance(value, list):
+        return [_select_item(entry, kind.item_type, item(path, i), faults) for i, entry in enumerate(value)]
+    return value
+
+
+def _select_item(value: Any, kind: inspect.Type, path: str, faults: list[StrictFault]) -> Any:
+    """An item of a list; null stands for an object without fields."""
+    if value is None and isinstance(kind, inspect.StructType):
+        return {}
+    return _select(value, kind, path, faults)
+
+
+def _select_fields(
+    value: dict[str, Any], kind: inspect.StructType, path: str, faults: list[StrictFault]
+) -> dict[str, Any]:
+    fields = {field.encode_name: field.type for field in kind.fields}
+    repeated = value.duplicates if isinstance(value, JsonObject) else ()
+    selected = {}
+    for name, entry in value.items():
+        where = child(path, name)
+        if name not in fields:
+            advice = f"{where}: {_help_with_field(name, tuple(fields))}"
+            faults.append(StrictFault(f"unknown field {quoted(where)}", (advice,)))
+            continue
+        if name in repeated:
+            faults.append(StrictFault(f"duplicate field {quoted(where)}"))
+        if entry is not None:
+            selected[name] = _select(entry, fields[name], where, faults)
+    return selected
+
+
+def _help_with_field(name: str, fields: tuple[str, ...]) -> str:
+    return did_you_mean(name, fields) or (
+        f"allowed here: {', '.join(fields)}" if fields else "no field is allowed here"
+    )
+
+
+def _decode_custom(cls: type, value: Any) -> Any:
+    if cls is not Duration:
+        raise TypeError(f"Expected `{cls.__name__}`, got `{type(value).__name__}`")
+    if not isinstance(value, str):
+        raise TypeError("Expected `duration`, got `other`")
+    return parse_duration(value)
+
+
+_LOCATED: Final = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>[^`]*)`)?", re.DOTALL)
+_EXPECTED: Final = re.compile(r"Expected `(?P<type>[^`]*)`(?P<bound> [<>]=? -?\d+)?(?:, got `[^`]*`)?")
+_TYPE_WORDS: Final = {
+    "array": "a list",
+    "bool": "true or false",
+    "duration": "a duration such as 15s or 1m30s",
+    "float": "a number",
+    "int": "a whole number",
+    "object": "a mapping",
+    "str": "a text",
+}
+_BOUND_WORDS: Final = {"<": "below", "<=": "of at most", ">": "above", ">=": "of at least"}
+
+
+def _reworded(message: str, document: Any) -> str:
+    """The message of msgspec in the words of a configuration: where, what is allowed, what was found."""
+    located = _LOCATED.fullmatch(message)
+    what, path = (located["what"], located["path"] or "") if located else (message, "")
+    if what.startswith("time: "):
+        return f"{what}\n  {path}: a duration is a number with a unit, such as 15s or 1m30s"
+    expected = _EXPECTED.fullmatch(what)
+    if expected is None:
+        return f"{path}: {what[:1].lower()}{what[1:]}" if path else what
+    where = f"{path}: " if path else ""
+    return f"{where}expected {_wanted(expected['type'], expected['bound'])}, found {_found(document, path)}"
+
+
+def _wanted(kind: str, bound: str | None) -> str:
+    members = [member for member in kind.split(" | ") if member != "null"]
+    wanted = " or ".join(_TYPE_WORDS.get(member, member) for member in members)
+    if not bound:
+        return wanted
+    relation, limit = bound.split()
+    return f"{wanted} {_BOUND_WORDS[relation]} {limit}"
+
+
+def _found(document: Any, path: str) -> str:
+    """The value at a path of msgspec's (`profiles[0].name`; `[...]` for any value of a mapping)."""
+    value = document
+    for name, index in re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", path):
+        if index == "...":
+            return "something else in it"
+        value = value[int(index)] if index else value[name]
+    return describe(value)
+
+
+def describe(value: object) -> str:
+    """A value in words: `the text "lots"`, `the number 3`, `a list`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"the text {quoted(value)}"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    if isinstance(value, dict):
+        return "a mapping"
+    return {list: "a list", type(None): "null"}.get(type(value), f"a {type(value).__name__}")

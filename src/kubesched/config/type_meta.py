@@ -1,0 +1,54 @@
+"""`apiVersion` and `kind` of a configuration and of arguments in it, and what upstream says when they do not fit."""
+
+from typing import Any, Final
+
+from kubesched.config.defaults import ARGS_PLUGINS
+from kubesched.config.field_errors import quoted
+from kubesched.config.strict import describe
+from kubesched.errors import ConfigError
+
+__all__ = ["API_VERSION", "GROUP", "KIND", "KINDS", "check_registered", "take_type_meta"]
+
+GROUP: Final = "kubescheduler.config.k8s.io"
+API_VERSION: Final = f"{GROUP}/v1"
+KIND: Final = "KubeSchedulerConfiguration"
+KINDS: Final = frozenset((KIND, *(f"{name}Args" for name in ARGS_PLUGINS)))
+
+
+def take_type_meta(document: Any) -> tuple[str, str, dict[str, Any]]:
+    """Split a document into kind, apiVersion (empty where absent) and the rest.
+
+    Raises:
+        ConfigError: the document is no mapping, or one of the two is no text.
+    """
+    if not isinstance(document, dict):
+        raise _unreadable(f"expected a mapping, found {describe(document)}")
+    body = document.copy()
+    return _take_text(body, "kind"), _take_text(body, "apiVersion"), body
+
+
+def check_registered(kind: str, version: str) -> None:
+    """See to it that the kind is one of v1.
+
+    Raises:
+        ConfigError: it is not; older forms are sent to the converter.
+    """
+    if version == API_VERSION and kind in KINDS:
+        return
+    old = kind == "Policy" or (kind in KINDS and version.startswith(f"{GROUP}/"))
+    text = f"no kind {quoted(kind)} is registered for version {quoted(version)}"
+    advice = (
+        '"kubesched config convert" writes older forms as v1' if old else f"kinds of it: {', '.join(sorted(KINDS))}"
+    )
+    raise ConfigError(f"{text}\n  apiVersion: {API_VERSION} is the one read here; {advice}")
+
+
+def _take_text(body: dict[str, Any], field: str) -> str:
+    value = body.pop(field, None)
+    if value is not None and not isinstance(value, str):
+        raise _unreadable(f"{field}: expected a text, found {describe(value)}")
+    return value or ""
+
+
+def _unreadable(what: str) -> ConfigError:
+    return ConfigError(f"couldn't get version/kind; json parse error: {what}")

@@ -1,0 +1,190 @@
+"""KubeSchedulerConfiguration v1 as frozen structs, with upstream's names and defaults.
+
+A value of these types that came from `load_configuration` is complete: defaults filled in, plugin sets merged with the
+default ones, arguments typed and, for the in-tree kinds, valid.
+"""
+
+import msgspec
+
+from kubesched.config.args import PluginArgs
+from kubesched.config.scalars import Duration, Int32, Int64
+
+__all__ = [
+    "ClientConnectionConfiguration",
+    "ExtenderConfig",
+    "ExtenderManagedResource",
+    "ExtenderTLSConfig",
+    "KubeSchedulerConfiguration",
+    "KubeSchedulerProfile",
+    "LeaderElectionConfiguration",
+    "PluginConfig",
+    "PluginEntry",
+    "PluginSet",
+    "Plugins",
+]
+
+
+class _Part(msgspec.Struct, frozen=True, rename="camel"):
+    """Base of the types of the configuration."""
+
+
+class PluginEntry(_Part, frozen=True):
+    """A plugin named in a list. The weight counts at score only; 0 stands for no weight given."""
+
+    name: str = ""
+    weight: Int32 = 0
+
+
+class PluginSet(_Part, frozen=True):
+    """What is enabled, in order, and disabled at one extension point; `*` in `disabled` means every default."""
+
+    enabled: tuple[PluginEntry, ...] = ()
+    disabled: tuple[PluginEntry, ...] = ()
+
+    @property
+    def enabled_names(self) -> tuple[str, ...]:
+        """The enabled plugins by name."""
+        return tuple(entry.name for entry in self.enabled)
+
+    @property
+    def disabled_names(self) -> frozenset[str]:
+        """The disabled plugins by name, perhaps `*` among them."""
+        return frozenset(entry.name for entry in self.disabled)
+
+
+class Plugins(_Part, frozen=True):
+    """The plugin sets of a profile, one for each extension point; `multi_point` means all that a plugin implements."""
+
+    pre_enqueue: PluginSet = PluginSet()
+    queue_sort: PluginSet = PluginSet()
+    pre_filter: PluginSet = PluginSet()
+    filter: PluginSet = PluginSet()
+    post_filter: PluginSet = PluginSet()
+    pre_score: PluginSet = PluginSet()
+    score: PluginSet = PluginSet()
+    reserve: PluginSet = PluginSet()
+    permit: PluginSet = PluginSet()
+    pre_bind: PluginSet = PluginSet()
+    bind: PluginSet = PluginSet()
+    post_bind: PluginSet = PluginSet()
+    placement_generate: PluginSet = PluginSet()
+    placement_score: PluginSet = PluginSet()
+    multi_point: PluginSet = PluginSet()
+
+    def by_point(self) -> dict[str, PluginSet]:
+        """The sets by extension point as files spell it (`preFilter`), `multiPoint` last."""
+        return {field.encode_name: getattr(self, field.name) for field in msgspec.structs.fields(self)}
+
+    @property
+    def enabled_names(self) -> frozenset[str]:
+        """Every plugin that some set enables: the ones that have to be built."""
+        return frozenset(name for plugin_set in self.by_point().values() for name in plugin_set.enabled_names)
+
+
+class PluginConfig(_Part, frozen=True):
+    """Arguments of one plugin.
+
+    Attributes:
+        args: typed arguments; for a plugin that nobody registered, or that takes none in the tree, the JSON as given;
+            None where nothing was given for such a plugin.
+    """
+
+    name: str = ""
+    args: PluginArgs | bytes | None = None
+
+
+class KubeSchedulerProfile(_Part, frozen=True):
+    """One scheduler name with its plugins and their arguments.
+
+    Attributes:
+        percentage_of_nodes_to_score: overrides the global value; 0 means adaptive there, None means the global value.
+        plugin_config: entries of the file in its order, then defaults of other plugins by name.
+    """
+
+    scheduler_name: str = ""
+    percentage_of_nodes_to_score: Int32 | None = None
+    plugins: Plugins = Plugins()
+    plugin_config: tuple[PluginConfig, ...] = ()
+
+
+class ExtenderManagedResource(_Part, frozen=True):
+    """An extended resource that an extender manages; the scheduler may be told to leave it alone."""
+
+    name: str = ""
+    ignored_by_scheduler: bool = False
+
+
+class ExtenderTLSConfig(_Part, frozen=True):
+    """How to reach an extender by HTTPS; data wins over files."""
+
+    insecure: bool = False
+    server_name: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    ca_file: str = ""
+    cert_data: bytes = b""
+    key_data: bytes = b""
+    ca_data: bytes = b""
+
+
+class ExtenderConfig(_Part, frozen=True):
+    """An HTTP extender that the scheduler calls; an empty verb means that it does not do that.
+
+    Attributes:
+        http_timeout: 0 means 5 seconds.
+    """
+
+    url_prefix: str = ""
+    filter_verb: str = ""
+    preempt_verb: str = ""
+    prioritize_verb: str = ""
+    weight: Int64 = 0
+    bind_verb: str = ""
+    enable_https: bool = msgspec.field(default=False, name="enableHTTPS")
+    tls_config: ExtenderTLSConfig | None = None
+    http_timeout: Duration = Duration(0)
+    node_cache_capable: bool = False
+    managed_resources: tuple[ExtenderManagedResource, ...] = ()
+    ignorable: bool = False
+
+
+class LeaderElectionConfiguration(_Part, frozen=True):
+    """Which replica schedules. A zero duration or an empty text in the file means the default."""
+
+    leader_elect: bool = True
+    lease_duration: Duration = Duration(15)
+    renew_deadline: Duration = Duration(10)
+    retry_period: Duration = Duration(2)
+    resource_lock: str = "leases"
+    resource_name: str = "kube-scheduler"
+    resource_namespace: str = "kube-system"
+
+
+class ClientConnectionConfiguration(_Part, frozen=True):
+    """How to reach the API server. A zero rate, or an empty content type, in the file means the default."""
+
+    kubeconfig: str = ""
+    accept_content_types: str = ""
+    content_type: str = "application/vnd.kubernetes.protobuf"
+    qps: float = 50
+    burst: Int32 = 100
+
+
+class KubeSchedulerConfiguration(_Part, frozen=True):
+    """The configuration of a scheduler process.
+
+    Attributes:
+        percentage_of_nodes_to_score: 0 is kube-scheduler's adaptive sampling; kubesched then looks at every node.
+    """
+
+    parallelism: Int32 = 16
+    leader_election: LeaderElectionConfiguration = LeaderElectionConfiguration()
+    client_connection: ClientConnectionConfiguration = ClientConnectionConfiguration()
+    enable_profiling: bool = True
+    enable_contention_profiling: bool = True
+    percentage_of_nodes_to_score: Int32 = 0
+    pod_initial_backoff_seconds: Int64 = 1
+    pod_max_backoff_seconds: Int64 = 10
+    profiles: tuple[KubeSchedulerProfile, ...] = ()
+    extenders: tuple[ExtenderConfig, ...] = ()
+    delay_cache_until_active: bool = False

@@ -1,0 +1,190 @@
+"""What kube-scheduler checks about a configuration before it builds anything, in its order and words.
+
+Every finding is collected. NodeResourcesFit's arguments and those of plugins outside the tree are not looked at here:
+they are checked when the plugin is built.
+
+Rule: kube-scheduler v1.36 ValidateKubeSchedulerConfiguration.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from kubesched.api import is_extended_resource
+from kubesched.config.args import PluginArgs
+from kubesched.config.defaults import ARGS_PLUGINS
+from kubesched.config.field_errors import FieldError, Verbatim, item
+from kubesched.config.names import qualified_name_errors
+from kubesched.config.type_meta import API_VERSION
+from kubesched.config.types import (
+    ExtenderConfig,
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
+    LeaderElectionConfiguration,
+    PluginConfig,
+    Plugins,
+)
+
+__all__ = ["validate"]
+
+_REMOVED_PLUGINS: Final = frozenset(("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"))
+_CHECKED_ARGS: Final = ARGS_PLUGINS - {"NodeResourcesFit"}
+
+
+def validate(configuration: KubeSchedulerConfiguration) -> list[FieldError]:
+    """Find everything that is wrong with a complete configuration; nothing, if it holds."""
+    errors = []
+    if configuration.client_connection.burst < 0:
+        burst = configuration.client_connection.burst
+        errors.append(FieldError.invalid("clientConnection.burst", burst, "must be non-negative"))
+    if configuration.leader_election.leader_elect:
+        errors += _leader_election_errors(configuration.leader_election)
+    if configuration.parallelism <= 0:
+        detail = "should be an integer value greater than zero"
+        errors.append(FieldError.invalid("parallelism", configuration.parallelism, detail))
+    errors += _profiles_errors(configuration.profiles)
+    errors += _percentage_errors("percentageOfNodesToScore", configuration.percentage_of_nodes_to_score)
+    errors += _backoff_errors(configuration.pod_initial_backoff_seconds, configuration.pod_max_backoff_seconds)
+    return errors + _extenders_errors(configuration.extenders)
+
+
+def _leader_election_errors(election: LeaderElectionConfiguration) -> list[FieldError]:
+    durations = {
+        "leaseDuration": election.lease_duration,
+        "renewDeadline": election.renew_deadline,
+        "retryPeriod": election.retry_period,
+    }
+    errors = [
+        FieldError.invalid(f"leaderElection.{name}", duration, "must be greater than zero")
+        for name, duration in durations.items()
+        if duration <= 0
+    ]
+    if election.lease_duration <= election.renew_deadline:
+        # The value shown is the other one; upstream does so.
+        detail = "must be greater than `RenewDeadline`"
+        errors.append(FieldError.invalid("leaderElection.leaseDuration", election.renew_deadline, detail))
+    if election.resource_lock != "leases":
+        detail = 'resourceLock value must be "leases"'
+        errors.append(FieldError.invalid("leaderElection.resourceLock", election.resource_lock, detail))
+    return errors
+
+
+def _profiles_errors(profiles: tuple[KubeSchedulerProfile, ...]) -> list[FieldError]:
+    errors = []
+    names: set[str] = set()
+    for i, profile in enumerate(profiles):
+        where = item("profiles", i)
+        errors += _profile_errors(where, profile)
+        if profile.scheduler_name in names:
+            advice = f"{profile.scheduler_name} names an earlier profile too"
+            errors.append(FieldError.duplicate(f"{where}.schedulerName", Verbatim("{}"), help=advice))
+        names.add(profile.scheduler_name)
+    return errors + _queue_sort_errors(profiles)
+
+
+def _profile_errors(where: str, profile: KubeSchedulerProfile) -> list[FieldError]:
+    errors = []
+    if not profile.scheduler_name:
+        errors.append(FieldError.required(f"{where}.schedulerName"))
+    if profile.percentage_of_nodes_to_score is not None:
+        errors += _percentage_errors(f"{where}.percentageOfNodesToScore", profile.percentage_of_nodes_to_score)
+    errors += _removed_plugin_errors(f"{where}.plugins", profile.plugins)
+    return errors + _plugin_config_errors(f"{where}.pluginConfig", profile.plugin_config)
+
+
+def _removed_plugin_errors(where: str, plugins: Plugins) -> list[FieldError]:
+    return [
+        _removed(f"{where}.{point}.enabled[{k}]", name)
+        for point, plugin_set in plugins.by_point().items()
+        for k, name in enumerate(plugin_set.enabled_names)
+        if name in _REMOVED_PLUGINS and point != "multiPoint"
+    ]
+
+
+def _removed(where: str, name: str) -> FieldError:
+    detail = f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")'
+    return FieldError.invalid(where, name, detail, help="NodeVolumeLimits counts the volumes of CSI drivers")
+
+
+def _plugin_config_errors(where: str, entries: tuple[PluginConfig, ...]) -> list[FieldError]:
+    errors = []
+    seen: set[str] = set()
+    for j, entry in enumerate(entries):
+        if entry.name in seen:
+            errors.append(FieldError.duplicate(item(where, j), entry.name))
+        elif entry.name in _REMOVED_PLUGINS:
+            errors.append(_removed(item(where, j), entry.name))
+        elif entry.name in _CHECKED_ARGS and isinstance(entry.args, PluginArgs):
+            errors += entry.args.validate(f"{item(where, j)}.args")
+        seen.add(entry.name)
+    return errors
+
+
+def _queue_sort_errors(profiles: tuple[KubeSchedulerProfile, ...]) -> list[FieldError]:
+    """All profiles share one queue, so they have to sort it alike."""
+    if not profiles:
+        return [FieldError.required("profiles")]
+    canonical = profiles[0].plugins.queue_sort
+    errors = []
+    if len(canonical.enabled) > 1:
+        detail = "only one queue sort plugin can be enabled"
+        errors.append(FieldError.invalid("profiles[0].plugins.queueSort.Enabled", len(canonical.enabled), detail))
+    sorter = canonical.enabled[0].name if canonical.enabled else ""
+    for i, profile in enumerate(profiles[1:], start=1):
+        where = item("profiles", i)
+        if profile.plugins.queue_sort != canonical:
+            detail = "must be the same for all profiles"
+            errors.append(FieldError.invalid(f"{where}.plugins.queueSort", profile.plugins.queue_sort, detail))
+        if _args_of(profile, sorter) != _args_of(profiles[0], sorter):
+            detail = "queueSort must be the same for all profiles"
+            errors.append(FieldError.invalid(f"{where}.pluginConfig.args", Verbatim("{}"), detail))
+    return errors
+
+
+def _args_of(profile: KubeSchedulerProfile, name: str) -> PluginArgs | bytes | None:
+    return next((entry.args for entry in profile.plugin_config if entry.name == name), None)
+
+
+def _percentage_errors(where: str, percentage: int) -> list[FieldError]:
+    return [] if 0 <= percentage <= 100 else [FieldError.invalid(where, percentage, "not in valid range [0-100]")]
+
+
+def _backoff_errors(initial: int, maximum: int) -> list[FieldError]:
+    errors = []
+    if initial <= 0:
+        errors.append(FieldError.invalid("podInitialBackoffSeconds", initial, "must be greater than 0"))
+    if maximum < initial:
+        detail = "must be greater than or equal to PodInitialBackoffSeconds"
+        errors.append(FieldError.invalid("podMaxBackoffSeconds", maximum, detail))
+    return errors
+
+
+def _extenders_errors(extenders: tuple[ExtenderConfig, ...]) -> list[FieldError]:
+    errors = []
+    managed: set[str] = set()
+    for i, extender in enumerate(extenders):
+        where = item("extenders", i)
+        if extender.prioritize_verb and extender.weight <= 0:
+            detail = "must have a positive weight applied to it"
+            errors.append(FieldError.invalid(f"{where}.weight", extender.weight, detail))
+        names = (resource.name for resource in extender.managed_resources)
+        errors += _managed_resources_errors(f"{where}.managedResources", names, managed)
+    binders = sum(bool(extender.bind_verb) for extender in extenders)
+    if binders > 1:
+        found = f"found {binders} extenders implementing bind"
+        errors.append(FieldError.invalid("extenders", found, "only one extender can implement bind"))
+    return errors
+
+
+def _managed_resources_errors(where: str, names: Iterable[str], managed: set[str]) -> list[FieldError]:
+    errors = []
+    for j, name in enumerate(names):
+        path = f"{item(where, j)}.name"
+        malformed = qualified_name_errors(path, name)
+        errors += malformed
+        if not malformed and not is_extended_resource(name):
+            advice = "an extended resource has a domain of its own, such as example.com/gpu"
+            errors.append(FieldError.invalid(path, name, "is an invalid extended resource name", help=advice))
+        if name in managed:
+            errors.append(FieldError.invalid(path, name, "duplicate extender managed resource name"))
+        managed.add(name)
+    return errors
