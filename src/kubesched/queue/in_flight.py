@@ -26,7 +26,7 @@ class InFlight:
     """
 
     def __init__(self) -> None:
-        # uid -> number of its first event, in order of both; a plain dict has to search for its first entry after removals
+        # uid -> number of its first event, in order of both; a plain dict searches for its first entry after removals
         self._popped: OrderedDict[str, int] = OrderedDict()
         self._events: deque[RecordedEvent] = deque()
         self._first = 0  # number of the event at the head of _events

@@ -18,8 +18,8 @@ class UnschedulablePods:
     inter-pod affinity, and ten thousand pods that only lack CPU are not looked at.
 
     Attributes:
-        waiting_since: no pod here has waited since before this time; inf when there is none. Pods that leave do not raise
-            it, so it may lag behind until the next `mark_overdue`.
+        waiting_since: no pod here has waited since before this time; inf when there is none. Pods that leave do not
+            raise it, so it may lag behind until the next `mark_overdue`.
     """
 
     def __init__(self, sequence: Iterator[int]) -> None:
