@@ -1,0 +1,121 @@
+"""Where bytes come from: files, folders, standard input and open streams, unpacked and brought to UTF-8.
+
+A folder gives its `*.json`, `*.yaml` and `*.yml` files, also with `.gz` or `.zst`, in order of their paths; so the
+folder that `kubectl cluster-info dump --output-directory` makes can be read as it stands, its logs left out.
+"""
+
+import codecs
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+
+from kubesched.errors import InputError
+from kubesched.snapshot.packing import PACKED_SUFFIXES, unpack
+
+__all__ = ["Source", "SourceLike", "find_sources", "read_source"]
+
+SourceLike = str | os.PathLike[str] | IO[bytes] | IO[str]
+
+_STDIN: Final = "<stdin>"
+_TEXT_SUFFIXES: Final = (".json", ".yaml", ".yml")
+_SUFFIXES: Final = tuple(text + packed for text in _TEXT_SUFFIXES for packed in ("", *PACKED_SUFFIXES))
+_WIDE: Final = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # what PowerShell's `>` writes
+_PROBE: Final = 65536  # bytes looked at for signs of a binary file
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Something to read.
+
+    Attributes:
+        label: how messages call it: the path, `<stdin>` or the stream's name.
+        path: the file, None for streams.
+        stream: the stream, None for files.
+        size: bytes as stored, 0 when not known.
+    """
+
+    label: str
+    path: Path | None = None
+    stream: Any = None
+    size: int = 0
+
+
+def find_sources(given: Iterable[SourceLike]) -> list[Source]:
+    """List the files and streams behind what a user names, folders opened up, in the order given.
+
+    Raises:
+        InputError: nothing stands there, a folder holds no file to read, or standard input is named twice.
+    """
+    found = [source for one in given for source in _sources_of(one)]
+    if sum(source.label == _STDIN for source in found) > 1:
+        raise InputError('standard input ("-") is named twice; it can be read once')
+    return found
+
+
+def _sources_of(given: SourceLike) -> list[Source]:
+    if not isinstance(given, str | os.PathLike):
+        name = getattr(given, "name", None)
+        return [Source(name if isinstance(name, str) and name else "<stream>", stream=given)]
+    if given == "-":
+        return [Source(_STDIN, stream=sys.stdin.buffer)]
+    path = Path(given)
+    try:
+        return _files_in(path) if path.is_dir() else [Source(str(path), path, size=path.stat().st_size)]
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file or folder") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} cannot be read: {_reason(error)}") from error
+
+
+def _files_in(folder: Path) -> list[Source]:
+    paths = sorted(path for path in _walk(folder) if path.name.endswith(_SUFFIXES))
+    if not paths:
+        raise InputError(f"{folder}: no file to read in this folder; files are found by {', '.join(_SUFFIXES)}")
+    return [Source(str(path), path, size=path.stat().st_size) for path in paths]
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Files below a folder; names that begin with a dot are left out, as in a mounted ConfigMap."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(where, name) for name in files if not name.startswith("."))
+
+
+def read_source(source: Source) -> bytes:
+    """Read a source whole: unpacked, as UTF-8 without a byte order mark.
+
+    Raises:
+        InputError: the file cannot be read, is empty, is packed in a way that cannot be undone, or is no text.
+    """
+    data = unpack(_read_bytes(source), source.label)
+    encoding = _WIDE.get(data[:2])
+    if encoding:
+        data = _recode(data, encoding, source.label)
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if not data[:_PROBE].strip() and not data.strip():
+        raise InputError(f"{source.label}: the file is empty; allowed is JSON or YAML with Kubernetes objects")
+    if b"\x00" in data[:_PROBE]:
+        raise InputError(f"{source.label}: binary data; allowed is JSON or YAML, plain or packed with gzip or zstd")
+    return data
+
+
+def _read_bytes(source: Source) -> bytes:
+    try:
+        data = source.path.read_bytes() if source.path is not None else source.stream.read()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{source.label}: cannot be read: {_reason(error)}") from error
+    return data.encode() if isinstance(data, str) else bytes(data)
+
+
+def _recode(data: bytes, encoding: str, label: str) -> bytes:
+    try:
+        return data.decode(encoding).encode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{label}: begins like {encoding} text and is none: {error.reason}") from error
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)
