@@ -1,0 +1,127 @@
+"""What is checked of an object's values when it is read, so that no rule meets a quantity or a time that is none.
+
+Selectors are not looked at: one that does not parse is a matter for the rule that meets it, as in kube-scheduler.
+"""
+
+import re
+from datetime import datetime
+from typing import Final
+
+from kubesched.api import (
+    Container,
+    ContainerStatus,
+    CSIStorageCapacity,
+    KubeObject,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    Quantities,
+    Resources,
+    parse_quantity,
+)
+from kubesched.errors import ObjectError, QuantityError
+from kubesched.snapshot.faults import shorten
+
+__all__ = ["ObjectChecker"]
+
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+_MAX_PORT: Final = 65535
+
+Quantity = str | int | float
+Containers = tuple[Container | ContainerStatus, ...]
+
+
+class ObjectChecker:
+    """Checks objects one after another and remembers what was good: quantities, and containers that pods share."""
+
+    def __init__(self) -> None:
+        self._good: set[Quantity] = set()
+        self._checked: dict[int, Containers] = {}  # by id; held, so that no id comes again
+
+    def check(self, checked: KubeObject) -> None:
+        """Check what a scheduler reads of an object beyond the types of its fields.
+
+        Raises:
+            ObjectError: a quantity, time or port that Kubernetes does not accept; the message begins with the field.
+        """
+        if checked.metadata.deletion_timestamp is not None:
+            _check_time(checked.metadata.deletion_timestamp, "metadata.deletionTimestamp")
+        if checked.metadata.creation_timestamp is not None:
+            _check_time(checked.metadata.creation_timestamp, "metadata.creationTimestamp")
+        if isinstance(checked, Pod):
+            self._check_pod(checked)
+        elif isinstance(checked, Node):
+            self._check_quantities(checked.status.allocatable, "status.allocatable")
+        elif isinstance(checked, PersistentVolume):
+            self._check_quantities(checked.spec.capacity, "spec.capacity")
+        elif isinstance(checked, PersistentVolumeClaim):
+            self._check_resources(checked.spec.resources, "spec.resources")
+        elif isinstance(checked, CSIStorageCapacity):
+            self._check_quantity(checked.capacity, "capacity")
+            self._check_quantity(checked.maximum_volume_size, "maximumVolumeSize")
+
+    def _check_pod(self, pod: Pod) -> None:
+        spec, status = pod.spec, pod.status
+        if spec.containers:
+            self._check_containers(spec.containers, "spec.containers")
+        if spec.init_containers:
+            self._check_containers(spec.init_containers, "spec.initContainers")
+        self._check_resources(spec.resources, "spec.resources")
+        self._check_quantities(spec.overhead, "spec.overhead")
+        if status.start_time is not None:
+            _check_time(status.start_time, "status.startTime")
+        self._check_resources(status.resources, "status.resources")
+        self._check_quantities(status.allocated_resources, "status.allocatedResources")
+        if status.container_statuses:
+            self._check_containers(status.container_statuses, "status.containerStatuses")
+        if status.init_container_statuses:
+            self._check_containers(status.init_container_statuses, "status.initContainerStatuses")
+
+    def _check_containers(self, containers: Containers, path: str) -> None:
+        if id(containers) in self._checked:
+            return
+        for i, container in enumerate(containers):
+            self._check_resources(container.resources, f"{path}[{i}].resources")
+            if isinstance(container, ContainerStatus):
+                self._check_quantities(container.allocated_resources, f"{path}[{i}].allocatedResources")
+            else:
+                _check_ports(container, f"{path}[{i}]")
+        self._checked[id(containers)] = containers
+
+    def _check_resources(self, resources: Resources | None, path: str) -> None:
+        if resources is not None:
+            self._check_quantities(resources.requests, f"{path}.requests")
+            self._check_quantities(resources.limits, f"{path}.limits")
+
+    def _check_quantities(self, quantities: Quantities | None, path: str) -> None:
+        if quantities and not self._good.issuperset(quantities.values()):
+            for name, quantity in quantities.items():
+                self._check_quantity(quantity, f"{path}.{name}")
+
+    def _check_quantity(self, quantity: Quantity | None, path: str) -> None:
+        if quantity is None or quantity in self._good:
+            return
+        try:
+            nano = parse_quantity(quantity)
+        except QuantityError as error:
+            raise ObjectError(f"{path}: {error}") from error
+        if nano < 0:
+            raise ObjectError(f"{path}: found {shorten(quantity)}; allowed is 0 or more")
+        self._good.add(quantity)
+
+
+def _check_ports(container: Container, path: str) -> None:
+    for i, port in enumerate(container.ports or ()):
+        if not 0 <= port.host_port <= _MAX_PORT:
+            raise ObjectError(f"{path}.ports[{i}].hostPort: found {port.host_port}; allowed is 1 to {_MAX_PORT}")
+
+
+def _check_time(text: str, path: str) -> None:
+    try:
+        datetime.fromisoformat(text)
+        good = _TIME.fullmatch(text) is not None
+    except ValueError:
+        good = False
+    if not good:
+        raise ObjectError(f"{path}: found {shorten(text)}; allowed is a time such as 2026-01-31T12:00:00Z")

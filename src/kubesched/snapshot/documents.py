@@ -1,0 +1,158 @@
+"""From the bytes of a file to its documents: JSON values one after another, or YAML, each under its kind.
+
+The items of a list stay slices of the file (`msgspec.Raw`): no dict is made per object. Between JSON values may stand
+`---`, and the log sections that `kubectl cluster-info dump` writes to standard output.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from kubesched.api import KINDS
+from kubesched.errors import InputError
+from kubesched.snapshot.faults import describe_fault
+from kubesched.snapshot.yaml_documents import read_yaml
+
+__all__ = ["Document", "Header", "RawJson", "read_documents", "read_header"]
+
+RawJson = bytes | memoryview | msgspec.Raw
+
+_TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")
+_AT_BYTE: Final = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
+_BETWEEN: Final = re.compile(rb"(?:\s|---[^\n]*|==== START logs [^\n]*\n(?s:.*?)==== END logs [^\n]*)*")
+_USUAL_HEADER: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
+_LIST_KINDS: Final = {"List", *(f"{kind}List" for kind in KINDS)}
+_JSON_FAULTS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class Header(msgspec.Struct, rename="camel", gc=False):
+    """What an object says it is; None where it does not say."""
+
+    api_version: str | None = None
+    kind: str | None = None
+
+
+class _List(Header):
+    items: list[msgspec.Raw] | None = None
+
+
+class Document(msgspec.Struct, frozen=True):
+    """One JSON value or YAML document that is a map.
+
+    Attributes:
+        number: its place in the file, from 1; 0 for JSON that stands alone.
+        raw: the JSON.
+        header: apiVersion and kind.
+        items: of a list of objects, its items; None for everything else.
+    """
+
+    number: int
+    raw: RawJson
+    header: Header
+    items: list[msgspec.Raw] | None = None
+
+
+_read_header: Final = msgspec.json.Decoder(Header).decode
+_read_list: Final = msgspec.json.Decoder(_List).decode
+
+
+def read_documents(data: bytes, label: str) -> Iterator[Document]:
+    """Yield the documents of a file; empty YAML documents are left out.
+
+    Args:
+        label: how messages call the file. In one named .yaml or .yml, what is no JSON is read as YAML though it begins
+            with `{`.
+    Raises:
+        InputError: what stands there is neither JSON nor YAML, or a document is no map.
+    """
+    if data.lstrip()[:1] not in (b"{", b"["):
+        yield from _yaml_documents(data, label)
+        return
+    try:
+        yield from list(_json_documents(data, label))
+    except InputError:
+        if not re.search(r"\.ya?ml(\.\w+)?$", label):
+            raise
+        yield from _yaml_documents(data, label)
+
+
+def read_header(raw: RawJson) -> Header:
+    """Read apiVersion and kind of an object, quickly where they come first, as kubectl writes them.
+
+    Raises:
+        msgspec.DecodeError: the JSON is no object, or one of them no text.
+        UnicodeDecodeError: one of them is no UTF-8.
+    """
+    usual = _USUAL_HEADER.match(raw)
+    return Header(usual[1].decode(), usual[2].decode()) if usual else _read_header(raw)
+
+
+def _yaml_documents(data: bytes, label: str) -> Iterator[Document]:
+    for number, value in enumerate(read_yaml(data, label), 1):
+        if value is not None:
+            raw = msgspec.json.encode(value)
+            yield _document(raw, number, label)
+
+
+def _json_documents(data: bytes, label: str) -> Iterator[Document]:
+    view = memoryview(data)
+    number, start = 1, _skip(data, 0)
+    while start < len(data):
+        end = len(data)
+        try:
+            document = _document(view[start:], number if number > 1 else 0, label)
+        except _JSON_FAULTS as error:
+            end = _end_of_value(error, data, start)
+            if not end:
+                raise InputError(f"{label}: {_syntax_fault(error, data, start)}") from error
+            is_alone = number == 1 and _skip(data, end) == len(data)
+            document = _document(view[start:end], 0 if is_alone else number, label)
+        yield document
+        number, start = number + 1, _skip(data, end)
+
+
+def _skip(data: bytes, position: int) -> int:
+    """Where the next JSON value begins."""
+    between = _BETWEEN.match(data, position)
+    return between.end() if between else position
+
+
+def _end_of_value(error: Exception, data: bytes, start: int) -> int:
+    """Where a JSON value ends that something follows, read off the decoder's complaint; 0 if it has another."""
+    trailing = _TRAILING.search(str(error))
+    return data.rfind(b"}", start, start + int(trailing[1]) - 1) + 1 if trailing else 0
+
+
+def _document(raw: RawJson, number: int, label: str) -> Document:
+    where = f"{label}: document {number}" if number else label
+    try:
+        read = _read_list(raw)
+        header, items = Header(read.api_version, read.kind), read.items
+    except msgspec.ValidationError as error:
+        header, items = _read_odd_header(raw, where), None
+        if header.kind in _LIST_KINDS:
+            raise InputError(f"{where}: {describe_fault(error, bytes(raw))}") from error
+    if header.kind in _LIST_KINDS:
+        return Document(number, raw, header, items or [])
+    return Document(number, raw, header, items if header.kind and header.kind.endswith("List") else None)
+
+
+def _read_odd_header(raw: RawJson, where: str) -> Header:
+    try:
+        return _read_header(raw)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{where}: {describe_fault(error, bytes(raw))}") from error
+
+
+def _syntax_fault(error: Exception, data: bytes, start: int) -> str:
+    if str(error) == "Input data was truncated":
+        return f"the JSON that begins at byte {start} ends in the middle; the file is cut after {len(data)} bytes"
+    placed = _AT_BYTE.fullmatch(str(error))
+    if placed is None:
+        return f"this is no JSON: {describe_fault(error, b'')}"
+    position = min(start + int(placed[2]), len(data))
+    line = data.count(b"\n", 0, position) + 1
+    column = position - data.rfind(b"\n", 0, position)
+    return f"line {line}, column {column}: this is no JSON: {placed[1]}"

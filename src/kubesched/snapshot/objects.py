@@ -1,0 +1,48 @@
+"""What a snapshot holds once it is read: the objects in file order, and what was left out of them."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TypeVar
+
+import msgspec
+
+from kubesched.api import EventType, KubeObject, WatchEvent
+
+__all__ = ["ClusterObjects", "kind_of"]
+
+T = TypeVar("T", bound=KubeObject)
+
+
+def kind_of(known: KubeObject) -> str:
+    """The object's kind, a key of KINDS."""
+    return type(known).__name__
+
+
+class ClusterObjects(msgspec.Struct, frozen=True):
+    """The objects of a cluster as files gave them.
+
+    Attributes:
+        objects: each object once, in the order of the files; what manifests add comes last.
+        skipped: how many objects were left out by kind, because a scheduler does not read it; a kind that shares its
+            name with one that is read carries its API group: `Service.serving.knative.dev`.
+        bad: one sentence for each bad object that was left out; empty unless bad objects were to be left out.
+        notes: what the user should know about the input, one sentence each.
+    """
+
+    objects: tuple[KubeObject, ...]
+    skipped: dict[str, int] = {}
+    bad: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many objects there are of each kind."""
+        return dict(Counter(kind_of(known) for known in self.objects))
+
+    def of(self, type: type[T]) -> list[T]:
+        """The objects of one kind, such as `of(Pod)`."""
+        return [known for known in self.objects if isinstance(known, type)]
+
+    def events(self) -> Iterator[WatchEvent]:
+        """The objects as a watch would bring them: each ADDED."""
+        return (WatchEvent(EventType.ADDED, kind_of(known), known) for known in self.objects)

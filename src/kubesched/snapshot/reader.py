@@ -1,0 +1,175 @@
+"""From files to objects: every document taken apart, every object decoded, checked and kept once.
+
+A bad object stops the reading with one sentence that says where it stands, or is counted when bad objects are to be
+left out.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from kubesched.api import KINDS, KubeObject, Pod
+from kubesched.errors import ObjectError
+from kubesched.snapshot.checks import ObjectChecker
+from kubesched.snapshot.decoding import decode_known, name_in
+from kubesched.snapshot.documents import Document, Header, RawJson, read_documents, read_header
+from kubesched.snapshot.faults import describe_fault
+from kubesched.snapshot.parts import PartPool
+from kubesched.snapshot.sources import Source, read_source
+
+__all__ = ["ObjectReader", "Place", "Progress"]
+
+Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when not known)
+
+_PROGRESS_EVERY: Final = 2048  # objects
+
+
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """Where an object stands; `document` and `item` count from 1 and are 0 where there is no more than one."""
+
+    label: str
+    document: int = 0
+    item: int = 0
+
+    def __str__(self) -> str:
+        document = f", document {self.document}" if self.document else ""
+        item = f", item {self.item}" if self.item else ""
+        return f"{self.label}{document}{item}"
+
+
+class ObjectReader:
+    """Reads sources one after another into one collection of objects.
+
+    Attributes:
+        objects: each object once; one that came again with a higher resourceVersion stands where the first one stood.
+        places: where each of them stands, in the same order.
+        skipped: objects of kinds that a scheduler does not read, counted.
+        bad: a sentence for each bad object that was left out.
+    """
+
+    def __init__(self, *, skip_bad_objects: bool = False, progress: Progress | None = None) -> None:
+        self.objects: list[KubeObject] = []
+        self.places: list[Place] = []
+        self.skipped: Counter[str] = Counter()
+        self.bad: list[str] = []
+        self._skip_bad = skip_bad_objects
+        self._progress = progress
+        self._rows: dict[tuple[str, str, str], int] = {}
+        self._checker = ObjectChecker()
+        self._parts = PartPool()
+        self._bytes_done = 0
+        self._bytes_in_all = 0
+
+    def read(self, sources: list[Source]) -> None:
+        """Read every source.
+
+        Raises:
+            InputError: a file that cannot be read or taken apart; with its name.
+            ObjectError: a bad object, unless those are left out; with file, document, item, name and field.
+        """
+        self._bytes_in_all += sum(source.size for source in sources) if all(s.size for s in sources) else 0
+        for source in sources:
+            for document in read_documents(read_source(source), source.label):
+                self._read_document(document, source)
+            self._bytes_done += source.size
+            self._report(0)
+
+    def _read_document(self, document: Document, source: Source) -> None:
+        if document.items is None:
+            self._read_object(document.raw, document.header, Place(source.label, document.number))
+            return
+        inherited = _inherited(document.header)
+        n_items = len(document.items)
+        for i, raw in enumerate(document.items, 1):
+            self._read_item(raw, inherited, Place(source.label, document.number, i))
+            if i % _PROGRESS_EVERY == 0:
+                self._report(source.size * i // n_items)
+
+    def _report(self, within: int) -> None:
+        if self._progress is not None:
+            self._progress(self._bytes_done + within, self._bytes_in_all)
+
+    def _read_item(self, raw: msgspec.Raw, inherited: Header, place: Place) -> None:
+        try:
+            header = read_header(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            self._reject(raw, Header(), place, ObjectError(describe_fault(error, bytes(raw))))
+            return
+        if header.kind is None:
+            header = inherited
+        self._read_object(raw, header, place)
+
+    def _read_object(self, raw: RawJson, header: Header, place: Place) -> None:
+        try:
+            kind, skipped = _classify(header.api_version, header.kind)
+            if skipped:
+                self.skipped[skipped] += 1
+                return
+            read = decode_known(kind, raw)
+            if isinstance(read, Pod):
+                self._parts.share(read)
+            self._checker.check(read)
+            self._keep(kind, read, place)
+        except ObjectError as error:
+            self._reject(raw, header, place, error)
+
+    def _reject(self, raw: RawJson, header: Header, place: Place, error: ObjectError) -> None:
+        who = " ".join(part for part in (header.kind, name_in(raw)) if part)
+        sentence = f"{place}{f' ({who})' if who else ''}: {error}"
+        if not self._skip_bad:
+            raise ObjectError(sentence) from error
+        self.bad.append(sentence)
+
+    def _keep(self, kind: str, read: KubeObject, place: Place) -> None:
+        key = (kind, read.metadata.namespace, read.metadata.name)
+        row = self._rows.setdefault(key, len(self.objects))
+        if row == len(self.objects):
+            self.objects.append(read)
+            self.places.append(place)
+        elif _is_newer(read, self.objects[row], self.places[row]):
+            self.objects[row] = read
+            self.places[row] = place
+
+
+def _inherited(header: Header) -> Header:
+    """What the items of a list are where they do not say: a PodList holds Pods."""
+    if header.kind is None or header.kind == "List":
+        return Header()
+    return Header(header.api_version, header.kind.removesuffix("List"))
+
+
+@lru_cache(maxsize=4096)
+def _classify(api_version: str | None, kind: str | None) -> tuple[str, str]:
+    """The kind to read an object as, and empty; or anything, and the name to count it under as skipped.
+
+    Raises:
+        ObjectError: apiVersion or kind is missing.
+    """
+    if not kind:
+        raise ObjectError("kind is missing; every object has apiVersion and kind")
+    known = KINDS.get(kind)
+    if known is None:
+        return "", kind
+    if not api_version:
+        raise ObjectError(f"apiVersion is missing; allowed is {known.api_version}")
+    group = api_version.rpartition("/")[0]
+    return kind, "" if group == known.group else f"{kind}.{group}".removesuffix(".")
+
+
+def _is_newer(read: KubeObject, kept: KubeObject, place: Place) -> bool:
+    """Whether an object that came again replaces the one that is kept.
+
+    Raises:
+        ObjectError: they differ, and no resourceVersion says which one holds.
+    """
+    versions = (read.metadata.resource_version, kept.metadata.resource_version)
+    if all(version.isdecimal() for version in versions) and int(versions[0]) != int(versions[1]):
+        return int(versions[0]) > int(versions[1])
+    if read == kept:
+        return False
+    raise ObjectError(
+        f"stands at {place} too, with other content, and no resourceVersion says which one is newer; remove one"
+    )

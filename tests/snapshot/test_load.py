@@ -1,0 +1,124 @@
+import io
+import json
+
+import pytest
+
+from kubesched.api import EventType, Node, Pod
+from kubesched.errors import ObjectError
+from kubesched.snapshot import kind_of, load_snapshot
+
+
+def node(name="n1", **metadata):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, **metadata}}
+
+
+def pod(name="p1", **spec):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
+
+
+def listed(*items):
+    return {"apiVersion": "v1", "kind": "List", "items": list(items)}
+
+
+def stream(*documents) -> io.BytesIO:
+    return io.BytesIO("\n".join(json.dumps(document) for document in documents).encode())
+
+
+def test_objects_come_in_file_order():
+    loaded = load_snapshot(stream(listed(pod("b"), node("n"), pod("a"))))
+    assert [(kind_of(o), o.key) for o in loaded.objects] == [("Pod", "shop/b"), ("Node", "n"), ("Pod", "shop/a")]
+    assert loaded.kinds == {"Pod": 2, "Node": 1}
+    assert [p.name for p in loaded.of(Pod)] == ["b", "a"]
+
+
+def test_objects_can_be_had_as_events():
+    (event,) = load_snapshot(stream(node())).events()
+    assert (event.type, event.kind, type(event.object)) == (EventType.ADDED, "Node", Node)
+
+
+def test_the_source_of_an_object_is_kept_byte_for_byte():
+    item = '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"x":1.50}'
+    text = f'{{"kind":"List","apiVersion":"v1","items":[ {item} ]}}'
+    (only,) = load_snapshot(io.BytesIO(text.encode())).objects
+    assert only.raw == item.encode()
+
+
+def test_a_typed_list_says_what_its_items_are():
+    items = [{"metadata": {"name": "n"}}]
+    (only,) = load_snapshot(stream({"apiVersion": "v1", "kind": "NodeList", "items": items})).objects
+    assert isinstance(only, Node)
+
+
+def test_several_json_documents_may_follow_one_another():
+    loaded = load_snapshot(stream(listed(node("a")), node("b"), listed(), listed(node("c"), node("d"))))
+    assert [o.name for o in loaded.objects] == ["a", "b", "c", "d"]
+
+
+def test_kinds_a_scheduler_does_not_read_are_counted():
+    items = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": n}} for n in "ab"]
+    knative = {"apiVersion": "serving.knative.dev/v1", "kind": "Service", "metadata": {"name": "s"}}
+    assert load_snapshot(stream(listed(*items, knative))).skipped == {"ConfigMap": 2, "Service.serving.knative.dev": 1}
+
+
+@pytest.mark.parametrize("version", ["policy/v1beta1", "policy/v1"])
+def test_an_older_version_of_the_same_group_is_read(version):
+    budget = {"apiVersion": version, "kind": "PodDisruptionBudget", "metadata": {"name": "b"}}
+    assert load_snapshot(stream(budget)).kinds == {"PodDisruptionBudget": 1}
+
+
+def test_null_is_the_same_as_absent():
+    written = pod(nodeName=None, schedulerName=None, containers=[{"name": None, "image": "i"}])
+    (only,) = load_snapshot(stream(written)).of(Pod)
+    assert (only.node_name, only.scheduler_name, only.containers[0].name) == ("", "default-scheduler", "")
+    assert "nodeName" not in only.document["spec"]
+
+
+def test_finished_pods_are_among_the_objects():
+    (only,) = load_snapshot(stream({**pod(), "status": {"phase": "Succeeded"}})).of(Pod)
+    assert only.is_finished
+
+
+def test_the_higher_resource_version_wins_and_keeps_the_place():
+    again = [node("a", resourceVersion="9", labels={"x": "new"}), node("b"), node("a", resourceVersion="10", uid="u")]
+    loaded = load_snapshot(stream(*again, node("a", resourceVersion="8")))
+    assert [(o.name, o.uid) for o in loaded.objects] == [("a", "u"), ("b", "")]
+
+
+def test_the_same_object_twice_is_one():
+    assert len(load_snapshot(stream(node(), listed(node()))).objects) == 1
+
+
+def test_the_same_object_with_other_content_names_both_places():
+    with pytest.raises(ObjectError) as caught:
+        load_snapshot(stream(node(), listed(node("x"), node(labels={"a": "b"}))))
+    assert str(caught.value).startswith(
+        "<stream>, document 2, item 2 (Node n1): stands at <stream>, document 1 too, with other content"
+    )
+
+
+def test_bad_objects_can_be_left_out():
+    loaded = load_snapshot(stream(listed(node("a"), node(5), pod(containers=3), node("b"))), skip_bad_objects=True)
+    assert [o.name for o in loaded.objects] == ["a", "b"]
+    assert loaded.bad == (
+        "<stream>, item 2 (Node): metadata.name: found 5; allowed is a text",
+        "<stream>, item 3 (Pod shop/p1): spec.containers: found 3; allowed is a list or null",
+    )
+
+
+def test_progress_reaches_the_end(tmp_path):
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path in paths:
+        path.write_text(json.dumps(listed(*[node(f"{path.name}-{i}") for i in range(3000)])))
+    calls = []
+    load_snapshot(*paths, progress=lambda done, of: calls.append((done, of)))
+    total = sum(path.stat().st_size for path in paths)
+    assert calls == sorted(calls)
+    assert len(calls) == 4
+    assert calls[-1] == (total, total)
+
+
+def test_equal_parts_of_pods_are_one_object():
+    first, second = load_snapshot(
+        stream(pod("a", containers=[{"name": "c"}]), pod("b", containers=[{"name": "c"}]))
+    ).of(Pod)
+    assert first.spec.containers is second.spec.containers
