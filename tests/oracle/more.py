@@ -36,6 +36,7 @@ FEATURES: dict[str, Callable[[World], None]] = {
     "sidecars": pods.sidecars,
     "spreading": pods.spreading,
     "terminating": pods.terminating,
+    "ties": pods.ties,
     "tolerations": pods.tolerations,
     "zones": pods.zones,
     "order": pods.order,

@@ -1,5 +1,7 @@
 """Features of `--more` about pods and nodes: resources, labels and selectors, ports, priorities, images."""
 
+import collections
+
 from tests.oracle.world import World, add_volume, containers_of, namespace_of, requests_of
 
 HOST, ZONE, REGION = "kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
@@ -467,6 +469,21 @@ def pressure(w: World) -> None:
         pod["spec"]["priority"] = w.r.choice([-10, -(2**31), 10, 2 * 10**9])
     for pod in w.some(w.bound, 0.03):
         pod["status"].pop("startTime", None)
+
+
+def ties(w: World) -> None:
+    """Pods of one priority that started together, or of which nobody knows when.
+
+    Only on nodes with at most twelve pods: with more, kube-scheduler's order of equals is its sort's own.
+    """
+    on_node = collections.Counter(pod["spec"]["nodeName"] for pod in w.bound)
+    few = {name for name, n in on_node.items() if n <= 12 and w.chance(0.5)}
+    for pod in w.bound:
+        if pod["spec"]["nodeName"] in few:
+            pod["spec"]["priority"] = w.r.choice([0, 0, 10])
+            pod["status"]["startTime"] = "2026-01-01T00:00:00Z"
+            if w.chance(0.5):
+                del pod["status"]["startTime"]
 
 
 def nominated(w: World) -> None:

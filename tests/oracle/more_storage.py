@@ -39,6 +39,7 @@ def disk(w: World) -> dict:
             {"emptyDir": {}},
             {"configMap": {"name": "c"}},
             {"hostPath": {"path": "/tmp"}},
+            {"csi": {"driver": "csi.example.com"}},
         ]
     )
 
@@ -289,7 +290,8 @@ def local(w: World) -> None:
             phase="Available",
         )
     for pod in w.some(w.pending, 0.3):
-        for i in w.r.sample(range(6), w.r.choice([1, 1, 2])):
+        chosen = w.r.sample(range(6), w.r.choice([1, 1, 2]))
+        for i in chosen + chosen[:1] if w.chance(0.1) else chosen:
             add_claim(pod, f"local-{i}")
 
 
