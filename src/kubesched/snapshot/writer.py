@@ -1,0 +1,98 @@
+"""Objects back to a file: a v1 List in JSON, one object a line, that simulate, kubectl and jq read.
+
+Only kinds that a scheduler reads can be written, so Secrets and ConfigMaps never are.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+
+from kubesched.api import KINDS, KubeObject
+from kubesched.errors import InputError
+from kubesched.snapshot.documents import read_header
+from kubesched.snapshot.objects import kind_of
+from kubesched.snapshot.packing import packed_writer
+
+__all__ = ["write_snapshot"]
+
+_SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+_CONTAINER_LISTS: Final = ("containers", "initContainers", "ephemeralContainers")
+
+
+def write_snapshot(
+    objects: Iterable[KubeObject], path: str | os.PathLike[str] | IO[bytes], *, strip: bool = False
+) -> None:
+    """Write objects so that `load_snapshot` gives equal ones back; the same objects give the same bytes.
+
+    Args:
+        path: a file in `.json`, `.json.gz` or `.json.zst`, replaced as a whole when all is written and left alone when
+            writing fails; or an open binary stream, written plainly.
+        strip: leave out managedFields, the values of environment variables and the annotation in which `kubectl apply`
+            keeps the manifest. A scheduler reads none of them.
+    Raises:
+        InputError: the name has another suffix, or the file cannot be written.
+    """
+    if not isinstance(path, str | os.PathLike):
+        _write_list(objects, path, "", strip)
+        return
+    target = Path(path)
+    if not target.name.endswith(_SUFFIXES):
+        raise InputError(f"{target}: a snapshot is written as JSON; allowed are names in {', '.join(_SUFFIXES)}")
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with unfinished.open("xb") as file:
+            _write_list(objects, file, target.suffix, strip)
+        unfinished.replace(target)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror or error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _write_list(objects: Iterable[KubeObject], file: IO[bytes], suffix: str, strip: bool) -> None:
+    with packed_writer(file, suffix) as append:
+        append(b'{"apiVersion":"v1","kind":"List","items":[')
+        separator = b"\n"
+        for known in objects:
+            append(separator + _encode(known, strip))
+            separator = b",\n"
+        append(b"\n]}\n")
+
+
+def _encode(known: KubeObject, strip: bool) -> bytes:
+    raw = known.raw
+    kind = kind_of(known)
+    if not strip and read_header(raw).kind == kind:
+        return msgspec.json.format(raw, indent=-1)
+    document = {"apiVersion": KINDS[kind].api_version, "kind": kind, **known.document}
+    if strip:
+        _strip(document)
+    return msgspec.json.encode(document)
+
+
+def _strip(document: dict[str, Any]) -> None:
+    metadata = document["metadata"]
+    metadata.pop("managedFields", None)
+    if metadata.get("annotations"):
+        metadata["annotations"].pop(_LAST_APPLIED, None)
+    _strip_values(document.get("spec"))
+
+
+def _strip_values(spec: Any) -> None:
+    """Take the environment's values out of a pod's spec, or out of the template in a controller's spec."""
+    if not isinstance(spec, dict):
+        return
+    if isinstance(spec.get("template"), dict):
+        _strip_values(spec["template"].get("spec"))
+    for name in _CONTAINER_LISTS:
+        for container in _maps_in(spec.get(name)):
+            for variable in _maps_in(container.get("env")):
+                variable.pop("value", None)
+
+
+def _maps_in(values: Any) -> list[dict[str, Any]]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
