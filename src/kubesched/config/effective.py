@@ -74,8 +74,8 @@ def _args(entry: PluginConfig) -> Any:
 
 def _without_empty(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_empty(entry) for key, entry in value.items() if entry not in (None, [], {}, "")}
-    if isinstance(value, list):
+        return {key: _without_empty(entry) for key, entry in value.items() if entry not in (None, (), [], {}, "")}
+    if isinstance(value, list | tuple):
         return [_without_empty(entry) for entry in value]
     return value
 
@@ -99,6 +99,6 @@ def _without_zero(plain: Mapping[str, Any]) -> dict[str, Any]:
 def _sorted(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_sorted(entry) for entry in value]
     return value

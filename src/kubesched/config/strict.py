@@ -6,7 +6,7 @@ words are ours.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
@@ -130,7 +130,8 @@ def _decode_custom(cls: type, value: Any) -> Any:
 
 
 _LOCATED: Final = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>[^`]*)`)?", re.DOTALL)
-_EXPECTED: Final = re.compile(r"Expected `(?P<type>[^`]*)`(?P<bound> [<>]=? -?\d+)?(?:, got `[^`]*`)?")
+_EXPECTED: Final = re.compile(r"Expected `(?P<type>[^`]*)`(?P<bound> [<>]=? -?\d+)?(?:, got `(?P<got>[^`]*)`)?")
+_MISSING: Final = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
 _TYPE_WORDS: Final = {
     "array": "a list",
     "bool": "true or false",
@@ -141,6 +142,15 @@ _TYPE_WORDS: Final = {
     "str": "a text",
 }
 _BOUND_WORDS: Final = {"<": "below", "<=": "of at most", ">": "above", ">=": "of at least"}
+_KINDS: Final = {
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "str",
+    list: "array",
+    dict: "object",
+    JsonObject: "object",
+}
 
 
 def _reworded(message: str, document: Any) -> str:
@@ -149,11 +159,15 @@ def _reworded(message: str, document: Any) -> str:
     what, path = (located["what"], located["path"] or "") if located else (message, "")
     if what.startswith("time: "):
         return f"{what}\n  {path}: a duration is a number with a unit, such as 15s or 1m30s"
+    if missing := _MISSING.fullmatch(what):
+        return f"{child(path, missing['name'])}: Required value"
     expected = _EXPECTED.fullmatch(what)
     if expected is None:
         return f"{path}: {what[:1].lower()}{what[1:]}" if path else what
-    where = f"{path}: " if path else ""
-    return f"{where}expected {_wanted(expected['type'], expected['bound'])}, found {_found(document, path)}"
+    path, found = _find(document, path, expected["got"])
+    advice = "; put it in quotes" if expected["type"] == "str" and isinstance(found, bool | int | float) else ""
+    wanted = _wanted(expected["type"], expected["bound"])
+    return f"{path}{': ' if path else ''}expected {wanted}, found {describe(found)}{advice}"
 
 
 def _wanted(kind: str, bound: str | None) -> str:
@@ -165,14 +179,28 @@ def _wanted(kind: str, bound: str | None) -> str:
     return f"{wanted} {_BOUND_WORDS[relation]} {limit}"
 
 
-def _found(document: Any, path: str) -> str:
-    """The value at a path of msgspec's (`profiles[0].name`; `[...]` for any value of a mapping)."""
-    value = document
-    for name, index in re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", path):
-        if index == "...":
-            return "something else in it"
-        value = value[int(index)] if index else value[name]
-    return describe(value)
+def _find(document: Any, path: str, kind: str | None) -> tuple[str, Any]:
+    """The value at a path of msgspec's, and its own path.
+
+    In a mapping with free keys msgspec says `[...]` for each of them: there it is the first value of the kind it met.
+    """
+    steps = re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", path)
+    candidates = list(_candidates(document, steps, ""))
+    return next((found for found in candidates if _KINDS.get(type(found[1])) == kind), candidates[0])
+
+
+def _candidates(value: Any, steps: list[tuple[str, str]], path: str) -> Iterator[tuple[str, Any]]:
+    if not steps:
+        yield path, value
+        return
+    (name, index), *rest = steps
+    if name:
+        yield from _candidates(value[name], rest, child(path, name))
+    elif index != "...":
+        yield from _candidates(value[int(index)], rest, item(path, int(index)))
+    else:
+        for key, entry in value.items():
+            yield from _candidates(entry, rest, child(path, key))
 
 
 def describe(value: object) -> str:
