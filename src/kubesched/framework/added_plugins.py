@@ -1,0 +1,65 @@
+"""Plugins that the user named besides the configuration: `--plugin` enables, `--plugin-args` tells them something."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from kubesched.config import (
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
+    PluginArgs,
+    PluginConfig,
+    PluginEntry,
+    Plugins,
+)
+from kubesched.framework.registry import Registry
+
+__all__ = ["enable_loaded"]
+
+
+def enable_loaded(
+    configuration: KubeSchedulerConfiguration,
+    registry: Registry,
+    args: Mapping[str, PluginArgs | bytes | None] | None = None,
+) -> KubeSchedulerConfiguration:
+    """Enable every loaded plugin that no profile names: last at all its extension points, in every profile, weight 1.
+
+    A plugin that some profile enables or disables is left alone: then the configuration alone decides.
+
+    Args:
+        registry: its `loaded` names are the ones to look at.
+        args: arguments by plugin, loaded or not; they count in profiles whose `pluginConfig` has none for it.
+    """
+    named = {name for profile in configuration.profiles for name in _names_in(profile.plugins)}
+    added = [name for name in dict.fromkeys(registry.loaded) if name not in named]
+    profiles = tuple(
+        msgspec.structs.replace(
+            profile,
+            plugins=_with_last(profile.plugins, added, registry),
+            plugin_config=_with_args(profile, args or {}),
+        )
+        for profile in configuration.profiles
+    )
+    return msgspec.structs.replace(configuration, profiles=profiles)
+
+
+def _names_in(plugins: Plugins) -> frozenset[str]:
+    disabled = (plugin_set.disabled_names for plugin_set in plugins.by_point().values())
+    return plugins.enabled_names.union(*disabled)
+
+
+def _with_last(plugins: Plugins, added: list[str], registry: Registry) -> Plugins:
+    changed = {}
+    for field in msgspec.structs.fields(plugins):
+        plugin_set = getattr(plugins, field.name)
+        here = [name for name in added if field.encode_name in registry[name].plugin_class.extension_points()]
+        entries = (*plugin_set.enabled, *(PluginEntry(name, 1) for name in here))
+        changed[field.name] = msgspec.structs.replace(plugin_set, enabled=entries)
+    return msgspec.structs.replace(plugins, **changed)
+
+
+def _with_args(
+    profile: KubeSchedulerProfile, args: Mapping[str, PluginArgs | bytes | None]
+) -> tuple[PluginConfig, ...]:
+    given = {entry.name for entry in profile.plugin_config}
+    return (*profile.plugin_config, *(PluginConfig(name, own) for name, own in args.items() if name not in given))
