@@ -7,7 +7,7 @@ from kubesched.state.groups import PodGroup, PodGroups
 from kubesched.state.labels import LabelColumn
 from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes
 from kubesched.state.objects import ObjectStore
-from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port
+from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
 from kubesched.state.requests import DEFAULT_CPU_REQUEST, DEFAULT_MEMORY_REQUEST, PodRequests
 from kubesched.state.snapshot import Snapshot
 from kubesched.state.term_counts import DomainSums, TermCounts
@@ -43,5 +43,6 @@ __all__ = [
     "TermCounts",
     "WhatIfNodes",
     "assigned",
+    "host_ports",
     "is_scaled_down",
 ]

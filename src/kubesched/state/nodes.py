@@ -5,7 +5,7 @@ framework's business: all, those that changed, the names of a PreFilterResult, a
 moved (`WhatIfNodes`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -152,6 +152,11 @@ class Nodes:
                 named[position] = True
         return named if field.operator == "In" else ~named
 
+    @property
+    def ports(self) -> Collection[Port]:
+        """The host ports that are or were taken somewhere."""
+        return self.columns.ports.keys()
+
     def port_used(self, entry: Port) -> BoolVector | None:
         """(n,) bool: nodes where exactly this (ip, protocol, port) is taken; None where it is taken nowhere."""
         used = self.columns.ports.get(entry)
@@ -208,6 +213,11 @@ class WhatIfNodes(Nodes):
     def n_pods(self) -> IntVector:
         """(n,) int64 after the moves."""
         return self._n_pods
+
+    @property
+    def ports(self) -> Collection[Port]:
+        """The host ports that are or were taken somewhere, moves included."""
+        return self._ports.keys()
 
     def port_used(self, entry: Port) -> BoolVector | None:
         """(n,) bool after the moves."""
