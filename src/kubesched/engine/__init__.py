@@ -9,6 +9,7 @@ from kubesched.engine.columns import (
     RowAllocator,
     grown,
 )
+from kubesched.engine.exact import floor_divide, round_half_away
 from kubesched.engine.interning import Interner
 
 __all__ = [
@@ -19,5 +20,7 @@ __all__ = [
     "IntVector",
     "Interner",
     "RowAllocator",
+    "floor_divide",
     "grown",
+    "round_half_away",
 ]

@@ -1,17 +1,28 @@
 """What the scheduler knows of the cluster: ClusterState, its columns, snapshots, and the tables that rules work on."""
 
+from kubesched.state.attached_volumes import AttachedVolumes, CSIVolume
+from kubesched.state.claims import is_bound, is_controlled_by, not_owned, storage_class_of, storage_request
 from kubesched.state.cluster_events import StateChange, is_scaled_down
 from kubesched.state.cluster_state import ClusterState, assigned
 from kubesched.state.columns import CPU, EPHEMERAL_STORAGE, MEMORY, NodeColumns
+from kubesched.state.csi_migration import in_tree_source
+from kubesched.state.csi_nodes import NO_LIMIT, driver_limits, migrated_plugins
+from kubesched.state.free_volumes import FreeVolumes, VolumeWish
 from kubesched.state.groups import PodGroup, PodGroups
+from kubesched.state.known_volume import KnownVolume
 from kubesched.state.labels import LabelColumn
 from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes
 from kubesched.state.objects import ObjectStore
+from kubesched.state.persistent_volumes import PersistentVolumes
 from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
+from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, pod_volumes
 from kubesched.state.requests import DEFAULT_CPU_REQUEST, DEFAULT_MEMORY_REQUEST, PodRequests
 from kubesched.state.snapshot import Snapshot
+from kubesched.state.storage_capacities import capacity_limit
 from kubesched.state.term_counts import DomainSums, TermCounts
 from kubesched.state.terms import AffinityTerms, Term
+from kubesched.state.volume_use import disks_conflict
+from kubesched.state.volumes import Volumes
 
 __all__ = [
     "CPU",
@@ -19,10 +30,18 @@ __all__ = [
     "DEFAULT_MEMORY_REQUEST",
     "EPHEMERAL_STORAGE",
     "MEMORY",
+    "NO_LIMIT",
+    "NO_VOLUMES",
     "AffinityTerms",
+    "AttachedVolumes",
+    "CSIVolume",
+    "ClaimUse",
     "ClusterState",
+    "Disk",
     "DomainSums",
+    "FreeVolumes",
     "Identity",
+    "KnownVolume",
     "LabelColumn",
     "NodeChoice",
     "NodeColumns",
@@ -31,18 +50,33 @@ __all__ = [
     "ObjectStore",
     "Part",
     "Parts",
+    "PersistentVolumes",
     "PodGroup",
     "PodGroups",
     "PodInfo",
     "PodRequests",
+    "PodVolumes",
     "Port",
     "Rows",
     "Snapshot",
     "StateChange",
     "Term",
     "TermCounts",
+    "VolumeWish",
+    "Volumes",
     "WhatIfNodes",
     "assigned",
+    "capacity_limit",
+    "disks_conflict",
+    "driver_limits",
     "host_ports",
+    "in_tree_source",
+    "is_bound",
+    "is_controlled_by",
     "is_scaled_down",
+    "migrated_plugins",
+    "not_owned",
+    "pod_volumes",
+    "storage_class_of",
+    "storage_request",
 ]

@@ -30,6 +30,7 @@ from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Parts, PodInfo
 from kubesched.state.snapshot import Snapshot
 from kubesched.state.term_counts import TermCounts
+from kubesched.state.volumes import Volumes
 
 __all__ = ["ClusterState"]
 
@@ -41,11 +42,12 @@ class ClusterState:
         self.columns = NodeColumns()
         self.parts = Parts()
         self.objects = ObjectStore()
-        self.groups = PodGroups()
+        self.groups = PodGroups(self.columns)
         self.required_anti_affinity = TermCounts()
         self.required_affinity = TermCounts()
         self.preferred_affinity = TermCounts()
         self.preferred_anti_affinity = TermCounts()
+        self.volumes = Volumes(self.columns, self.objects)
         self._tree = NodeTree()
         self._placed: dict[str, PodInfo] = {}  # by uid: assumed and added pods
         self._assumed: dict[str, list[tuple[str, KubeObject | None, KubeObject]]] = {}  # uid -> what assume replaced
@@ -269,6 +271,8 @@ class ClusterState:
 
     def _relate(self, row: int, info: PodInfo, sign: int) -> None:
         self.groups.move(row, info, sign)
+        if info.pod.spec.volumes:
+            self.volumes.move(row, info, sign)
         if info.pod.spec.affinity is None:
             return
         terms = info.terms.value

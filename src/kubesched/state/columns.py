@@ -154,7 +154,8 @@ class NodeColumns:
             if name == "pods":
                 self.allowed_pods[row] = whole_units(name, parse_quantity(text))
             elif name in _BASIC or is_scalar_resource(name):
-                self.allocatable[self.resource_row(name), row] = whole_units(name, parse_quantity(text))
+                index = self.resource_row(name)  # may replace the matrix
+                self.allocatable[index, row] = whole_units(name, parse_quantity(text))
         self.unschedulable[row] = node.unschedulable
         self.taint_ids[row] = self.taint_lists.number(node.taints)
         self.feature_ids[row] = self.feature_lists.number(node.status.declared_features or ())

@@ -10,7 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.engine import IntVector, grown
+from kubesched.engine import FloatVector, IntVector, grown
+from kubesched.state.columns import NodeColumns
 from kubesched.state.pod_info import Identity, Part, PodInfo
 
 __all__ = ["PodGroup", "PodGroups"]
@@ -25,56 +26,78 @@ class PodGroup:
     Attributes:
         counts: (capacity,) int64, pods of the group on each row.
         total: pods of the group on all rows.
-        generation: grows with every change.
         includes_terminating: whether pods with a deletionTimestamp count.
     """
 
-    __slots__ = ("counts", "generation", "includes_terminating", "predicate", "total")
+    __slots__ = ("_columns", "_domains", "counts", "includes_terminating", "predicate", "total")
 
-    def __init__(self, predicate: Predicate, capacity: int, *, includes_terminating: bool) -> None:
+    def __init__(self, predicate: Predicate, columns: NodeColumns, *, includes_terminating: bool) -> None:
         self.predicate = predicate
         self.includes_terminating = includes_terminating
-        self.counts: IntVector = np.zeros(capacity, dtype=np.int64)
+        self.counts: IntVector = np.zeros(columns.capacity, dtype=np.int64)
         self.total = 0
-        self.generation = 0
+        self._columns = columns
+        self._domains: dict[str, FloatVector] = {}
 
     def move(self, row: int, n_pods: int) -> None:
-        """Count pods in or out."""
+        """Count pods in or out. A node's labels change only while its pods are counted out."""
+        if row >= len(self.counts):
+            self.counts = grown(self.counts, self._columns.capacity)
         self.counts[row] += n_pods
         self.total += n_pods
-        self.generation += 1
+        for key, by_code in self._domains.items():
+            code = self._columns.labels[key].codes[row]
+            if code:
+                if code >= len(by_code):
+                    by_code = self._domains[key] = grown(by_code, len(self._columns.labels[key].values))
+                by_code[code] += n_pods
+
+    def by_domain(self, topology_key: str) -> FloatVector:
+        """Pods of the group in each domain of a label key.
+
+        Returns: (values,) float64 by the number of the label's value; entry 0, nodes without the key, is 0. Read only.
+        """
+        by_code = self._domains.get(topology_key)
+        label = self._columns.label(topology_key)
+        if by_code is None:
+            n_rows = min(len(self.counts), self._columns.n_rows)
+            codes, counts = label.codes[:n_rows], self.counts[:n_rows]
+            by_code = np.bincount(codes, weights=counts, minlength=len(label.values)).astype(np.float64)
+            by_code[0] = 0
+            self._domains[topology_key] = by_code
+        elif len(by_code) < len(label.values):
+            by_code = self._domains[topology_key] = grown(by_code, len(label.values))
+        return by_code
 
 
 class PodGroups:
     """All groups that have been asked for; the least recently used ones go when there are too many."""
 
-    def __init__(self, max_groups: int = _MAX_GROUPS) -> None:
+    def __init__(self, columns: NodeColumns, max_groups: int = _MAX_GROUPS) -> None:
+        self._columns = columns
         self._groups: OrderedDict[Hashable, PodGroup] = OrderedDict()
         self._max_groups = max_groups
         # identity -> row -> [pods that stay, terminating pods]
         self._rows: dict[Part[Identity], dict[int, list[int]]] = {}
         self._memberships: dict[Part[Identity], list[PodGroup]] = {}
 
-    def group(
-        self, key: Hashable, predicate: Predicate, capacity: int, *, includes_terminating: bool = True
-    ) -> PodGroup:
+    def group(self, key: Hashable, predicate: Predicate, *, includes_terminating: bool = True) -> PodGroup:
         """The group of a key, counted anew when it is not kept.
 
         Args:
             key: names the predicate; equal keys, equal predicates.
-            capacity: slots that the counts must have.
         """
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = self._counted(
-                PodGroup(predicate, capacity, includes_terminating=includes_terminating)
+                PodGroup(predicate, self._columns, includes_terminating=includes_terminating)
             )
             if len(self._groups) > self._max_groups:
                 self._evict()
         else:
             self._groups.move_to_end(key)
-        if len(group.counts) < capacity:
-            group.counts = grown(group.counts, capacity)
+        if len(group.counts) < self._columns.capacity:
+            group.counts = grown(group.counts, self._columns.capacity)
         return group
 
     def move(self, row: int, info: PodInfo, sign: int) -> None:
@@ -95,8 +118,6 @@ class PodGroups:
         if self._groups:
             for group in self._groups_of(identity):
                 if group.includes_terminating or not terminating:
-                    if row >= len(group.counts):
-                        group.counts = grown(group.counts, 2 * row + 1)
                     group.move(row, sign)
 
     def forget_all(self) -> None:
@@ -120,8 +141,6 @@ class PodGroups:
         for identity, rows in self._rows.items():
             if group.predicate(identity.value):
                 for row, (staying, terminating) in rows.items():
-                    if row >= len(group.counts):
-                        group.counts = grown(group.counts, 2 * row + 1)
                     group.move(row, staying + (terminating if group.includes_terminating else 0))
         return group
 

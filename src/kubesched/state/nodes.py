@@ -184,6 +184,11 @@ class Nodes:
         """The pods on one entry, in NodeInfo order."""
         return self.columns.pods[self.row(position)]
 
+    @property
+    def moved(self) -> Sequence[int]:
+        """The entries whose pods are not those that the cluster has there; none but in a what-if table."""
+        return ()
+
 
 class WhatIfNodes(Nodes):
     """A copy of a table on which pods come and go; the cluster does not notice. Every entry is a question of its own."""
@@ -227,6 +232,11 @@ class WhatIfNodes(Nodes):
         """The pods on one entry after the moves."""
         moved = self._moved.get(position)
         return super().pods(position) if moved is None else moved
+
+    @property
+    def moved(self) -> Sequence[int]:
+        """The entries that pods were put on or taken off."""
+        return list(self._moved)
 
     def select(self, positions: npt.NDArray[np.intp]) -> "WhatIfNodes":
         """The entries as they stand after the moves, as a table of their own."""

@@ -1,10 +1,12 @@
 """Every object of the cluster that is neither a row nor a pod on one: by kind, namespace and name."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from kubesched.api import KubeObject
 
 __all__ = ["ObjectStore"]
+
+Listener = Callable[[KubeObject | None, KubeObject | None], None]
 
 
 class ObjectStore:
@@ -13,6 +15,11 @@ class ObjectStore:
     def __init__(self) -> None:
         self._kinds: dict[str, dict[str, KubeObject]] = {}
         self._generations: dict[str, int] = {}
+        self._listeners: dict[str, list[Listener]] = {}
+
+    def listen(self, kind: str, listener: Listener) -> None:
+        """Call `listener(before, after)` after every change of an object of a kind; one of the two may be None."""
+        self._listeners.setdefault(kind, []).append(listener)
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         """The object, or None."""
@@ -33,12 +40,18 @@ class ObjectStore:
         old = objects.get(key)
         objects[key] = obj
         self._generations[kind] = self.generation(kind) + 1
+        for listener in self._listeners.get(kind, ()):
+            listener(old, obj)
         return old
 
     def remove(self, kind: str, key: str) -> KubeObject | None:
         """Remove an object. Returns: it, or None where there was none."""
         self._generations[kind] = self.generation(kind) + 1
-        return self._kinds.get(kind, {}).pop(key, None)
+        old = self._kinds.get(kind, {}).pop(key, None)
+        if old is not None:
+            for listener in self._listeners.get(kind, ()):
+                listener(old, None)
+        return old
 
     def __contains__(self, kind: str) -> bool:
         return bool(self._kinds.get(kind))

@@ -5,11 +5,14 @@ that whatever was compiled or computed for a part serves all of them. A part's i
 """
 
 from collections.abc import Callable, Hashable
-from typing import Final, Generic, TypeVar
+from datetime import datetime
+from math import inf
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
 from kubesched.api import Container, NodeAffinity, Pod, PodAffinity, Toleration, TopologySpreadConstraint
+from kubesched.state.pod_volumes import PodVolumes, pod_volumes
 from kubesched.state.requests import PodRequests, requests_key
 from kubesched.state.terms import AffinityTerms, affinity_terms
 
@@ -26,13 +29,15 @@ class Part(Generic[ValueT]):
     Attributes:
         value: what the part says.
         number: its number among parts of its kind.
+        compiled: what rules made of the value, by rule, so that it is made once.
     """
 
-    __slots__ = ("number", "value")
+    __slots__ = ("compiled", "number", "value")
 
     def __init__(self, value: ValueT, number: int) -> None:
         self.value = value
         self.number = number
+        self.compiled: dict[object, Any] = {}
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -97,8 +102,10 @@ class PodInfo:
         "_ports",
         "_requests",
         "_spread",
+        "_start",
         "_terms",
         "_tolerations",
+        "_volumes",
         "node_row",
         "order",
         "pod",
@@ -119,6 +126,8 @@ class PodInfo:
         self._images: Part[tuple[tuple[str, ...], int]] | None = None
         self._terms: Part[AffinityTerms] | None = None
         self._spread: Part[tuple[TopologySpreadConstraint, ...]] | None = None
+        self._start: float | None = None
+        self._volumes: PodVolumes | None = None
 
     def with_pod(self, pod: Pod) -> "PodInfo":
         """The same parts for a pod that differs in nothing that they read."""
@@ -131,7 +140,16 @@ class PodInfo:
         twin._images = self._images
         twin._terms = self._terms
         twin._spread = self._spread
+        twin._volumes = self._volumes
         return twin
+
+    @property
+    def start(self) -> float:
+        """status.startTime in seconds since 1970; infinite for a pod that has not started."""
+        if self._start is None:
+            text = self.pod.status.start_time
+            self._start = datetime.fromisoformat(text).timestamp() if text else inf
+        return self._start
 
     @property
     def requests(self) -> Part[PodRequests]:
@@ -198,6 +216,13 @@ class PodInfo:
             key = (pod.namespace, msgspec.json.encode(parts)) if parts != (None, None) else ()
             self._terms = self._parts.terms.part(key, lambda: affinity_terms(pod.namespace, *parts))
         return self._terms
+
+    @property
+    def volumes(self) -> PodVolumes:
+        """The volumes that rules look at; no part, because claims are a pod's own."""
+        if self._volumes is None:
+            self._volumes = pod_volumes(self.pod)
+        return self._volumes
 
     @property
     def spread(self) -> Part[tuple[TopologySpreadConstraint, ...]]:

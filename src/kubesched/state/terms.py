@@ -11,7 +11,6 @@ import msgspec
 from kubesched.api import LabelSelector, PodAffinity, PodAffinityTerm, Selector, parse_selector
 from kubesched.errors import SelectorError
 
-
 __all__ = ["NO_TERMS", "AffinityTerms", "Term", "affinity_terms"]
 
 

@@ -1,0 +1,39 @@
+"""Integer arithmetic of upstream on whole columns, exactly, by the fastest operations that are exact."""
+
+from typing import Final
+
+import numpy as np
+
+from kubesched.engine.columns import FloatVector, IntVector
+
+__all__ = ["floor_divide", "round_half_away"]
+
+_EXACT_BELOW: Final = 2**51
+_SMALL: Final = 64
+
+
+def floor_divide(numerator: IntVector, denominator: IntVector) -> IntVector:
+    """Divide int64 columns, rounding down.
+
+    Args:
+        numerator: not negative.
+        denominator: positive.
+    Float64 division is several times faster and, rounded down, exact for numerators below 2**51: the nearest quotient below an
+    integer is 1/denominator away, which is more than half a unit in the last place.
+    """
+    if len(numerator) < _SMALL or numerator.max() >= _EXACT_BELOW:
+        return numerator // denominator
+    quotient: FloatVector = numerator / denominator
+    return quotient.astype(np.int64)
+
+
+def round_half_away(values: FloatVector) -> IntVector:
+    """Round to the nearest integer, halves away from zero.
+
+    Args:
+        values: not negative.
+    Rule: Go's math.Round.
+    """
+    whole = np.floor(values)
+    whole += values - whole >= 0.5
+    return whole.astype(np.int64)

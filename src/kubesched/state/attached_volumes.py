@@ -1,0 +1,209 @@
+"""Which CSI volumes are attached to which node, counted by driver: those of the pods there, and those of VolumeAttachments.
+
+Rule: kube-scheduler v1.36 NodeVolumeLimits. A volume is (driver, handle); a claim whose volume does not exist yet counts as a volume
+of its own. In-tree volumes count as their CSI driver's: whether that holds on a node depends on its CSINode, but a node without one
+has no limits either, so that nobody asks.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, VolumeAttachment
+from kubesched.engine import IntVector, grown
+from kubesched.state.claims import is_controlled_by, not_owned, storage_class_of
+from kubesched.state.columns import NodeColumns
+from kubesched.state.csi_migration import csi_handle, in_tree_source, migrated_driver
+from kubesched.state.objects import ObjectStore
+from kubesched.state.pod_info import PodInfo
+from kubesched.state.pod_volumes import PodVolumes
+from kubesched.state.stale_rows import StaleRows
+from kubesched.state.volume_use import VolumeUse
+
+__all__ = ["AttachedVolumes", "CSIVolume", "VolumesFound"]
+
+CSIVolume = tuple[str, ...]  # driver, handle; driver, namespace/claim, "" while there is no volume
+
+
+class VolumesFound(NamedTuple):
+    """The volumes of one pod or of all pods of a node.
+
+    Attributes:
+        volumes: those that count.
+        fault: why they cannot be told, in upstream's words; empty when they can.
+    """
+
+    volumes: frozenset[CSIVolume]
+    fault: str = ""
+
+
+class AttachedVolumes:
+    """Counts per row, brought up to date by `refresh`: only rows on which something changed are counted again.
+
+    Attributes:
+        held: driver -> (slots,) int64, its volumes on each row.
+        pod_rows: volume -> rows with a pod that uses it.
+        faults: row -> the fault of its pods.
+    """
+
+    def __init__(self, columns: NodeColumns, objects: ObjectStore, use: VolumeUse) -> None:
+        self._columns = columns
+        self._objects = objects
+        self._use = use
+        self._stale = StaleRows(columns)
+        self._volume_of: dict[str, CSIVolume | None] = {}  # claim key -> what it stands for, as far as asked
+        self._claims_of: dict[str, set[str]] = {}  # PersistentVolume name -> the claims above that name it
+        self._attachments: dict[str, dict[str, VolumeAttachment]] = {}  # node name -> by name
+        self._nodes_of: dict[str, set[str]] = {}  # PersistentVolume name -> nodes with an attachment of it
+        self._counted: dict[int, tuple[frozenset[CSIVolume], frozenset[CSIVolume]]] = {}  # row -> (by pods, all)
+        self.held: dict[str, IntVector] = {}
+        self.pod_rows: dict[CSIVolume, set[int]] = {}
+        self.faults: dict[int, str] = {}
+        objects.listen("PersistentVolumeClaim", self._claim_changed)
+        objects.listen("PersistentVolume", self._volume_changed)
+        objects.listen("StorageClass", self._class_changed)
+        objects.listen("VolumeAttachment", self._attachment_changed)
+        for attachment in objects.list("VolumeAttachment"):
+            self._attachment_changed(None, attachment)
+
+    def pods_changed(self, row: int) -> None:
+        """A pod with volumes came to a row or left it."""
+        self._stale.mark(row)
+
+    def refresh(self) -> None:
+        """Count the rows that changed."""
+        for row in self._stale.take():
+            self._count(row)
+
+    # --- what pods have ---
+
+    def of_pods(self, infos: Iterable[PodInfo]) -> VolumesFound:
+        """The volumes of the pods of one node; claims that do not exist are passed over."""
+        volumes: set[CSIVolume] = set()
+        for info in infos:
+            if info.volumes.claims or info.volumes.in_tree:
+                found = self.of_pod(info.pod, info.volumes)
+                if found.fault:
+                    return found
+                volumes |= found.volumes
+        return VolumesFound(frozenset(volumes))
+
+    def of_pod(self, pod: Pod, used: PodVolumes) -> VolumesFound:
+        """The volumes of one pod; claims that do not exist are passed over."""
+        volumes: set[CSIVolume | None] = set()
+        for name, is_ephemeral in used.claims:
+            if not name:
+                return VolumesFound(frozenset(), "PersistentVolumeClaim had no name")
+            key = f"{pod.namespace}/{name}"
+            if is_ephemeral:
+                claim = self._objects.get("PersistentVolumeClaim", key)
+                if isinstance(claim, PersistentVolumeClaim) and not is_controlled_by(claim, pod):
+                    return VolumesFound(frozenset(), not_owned(claim, pod))
+            if key not in self._volume_of:
+                self._volume_of[key] = self._of_claim(key)
+            volumes.add(self._volume_of[key])
+        for kind, source in used.in_tree:
+            handle = csi_handle(kind, source, {})
+            volumes.add(None if handle is None else (kind.driver, handle))
+        return VolumesFound(frozenset(volume for volume in volumes if volume is not None))
+
+    def _of_claim(self, key: str) -> CSIVolume | None:
+        claim = self._objects.get("PersistentVolumeClaim", key)
+        if not isinstance(claim, PersistentVolumeClaim):
+            return None
+        name = claim.spec.volume_name
+        if name:
+            self._claims_of.setdefault(name, set()).add(key)
+            volume = self._objects.get("PersistentVolume", name)
+            if isinstance(volume, PersistentVolume):
+                return _of_volume(volume)
+        found = self._objects.get("StorageClass", storage_class_of(claim))
+        driver = migrated_driver(found.provisioner) if isinstance(found, StorageClass) else None
+        return None if driver is None else (driver, key, "")
+
+    # --- counting a row ---
+
+    def attached_without_pod(self, node_name: str) -> set[CSIVolume]:
+        """Volumes that VolumeAttachments place on a node, whether or not a pod there uses them too."""
+        found: set[CSIVolume] = set()
+        for attachment in self._attachments.get(node_name, {}).values():
+            volume = self._objects.get("PersistentVolume", attachment.spec.source.persistent_volume_name or "")
+            if isinstance(volume, PersistentVolume) and volume.spec.csi is not None:
+                found.add((attachment.spec.attacher, volume.spec.csi.volume_handle))
+        return found
+
+    def _count(self, row: int) -> None:
+        name = self._columns.names[row]
+        by_pods, fault = self.of_pods(self._columns.pods[row])
+        every = by_pods | self.attached_without_pod(name) if name else by_pods
+        old_by_pods, old_every = self._counted.pop(row, (frozenset(), frozenset()))
+        if every:
+            self._counted[row] = (by_pods, every)
+        for volume in old_every - every:
+            self._held(volume[0])[row] -= 1
+        for volume in every - old_every:
+            self._held(volume[0])[row] += 1
+        for volume in old_by_pods - by_pods:
+            self.pod_rows[volume].discard(row)
+            if not self.pod_rows[volume]:
+                del self.pod_rows[volume]
+        for volume in by_pods - old_by_pods:
+            self.pod_rows.setdefault(volume, set()).add(row)
+        self.faults.pop(row, None)
+        if fault:
+            self.faults[row] = fault
+
+    def _held(self, driver: str) -> IntVector:
+        column = self.held.get(driver)
+        if column is None:
+            column = self.held[driver] = np.zeros(self._columns.capacity, dtype=np.int64)
+        elif len(column) < self._columns.capacity:
+            column = self.held[driver] = grown(column, self._columns.capacity)
+        return column
+
+    # --- what makes rows stale ---
+
+    def _claim_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        found = new or old
+        assert found is not None
+        self._forget_claim(found.key)
+
+    def _forget_claim(self, key: str) -> None:
+        self._volume_of.pop(key, None)
+        for row in self._use.claim_rows.get(key, ()):
+            self._stale.mark(row)
+
+    def _volume_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        found = new or old
+        assert found is not None
+        for key in self._claims_of.pop(found.name, ()):
+            self._forget_claim(key)
+        for name in self._nodes_of.get(found.name, ()):
+            self._stale.mark_name(name)
+
+    def _class_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        self._volume_of.clear()
+        self._claims_of.clear()
+        self._stale.mark_all()
+
+    def _attachment_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        if isinstance(old, VolumeAttachment):
+            node_name, volume_name = old.spec.node_name, old.spec.source.persistent_volume_name or ""
+            here = self._attachments.get(node_name, {})
+            here.pop(old.name, None)
+            if all(other.spec.source.persistent_volume_name != volume_name for other in here.values()):
+                self._nodes_of.get(volume_name, set()).discard(node_name)
+            self._stale.mark_name(node_name)
+        if isinstance(new, VolumeAttachment) and new.spec.attacher and new.spec.source.persistent_volume_name:
+            self._attachments.setdefault(new.spec.node_name, {})[new.name] = new
+            self._nodes_of.setdefault(new.spec.source.persistent_volume_name, set()).add(new.spec.node_name)
+            self._stale.mark_name(new.spec.node_name)
+
+
+def _of_volume(volume: PersistentVolume) -> CSIVolume | None:
+    if volume.spec.csi is not None:
+        return (volume.spec.csi.driver, volume.spec.csi.volume_handle)
+    found = in_tree_source(volume)
+    handle = csi_handle(*found, volume.labels) if found else None
+    return None if found is None or handle is None else (found[0].driver, handle)

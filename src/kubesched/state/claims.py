@@ -1,0 +1,39 @@
+"""Claims: which class, how much, bound or not, whose; the questions that all volume rules ask."""
+
+from typing import Final
+
+from kubesched.api import PersistentVolume, PersistentVolumeClaim, Pod, parse_quantity
+
+__all__ = ["is_bound", "is_controlled_by", "not_owned", "storage_class_of", "storage_request"]
+
+_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
+_BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
+
+
+def storage_class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
+    """The storage class of a claim or a volume, empty for none; the old annotation wins."""
+    written = obj.annotations.get(_CLASS_ANNOTATION)
+    return (obj.spec.storage_class_name or "") if written is None else written
+
+
+def storage_request(claim: PersistentVolumeClaim) -> int | None:
+    """How much a claim asks for, in billionths of a byte; None where it does not say."""
+    requests = claim.spec.resources.requests if claim.spec.resources else None
+    text = requests.get("storage") if requests else None
+    return None if text is None else parse_quantity(text)
+
+
+def is_bound(claim: PersistentVolumeClaim) -> bool:
+    """Whether claim and volume have been bound for good."""
+    return bool(claim.spec.volume_name) and _BIND_COMPLETED in claim.annotations
+
+
+def is_controlled_by(claim: PersistentVolumeClaim, pod: Pod) -> bool:
+    """Whether the claim was made for the pod, as those of ephemeral volumes are."""
+    owner = claim.metadata.controller
+    return owner is not None and owner.uid == pod.uid
+
+
+def not_owned(claim: PersistentVolumeClaim, pod: Pod) -> str:
+    """What is wrong with an ephemeral volume's claim that was not made for the pod."""
+    return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"

@@ -1,0 +1,86 @@
+"""What the CSINode objects say, in columns: how many volumes of a driver a node takes, and which plugins have been migrated there."""
+
+from typing import Final
+
+import numpy as np
+
+from kubesched.api import MAX_INT64, CSINode, KubeObject
+from kubesched.engine import BoolVector, IntVector, grown
+from kubesched.state.columns import NodeColumns
+from kubesched.state.objects import ObjectStore
+from kubesched.state.stale_rows import StaleRows
+
+__all__ = ["NO_LIMIT", "CSINodes", "driver_limits", "migrated_plugins"]
+
+NO_LIMIT: Final = MAX_INT64
+"""Stands in a column of limits where a node has none."""
+
+_ANNOTATION: Final = "storage.alpha.kubernetes.io/migrated-plugins"
+
+
+class CSINodes:
+    """Columns over the rows of the cluster, brought up to date by `refresh`.
+
+    Attributes:
+        limits: driver -> (slots,) int64, NO_LIMIT where a node has no limit for it.
+        has_limits: (slots,) bool: nodes with a limit for some driver.
+        migrated: in-tree plugin -> (slots,) bool: nodes whose CSINode lists it as migrated.
+    """
+
+    def __init__(self, columns: NodeColumns, objects: ObjectStore) -> None:
+        self._columns = columns
+        self._objects = objects
+        self._stale = StaleRows(columns)
+        self.limits: dict[str, IntVector] = {}
+        self.has_limits: BoolVector = np.zeros(columns.capacity, dtype=np.bool_)
+        self.migrated: dict[str, BoolVector] = {}
+        objects.listen("CSINode", self._changed)
+
+    def refresh(self) -> None:
+        """Take in what changed."""
+        rows = self._stale.take()
+        if rows and len(self.has_limits) < self._columns.capacity:
+            self._grow(self._columns.capacity)
+        for row in rows:
+            self._read(row)
+
+    def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        found = new or old
+        assert found is not None
+        self._stale.mark_name(found.name)
+
+    def _read(self, row: int) -> None:
+        name = self._columns.names[row]
+        found = self._objects.get("CSINode", name) if name else None
+        csi_node = found if isinstance(found, CSINode) else None
+        limits = driver_limits(csi_node)
+        for driver in limits.keys() - self.limits.keys():
+            self.limits[driver] = np.full(len(self.has_limits), NO_LIMIT, dtype=np.int64)
+        for driver, column in self.limits.items():
+            column[row] = limits.get(driver, NO_LIMIT)
+        self.has_limits[row] = bool(limits)
+        plugins = migrated_plugins(csi_node)
+        for plugin in plugins - self.migrated.keys():
+            self.migrated[plugin] = np.zeros(len(self.has_limits), dtype=np.bool_)
+        for plugin, flags in self.migrated.items():
+            flags[row] = plugin in plugins
+
+    def _grow(self, capacity: int) -> None:
+        n_slots = len(self.has_limits)
+        self.has_limits = grown(self.has_limits, capacity)
+        self.migrated = {plugin: grown(flags, capacity) for plugin, flags in self.migrated.items()}
+        for driver, column in self.limits.items():
+            self.limits[driver] = grown(column, capacity)
+            self.limits[driver][n_slots:] = NO_LIMIT
+
+
+def driver_limits(csi_node: CSINode | None) -> dict[str, int]:
+    """How many volumes of each driver a node takes, where it says so."""
+    drivers = (csi_node.spec.drivers if csi_node else None) or ()
+    return {d.name: d.allocatable.count for d in drivers if d.allocatable and d.allocatable.count is not None}
+
+
+def migrated_plugins(csi_node: CSINode | None) -> set[str]:
+    """The in-tree plugins that the node's kubelet leaves to CSI drivers, by their names in the annotation."""
+    listed = csi_node.annotations.get(_ANNOTATION, "") if csi_node else ""
+    return set(listed.split(",")) - {""}

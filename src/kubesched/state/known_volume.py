@@ -1,0 +1,68 @@
+"""A PersistentVolume with what rules ask of it, parsed once."""
+
+from kubesched.api import NodeSelector, PersistentVolume, parse_quantity
+from kubesched.state.claims import storage_class_of
+from kubesched.state.csi_migration import in_tree_source, translated_affinity, translation_error
+from kubesched.state.node_reach import NodeReach
+
+__all__ = ["KnownVolume", "Reaches"]
+
+
+class Reaches:
+    """One NodeReach for equal affinities."""
+
+    def __init__(self) -> None:
+        self._by_value: dict[NodeSelector | None, NodeReach] = {}
+
+    def of(self, required: NodeSelector | None) -> NodeReach:
+        """The reach of an affinity; None means everywhere."""
+        found = self._by_value.get(required)
+        if found is None:
+            found = self._by_value[required] = NodeReach(required)
+        return found
+
+
+class KnownVolume:
+    """A PersistentVolume.
+
+    Attributes:
+        volume: the object.
+        number: its number among all volumes ever seen; in order of appearance.
+        class_name: its storage class, empty for none.
+        capacity: billionths of a byte.
+        reach: from which nodes it can be reached.
+        zoned_plugin: the in-tree plugin, where its CSI driver has a name of its own for zones; else empty.
+        translation_error: why the driver's view of it cannot be told; empty when it can.
+        translated_reach: from which nodes it can be reached where that plugin has been migrated.
+    """
+
+    __slots__ = (
+        "capacity",
+        "class_name",
+        "number",
+        "reach",
+        "translated_reach",
+        "translation_error",
+        "volume",
+        "zoned_plugin",
+    )
+
+    def __init__(self, volume: PersistentVolume, number: int, reaches: Reaches) -> None:
+        affinity = volume.spec.node_affinity
+        self.volume = volume
+        self.number = number
+        self.class_name = storage_class_of(volume)
+        self.capacity = parse_quantity((volume.spec.capacity or {}).get("storage", 0))
+        self.reach = self.translated_reach = reaches.of(affinity.required if affinity else None)
+        self.zoned_plugin = self.translation_error = ""
+        source = in_tree_source(volume)
+        if source is not None and source[0].zone_key:
+            self.zoned_plugin = source[0].plugin
+            self.translation_error = translation_error(volume)
+            self.translated_reach = reaches.of(translated_affinity(volume, source[0].zone_key))
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a claim that it is not reserved for can have the volume."""
+        volume = self.volume
+        return volume.spec.claim_ref is None and volume.status.phase == "Available" and not volume.is_terminating

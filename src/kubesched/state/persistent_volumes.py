@@ -1,0 +1,100 @@
+"""PersistentVolumes with what rules ask of them parsed once, and the free ones of each storage class, smallest first."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim
+from kubesched.state.claims import storage_class_of
+from kubesched.state.free_volumes import FreeVolumes
+from kubesched.state.known_volume import KnownVolume, Reaches
+from kubesched.state.objects import ObjectStore
+
+__all__ = ["PersistentVolumes"]
+
+
+class PersistentVolumes:
+    """All PersistentVolumes, kept up to date with the objects."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        self._reaches = Reaches()
+        self._known: dict[str, KnownVolume] = {}  # by name
+        self._numbers: list[str] = []  # names by number
+        self._reserved: dict[str, dict[int, KnownVolume]] = {}  # claim key -> number -> volume
+        self._free: dict[str, FreeVolumes] = {}  # by class, made when asked for
+        objects.listen("PersistentVolume", self._changed)
+        for volume in objects.list("PersistentVolume"):
+            self._changed(None, volume)
+
+    def find(self, name: str) -> KnownVolume | None:
+        """The volume of this name, or None."""
+        return self._known.get(name)
+
+    def by_number(self, number: int) -> KnownVolume:
+        """The volume of this number, which must exist."""
+        return self._known[self._numbers[number]]
+
+    def reserved_for(self, claim: PersistentVolumeClaim) -> list[KnownVolume]:
+        """Volumes of the claim's class whose claimRef names the claim, in order of appearance."""
+        named = self._reserved.get(claim.key)
+        if not named:
+            return []
+        class_name = storage_class_of(claim)
+        found = [known for _, known in sorted(named.items()) if known.class_name == class_name]
+        return [known for known in found if _claim_uid(known) in ("", claim.uid)]
+
+    def free(self, class_name: str) -> FreeVolumes:
+        """The volumes of a class that a claim can have for the asking."""
+        found = self._free.get(class_name)
+        if found is None:
+            members: Iterable[KnownVolume] = self._known.values()
+            found = FreeVolumes([known for known in members if known.class_name == class_name and known.is_free])
+            self._free[class_name] = found
+        return found
+
+    def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        before = self._known.pop(old.name, None) if old is not None else None
+        if before is not None:
+            self._drop_reservation(before)
+        after = None
+        if isinstance(new, PersistentVolume):
+            number = before.number if before is not None else len(self._numbers)
+            if before is None:
+                self._numbers.append(new.name)
+            after = self._known[new.name] = KnownVolume(new, number, self._reaches)
+            ref = new.spec.claim_ref
+            if ref is not None:
+                self._reserved.setdefault(f"{ref.namespace}/{ref.name}", {})[number] = after
+        self._bring_up_to_date(before, after)
+
+    def _bring_up_to_date(self, before: KnownVolume | None, after: KnownVolume | None) -> None:
+        """Switch a volume on or off in the list of its class; one that the list does not have makes the list anew."""
+        is_same = before is not None and after is not None and _has_same_shape(before.volume, after.volume)
+        if before is not None and not is_same and before.class_name in self._free:
+            self._free[before.class_name].drop(before.number)
+        if after is not None and after.class_name in self._free:
+            is_listed = self._free[after.class_name].switch(after.number, is_free=after.is_free)
+            if after.is_free and not is_listed:
+                del self._free[after.class_name]
+
+    def _drop_reservation(self, known: KnownVolume) -> None:
+        ref = known.volume.spec.claim_ref
+        if ref is not None:
+            key = f"{ref.namespace}/{ref.name}"
+            self._reserved[key].pop(known.number)
+            if not self._reserved[key]:
+                del self._reserved[key]
+
+
+def _claim_uid(known: KnownVolume) -> str:
+    ref = known.volume.spec.claim_ref
+    return ref.uid if ref is not None else ""
+
+
+def _has_same_shape(a: PersistentVolume, b: PersistentVolume) -> bool:
+    """Whether two versions of a volume differ at most in who has it."""
+    return (
+        msgspec.structs.replace(a.spec, claim_ref=None) == msgspec.structs.replace(b.spec, claim_ref=None)
+        and a.labels == b.labels
+        and storage_class_of(a) == storage_class_of(b)
+    )

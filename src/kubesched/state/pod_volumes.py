@@ -1,0 +1,80 @@
+"""What a pod's volumes mean to a scheduler: claims, disks that cannot be shared, in-tree volumes that a CSI driver took over."""
+
+from typing import Final, NamedTuple
+
+from kubesched.api import DiskSource, Pod, Volume
+from kubesched.state.csi_migration import InTree, in_tree_source
+
+__all__ = ["NO_VOLUMES", "ClaimUse", "Disk", "PodVolumes", "pod_volumes"]
+
+
+class ClaimUse(NamedTuple):
+    """A volume that stands for a claim in the pod's namespace. A generic ephemeral volume's claim is named after pod and volume."""
+
+    name: str
+    is_ephemeral: bool
+
+
+class Disk(NamedTuple):
+    """A disk written into the pod itself: two pods with the same key cannot share a node unless both only read.
+
+    Rule: kube-scheduler v1.36 VolumeRestrictions: same GCE pdName, EBS volumeID (reading only does not help), iSCSI iqn, or RBD
+    pool, image and one monitor. An RBD volume is a Disk per monitor.
+    """
+
+    key: tuple[str, ...]
+    read_only: bool
+
+
+class PodVolumes(NamedTuple):
+    """The volumes that rules look at, each list in the pod's order; an emptyDir or a configMap is in none of them.
+
+    Attributes:
+        claims: persistentVolumeClaim and ephemeral volumes.
+        disks: inline disks that conflict.
+        in_tree: (kind, source) of inline volumes whose in-tree plugin a CSI driver replaced.
+    """
+
+    claims: tuple[ClaimUse, ...]
+    disks: tuple[Disk, ...]
+    in_tree: tuple[tuple[InTree, DiskSource], ...]
+
+    @property
+    def direct_claims(self) -> list[str]:
+        """The names of the claims that the pod names itself."""
+        return [claim.name for claim in self.claims if not claim.is_ephemeral]
+
+
+NO_VOLUMES: Final = PodVolumes((), (), ())
+
+
+def pod_volumes(pod: Pod) -> PodVolumes:
+    """Sort a pod's volumes; NO_VOLUMES itself where none counts."""
+    if not pod.spec.volumes:
+        return NO_VOLUMES
+    claims: list[ClaimUse] = []
+    disks: list[Disk] = []
+    in_tree: list[tuple[InTree, DiskSource]] = []
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            claims.append(ClaimUse(volume.persistent_volume_claim.claim_name, False))
+        elif volume.ephemeral is not None:
+            claims.append(ClaimUse(f"{pod.name}-{volume.name}", True))
+        else:
+            found = in_tree_source(volume)
+            in_tree += [found] if found else []
+        disks += _disks(volume)
+    return PodVolumes(tuple(claims), tuple(disks), tuple(in_tree)) if claims or disks or in_tree else NO_VOLUMES
+
+
+def _disks(volume: Volume) -> list[Disk]:
+    if (gce := volume.gce_persistent_disk) is not None:
+        return [Disk(("gce", gce.pd_name), gce.read_only)]
+    if (ebs := volume.aws_elastic_block_store) is not None:
+        return [Disk(("ebs", ebs.volume_id), False)]
+    if (iscsi := volume.iscsi) is not None:
+        return [Disk(("iscsi", iscsi.iqn), iscsi.read_only)]
+    if (rbd := volume.rbd) is not None:
+        monitors = sorted(set(rbd.monitors or ()))
+        return [Disk(("rbd", monitor, rbd.pool, rbd.image), rbd.read_only) for monitor in monitors]
+    return []

@@ -1,0 +1,96 @@
+"""CSIStorageCapacity objects by storage class: on which nodes some published capacity is large enough."""
+
+import numpy as np
+
+from kubesched.api import (
+    CSIStorageCapacity,
+    KubeObject,
+    ParsedNodeTerm,
+    Selector,
+    parse_quantity,
+    parse_selector,
+    whole_units,
+)
+from kubesched.engine import BoolVector, IntVector
+from kubesched.errors import SelectorError
+from kubesched.state.node_reach import ValueIndex
+from kubesched.state.nodes import Nodes
+from kubesched.state.objects import ObjectStore
+
+__all__ = ["StorageCapacities", "capacity_limit"]
+
+
+class StorageCapacities:
+    """Published capacities, kept by class; a class is read anew after one of its objects changed."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        self._objects = objects
+        self._classes: dict[str, _ClassCapacities] = {}
+        objects.listen("CSIStorageCapacity", self._changed)
+
+    def has_room(self, class_name: str, size: int, nodes: Nodes) -> BoolVector:
+        """(n,) bool: nodes in whose topology one object of the class has room for a volume.
+
+        Args:
+            size: bytes.
+        """
+        if class_name not in self._classes:
+            self._classes[class_name] = _ClassCapacities(self._of_class(class_name))
+        return self._classes[class_name].has_room(size, nodes)
+
+    def _of_class(self, class_name: str) -> list[CSIStorageCapacity]:
+        every = self._objects.list("CSIStorageCapacity")
+        return [c for c in every if isinstance(c, CSIStorageCapacity) and c.storage_class_name == class_name]
+
+    def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        for obj in (old, new):
+            if isinstance(obj, CSIStorageCapacity):
+                self._classes.pop(obj.storage_class_name, None)
+
+
+class _ClassCapacities:
+    """The capacities of one class: those whose topology is one value of one label in arrays, all others one by one."""
+
+    def __init__(self, published: list[CSIStorageCapacity]) -> None:
+        self._others: list[tuple[int, ParsedNodeTerm]] = []
+        by_label: dict[str, dict[str, int]] = {}
+        for capacity in published:
+            limit, selector = capacity_limit(capacity), _parsed_topology(capacity)
+            if limit is None or selector is None:
+                continue
+            only = selector.requirements[0] if len(selector.requirements) == 1 else None
+            if only is None or only.operator != "In":
+                self._others.append((limit, ParsedNodeTerm(selector.requirements, ())))
+                continue
+            largest = by_label.setdefault(only.key, {})
+            for value in only.values:
+                largest[value] = max(limit, largest.get(value, limit))
+        self._by_label: list[tuple[ValueIndex, IntVector]] = [
+            (ValueIndex(key, list(largest)), np.array([*largest.values(), -1], dtype=np.int64))
+            for key, largest in by_label.items()
+        ]
+
+    def has_room(self, size: int, nodes: Nodes) -> BoolVector:
+        found = np.zeros(len(nodes), dtype=np.bool_)
+        for index, largest in self._by_label:
+            found |= largest[index.of(nodes)] >= size
+        for limit, term in self._others:
+            if limit >= size:
+                found |= nodes.matching(term)
+        return found
+
+
+def capacity_limit(capacity: CSIStorageCapacity) -> int | None:
+    """The largest volume that can be made there, in bytes; None where the object does not say."""
+    text = capacity.capacity if capacity.maximum_volume_size is None else capacity.maximum_volume_size
+    return None if text is None else whole_units("storage", parse_quantity(text))
+
+
+def _parsed_topology(capacity: CSIStorageCapacity) -> Selector | None:
+    """The nodes it is for; None where that is not said or does not parse, which means no node."""
+    if capacity.node_topology is None:
+        return None
+    try:
+        return parse_selector(capacity.node_topology)
+    except SelectorError:
+        return None

@@ -1,0 +1,65 @@
+"""Everything that the cluster knows of storage beyond the objects themselves, each part made when first asked for."""
+
+from functools import cached_property
+
+from kubesched.state.attached_volumes import AttachedVolumes
+from kubesched.state.columns import NodeColumns
+from kubesched.state.csi_nodes import CSINodes
+from kubesched.state.objects import ObjectStore
+from kubesched.state.persistent_volumes import PersistentVolumes
+from kubesched.state.pod_info import PodInfo
+from kubesched.state.pod_volumes import NO_VOLUMES
+from kubesched.state.storage_capacities import StorageCapacities
+from kubesched.state.volume_use import VolumeUse
+
+__all__ = ["Volumes"]
+
+
+class Volumes:
+    """The relations behind the volume plugins. Its owner is ClusterState.
+
+    Attributes:
+        use: which claims and disks placed pods use.
+    """
+
+    def __init__(self, columns: NodeColumns, objects: ObjectStore) -> None:
+        self._columns = columns
+        self._objects = objects
+        self.use = VolumeUse()
+
+    def move(self, row: int, info: PodInfo, sign: int) -> None:
+        """A pod came to a row (+1) or left it (-1)."""
+        if info.volumes is not NO_VOLUMES:
+            self.use.move(row, info, sign)
+            if "_attached" in self.__dict__:
+                self._attached.pods_changed(row)
+
+    @property
+    def attached(self) -> AttachedVolumes:
+        """Which CSI volumes are attached to which node, up to date."""
+        self._attached.refresh()
+        return self._attached
+
+    @property
+    def csi_nodes(self) -> CSINodes:
+        """Limits of the nodes and their migrated plugins, up to date."""
+        self._csi_nodes.refresh()
+        return self._csi_nodes
+
+    @cached_property
+    def persistent(self) -> PersistentVolumes:
+        """The PersistentVolumes."""
+        return PersistentVolumes(self._objects)
+
+    @cached_property
+    def capacities(self) -> StorageCapacities:
+        """What storage drivers have published."""
+        return StorageCapacities(self._objects)
+
+    @cached_property
+    def _attached(self) -> AttachedVolumes:
+        return AttachedVolumes(self._columns, self._objects, self.use)
+
+    @cached_property
+    def _csi_nodes(self) -> CSINodes:
+        return CSINodes(self._columns, self._objects)
