@@ -10,18 +10,25 @@ from kubesched.framework.actions import (
     RecordEvent,
     WriteObject,
 )
+from kubesched.framework.added_plugins import enable_loaded
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
 from kubesched.framework.cycle_state import BindingNotes, CycleState
+from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
+from kubesched.framework.framework import Framework, PluginFault, PreFiltered, Scores, WhatIf, checked
 from kubesched.framework.handle import Clock, Handle, Logger
 from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
+from kubesched.framework.profile import Profile, build_profiles
+from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
 from kubesched.framework.status import Code, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
 
 __all__ = [
     "CACHE_BYTES",
+    "ENTRY_POINT_GROUP",
     "HOOKS",
+    "IN_TREE",
     "Action",
     "ActionDone",
     "Bind",
@@ -31,26 +38,40 @@ __all__ = [
     "Code",
     "ColumnCache",
     "CycleState",
+    "Decision",
     "DeletePod",
     "DependsOn",
     "Diagnosis",
     "EventRegistration",
     "FilterResult",
+    "Framework",
     "Handle",
     "HintFunction",
     "Logger",
+    "NodeScore",
+    "Outcome",
     "PatchPodStatus",
     "Plugin",
+    "PluginFault",
     "PodChanges",
     "PostFilterResult",
     "PreFilterResult",
+    "PreFiltered",
+    "Profile",
     "QueueingHint",
     "RecordEvent",
+    "RegisteredPlugin",
+    "Registry",
     "Rejections",
+    "Scores",
     "Status",
     "Verdicts",
     "Wait",
+    "WhatIf",
     "WriteObject",
+    "build_profiles",
+    "checked",
     "default_normalize",
+    "enable_loaded",
     "fit_error",
 ]

@@ -84,7 +84,7 @@ class ColumnCache:
 
     def rule(self, plugin: Plugin) -> int:
         """The number of a plugin's rule: equal for equal classes with equal arguments."""
-        key = (type(plugin), msgspec.json.encode(plugin.args))
+        key = (type(plugin), msgspec.json.encode(plugin.args, enc_hook=repr))
         return self._rules.setdefault(key, len(self._rules))
 
     def verdicts(self, rule: int, plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts | None:

@@ -22,7 +22,7 @@ from kubesched.framework.status import Code, PreFilterResult, Status
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
 from kubesched.state import Nodes, PodInfo, Rows, WhatIfNodes
 
-__all__ = ["Framework", "PreFiltered", "Scores", "WhatIf"]
+__all__ = ["Framework", "PluginFault", "PreFiltered", "Scores", "WhatIf", "checked"]
 
 _KEPT: Final = (DependsOn.NODE, DependsOn.ROW)
 
@@ -143,7 +143,7 @@ class Framework:
         rejected: Status | None = None
         for _, name, hook in self._pre_filter:
             try:
-                answer = hook(state, pod, nodes)
+                answer: object = hook(state, pod, nodes)
             except Exception as error:
                 result.status = _fault(f'running PreFilter plugin "{name}"', error).by(name)
                 return result

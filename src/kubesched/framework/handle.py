@@ -1,6 +1,6 @@
 """The way from a plugin to the rest of the scheduler, and nothing more."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -60,6 +60,10 @@ def _no_action(action: object) -> Any:
     raise RuntimeError(f"nobody performs actions here: {action!r}")
 
 
+def _no_wait(condition: Callable[[], object], seconds: float) -> Any:
+    raise RuntimeError("nobody waits for conditions here")
+
+
 class Handle:
     """What a plugin may ask of the scheduler. One per profile; drivers fill it in.
 
@@ -68,10 +72,14 @@ class Handle:
         extenders: configured HTTP extenders.
         clock, rng, logger: time, chance and a place for messages; a run replays from its events because only these are used.
         perform: awaited by binding-cycle hooks: carries out an action (a write to the API server) and gives its outcome.
+        wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds, which is looked at after
+            each change of the state, or when the time is over; gives whether it holds.
         activate: asks the queue to try pods again now.
         nominated: the pods nominated to a node, by node name.
         waiting_pods: pods held back in Permit, by uid.
-        clear_nominations: takes the nomination from pods of lower priority on a node.
+        what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
+        preempt_plugins: plugins that may strike nodes from a preemption plan.
+        preempting: uids of pods whose victims are being evicted.
     """
 
     def __init__(self, state: ClusterState, *, clock: Clock | None = None, rng: Random | None = None) -> None:
@@ -80,12 +88,14 @@ class Handle:
         self.rng = rng or Random(0)
         self.logger: Logger = _Silence()
         self.extenders: Sequence[Any] = ()
-        self.perform: Callable[[object], Any] = _no_action
+        self.perform: Callable[[Any], Any] = _no_action
+        self.wait: Callable[[Callable[[], object], float], Any] = _no_wait
         self.activate: Callable[[Iterable[Pod]], None] = lambda pods: None
         self.nominated: Mapping[str, Sequence[PodInfo]] = {}
         self.waiting_pods: Callable[[], Mapping[str, Any]] = dict
         self.what_if: Callable[[CycleState, Pod, Nodes], "WhatIf"] = _no_what_if
         self.preempt_plugins: Sequence[Any] = ()
+        self.preempting: Container[str] = ()
 
     def snapshot(self) -> Snapshot:
         """The cluster as this cycle sees it."""

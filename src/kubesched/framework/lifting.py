@@ -6,7 +6,7 @@ from kubesched.api import Pod
 from kubesched.engine import IntVector
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.plugin import Plugin
-from kubesched.framework.status import Status
+from kubesched.framework.status import Code, Status
 from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeInfo, Nodes
 
@@ -30,11 +30,14 @@ def lifted_filter(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> 
         status = ask(state, pod, node)
         if status is Status.SUCCESS:
             continue
-        if not isinstance(status, Status) or status.is_skip:
-            raise TypeError(f"filter must return Status.SUCCESS or a rejection; found {status!r:.80}")
-        if not status.is_success:
-            values[position] = numbers.setdefault(status, len(numbers) + 1)
+        values[position] = numbers.setdefault(_rejection(status), len(numbers) + 1)
     return Verdicts(values, list(numbers))
+
+
+def _rejection(answer: object) -> Status:
+    if isinstance(answer, Status) and (answer.is_rejected or answer.code is Code.ERROR):
+        return answer
+    raise TypeError(f"filter must return Status.SUCCESS or a rejection; found {answer!r:.80}")
 
 
 def lifted_score(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
@@ -48,12 +51,11 @@ def lifted_score(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> I
     ask = plugin.score
     for position in range(len(nodes)):
         node._move_to(position)
-        score = ask(state, pod, node)
-        if type(score) is not int:
-            if not isinstance(score, np.integer):
-                raise TypeError(f"score must return an int; found {score!r:.80}")
-            score = int(score)
-        if not -_INT64 <= score < _INT64:
-            raise TypeError(f"score must return an int64; found {score}")
-        scores.append(score)
+        scores.append(_int64(ask(state, pod, node)))
     return np.array(scores, dtype=np.int64)
+
+
+def _int64(answer: object) -> int:
+    if isinstance(answer, int | np.integer) and not isinstance(answer, bool) and -_INT64 <= int(answer) < _INT64:
+        return int(answer)
+    raise TypeError(f"score must return an int64; found {answer!r:.80}")

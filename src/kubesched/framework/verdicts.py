@@ -21,13 +21,32 @@ class Verdicts:
     Attributes:
         values: (rows,) integers; 0 where the node fits.
         status: what a value other than 0 means. Called when somebody wants the words.
+        may_fail: whether some value means an Error, which ends the whole cycle.
     """
 
-    __slots__ = ("status", "values")
+    __slots__ = ("may_fail", "status", "values")
 
     def __init__(self, values: Codes, status: Callable[[int], Status] | Sequence[Status]) -> None:
         self.values = values
-        self.status: Callable[[int], Status] = status if callable(status) else (lambda value: status[value - 1])
+        self.status: Callable[[int], Status]
+        if isinstance(status, Sequence):
+            self.status = _Listed(status)
+            self.may_fail = any([one.code is Code.ERROR for one in status])
+        else:
+            self.status = status
+            self.may_fail = False
+
+
+class _Listed:
+    """Statuses by verdict, counted from 1."""
+
+    __slots__ = ("statuses",)
+
+    def __init__(self, statuses: Sequence[Status]) -> None:
+        self.statuses = statuses
+
+    def __call__(self, verdict: int) -> Status:
+        return self.statuses[verdict - 1]
 
 
 class PodChanges(msgspec.Struct, frozen=True):
@@ -74,6 +93,24 @@ class FilterResult:
         return self._fits
 
     @property
+    def failure(self) -> Status | None:
+        """The Error of the first row that has one, which ends the cycle; None when no plugin failed."""
+        if not any([rejection.verdicts.may_fail for rejection in self.rejections]):
+            return None
+        statuses = self.statuses()
+        failed = statuses.with_code(Code.ERROR)
+        return statuses[int(failed[0])] if len(failed) else None
+
+    def restricted(self, positions: npt.NDArray[np.intp]) -> "FilterResult":
+        """The same verdicts on some of the rows, in the order given."""
+        kept = []
+        for rejection in self.rejections:
+            values = rejection.verdicts.values[positions]
+            if values.any():
+                kept.append(Rejections(rejection.plugin, Verdicts(values, rejection.verdicts.status)))
+        return FilterResult(self.nodes.select(positions), kept)
+
+    @property
     def all_fit(self) -> bool:
         """Whether no row was rejected."""
         return not self.rejections
@@ -103,7 +140,7 @@ class RowStatuses:
                 self.distinct.append(rejection.verdicts.status(value).by(rejection.plugin))
 
     def __getitem__(self, position: int) -> Status:
-        return self.distinct[self.index[position]]
+        return self.distinct[int(self.index[position])]
 
     def with_code(self, code: Code) -> npt.NDArray[np.intp]:
         """The positions of rows whose status has this code, ascending."""

@@ -1,0 +1,82 @@
+"""The record of one attempt to place a pod: what every reading of it (messages, events, metrics, reports) is made from."""
+
+import msgspec
+
+from kubesched.api import Pod
+from kubesched.framework.status import Status
+from kubesched.state import PodInfo
+
+__all__ = ["Decision", "NodeScore", "Outcome"]
+
+
+class NodeScore(msgspec.Struct, frozen=True):
+    """A feasible node with its scores.
+
+    Attributes:
+        total: the sum of `scores`.
+        scores: plugin -> normalised score x weight; empty when only one node was feasible.
+    """
+
+    node_name: str
+    total: int
+    scores: dict[str, int]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """Where a cycle led.
+
+    Attributes:
+        status: SUCCESS; a rejection (reason Unschedulable); or an Error (reason SchedulerError).
+        message: what users read when it is not SUCCESS.
+    """
+
+    status: Status
+    message: str = ""
+
+
+class Decision(msgspec.Struct):
+    """One attempt. It keeps no columns.
+
+    Attributes:
+        pod: the pod, as it was tried.
+        profile: the scheduler name that served it.
+        attempt: counted from 1.
+        n_nodes, n_evaluated, n_feasible: nodes there are, nodes looked at, nodes that fit.
+        chosen: the node and its scores; None when none fits.
+        runners_up: up to three next best nodes.
+        outcome: how it ended.
+        rejections: distinct verdicts of nodes that do not fit, with how many nodes have each; only when no node fits.
+        unschedulable_plugins, pending_plugins: whose rejection the queue waits for.
+        nominated_node_name: where preemption makes room; "" clears a nomination; None leaves it alone.
+        victims: pods to be evicted for it.
+        n_pdb_violations: how many of them a disruption budget protects.
+    """
+
+    pod: Pod
+    profile: str
+    attempt: int
+    n_nodes: int
+    outcome: Outcome
+    n_evaluated: int = 0
+    n_feasible: int = 0
+    chosen: NodeScore | None = None
+    runners_up: tuple[NodeScore, ...] = ()
+    rejections: tuple[tuple[Status, int], ...] = ()
+    unschedulable_plugins: frozenset[str] = frozenset()
+    pending_plugins: frozenset[str] = frozenset()
+    nominated_node_name: str | None = None
+    victims: tuple[PodInfo, ...] = ()
+    n_pdb_violations: int = 0
+
+    @property
+    def node_name(self) -> str:
+        """The node that the pod goes to; empty when it goes nowhere."""
+        return self.chosen.node_name if self.chosen is not None and self.outcome.status.is_success else ""
+
+    @property
+    def reason(self) -> str:
+        """The reason of the PodScheduled condition; empty for a pod that was placed."""
+        status = self.outcome.status
+        if status.is_success:
+            return ""
+        return "Unschedulable" if status.is_rejected else "SchedulerError"
