@@ -1,0 +1,237 @@
+"""NodeResourcesFit: the pod's requests must fit what the pods on a node leave free; the score prefers emptier or fuller nodes.
+
+Rule: kube-scheduler v1.36 NodeResourcesFit. The filter honours pod-level resources, the score does not. Among scalar resources the
+order of reasons is upstream's map order, which is none; ours is by name. The DRAExtendedResource gate concerns clusters with
+DeviceClasses, which kubesched does not read.
+"""
+
+from collections.abc import Hashable
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    KubeObject,
+    Node,
+    Pod,
+    is_extended_resource,
+    is_scalar_resource,
+    parse_quantity,
+    whole_units,
+)
+from kubesched.engine import IntVector, floor_divide, round_half_away
+from kubesched.framework import (
+    Code,
+    CycleState,
+    DependsOn,
+    EventRegistration,
+    Plugin,
+    QueueingHint,
+    Status,
+    Verdicts,
+)
+from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
+from kubesched.plugins.broken_linear import broken_linear
+from kubesched.state import CPU, MEMORY, Nodes, PodRequests
+
+__all__ = ["NodeResourcesFit"]
+
+_BASIC: Final = ("cpu", "memory", "ephemeral-storage")
+_TOO_MANY_PODS: Final = 1
+_UNRESOLVABLE: Final = 1 << 30
+
+
+class FitState:
+    """What the filter asks of a node.
+
+    Attributes:
+        wanted: (resource name, amount) of everything that is asked for, in the order of reasons.
+    """
+
+    __slots__ = ("wanted",)
+
+    def __init__(self, wanted: tuple[tuple[str, int], ...]) -> None:
+        self.wanted = wanted
+
+    def status(self, verdict: int) -> Status:
+        """The words of a verdict: bit 0 for the number of pods, then a bit per wanted resource."""
+        reasons = ["Too many pods"] if verdict & _TOO_MANY_PODS else []
+        reasons += [f"Insufficient {name}" for i, (name, _) in enumerate(self.wanted) if verdict >> (i + 1) & 1]
+        unresolvable = verdict & _UNRESOLVABLE
+        return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE, tuple(reasons))
+
+
+class NodeResourcesFit(Plugin):
+    """Fit by requests; score by how much stays free."""
+
+    Args = NodeResourcesFitArgs
+    args: NodeResourcesFitArgs
+    depends_on = DependsOn.ROW
+
+    def __init__(self, args: NodeResourcesFitArgs | None = None) -> None:
+        super().__init__(args)
+        strategy = self.args.scoring_strategy
+        ratio = strategy.requested_to_capacity_ratio
+        shape = [(point.utilization, 10 * point.score) for point in ratio.shape] if ratio else []
+        self._shape = broken_linear(shape) if shape else None
+
+    # --- filter ---
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Note what the pod asks for; never skips, because the number of pods counts too."""
+        part = state.pod.requests
+        wanted = part.compiled.get(self)
+        if wanted is None:
+            wanted = part.compiled[self] = FitState(tuple(self._checked(part.value)))
+        state.write(wanted)
+        return Status.SUCCESS
+
+    def _checked(self, requests: PodRequests) -> list[tuple[str, int]]:
+        wanted = requests.wanted
+        scalars = sorted(name for name in wanted if name not in _BASIC and self._is_checked(name))
+        return [(name, wanted[name]) for name in (*_BASIC, *scalars) if wanted.get(name, 0) > 0]
+
+    def _is_checked(self, name: str) -> bool:
+        if not is_scalar_resource(name):
+            return False
+        args = self.args
+        ignored = name in args.ignored_resources or name.partition("/")[0] in args.ignored_resource_groups
+        return not (ignored and is_extended_resource(name))
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
+        """A bit for each thing that is short."""
+        fit = state.find(FitState)
+        if fit is None:
+            raise RuntimeError('error reading "PreFilterNodeResourcesFit" from cycleState: not found')
+        verdicts = (nodes.n_pods >= nodes.allowed_pods).astype(np.int32)
+        if fit.wanted:
+            self._add_shortages(verdicts, fit, nodes)
+        return Verdicts(verdicts, fit.status)
+
+    @staticmethod
+    def _add_shortages(verdicts: npt.NDArray[np.int32], fit: FitState, nodes: Nodes) -> None:
+        allocatable, requested = nodes.allocatable, nodes.requested
+        find = nodes.columns.resources.find
+        for i, (name, amount) in enumerate(fit.wanted):
+            index = find(name)
+            if index is None or index >= len(requested):  # no node offers it, no pod holds it
+                verdicts |= (2 << i) | _UNRESOLVABLE
+                continue
+            room = allocatable[index]
+            short = amount > room - requested[index]
+            if short.any():
+                verdicts[short] |= 2 << i
+                verdicts[amount > room] |= _UNRESOLVABLE
+
+    def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """The requests."""
+        return state.pod.requests
+
+    # --- score ---
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Nothing to prepare: the score reads the pod's requests themselves."""
+        return Status.SUCCESS
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """The weighted mean of the resources' scores; 0 where none counts."""
+        is_ratio = self._shape is not None
+        total = np.zeros(len(nodes), dtype=np.int64)
+        weights = np.zeros(len(nodes), dtype=np.int64)
+        for index, used, weight in self._used_after(state.pod.requests.value, nodes):
+            room = nodes.allocatable[index]
+            counts = room > 0
+            score = self._resource_score(used, room)
+            if is_ratio:
+                counts &= score > 0
+            if counts.all():
+                total += score * weight
+                weights += weight
+            else:
+                total[counts] += score[counts] * weight
+                weights[counts] += weight
+        np.maximum(weights, 1, out=weights)
+        return round_half_away(total / weights) if is_ratio else floor_divide(total, weights)
+
+    def _used_after(self, requests: PodRequests, nodes: Nodes) -> list[tuple[int, IntVector, int]]:
+        """(resource row, used with the pod there, weight) of each configured resource that can count."""
+        found = []
+        requested = nodes.requested
+        for resource in self.args.scoring_strategy.resources:
+            amount = requests.scored.get(resource.name, 0)
+            index = nodes.columns.resources.find(resource.name)
+            if index is None or index >= len(requested) or (index > 2 and amount == 0):
+                continue
+            before = nodes.non_zero_requested[index] if index in (CPU, MEMORY) else requested[index]
+            found.append((index, before + amount, resource.weight))
+        return found
+
+    def _resource_score(self, used: IntVector, room: IntVector) -> IntVector:
+        """One resource's score of each node; anything where there is no room at all, because it does not count there."""
+        divisor = np.maximum(room, 1)
+        kind = self.args.scoring_strategy.type
+        if kind == ScoringStrategyType.LEAST_ALLOCATED:
+            return floor_divide(np.maximum(room - used, 0) * 100, divisor)
+        utilization = floor_divide(np.minimum(used, room) * 100, divisor)
+        if kind == ScoringStrategyType.MOST_ALLOCATED:
+            return utilization
+        assert self._shape is not None
+        return self._shape[utilization]
+
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """The requests."""
+        return state.pod.requests
+
+    # --- what may help ---
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """Room that appears: a pod leaves or shrinks, a node comes or grows."""
+        shrinks = ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN
+        grows = ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
+        return [
+            EventRegistration(ClusterEvent(EventResource.POD, shrinks), self._pod_hint),
+            EventRegistration(ClusterEvent(EventResource.NODE, grows), self._node_hint),
+        ]
+
+    def _pod_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+        assert isinstance(old, Pod)
+        if not isinstance(new, Pod):
+            had_room = old.node_name or old.status.nominated_node_name
+            return QueueingHint.QUEUE if had_room else QueueingHint.SKIP
+        if new.uid == pod.uid:
+            return QueueingHint.QUEUE
+        if not new.node_name:
+            return QueueingHint.SKIP
+        before, after = PodRequests(old).held, PodRequests(new).held
+        wanted = PodRequests(pod).wanted
+        freed = any(amount > 0 and after.get(name, 0) < before.get(name, 0) for name, amount in wanted.items())
+        return QueueingHint.QUEUE if freed else QueueingHint.SKIP
+
+    def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+        assert isinstance(new, Node)
+        wanted = PodRequests(pod).wanted
+        room = allocatable_of(new)
+        fits = room.get("pods", 0) >= 1 and all(
+            amount <= room.get(name, 0) for name, amount in wanted.items() if amount
+        )
+        if not fits:
+            return QueueingHint.SKIP
+        if not isinstance(old, Node):
+            return QueueingHint.QUEUE
+        before = allocatable_of(old)
+        asked = ["pods", *(name for name, amount in wanted.items() if amount > 0)]
+        grew = any(room.get(name, 0) > before.get(name, 0) for name in asked)
+        return QueueingHint.QUEUE if grew else QueueingHint.SKIP
+
+
+def allocatable_of(node: Node) -> dict[str, int]:
+    """What an empty node offers, in canonical units; only names that the scheduler keeps."""
+    return {
+        name: whole_units(name, parse_quantity(text))
+        for name, text in (node.status.allocatable or {}).items()
+        if name in _BASIC or name == "pods" or is_scalar_resource(name)
+    }
