@@ -1,0 +1,405 @@
+"""PodTopologySpread: keep the numbers of matching pods per topology domain close to each other, or prefer nodes that do.
+
+Rule: kube-scheduler v1.36 PodTopologySpread. Traps kept on purpose: an empty selector counts no existing pod, but selects the
+incoming one, and what-if moves do count with it; the score counts pods on all nodes but registers domains of feasible nodes only;
+host names are counted per node whatever the node inclusion policies say; with System defaults nodes without a zone form a domain
+of their own, which earns them nothing.
+"""
+
+from math import log
+from typing import Final
+
+import numpy as np
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.engine import BoolVector, FloatVector, IntVector, floor_divide, round_half_away
+from kubesched.errors import SelectorError
+from kubesched.framework import (
+    CycleState,
+    DependsOn,
+    EventRegistration,
+    Plugin,
+    PodChanges,
+    QueueingHint,
+    Status,
+    Verdicts,
+)
+from kubesched.plugins.args import PodTopologySpreadArgs
+from kubesched.plugins.node_selection import required_node_affinity
+from kubesched.plugins.spread_constraints import (
+    DO_NOT_SCHEDULE,
+    HOSTNAME,
+    SCHEDULE_ANYWAY,
+    Constraint,
+    constraints_of,
+)
+from kubesched.plugins.tolerations import without_untolerated_taint
+from kubesched.state import Identity, Nodes, PodInfo, Snapshot
+
+__all__ = ["PodTopologySpread"]
+
+_NO_DOMAIN: Final = 2.0**31 - 1
+_MISMATCH: Final = "node(s) didn't match pod topology spread constraints"
+
+
+class _Domains:
+    """Matching pods per domain of one hard constraint, and what a what-if table adds to that.
+
+    Attributes:
+        counts: (values,) float64 by the number of the label's value.
+        present: (values,) bool: whether some node that counts has the value.
+        eligible: (slots,) bool per row: nodes that count and have all keys; None for all rows that have this key.
+        delta: (positions,) float64, pods moved as seen from each node of a what-if table; None in the cycle itself.
+    """
+
+    __slots__ = ("counts", "delta", "eligible", "present")
+
+    def __init__(self, counts: FloatVector, present: BoolVector, eligible: BoolVector | None) -> None:
+        self.counts = counts
+        self.present = present
+        self.eligible = eligible
+        self.delta: FloatVector | None = None
+
+    def least(self, min_domains: int) -> float:
+        """The smallest count, 0 when there are fewer domains than wanted."""
+        n_domains = int(np.count_nonzero(self.present))
+        if n_domains < min_domains:
+            return 0.0
+        return float(self.counts[self.present].min()) if n_domains else _NO_DOMAIN
+
+    def skew(self, nodes: Nodes, constraint: Constraint) -> FloatVector:
+        """(nodes,) what the skew of each node's domain becomes with the pod there."""
+        codes = nodes.codes(constraint.topology_key)
+        here = self.counts[codes]
+        least: float | FloatVector = self.least(constraint.min_domains)
+        if self.delta is not None:
+            here = here + self.delta
+            if np.count_nonzero(self.present) >= constraint.min_domains:
+                least = np.where(self.delta != 0, np.minimum(self._least_of_others()[codes], here), least)
+        return here + constraint.selects_pod - least
+
+    def _least_of_others(self) -> FloatVector:
+        """(values,) the smallest count among the domains other than each."""
+        codes = np.flatnonzero(self.present)
+        counts = self.counts[codes]
+        others = np.full(len(self.counts), _NO_DOMAIN)
+        if len(codes):
+            lowest = int(counts.argmin())
+            others[:] = counts[lowest]
+            rest = np.delete(counts, lowest)
+            others[codes[lowest]] = rest.min() if len(rest) else _NO_DOMAIN
+        return others
+
+    def moved(self, positions: list[int], amounts: list[int], n_nodes: int) -> "_Domains":
+        """These domains after pods were moved, each as seen from its own node."""
+        twin = _Domains(self.counts, self.present, self.eligible)
+        twin.delta = np.zeros(n_nodes) if self.delta is None else self.delta.copy()
+        np.add.at(twin.delta, positions, amounts)
+        return twin
+
+
+class SpreadState:
+    """What PreFilter found: the hard constraints and their domains."""
+
+    __slots__ = ("constraints", "domains")
+
+    def __init__(self, constraints: tuple[Constraint, ...], domains: list[_Domains]) -> None:
+        self.constraints = constraints
+        self.domains = domains
+
+
+class SpreadScoreState:
+    """What PreScore found.
+
+    Attributes:
+        terms: (constraint, matching pods per domain or None for host names, weight).
+        ignored: (feasible nodes,) bool: nodes that lack a key although all are required.
+    """
+
+    __slots__ = ("ignored", "terms")
+
+    def __init__(self, terms: list[tuple[Constraint, FloatVector | None, float]], ignored: BoolVector | None) -> None:
+        self.terms = terms
+        self.ignored = ignored
+
+
+class PodTopologySpread(Plugin):
+    """Spread pods over topology domains."""
+
+    Args = PodTopologySpreadArgs
+    args: PodTopologySpreadArgs
+    depends_on = DependsOn.CLUSTER
+    reasons = (
+        Status.unresolvable(f"{_MISMATCH} (missing required label)"),
+        Status.unschedulable(_MISMATCH),
+    )
+
+    # --- filter ---
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Count matching pods per domain of each hard constraint."""
+        snapshot = self.handle.snapshot()
+        try:
+            constraints = constraints_of(state.pod, DO_NOT_SCHEDULE, self.args, snapshot)
+        except SelectorError as error:
+            return Status.error(str(error))
+        if not constraints:
+            return Status.SKIP
+        has_keys = _has_keys(nodes, constraints)
+        domains = []
+        for constraint in constraints:
+            eligible = _eligible(has_keys, _counting(nodes, constraint, state.pod))
+            counts = self._counts(nodes, constraint, eligible, snapshot)
+            present = _present(nodes, constraint, eligible, len(counts))
+            domains.append(_Domains(counts, present, _by_row(nodes, eligible)))
+        state.write(SpreadState(constraints, domains))
+        return Status.SUCCESS
+
+    @staticmethod
+    def _counts(nodes: Nodes, constraint: Constraint, eligible: BoolVector | None, snapshot: Snapshot) -> FloatVector:
+        """(values,) matching pods, not terminating, on nodes that count, per domain."""
+        key = constraint.topology_key
+        n_values = len(nodes.label(key).values)
+        if constraint.selector.is_empty:
+            return np.zeros(n_values)
+        group = snapshot.groups.group(constraint.key, constraint.selects, includes_terminating=False)
+        if eligible is None:
+            return group.by_domain(key)
+        counts = np.where(eligible, nodes.take(group.counts), 0)
+        by_code: FloatVector = np.bincount(nodes.codes(key), weights=counts, minlength=n_values).astype(np.float64)
+        by_code[0] = 0
+        return by_code
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
+        """The first constraint that a node breaks counts."""
+        found = state.find(SpreadState)
+        if found is None:
+            raise RuntimeError('reading "PreFilterPodTopologySpread" from cycleState: not found')
+        verdicts = np.zeros(len(nodes), dtype=np.int16)
+        for constraint, domains in reversed(list(zip(found.constraints, found.domains, strict=True))):
+            verdicts[domains.skew(nodes, constraint) > constraint.max_skew] = 2
+            verdicts[nodes.codes(constraint.topology_key) == 0] = 1
+        return Verdicts(verdicts, self.reasons)
+
+    def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
+        """Count pods in."""
+        self._move(state, changes, 1)
+
+    def remove_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
+        """Count pods out."""
+        self._move(state, changes, -1)
+
+    @staticmethod
+    def _move(state: CycleState, changes: PodChanges, sign: int) -> None:
+        """Here terminating pods and empty selectors count, as upstream's AddPod and RemovePod have it."""
+        found = state.find(SpreadState)
+        if found is None:
+            return
+        rows = changes.nodes.all_rows
+        moved = []
+        for constraint, domains in zip(found.constraints, found.domains, strict=True):
+            codes = changes.nodes.codes(constraint.topology_key)
+            positions = []
+            for position, info in zip(changes.positions, changes.pods, strict=True):
+                counts = codes[position] if domains.eligible is None else domains.eligible[rows[position]]
+                if counts and constraint.selects(info.identity.value):
+                    positions.append(position)
+            moved.append(domains.moved(positions, [sign] * len(positions), len(changes.nodes)))
+        state.write(SpreadState(found.constraints, moved))
+
+    # --- score ---
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Count matching pods per domain of each soft constraint, and weigh the constraints by their number of domains."""
+        snapshot = self.handle.snapshot()
+        if not snapshot.n_nodes:
+            return Status.SKIP
+        try:
+            constraints = constraints_of(state.pod, SCHEDULE_ANYWAY, self.args, snapshot)
+        except SelectorError as error:
+            return Status.error(str(error))
+        if not constraints:
+            return Status.SKIP
+        requires_all = bool(state.pod.spread.value) or self.args.defaulting_type == "List"
+        has_keys = _has_keys(nodes, constraints) if requires_all else None
+        ignored = None if has_keys is None else ~has_keys
+        terms = []
+        for constraint in constraints:
+            if constraint.topology_key == HOSTNAME:
+                size = len(nodes) - (0 if ignored is None else int(np.count_nonzero(ignored)))
+                terms.append((constraint, None, log(size + 2)))
+            else:
+                size = _n_registered(nodes, constraint.topology_key, has_keys)
+                counts = self._soft_counts(snapshot, constraint, constraints if requires_all else (), state.pod)
+                terms.append((constraint, counts, log(size + 2)))
+        state.write(SpreadScoreState(terms, ignored))
+        return Status.SUCCESS
+
+    def _soft_counts(
+        self, snapshot: Snapshot, constraint: Constraint, needed: tuple[Constraint, ...], pod: PodInfo
+    ) -> FloatVector:
+        """Matching pods per domain over all nodes that count; `needed` names the constraints whose keys a node must have."""
+        nodes = snapshot.nodes
+        has_keys = _has_keys(nodes, needed) if needed else None
+        eligible = _eligible(has_keys, _counting(nodes, constraint, pod))
+        counts = self._counts(nodes, constraint, eligible, snapshot)
+        empty = nodes.label(constraint.topology_key).code("")
+        if not needed and empty > 0 and not constraint.selector.is_empty:
+            counts = counts.copy()
+            counts[empty] += self._without_key(snapshot, constraint, eligible)
+        return counts
+
+    @staticmethod
+    def _without_key(snapshot: Snapshot, constraint: Constraint, eligible: BoolVector | None) -> float:
+        """Matching pods on nodes that lack the key: they share the domain of nodes whose value is empty."""
+        nodes = snapshot.nodes
+        group = snapshot.groups.group(constraint.key, constraint.selects, includes_terminating=False)
+        lacking = nodes.codes(constraint.topology_key) == 0
+        if eligible is not None:
+            lacking = lacking & eligible
+        return float(nodes.take(group.counts)[lacking].sum())
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """The weighted number of matching pods around each node: more is worse, see normalize_score."""
+        found = state.find(SpreadScoreState)
+        if found is None:
+            raise RuntimeError('error reading "PreScorePodTopologySpread" from cycleState: not found')
+        total = np.zeros(len(nodes))
+        for constraint, counts, weight in found.terms:
+            codes = nodes.codes(constraint.topology_key)
+            if counts is None:
+                points = self._on_each(nodes, constraint) * weight + (constraint.max_skew - 1)
+                points[codes == 0] = 0
+            else:
+                by_code = counts * weight + (constraint.max_skew - 1)
+                by_code[0] = 0
+                points = by_code[codes]
+            total += points
+        scores = round_half_away(total)
+        if found.ignored is not None:
+            scores[found.ignored] = 0
+        return scores
+
+    def _on_each(self, nodes: Nodes, constraint: Constraint) -> FloatVector:
+        if constraint.selector.is_empty:
+            return np.zeros(len(nodes))
+        groups = self.handle.snapshot().groups
+        group = groups.group(constraint.key, constraint.selects, includes_terminating=False)
+        return nodes.take(group.counts).astype(np.float64)
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
+        """The fewest pods become 100; nodes that lack a key 0."""
+        ignored = state.read(SpreadScoreState).ignored
+        counted = scores if ignored is None else scores[~ignored]
+        low = int(counted.min()) if len(counted) else 0
+        high = max(0, int(counted.max())) if len(counted) else 0
+        if high == 0:
+            normalized = np.full_like(scores, 100)
+        else:
+            normalized = floor_divide((high + low - scores) * 100, np.full_like(scores, high))
+        if ignored is not None:
+            normalized[ignored] = 0
+        return normalized
+
+    # --- what may help ---
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """Pods that come, go or change; nodes that come, go, or change labels or taints."""
+        pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.UPDATE_POD_TOLERATION | ActionType.DELETE
+        nodes = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_TAINT
+        return [
+            EventRegistration(ClusterEvent(EventResource.POD, pods), self._pod_hint),
+            EventRegistration(ClusterEvent(EventResource.NODE, nodes), self._node_hint),
+        ]
+
+    def _hard_constraints(self, pod: Pod) -> tuple[Constraint, ...]:
+        state = self.handle.state
+        return constraints_of(state.pod_info(pod), DO_NOT_SCHEDULE, self.args, state.snapshot())
+
+    def _pod_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+        changed = new if isinstance(new, Pod) else old
+        assert isinstance(changed, Pod)
+        is_target = changed.uid == pod.uid
+        placed = changed.node_name or changed.status.nominated_node_name
+        if not is_target and not (placed and changed.namespace == pod.namespace):
+            return QueueingHint.SKIP
+        constraints = self._hard_constraints(pod)
+        if isinstance(old, Pod) and isinstance(new, Pod):
+            before, after = Identity(old.namespace, old.labels), Identity(new.namespace, new.labels)
+            if is_target and old.tolerations != new.tolerations and any(c.honors_taints for c in constraints):
+                return QueueingHint.QUEUE
+            helps = old.labels != new.labels and any(c.selects(before) != c.selects(after) for c in constraints)
+        else:
+            identity = Identity(changed.namespace, changed.labels)
+            helps = any(constraint.selects(identity) for constraint in constraints)
+        return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+
+    def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+        keys = [constraint.topology_key for constraint in self._hard_constraints(pod)]
+        had = isinstance(old, Node) and all(key in old.labels for key in keys)
+        has = isinstance(new, Node) and all(key in new.labels for key in keys)
+        if not isinstance(old, Node) or not isinstance(new, Node):
+            return QueueingHint.QUEUE if had or has else QueueingHint.SKIP
+        moved = has and (old.taints != new.taints or any(old.labels.get(key) != new.labels.get(key) for key in keys))
+        return QueueingHint.QUEUE if had != has or moved else QueueingHint.SKIP
+
+
+# --- which nodes count ---
+
+
+def _has_keys(nodes: Nodes, constraints: tuple[Constraint, ...]) -> BoolVector | None:
+    """(nodes,) whether a node has every topology key; None when all do."""
+    found: BoolVector | None = None
+    for key in {constraint.topology_key for constraint in constraints}:
+        has: BoolVector = nodes.codes(key) > 0
+        found = has if found is None else found & has
+    return None if found is None or found.all() else found
+
+
+def _counting(nodes: Nodes, constraint: Constraint, pod: PodInfo) -> BoolVector | None:
+    """(nodes,) whether the node inclusion policies let a node count; None when all do."""
+    found: BoolVector | None = None
+    if constraint.honors_affinity:
+        affinity = required_node_affinity(pod.node_choice)
+        if affinity is not None:
+            found = affinity.matches(nodes)
+    if constraint.honors_taints:
+        clean = without_untolerated_taint(nodes, pod.tolerations)
+        found = clean if found is None else found & clean
+    return found
+
+
+def _eligible(a: BoolVector | None, b: BoolVector | None) -> BoolVector | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return a & b
+
+
+def _present(nodes: Nodes, constraint: Constraint, eligible: BoolVector | None, n_values: int) -> BoolVector:
+    """(values,) whether some node that counts has the value."""
+    codes = nodes.codes(constraint.topology_key)
+    present = np.zeros(n_values, dtype=np.bool_)
+    present[codes if eligible is None else codes[eligible]] = True
+    present[0] = False
+    return present
+
+
+def _by_row(nodes: Nodes, eligible: BoolVector | None) -> BoolVector | None:
+    """The same per row of the columns, so that a what-if table can look it up."""
+    if eligible is None or nodes.rows is None:
+        return eligible
+    slots = np.zeros(nodes.columns.n_rows, dtype=np.bool_)
+    slots[nodes.rows] = eligible
+    return slots
+
+
+def _n_registered(nodes: Nodes, key: str, has_keys: BoolVector | None) -> int:
+    """Distinct values among the nodes that are scored; a missing label is the value ""."""
+    label = nodes.label(key)
+    codes = nodes.codes(key) if has_keys is None else nodes.codes(key)[has_keys]
+    seen = np.zeros(len(label.values), dtype=np.bool_)
+    seen[codes] = True
+    empty = label.code("")
+    if empty > 0 and seen[0] and seen[empty]:
+        seen[0] = False
+    return int(np.count_nonzero(seen))
