@@ -1,0 +1,114 @@
+"""From the chosen node to the bound pod: Permit's wait, PreBind, Bind, PostBind.
+
+Rule: kube-scheduler v1.36 bindingCycle. A coroutine that awaits only what the driver offers; whoever started it undoes Reserve and
+assume when it gives anything but SUCCESS.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from kubesched.api import Pod
+from kubesched.framework import (
+    Code,
+    CycleState,
+    Framework,
+    PatchPodStatus,
+    Plugin,
+    Status,
+    checked,
+)
+from kubesched.scheduler.suspension import PermitRequest, perform, suspend
+
+__all__ = ["run_binding_cycle"]
+
+
+async def run_binding_cycle(
+    framework: Framework,
+    state: CycleState,
+    pod: Pod,
+    node_name: str,
+    *,
+    is_waiting: bool,
+    on_permitted: Callable[[], None],
+) -> Status:
+    """Bind a pod that is assumed on a node.
+
+    Args:
+        is_waiting: whether Permit asked to wait.
+        on_permitted: called once Permit has let the pod go on; later failures do not count as unschedulable.
+    Returns: SUCCESS, or why the pod is not bound.
+    """
+    skipped: set[str] = set()
+    if framework.profile.points["preBind"] or is_waiting:
+        status = _pre_flight(framework, state, pod, node_name, skipped)
+        if not status.is_success:
+            return status
+        if is_waiting or len(skipped) < len(framework.profile.points["preBind"]):
+            await perform(PatchPodStatus(pod, nominated_node_name=node_name))
+    if is_waiting:
+        permitted: Status = await suspend(PermitRequest(pod.uid))
+        if not permitted.is_success:
+            return permitted
+    on_permitted()
+    for plugin in framework.profile.points["preBind"]:
+        if plugin.name not in skipped:
+            status = await _call(f'running PreBind plugin "{plugin.name}"', plugin.pre_bind, state, pod, node_name)
+            if not status.is_success:
+                return status.by(plugin.name)
+    return await _bind(framework, state, pod, node_name)
+
+
+def _pre_flight(framework: Framework, state: CycleState, pod: Pod, node_name: str, skipped: set[str]) -> Status:
+    """Which PreBind plugins have something to do; the others are noted in `skipped`."""
+    for plugin in framework.profile.points["preBind"]:
+        if not plugin.defines("pre_bind_pre_flight"):
+            continue
+        what = f'running PreBindPreFlight "{plugin.name}"'
+        try:
+            status = checked(what, plugin.pre_bind_pre_flight(state, pod, node_name))
+        except Exception as error:
+            return Status.error(f"{what}: {error}").by(plugin.name)
+        if status.is_skip:
+            skipped.add(plugin.name)
+        elif status.code is Code.ERROR:
+            return status.by(plugin.name)
+        elif not status.is_success:
+            supported = "It is supposed to return Success, Skip, or Error status"
+            text = f'PreBindPreFlight {plugin.name} returned "{status.code.value}", which is unsupported. {supported}'
+            return Status.error(text).by(plugin.name)
+    return Status.SUCCESS
+
+
+async def _bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status:
+    status = Status.SKIP
+    for plugin in framework.profile.points["bind"]:
+        status = await _call(f'running Bind plugin "{plugin.name}"', plugin.bind, state, pod, node_name)
+        if not status.is_skip:
+            break
+    if not status.is_success:
+        return Status.error(status.message) if status.is_skip else status
+    for plugin in framework.profile.points["postBind"]:
+        await _post_bind(framework, plugin, state, pod, node_name)
+    return status
+
+
+async def _post_bind(framework: Framework, plugin: Plugin, state: CycleState, pod: Pod, node_name: str) -> None:
+    """The pod is bound: a fault in PostBind is worth a message, no more."""
+    try:
+        answer = plugin.post_bind(state, pod, node_name)
+        if inspect.isawaitable(answer):
+            await answer
+    except Exception as error:
+        framework.handle.logger.warning("PostBind plugin %s: %s", plugin.name, error)
+
+
+async def _call(what: str, hook: Callable[..., Any], state: CycleState, pod: Pod, node_name: str) -> Status:
+    """Call a hook that may be a coroutine; faults and nonsense become Error statuses."""
+    try:
+        answer = hook(state, pod, node_name)
+        if inspect.isawaitable(answer):
+            answer = await answer
+    except Exception as error:
+        return Status.error(f"{what}: {type(error).__name__}: {error}")
+    return checked(what, answer)

@@ -1,0 +1,393 @@
+"""The scheduler: events in, decisions and actions out. No I/O, no clock, no threads; a driver runs it.
+
+Theory of operation. A driver feeds `handle_event` with what happens in the cluster, calls `schedule_one` while `queue.can_pop`, and
+runs the binding cycles that come out of it (see `suspension`). A pod on its way: queue -> in flight (scheduling cycle) -> assumed on
+a node, reserved -> binding cycle -> bound, when the API server confirms it by an event. Whatever fails goes through `_failed`, which
+undoes what was done and hands the pod back to the queue. Rule: kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
+"""
+
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, Pod, WatchEvent
+from kubesched.framework import (
+    Action,
+    CycleState,
+    Decision,
+    DeletePod,
+    Diagnosis,
+    Framework,
+    Outcome,
+    PatchPodStatus,
+    Plugin,
+    RecordEvent,
+    Status,
+    Wait,
+    checked,
+)
+from kubesched.queue import Nominator, QueuedPodInfo, SchedulingQueue
+from kubesched.scheduler.binding_cycle import run_binding_cycle
+from kubesched.scheduler.scheduling_cycle import SchedulingCycle
+from kubesched.scheduler.selection import TieBreak
+from kubesched.scheduler.suspension import perform, wait
+from kubesched.scheduler.waiting_pods import MAX_PERMIT_SECONDS, WaitingPod
+from kubesched.state import ClusterState, PodInfo
+
+__all__ = ["BindingCycle", "Scheduler"]
+
+BindingCycle = Coroutine[Any, Any, Decision]
+"""Runs a decision to its end; yields requests (see `suspension`) and gives the decision with its final outcome."""
+
+_ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
+_NOTE_BYTES = 1024
+
+
+class Scheduler:
+    """Schedules the pods of some profiles over one cluster state.
+
+    Args:
+        frameworks: one per scheduler name, all over `state`.
+        emit: takes actions whose outcome nobody waits for.
+        tie_break: which of equally good nodes is taken.
+        rng: the only source of chance.
+        initial_backoff, max_backoff: seconds, as configured.
+
+    Attributes:
+        state, queue: what is known, and who waits.
+        waiting_pods: pods held back in Permit, by uid.
+    """
+
+    def __init__(
+        self,
+        frameworks: Mapping[str, Framework],
+        state: ClusterState,
+        *,
+        emit: Callable[[Action], None],
+        tie_break: TieBreak = TieBreak.UPSTREAM,
+        rng: Random | None = None,
+        initial_backoff: float = 1.0,
+        max_backoff: float = 10.0,
+    ) -> None:
+        self.state = state
+        self.frameworks = frameworks
+        self.waiting_pods: dict[str, WaitingPod] = {}
+        self.preempting: set[str] = set()
+        self._emit = emit
+        self._cycle = SchedulingCycle(tie_break, rng or Random(0))
+        first = next(iter(frameworks.values()))
+        sorter = first.profile.points["queueSort"][0]
+        has_key = sorter.defines("sort_key")
+        self.queue = SchedulingQueue(
+            sort_key=sorter.sort_key if has_key else None,
+            less=None if has_key else sorter.less,
+            pre_enqueue=self._pre_enqueue,
+            hints={name: _registrations(framework) for name, framework in frameworks.items()},
+            initial_backoff=initial_backoff,
+            max_backoff=max_backoff,
+            nominator=Nominator(self._find_pod),
+        )
+        self._nominated = _NominatedPods(self.queue.nominator, state)
+        for framework in frameworks.values():
+            self._connect(framework)
+
+    def _connect(self, framework: Framework) -> None:
+        handle = framework.handle
+        handle.perform = perform
+        handle.wait = wait
+        handle.nominated = self._nominated
+        handle.preempting = self.preempting
+        handle.waiting_pods = lambda: self.waiting_pods
+
+    # --- events in ---
+
+    def handle_event(self, event: WatchEvent, now: float) -> None:
+        """Take in what happened: the state changes, and waiting pods that it may help are moved."""
+        obj = event.object
+        if isinstance(obj, Pod):
+            self._handle_pod(event, obj, now)
+            return
+        for change in self.state.apply(event):
+            self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, now)
+
+    def _handle_pod(self, event: WatchEvent, pod: Pod, now: float) -> None:
+        old = self.state.objects.get("Pod", pod.key)
+        before = old if isinstance(old, Pod) else None
+        is_gone = event.type is EventType.DELETED or pod.is_finished
+        if is_gone and self.state.is_assumed(pod):
+            self._reject_waiting(pod.uid)
+        changes = self.state.apply(event)
+        waited = before is not None and not before.node_name and self._is_mine(before)
+        waits = not is_gone and not pod.node_name and self._is_mine(pod)
+        if waits and not self.state.is_assumed(pod):
+            if waited and before is not None:
+                self.queue.update(before, pod, [change.event for change in changes], now)
+            else:
+                self.queue.add(pod, now)
+        elif waited and before is not None:
+            self.queue.delete(before)
+        for change in changes:
+            if change.event.resource is EventResource.ASSIGNED_POD:
+                self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, now)
+
+    def _is_mine(self, pod: Pod) -> bool:
+        return pod.scheduler_name in self.frameworks
+
+    def _find_pod(self, pod: Pod) -> Pod | None:
+        found = self.state.objects.get("Pod", pod.key)
+        return found if isinstance(found, Pod) and found.uid == pod.uid else None
+
+    def _pre_enqueue(self, pod: Pod, first: str) -> Status:
+        return self.frameworks[pod.scheduler_name].run_pre_enqueue(pod, first)
+
+    # --- one pod ---
+
+    def schedule_one(self, now: float) -> tuple[Decision, BindingCycle | None] | None:
+        """Take the next pod and decide.
+
+        Returns: the decision, with the binding cycle to run when a node was found; None when no pod is to be tried.
+        """
+        queued = self.queue.pop()
+        if queued is None:
+            return None
+        pod = queued.pod
+        framework = self.frameworks[pod.scheduler_name]
+        if pod.is_terminating:
+            note = f"skip schedule deleting pod: {pod.key}"
+            self._emit(RecordEvent("FailedScheduling", "Warning", "Scheduling", pod, note))
+            self.queue.done(pod.uid)
+            outcome = Outcome(Status.unschedulable(), note)
+            return Decision(pod, framework.profile.scheduler_name, queued.attempts, 0, outcome), None
+        info = self._pod_info(queued)
+        snapshot = self.state.snapshot()
+        decision, state = self._cycle.decide(framework, info, snapshot, queued.attempts)
+        if not decision.outcome.status.is_success:
+            self._preempt(decision)
+            self._failed(queued, decision, now)
+            return decision, None
+        return self._take(framework, queued, info, decision, state, now)
+
+    def _pod_info(self, queued: QueuedPodInfo) -> PodInfo:
+        info = queued.pod_info
+        if not isinstance(info, PodInfo):
+            info = queued.pod_info = self.state.pod_info(queued.pod)
+        return info
+
+    def _take(
+        self,
+        framework: Framework,
+        queued: QueuedPodInfo,
+        info: PodInfo,
+        decision: Decision,
+        state: CycleState,
+        now: float,
+    ) -> tuple[Decision, BindingCycle | None]:
+        """Assume the pod on its node, reserve, ask Permit."""
+        node_name = decision.node_name
+        self.queue.nominator.delete(info.pod)
+        placed = self.state.assume(info, node_name)
+        status = framework.run_reserve(state, placed.pod, node_name)
+        waits: dict[str, float] = {}
+        if status.is_success:
+            status = self._run_permit(framework, state, placed.pod, node_name, waits)
+        if not status.is_success:
+            self._undo(framework, state, placed.pod, node_name)
+            _turned_down(decision, status)
+            self._failed(queued, decision, now)
+            return decision, None
+        if waits:
+            self.waiting_pods[info.pod.uid] = WaitingPod(placed.pod, waits, now)
+        if state.pods_to_activate:
+            self._activate(state, now)
+        return decision, self._bind(framework, queued, placed, decision, state, bool(waits))
+
+    @staticmethod
+    def _run_permit(
+        framework: Framework, state: CycleState, pod: Pod, node_name: str, waits: dict[str, float]
+    ) -> Status:
+        for plugin in framework.profile.points["permit"]:
+            what = f'running Permit plugin "{plugin.name}"'
+            try:
+                answer = plugin.permit(state, pod, node_name)
+            except Exception as error:
+                return Status.error(f"{what}: {type(error).__name__}: {error}").by(plugin.name)
+            if isinstance(answer, Wait):
+                waits[plugin.name] = min(answer.seconds, MAX_PERMIT_SECONDS)
+                continue
+            status = checked(what, answer)
+            if not status.is_success:
+                return status.by(plugin.name)
+        return Status.SUCCESS
+
+    async def _bind(
+        self,
+        framework: Framework,
+        queued: QueuedPodInfo,
+        placed: PodInfo,
+        decision: Decision,
+        state: CycleState,
+        is_waiting: bool,
+    ) -> Decision:
+        """The binding cycle, and what follows from its outcome."""
+        pod, node_name = placed.pod, decision.node_name
+        is_permitted = False
+
+        def permitted() -> None:
+            nonlocal is_permitted
+            is_permitted = True
+            self.queue.done(pod.uid)
+
+        status = await run_binding_cycle(
+            framework, state, pod, node_name, is_waiting=is_waiting, on_permitted=permitted
+        )
+        self.waiting_pods.pop(pod.uid, None)
+        now = framework.handle.clock.monotonic()
+        if status.is_success:
+            self._emit(
+                RecordEvent("Scheduled", "Normal", "Binding", pod, f"Successfully assigned {pod.key} to {node_name}")
+            )
+            if state.pods_to_activate:
+                self._activate(state, now)
+            return decision
+        self._undo(framework, state, pod, node_name)
+        _turned_down(decision, status)
+        if status.is_rejected and is_permitted:
+            decision.unschedulable_plugins = frozenset()
+        self._failed(queued, decision, now)
+        self.queue.move_all_to_active_or_backoff_queue(
+            _ASSIGNED_POD_DELETE, pod, None, now, lambda other: other.uid != pod.uid or not status.is_rejected
+        )
+        return decision
+
+    def _undo(self, framework: Framework, state: CycleState, pod: Pod, node_name: str) -> None:
+        framework.run_unreserve(state, pod, node_name)
+        self.state.forget(pod)
+
+    def _activate(self, state: CycleState, now: float) -> None:
+        pods = [pod for pod in state.pods_to_activate.values() if isinstance(pod, Pod)]
+        state.pods_to_activate = {}
+        self.queue.activate(pods, now)
+
+    # --- Permit ---
+
+    def advance(self, now: float) -> None:
+        """Do what time alone causes: backoffs end, Permit deadlines pass."""
+        self.queue.advance(now)
+        for waiting in self.waiting_pods.values():
+            waiting.advance(now)
+
+    def next_deadline(self) -> float | None:
+        """When `advance` has something to do next."""
+        deadlines = [waiting.deadline for waiting in self.waiting_pods.values() if waiting.status is None]
+        queue = self.queue.next_deadline()
+        return min([*deadlines, *([] if queue is None else [queue])], default=None)
+
+    def _reject_waiting(self, uid: str) -> None:
+        waiting = self.waiting_pods.get(uid)
+        if waiting is not None:
+            waiting.reject("", "removed")
+
+    # --- when it fails ---
+
+    def _preempt(self, decision: Decision) -> None:
+        """Carry out what PostFilter found: victims leave, nominations of lower priority on that node end."""
+        name = decision.nominated_node_name
+        if not name or not decision.victims:
+            return
+        for victim in decision.victims:
+            waiting = self.waiting_pods.get(victim.pod.uid)
+            if waiting is not None:
+                waiting.reject("DefaultPreemption", "preempted")
+            elif not victim.pod.is_terminating:
+                self._emit(DeletePod(victim.pod, decision.pod, name))
+        for other in self.queue.nominator.pods_on(name):
+            if other.pod.priority < decision.pod.priority:
+                self.queue.nominator.delete(other.pod)
+                if other.pod.status.nominated_node_name:
+                    self._emit(PatchPodStatus(other.pod, nominated_node_name=""))
+
+    def _failed(self, queued: QueuedPodInfo, decision: Decision, now: float) -> None:
+        """Hand the pod back to the queue, and tell the world why it was not placed."""
+        queued.unschedulable_plugins.update(decision.unschedulable_plugins)
+        queued.pending_plugins.update(decision.pending_plugins)
+        current = self._find_pod(queued.pod)
+        if current is None or current.node_name:
+            self.queue.done(queued.pod.uid)
+        else:
+            if current is not queued.pod:
+                queued.replace_pod(current)
+            self.queue.add_unschedulable_if_not_present(queued, now)
+            if decision.nominated_node_name is not None:
+                self.queue.nominator.add(queued, decision.nominated_node_name)
+            else:
+                self.queue.nominator.add(queued)
+        message = decision.outcome.message
+        self._emit(RecordEvent("FailedScheduling", "Warning", "Scheduling", decision.pod, _note(message)))
+        self._emit(
+            PatchPodStatus(
+                decision.pod,
+                condition=("PodScheduled", "False", decision.reason, message),
+                nominated_node_name=decision.nominated_node_name,
+            )
+        )
+
+
+class _NominatedPods(Mapping[str, Sequence[PodInfo]]):
+    """The nominator as plugins see it: node name -> pods with their parts."""
+
+    def __init__(self, nominator: Nominator, state: ClusterState) -> None:
+        self._nominator = nominator
+        self._state = state
+
+    def __getitem__(self, node_name: str) -> Sequence[PodInfo]:
+        return [self._info(queued) for queued in self._nominator.pods_on(node_name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self._nominator)
+
+    def __len__(self) -> int:
+        return len(self._nominator)
+
+    def _info(self, queued: QueuedPodInfo) -> PodInfo:
+        info = queued.pod_info
+        if not isinstance(info, PodInfo):
+            info = queued.pod_info = self._state.pod_info(queued.pod)
+        return info
+
+
+def _registrations(framework: Framework) -> list[tuple[ClusterEvent, str, Any]]:
+    """What the profile's plugins want to hear of; one that does not say hears of everything."""
+    found: list[tuple[ClusterEvent, str, Any]] = []
+    everything = ClusterEvent(EventResource.WILDCARD, ActionType.ALL)
+    for plugin in framework.profile.plugins:
+        if plugin.defines("events_to_register"):
+            found += [(entry.event, plugin.name, entry.hint) for entry in plugin.events_to_register()]
+        elif _may_reject(plugin):
+            found.append((everything, plugin.name, None))
+    return found
+
+
+def _may_reject(plugin: Plugin) -> bool:
+    return not plugin.extension_points().isdisjoint({"preEnqueue", "preFilter", "filter", "reserve", "permit"})
+
+
+def _turned_down(decision: Decision, status: Status) -> None:
+    """Reserve, Permit or the binding cycle said no: the node counts as the only one there was."""
+    message = status.message
+    if status.is_rejected:
+        diagnosis = Diagnosis(1)
+        diagnosis.absent = status
+        diagnosis.add_plugin(status)
+        message = diagnosis.message
+        decision.unschedulable_plugins = frozenset(diagnosis.unschedulable_plugins)
+        decision.pending_plugins = frozenset(diagnosis.pending_plugins)
+    decision.outcome = Outcome(status, message)
+    decision.nominated_node_name = ""
+
+
+def _note(message: str) -> str:
+    """An event's note is cut to 1024 bytes."""
+    encoded = message.encode()
+    if len(encoded) <= _NOTE_BYTES:
+        return message
+    return encoded[: _NOTE_BYTES - 4].decode(errors="ignore") + " ..."

@@ -1,0 +1,48 @@
+"""How a binding cycle hands its requests to whoever drives it, without knowing an event loop.
+
+A binding cycle is a coroutine. Where it has to wait it yields a request; the driver sends the answer back when there is one: the live
+scheduler from asyncio, the simulator from its calendar.
+"""
+
+import types
+from collections.abc import Callable, Generator
+from typing import Any
+
+import msgspec
+
+from kubesched.framework import Action, ActionDone
+
+__all__ = ["PermitRequest", "Request", "WaitRequest", "perform", "wait"]
+
+
+class WaitRequest(msgspec.Struct, frozen=True):
+    """Go on when the condition holds or the time is over; the answer says whether it holds."""
+
+    condition: Callable[[], object]
+    seconds: float
+
+
+class PermitRequest(msgspec.Struct, frozen=True):
+    """Go on when the waiting pod with this uid was allowed, rejected or timed out; the answer is the Status."""
+
+    uid: str
+
+
+Request = Action | WaitRequest | PermitRequest
+
+
+@types.coroutine
+def suspend(request: Request) -> Generator[Request, Any, Any]:
+    """Yield a request to the driver; gives its answer."""
+    return (yield request)
+
+
+async def perform(action: Action) -> ActionDone:
+    """Have an action carried out and wait for its outcome."""
+    done: ActionDone = await suspend(action)
+    return done
+
+
+async def wait(condition: Callable[[], object], seconds: float) -> bool:
+    """Wait until a condition on the cluster state holds. Returns: false when the time was over first."""
+    return bool(await suspend(WaitRequest(condition, seconds)))

@@ -1,0 +1,58 @@
+"""Pods that a Permit plugin holds back: data with deadlines, no timers.
+
+Rule: kube-scheduler v1.36 waiting pods: a deadline per plugin, at most 15 minutes; allowed when every plugin allowed it; the first
+rejection or deadline rejects it.
+"""
+
+from typing import Final
+
+from kubesched.api import Pod
+from kubesched.framework import Status
+
+__all__ = ["MAX_PERMIT_SECONDS", "WaitingPod"]
+
+MAX_PERMIT_SECONDS: Final = 15 * 60.0
+
+
+class WaitingPod:
+    """One pod in Permit.
+
+    Attributes:
+        pod: the pod, assumed.
+        deadlines: plugin -> (when it rejects by itself, after how many seconds of waiting).
+        status: SUCCESS or the rejection, once decided; else None.
+    """
+
+    __slots__ = ("deadlines", "pod", "status")
+
+    def __init__(self, pod: Pod, waits: dict[str, float], now: float) -> None:
+        self.pod = pod
+        self.deadlines = {name: (now + seconds, seconds) for name, seconds in waits.items()}
+        self.status: Status | None = None
+
+    @property
+    def pending_plugins(self) -> list[str]:
+        """Plugins that have not allowed the pod yet."""
+        return list(self.deadlines)
+
+    def allow(self, plugin: str) -> None:
+        """A plugin lets the pod go on."""
+        self.deadlines.pop(plugin, None)
+        if not self.deadlines and self.status is None:
+            self.status = Status.SUCCESS
+
+    def reject(self, plugin: str, message: str) -> None:
+        """The pod is turned down."""
+        if self.status is None:
+            self.status = Status.unschedulable(message).by(plugin)
+
+    @property
+    def deadline(self) -> float:
+        """When the first plugin rejects it by itself."""
+        return min(when for when, _ in self.deadlines.values())
+
+    def advance(self, now: float) -> None:
+        """Reject it when a plugin's time is over."""
+        for plugin, (when, seconds) in list(self.deadlines.items()):
+            if when <= now and self.status is None:
+                self.reject(plugin, f"rejected due to timeout after waiting {seconds:g}s at plugin {plugin}")
