@@ -1,0 +1,23 @@
+"""Runs the scheduler on a virtual clock and an in-memory cluster."""
+
+from kubesched.simulator.clock import VirtualClock
+from kubesched.simulator.cluster import MemoryCluster
+from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place
+from kubesched.simulator.report import NodeFill, Placement, PodState, Report, Victim
+from kubesched.simulator.simulator import Progress, Simulator
+
+__all__ = [
+    "MemoryCluster",
+    "NodeFill",
+    "Placed",
+    "Placement",
+    "PodState",
+    "PreemptionOutcome",
+    "Progress",
+    "Report",
+    "Simulator",
+    "Victim",
+    "VirtualClock",
+    "pending_in_order",
+    "place",
+]

@@ -1,0 +1,270 @@
+"""Runs the scheduler over a snapshot, on a virtual clock and an in-memory cluster, until nothing more can happen.
+
+The same Scheduler that serves a live cluster takes the pending pods off its queue; its actions are carried out in memory and come back
+as events. A run ends when the active and backoff queues are empty, so that only the flush of unschedulable pods is left, or when pods
+that ended in an error would only be tried again in an unchanged cluster.
+"""
+
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any
+
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.errors import InputError
+from kubesched.framework import Action, Decision, Framework, Profile
+from kubesched.scheduler import (
+    BindingCycle,
+    PermitRequest,
+    Scheduler,
+    TieBreak,
+    WaitRequest,
+    build_frameworks,
+)
+from kubesched.simulator.clock import VirtualClock
+from kubesched.simulator.cluster import MemoryCluster
+from kubesched.simulator.report import NodeFill, Placement, PodState, Report, Victim, owner_of
+from kubesched.state import ClusterState
+
+__all__ = ["Progress", "Simulator"]
+
+Progress = Callable[[int, int], None]
+"""Told now and then: how many pods have been decided, and how many there are."""
+
+_PROGRESS_EVERY = 64
+
+
+class Simulator:
+    """A cluster in memory and a scheduler for it.
+
+    Args:
+        objects: the cluster, as loaded from a snapshot; pods without a node are pending.
+        profiles: what decides; the pods of other schedulers are left alone.
+        tie_break: which of equally good nodes is taken.
+        seed: the source of chance, for random ties and for where preemption begins to search.
+        initial_backoff, max_backoff: seconds, as configured.
+
+    Attributes:
+        state: the cluster; changes as the simulation runs.
+        clock: the virtual clock.
+        rng: the source of chance.
+        pending: pods without a node, in file order.
+        decisions: called with every decision, in order; None for nobody.
+    """
+
+    def __init__(
+        self,
+        objects: Iterable[KubeObject],
+        profiles: Iterable[Profile],
+        *,
+        tie_break: TieBreak = TieBreak.FIRST,
+        seed: int = 0,
+        initial_backoff: float = 1.0,
+        max_backoff: float = 10.0,
+    ) -> None:
+        self.state = ClusterState()
+        self.clock = VirtualClock()
+        self.decisions: Callable[[Decision], None] | None = None
+        self.rng = rng = Random(seed)
+        self.frameworks: dict[str, Framework] = build_frameworks(profiles, self.state, clock=self.clock, rng=rng)
+        self.cluster = MemoryCluster(self.state, self._tell)
+        self.scheduler = Scheduler(
+            self.frameworks,
+            self.state,
+            emit=self._emit,
+            tie_break=tie_break,
+            rng=rng,
+            initial_backoff=initial_backoff,
+            max_backoff=max_backoff,
+        )
+        self._suspended: list[tuple[BindingCycle, Any, float]] = []
+        self._outcomes: dict[str, Decision] = {}
+        self._last_error: dict[str, int] = {}
+        self.pending = self._load(list(objects))
+
+    def _load(self, objects: list[KubeObject]) -> list[Pod]:
+        """Fill the state. Returns: the pods without a node, in file order."""
+        kinds = [(type(obj).__name__, obj) for obj in objects]
+        pending = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished]
+        waiting = {id(pod) for pod in pending}
+        self.state.load([(kind, obj) for kind, obj in kinds if id(obj) not in waiting])
+        return pending
+
+    # --- running ---
+
+    def run(self, progress: Progress | None = None) -> Report:
+        """Schedule every pending pod, as far as that is possible.
+
+        Raises:
+            InputError: the simulator has run already.
+        """
+        if self._outcomes:
+            raise InputError("this simulator has run; make a new one")
+        before = _fill(self.state)
+        for pod in self.pending:
+            self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
+        total = len(self.pending)
+        while self._step():
+            if progress is not None and len(self._outcomes) % _PROGRESS_EVERY == 0:
+                progress(len(self._outcomes), total)
+        if progress is not None:
+            progress(total, total)
+        return self._report(before)
+
+    def _step(self) -> bool:
+        """Try one pod, or let time pass; false when nothing more can happen."""
+        taken = self.scheduler.schedule_one(self.clock.seconds)
+        if taken is not None:
+            decision, binding = taken
+            self._note(decision)
+            if binding is not None:
+                self._drive(binding, None)
+            elif decision.reason == "SchedulerError":
+                self._give_up_if_unchanged(decision)
+            return True
+        return self._pass_time()
+
+    def _pass_time(self) -> bool:
+        waiting = self.scheduler.queue.counts()
+        deadline = self.scheduler.next_deadline()
+        suspended = [until for _, _, until in self._suspended]
+        if not waiting["backoff"] and not waiting["active"] and not suspended:
+            return False
+        times = [*suspended, *([] if deadline is None else [deadline])]
+        if not times:
+            return False
+        self.clock.advance_to(max(min(times), self.clock.seconds))
+        self.scheduler.advance(self.clock.seconds)
+        self._resume()
+        return True
+
+    def _give_up_if_unchanged(self, decision: Decision) -> None:
+        """A pod that failed twice in the same cluster will fail again: stop trying it."""
+        generation = self.state.columns.row_log.generation
+        if self._last_error.get(decision.pod.uid) == generation:
+            self.scheduler.queue.delete(decision.pod)
+        self._last_error[decision.pod.uid] = generation
+
+    # --- binding cycles ---
+
+    def _drive(self, binding: BindingCycle, answer: Any) -> None:
+        """Run a binding cycle until it ends or has to wait."""
+        try:
+            while True:
+                request = binding.send(answer)
+                if isinstance(request, Action):
+                    answer = self.cluster.perform(request)
+                elif isinstance(request, WaitRequest) and request.condition():
+                    answer = True
+                elif isinstance(request, PermitRequest) and self._permit_status(request) is not None:
+                    answer = self._permit_status(request)
+                else:
+                    self._suspended.append((binding, request, self._until(request)))
+                    return
+        except StopIteration as end:
+            self._note(end.value)
+
+    def _until(self, request: Any) -> float:
+        if isinstance(request, WaitRequest):
+            return self.clock.seconds + request.seconds
+        return self.scheduler.waiting_pods[request.uid].deadline
+
+    def _permit_status(self, request: PermitRequest) -> Any:
+        return self.scheduler.waiting_pods[request.uid].status
+
+    def _resume(self) -> None:
+        """Go on with binding cycles whose wait is over."""
+        suspended, self._suspended = self._suspended, []
+        for binding, request, until in suspended:
+            if isinstance(request, WaitRequest):
+                holds = bool(request.condition())
+                if holds or until <= self.clock.seconds:
+                    self._drive(binding, holds)
+                    continue
+            elif (status := self._permit_status(request)) is not None:
+                self._drive(binding, status)
+                continue
+            self._suspended.append((binding, request, until))
+
+    # --- what happens ---
+
+    def _tell(self, event: WatchEvent) -> None:
+        self.scheduler.handle_event(event, self.clock.seconds)
+
+    def _emit(self, action: Action) -> None:
+        self.cluster.perform(action)
+
+    def _note(self, decision: Decision) -> None:
+        earlier = self._outcomes.get(decision.pod.uid)
+        if earlier is not None and decision.nominated_node_name is None:
+            decision.victims = decision.victims or earlier.victims
+        self._outcomes[decision.pod.uid] = decision
+        if self.decisions is not None:
+            self.decisions(decision)
+
+    # --- the report ---
+
+    def _report(self, before: dict[str, dict[str, int]]) -> Report:
+        evicted = {action.pod.uid: action.preemptor.key for action in self.cluster.evicted}
+        victims: dict[str, list[str]] = {}
+        for action in self.cluster.evicted:
+            victims.setdefault(action.preemptor.uid, []).append(action.pod.key)
+        gated = {waiting.key: waiting.message for waiting in self.scheduler.queue.pending().pods if waiting.gated_by}
+        placements = []
+        for pod in sorted(self.pending, key=lambda pod: -pod.priority):
+            placement = self._placement(pod, gated)
+            placement.victims = tuple(victims.get(pod.uid, ()))
+            placement.evicted_by = evicted.get(pod.uid, "")
+            placements.append(placement)
+        left = tuple(
+            Victim(action.pod.key, owner_of(action.pod), action.node_name, action.preemptor.key)
+            for action in self.cluster.evicted
+        )
+        return Report(tuple(placements), left, _node_fills(self.state, before), self.clock.seconds)
+
+    def _placement(self, pod: Pod, gated: dict[str, str]) -> Placement:
+        name = pod.scheduler_name
+        if name not in self.frameworks:
+            return Placement(pod.key, "", PodState.NOT_TRIED, message=f'no profile has the scheduler name "{name}"')
+        if pod.is_terminating:
+            return Placement(pod.key, name, PodState.NOT_TRIED, message="the pod is being deleted")
+        decision = self._outcomes.get(pod.uid)
+        if decision is None:
+            return Placement(pod.key, name, PodState.NOT_TRIED, message=gated.get(pod.key, ""))
+        placement = Placement(pod.key, name, PodState.SCHEDULED, attempts=decision.attempt)
+        if decision.node_name and decision.chosen is not None:
+            placement.node = decision.node_name
+            placement.total = decision.chosen.total
+            placement.scores = decision.chosen.scores
+            placement.runners_up = decision.runners_up
+        else:
+            placement.state = PodState.ERROR if decision.reason == "SchedulerError" else PodState.UNSCHEDULABLE
+            placement.reason = decision.reason
+            placement.message = decision.outcome.message
+            current = self.state.objects.get("Pod", pod.key)
+            if isinstance(current, Pod):
+                placement.nominated_node = current.status.nominated_node_name
+        return placement
+
+
+def _fill(state: ClusterState) -> dict[str, dict[str, int]]:
+    """What the pods on each node hold, by resource."""
+    columns = state.columns
+    names = columns.resources.values
+    found = {}
+    for name, row in columns.row_of.items():
+        held = columns.requested[:, row].tolist()
+        used = {resource: amount for resource, amount in zip(names, held, strict=False) if amount}
+        found[name] = {**used, "pods": int(columns.n_pods[row])}
+    return found
+
+
+def _node_fills(state: ClusterState, before: dict[str, dict[str, int]]) -> tuple[NodeFill, ...]:
+    columns = state.columns
+    names = columns.resources.values
+    after = _fill(state)
+    fills = []
+    for name, row in columns.row_of.items():
+        offered = columns.allocatable[:, row].tolist()
+        room = {resource: amount for resource, amount in zip(names, offered, strict=False) if amount}
+        fills.append(NodeFill(name, {**room, "pods": int(columns.allowed_pods[row])}, before[name], after[name]))
+    return tuple(fills)
