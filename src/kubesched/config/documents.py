@@ -6,6 +6,7 @@ findings stand in upstream's order.
 """
 
 import json
+import math
 import re
 from typing import Any, Final, NoReturn
 
@@ -15,7 +16,7 @@ import yaml
 from kubesched.config.field_errors import quoted
 from kubesched.errors import ConfigError
 
-__all__ = ["Document", "JsonObject", "parse_document"]
+__all__ = ["Document", "JsonObject", "parse_document", "parse_value", "write_yaml"]
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -37,12 +38,24 @@ class JsonObject(dict[str, Any]):
 
 
 def parse_document(text: str) -> Document:
-    """Read the first YAML document, or the JSON object, of a text.
+    """Read the first YAML document, or the JSON object, of a text; one that begins with a brace has to be JSON.
 
     Raises:
         ConfigError: neither; upstream's text for YAML.
     """
     return _parse_json(text) if text.lstrip().startswith("{") else _parse_yaml(text)
+
+
+def parse_value(text: str) -> Document:
+    """Read JSON, or else YAML, `{a: b}` too, which upstream does not know.
+
+    Raises:
+        ConfigError: neither.
+    """
+    try:
+        return parse_document(text)
+    except ConfigError:
+        return _parse_yaml(text)
 
 
 def _parse_json(text: str) -> Document:
@@ -130,14 +143,24 @@ def _construct_bool(loader: _Loader, node: yaml.ScalarNode) -> bool:
     return loader.construct_scalar(node).lower() in _TRUE
 
 
-def _construct_int(loader: _Loader, node: yaml.ScalarNode) -> int:
+def _construct_int(loader: _Loader, node: yaml.ScalarNode) -> int | float | str:
     digits = loader.construct_scalar(node).replace("_", "")
     octal = re.fullmatch(r"([-+]?)0([0-7]+)", digits)
-    return int(f"{octal[1]}0o{octal[2]}" if octal else digits, 0)
+    try:
+        return int(f"{octal[1]}0o{octal[2]}" if octal else digits, 0)
+    except ValueError:  # Python refuses thousands of digits, and there are none in `0b_`
+        return _construct_float(loader, node)
 
 
-def _construct_float(loader: _Loader, node: yaml.ScalarNode) -> float:
-    number = float(loader.construct_scalar(node).replace("_", ""))
+def _construct_float(loader: _Loader, node: yaml.ScalarNode) -> int | float | str:
+    """A number; a text where it is none that JSON has."""
+    text: str = loader.construct_scalar(node)
+    try:
+        number = float(text.replace("_", ""))
+    except ValueError:
+        return text
+    if not math.isfinite(number):
+        return text
     return int(number) if number.is_integer() else number
 
 
@@ -155,6 +178,21 @@ def _key_text(key: object, node: yaml.Node) -> str:
     if isinstance(key, int | float):
         return str(key)
     raise yaml.constructor.ConstructorError(None, None, "a key has to be a text", node.start_mark)
+
+
+def write_yaml(value: object) -> str:
+    """Write plain values as a YAML text that kubectl's reader and this one read back as they were."""
+    text: str = yaml.dump(value, Dumper=_Dumper, allow_unicode=True, width=4096)
+    return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes every text that the reader would take for something else, such as `y` and `1e3`; repeats shared values."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
 for _name, _pattern, _first in (

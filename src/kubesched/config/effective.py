@@ -33,8 +33,8 @@ def effective(configuration: KubeSchedulerConfiguration) -> dict[str, PlainValue
     for optional in ("extenders", "delayCacheUntilActive"):
         if not plain[optional]:
             del plain[optional]
-    ordered: dict[str, PlainValue] = _sorted(plain)
-    return ordered
+    written: dict[str, PlainValue] = _as_written(plain)
+    return written
 
 
 def _plain(value: msgspec.Struct) -> dict[str, Any]:
@@ -96,9 +96,10 @@ def _without_zero(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if value}
 
 
-def _sorted(value: Any) -> Any:
+def _as_written(value: Any) -> Any:
+    """Sorted keys, lists, and whole numbers without a point, as Go writes them."""
     if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
+        return {key: _as_written(value[key]) for key in sorted(value)}
     if isinstance(value, list | tuple):
-        return [_sorted(entry) for entry in value]
-    return value
+        return [_as_written(entry) for entry in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

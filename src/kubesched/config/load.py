@@ -6,13 +6,13 @@ from typing import Protocol, runtime_checkable
 from kubesched.config.args import PluginArgs
 from kubesched.config.decode import decode_configuration
 from kubesched.config.decode_args import decode_args
-from kubesched.config.documents import parse_document
+from kubesched.config.documents import parse_value
 from kubesched.config.field_errors import config_error
 from kubesched.config.strict import strict_error, yaml_faults
 from kubesched.config.type_meta import API_VERSION, KIND
 from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.config.validation import validate
-from kubesched.errors import ConfigError
+from kubesched.errors import ConfigError, InputError
 
 __all__ = ["Readable", "load_args", "load_configuration"]
 
@@ -35,6 +35,7 @@ def load_configuration(
         args_types: the Args class of every plugin that is known, by the plugin's name. Arguments of other plugins are
             kept as they are. Only the names that the configuration uses are looked up.
     Raises:
+        InputError: the file cannot be read.
         ConfigError: the configuration does not hold. The text begins with kube-scheduler's own where it has one; our
             help follows on indented lines.
     """
@@ -61,9 +62,10 @@ def load_args(
         args_types: as for `load_configuration`.
     Returns: as in `PluginConfig.args`.
     Raises:
+        InputError: the file cannot be read.
         ConfigError: the text is not the arguments of this plugin.
     """
-    parsed = parse_document(_text_of(source))
+    parsed = parse_value(_text_of(source))
     args, faults = decode_args(name, parsed.value, args_types)
     faults = [*yaml_faults(parsed), *faults]
     if faults:
@@ -77,6 +79,7 @@ def _text_of(source: str | bytes | Readable) -> str:
     try:
         return (source if isinstance(source, bytes) else source.read_bytes()).decode("utf-8-sig")
     except OSError as error:
-        raise ConfigError(f"open {source!s}: {(error.strerror or str(error)).lower()}") from None
+        raise InputError(f"open {source!s}: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"yaml: the text is not UTF-8: byte {error.start}") from None
+        name = f"{source!s}: " if isinstance(source, Readable) else ""
+        raise InputError(f"{name}this is no UTF-8 text: byte {error.start} belongs to no character") from error

@@ -185,7 +185,7 @@ def _find(document: Any, path: str, kind: str | None) -> tuple[str, Any]:
     In a mapping with free keys msgspec says `[...]` for each of them: there it is the first value of the kind it met.
     """
     steps = re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", path)
-    candidates = list(_candidates(document, steps, ""))
+    candidates = list(_candidates(document, steps, "")) or [(path, None)]
     return next((found for found in candidates if _KINDS.get(type(found[1])) == kind), candidates[0])
 
 
@@ -195,7 +195,8 @@ def _candidates(value: Any, steps: list[tuple[str, str]], path: str) -> Iterator
         return
     (name, index), *rest = steps
     if name:
-        yield from _candidates(value[name], rest, child(path, name))
+        if name in value:
+            yield from _candidates(value[name], rest, child(path, name))
     elif index != "...":
         yield from _candidates(value[int(index)], rest, item(path, int(index)))
     else:

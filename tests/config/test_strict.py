@@ -1,0 +1,104 @@
+from typing import Annotated
+
+import msgspec
+import pytest
+
+from kubesched.config.documents import parse_value
+from kubesched.config.scalars import Duration
+from kubesched.config.strict import convert, describe, select_known
+from kubesched.errors import ConfigError
+
+
+class Inner(msgspec.Struct, rename="camel"):
+    some_count: Annotated[int, msgspec.Meta(ge=0, le=9)] = 0
+    wait: Duration = Duration(0)
+
+
+class Outer(msgspec.Struct, rename="camel"):
+    name: str = ""
+    flag: bool = True
+    ratio: float = 0
+    inner: Inner | None = None
+    items: tuple[Inner, ...] = ()
+    by_key: dict[str, Inner] = {}
+
+
+def texts(text: str) -> list[str]:
+    return [fault.text for fault in select_known(parse_value(text).value, Outer)[1]]
+
+
+def decode(text: str) -> Outer:
+    return convert(select_known(parse_value(text).value, Outer)[0], Outer)
+
+
+def error_of(text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        decode(text)
+    return str(caught.value)
+
+
+def test_unknown_fields_are_found_at_any_depth():
+    assert texts("{foo: 1, inner: {x: 1}, items: [{}, {SomeCount: 1}], byKey: {k: {z: 1}}}") == [
+        'unknown field "byKey.k.z"',
+        'unknown field "foo"',
+        'unknown field "inner.x"',
+        'unknown field "items[1].SomeCount"',
+    ]
+
+
+def test_unknown_and_repeated_fields_of_json_stand_in_its_order():
+    assert texts('{"z": 1, "name": "a", "name": "b", "items": [{"x": 1}], "b": 1}') == [
+        'unknown field "z"',
+        'duplicate field "name"',
+        'unknown field "items[0].x"',
+        'unknown field "b"',
+    ]
+
+
+def test_the_help_offers_the_nearest_field_or_all():
+    faults = select_known({"Name": 1, "inner": {"zzz": 1}}, Outer)[1]
+    assert [fault.help for fault in faults] == [
+        ('Name: did you mean "name"?',),
+        ("inner.zzz: allowed here: someCount, wait",),
+    ]
+
+
+def test_null_is_absent_and_an_empty_item():
+    assert decode("{name: null, inner: null, items: [null]}") == Outer(items=(Inner(),))
+
+
+def test_a_duration_is_read_from_its_text():
+    assert decode("inner: {wait: 1m}").inner == Inner(wait=Duration(60))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name: 5", "name: expected a text, found the number 5; put it in quotes"),
+        ("flag: 'no'", 'flag: expected true or false, found the text "no"'),
+        ("ratio: x", 'ratio: expected a number, found the text "x"'),
+        ("inner: [1]", "inner: expected a mapping, found a list"),
+        ("items: {a: 1}", "items: expected a list, found a mapping"),
+        ("items: [{}, {someCount: 1.5}]", "items[1].someCount: expected a whole number, found the number 1.5"),
+        ("inner: {someCount: 10}", "inner.someCount: expected a whole number of at most 9, found the number 10"),
+        ("byKey: {a: {}, b: {someCount: x}}", 'byKey.b.someCount: expected a whole number, found the text "x"'),
+        ("inner: {wait: 5}", "inner.wait: expected a duration such as 15s or 1m30s, found the number 5"),
+        (
+            "inner: {wait: soon}",
+            'time: invalid duration "soon"\n  inner.wait: a duration is a number with a unit, such as 15s or 1m30s',
+        ),
+    ],
+)
+def test_a_wrong_type_is_told_with_its_path(text, message):
+    assert error_of(text) == message
+
+
+def test_values_are_described_in_words():
+    assert [describe(value) for value in (None, True, "a", 1.5, [], {})] == [
+        "null",
+        "true",
+        'the text "a"',
+        "the number 1.5",
+        "a list",
+        "a mapping",
+    ]

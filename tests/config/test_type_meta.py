@@ -1,0 +1,54 @@
+import pytest
+
+from kubesched.config import effective, load_configuration
+from kubesched.errors import ConfigError
+from tests.config.loading import error_of, first_line, load
+
+V1 = "kubescheduler.config.k8s.io/v1"
+
+
+def error_of_text(text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load_configuration(text, args_types={})
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [("KubeSchedulerConfiguration", f"{V1}beta3"), ("Policy", "v1"), ("KubeSchedulerConfiguration", f"{V1}alpha1")],
+)
+def test_an_older_form_is_sent_to_the_converter(kind, version):
+    message = error_of_text(f"kind: {kind}\napiVersion: {version}")
+    assert message.startswith(f'no kind "{kind}" is registered for version "{version}"\n')
+    assert "kubesched config convert" in message
+
+
+def test_another_object_is_told_what_is_read_here():
+    message = error_of_text("kind: Pod\napiVersion: v1")
+    assert message.startswith('no kind "Pod" is registered for version "v1"\n  apiVersion: ')
+    assert "convert" not in message
+
+
+def test_what_is_no_mapping_is_refused():
+    assert error_of_text("[a]") == "couldn't get version/kind; json parse error: expected a mapping, found a list"
+
+
+def test_a_kind_that_is_no_text_is_refused():
+    assert first_line(error_of_text("kind: 5")) == (
+        "couldn't get version/kind; json parse error: kind: expected a text, found the number 5"
+    )
+
+
+ARGS = "profiles: [{{pluginConfig: [{{name: NodeResourcesFit, args: {args}}}]}}]"
+
+
+@pytest.mark.parametrize("args", ["{kind: NodeResourcesFitArgs}", f"{{apiVersion: {V1}}}", "null", "{}"])
+def test_kind_and_version_of_arguments_are_optional(args):
+    assert effective(load(ARGS.format(args=args))) == effective(load())
+
+
+def test_arguments_of_an_unknown_kind_are_refused():
+    assert first_line(error_of(ARGS.format(args="{kind: Foo}"))) == (
+        "decoding .profiles[0].pluginConfig[0]: decoding args for plugin NodeResourcesFit: "
+        f'no kind "Foo" is registered for version "{V1}"'
+    )
