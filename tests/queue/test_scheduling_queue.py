@@ -472,8 +472,19 @@ def test_a_rejected_pod_is_gated_when_an_event_would_bring_it_back():
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 0.5)
     assert places(queue) == {"a": "gated"}
     assert queue.pending().pods[0].rejected_by == ("Gates", "P")
+
+
+def test_a_gated_pod_does_not_move_on_events_of_the_plugins_that_rejected_it_before():
+    gate = Gate(Gates=set())
+    queue, _ = make_queue(A_SECOND_TRY, (NODE_TAINT, "Gates", None), pre_enqueue=gate)
+    reject(queue, make_pod(), 0.0, "P")
+    gate.closed["Gates"].add("a")
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 0.5)
+    gate.closed["Gates"].clear()
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 5.0)
     assert places(queue) == {"a": "gated"}
+    queue.move_all_to_active_or_backoff_queue(NODE_TAINT, None, None, 5.0)
+    assert places(queue) == {"a": "active"}
 
 
 def test_pre_enqueue_runs_on_the_way_to_backoff():
@@ -609,6 +620,15 @@ def test_a_pod_that_backs_off_is_updated_in_place():
     assert places(queue) == {"a": "backoff"}
     queue.advance(2.0)
     assert queue.pop().pod.priority == 5
+
+
+def test_a_pod_that_backs_off_is_sorted_anew_within_its_second():
+    queue, _ = make_queue(A_SECOND_TRY)
+    for name in "ab":
+        reject(queue, make_pod(name), 0.0, "P")
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 0.1)
+    update(queue, make_pod("b", priority=5))
+    assert pop_names(queue) == ["b", "a"]
 
 
 def test_an_update_drops_what_the_scheduler_kept_beside_the_old_pod():

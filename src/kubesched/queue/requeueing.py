@@ -82,15 +82,13 @@ class RequeueingTable:
             is_pending = plugin in info.pending_plugins
             if not is_pending and plugin not in info.unschedulable_plugins:
                 continue
-            if strategy is not QueueingStrategy.SKIP and not is_pending:
-                continue  # only a pending plugin can still improve the answer
             if _ask(hint, info.pod, old, new) is QueueingHint.SKIP:
                 continue
             if is_pending:
                 return QueueingStrategy.IMMEDIATELY
             strategy = QueueingStrategy.AFTER_BACKOFF
             if not info.pending_plugins:
-                break
+                break  # nothing can improve the answer
         return strategy
 
     def _find_interest(self, event: ClusterEvent) -> Interest:

@@ -208,7 +208,7 @@ class SchedulingQueue:
         """Hand back a pod whose attempt failed; this ends the attempt.
 
         `info.unschedulable_plugins` and `info.pending_plugins` name the plugins that rejected it, both empty after an
-        error; `info.pod` is the version to try next.
+        error; `info.pod` is the version to try next, of the uid that was popped.
 
         Raises:
             StateError: a pod of that name waits already.
@@ -333,10 +333,11 @@ class SchedulingQueue:
     def _add(self, pod: Pod, label: str, now: float) -> None:
         if not pod.uid:
             raise StateError(f'pod "{pod.key}" has no metadata.uid; the queue tells pods apart by it, so give it one')
-        earlier = self._pods.pop(pod.key, None)
+        key = pod.key
+        earlier = self._pods.pop(key, None)
         if earlier is not None:
             self._withdraw(earlier)
-        info = QueuedPodInfo(pod=pod, key=pod.key, timestamp=now)
+        info = QueuedPodInfo(pod=pod, key=key, timestamp=now)
         if self._is_let_in(info, label):
             self._to_active(info, label, now)
             self.nominator.add(info)
