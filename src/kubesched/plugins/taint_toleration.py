@@ -1,0 +1,97 @@
+"""TaintToleration: untolerated NoSchedule and NoExecute taints reject; PreferNoSchedule taints lower a node's score.
+
+Rule: kube-scheduler v1.36 TaintToleration. The score is reversed when it is normalised: without any such taint every
+node has 100.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.engine import IntVector
+from kubesched.framework import (
+    CycleState,
+    DependsOn,
+    EventRegistration,
+    Plugin,
+    QueueingHint,
+    Status,
+    default_normalize,
+)
+from kubesched.plugins.hints import on_own_update
+from kubesched.plugins.tolerations import has_untolerated_taint, judged_taints
+from kubesched.state import Nodes
+
+__all__ = ["TaintToleration"]
+
+
+class PreScored:
+    """Says that PreScore ran: the score itself reads the pod's tolerations."""
+
+    __slots__ = ()
+
+
+_PRE_SCORED = PreScored()
+
+
+class TaintToleration(Plugin):
+    """Hold the pod's tolerations against the node's taints."""
+
+    depends_on = DependsOn.NODE
+    reasons = (Status.unresolvable("node(s) had untolerated taint(s)"),)
+
+    # --- filter ---
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+        """1 where a taint keeps the pod away."""
+        return judged_taints(nodes, state.pod.tolerations).keep_away[nodes.taint_ids].view(np.int8)
+
+    def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """The tolerations."""
+        return state.pod.tolerations
+
+    # --- score ---
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Never skips: nodes without such a taint earn 100."""
+        state.write(_PRE_SCORED)
+        return Status.SUCCESS
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """The number of PreferNoSchedule taints that are not tolerated."""
+        _check_pre_scored(state)
+        return judged_taints(nodes, state.pod.tolerations).n_unwanted[nodes.taint_ids]
+
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """The tolerations."""
+        _check_pre_scored(state)
+        return state.pod.tolerations
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
+        """The most such taints become 0."""
+        return default_normalize(scores, reverse=True)
+
+    # --- what may help ---
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """A node comes or loses taints; the pod gets tolerations."""
+        opens = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
+        tolerates = ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_TOLERATION)
+        return [EventRegistration(opens, _node_hint), EventRegistration(tolerates, on_own_update)]
+
+
+def _check_pre_scored(state: CycleState) -> None:
+    """A kept column must not hide that PreScore is switched off."""
+    if state.find(PreScored) is None:
+        raise RuntimeError('failed to read "PreScoreTaintToleration" from cycleState: not found')
+
+
+def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    assert isinstance(new, Node)
+    if has_untolerated_taint(new.taints, pod.tolerations):
+        return QueueingHint.SKIP
+    was_closed = not isinstance(old, Node) or has_untolerated_taint(old.taints, pod.tolerations)
+    return QueueingHint.QUEUE if was_closed else QueueingHint.SKIP
