@@ -1,0 +1,54 @@
+"""NodeUnschedulable: a cordoned node takes only pods that tolerate the taint of that name.
+
+Rule: kube-scheduler v1.36 NodeUnschedulable.
+"""
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod, Taint
+from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
+from kubesched.plugins.tolerations import is_tolerated
+from kubesched.state import Nodes
+
+__all__ = ["NodeUnschedulable"]
+
+_TAINT: Final = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+
+
+class NodeUnschedulable(Plugin):
+    """Keep pods off cordoned nodes."""
+
+    depends_on = DependsOn.NODE
+    reasons = (Status.unresolvable("node(s) were unschedulable"),)
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+        """1 where the node is cordoned."""
+        if is_tolerated(_TAINT, state.pod.tolerations.value):
+            return np.zeros(len(nodes), dtype=np.int8)
+        return nodes.unschedulable.astype(np.int8)
+
+    def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """The tolerations."""
+        return state.pod.tolerations
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """A node comes or is uncordoned; the pod gets tolerations."""
+        opens = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
+        tolerates = ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_TOLERATION)
+        return [EventRegistration(opens, _node_hint), EventRegistration(tolerates, _pod_hint)]
+
+
+def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    assert isinstance(new, Node)
+    was_closed = not isinstance(old, Node) or old.unschedulable
+    return QueueingHint.QUEUE if was_closed and not new.unschedulable else QueueingHint.SKIP
+
+
+def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    assert isinstance(new, Pod)
+    helps = new.uid == pod.uid and is_tolerated(_TAINT, new.tolerations)
+    return QueueingHint.QUEUE if helps else QueueingHint.SKIP
