@@ -1,0 +1,139 @@
+"""What a pod says about nodes by their labels and names, parsed once per distinct wording and judged over columns.
+
+NodeAffinity filters and scores by it; PodTopologySpread counts only nodes that it allows. Rule: kube-scheduler v1.36
+component-helpers nodeaffinity: terms are ORed; an empty term matches nothing; a term that does not parse matches
+nothing either, and what is wrong with it is told only where no other term matches.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from kubesched.api import (
+    Node,
+    NodeAffinity,
+    NodeSelector,
+    ParsedNodeTerm,
+    PreferredSchedulingTerm,
+    Requirement,
+    parse_node_term,
+)
+from kubesched.engine import BoolVector, IntVector
+from kubesched.errors import SelectorError
+from kubesched.state import NodeChoice, Nodes, Part
+
+__all__ = ["NodeTerms", "PreferredTerms", "RequiredNodeAffinity", "parse_preferred", "required_node_affinity"]
+
+
+class NodeTerms:
+    """A parsed NodeSelector.
+
+    Attributes:
+        terms: those that can match.
+        faults: what is wrong with the others.
+    """
+
+    __slots__ = ("faults", "terms")
+
+    def __init__(self, selector: NodeSelector) -> None:
+        self.terms: list[ParsedNodeTerm] = []
+        self.faults: list[str] = []
+        for i, term in enumerate(selector.node_selector_terms or ()):
+            if not term.is_empty:
+                try:
+                    self.terms.append(parse_node_term(term, f"nodeSelectorTerms[{i}]."))
+                except SelectorError as error:
+                    self.faults.append(str(error))
+
+    def matches(self, nodes: Nodes) -> BoolVector:
+        """(nodes,) bool: nodes that some term matches."""
+        if not self.terms:
+            return np.zeros(len(nodes), dtype=np.bool_)
+        found = nodes.matching(self.terms[0])
+        for term in self.terms[1:]:
+            found |= nodes.matching(term)
+        return found
+
+    def matches_node(self, node: Node) -> bool:
+        """Whether some term matches a node object."""
+        return any(term.matches(node.labels, node.name) for term in self.terms)
+
+
+class RequiredNodeAffinity:
+    """spec.nodeSelector and the required node affinity of a pod: both must hold.
+
+    Attributes:
+        pairs: a requirement for each pair of the node selector, taken as written: nobody checks its syntax.
+        terms: the required terms; None where there is no such field, which allows every node.
+    """
+
+    __slots__ = ("pairs", "terms")
+
+    def __init__(self, node_selector: Iterable[tuple[str, str]], affinity: NodeAffinity | None) -> None:
+        self.pairs = tuple(Requirement(key, "In", (value,)) for key, value in node_selector)
+        required = affinity.required if affinity else None
+        self.terms = None if required is None else NodeTerms(required)
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with terms that do not parse."""
+        return self.terms.faults if self.terms else []
+
+    def matches(self, nodes: Nodes) -> BoolVector:
+        """(nodes,) bool: nodes that the pod allows."""
+        found = np.ones(len(nodes), dtype=np.bool_) if self.terms is None else self.terms.matches(nodes)
+        for pair in self.pairs:
+            found &= nodes.satisfying(pair)
+        return found
+
+    def matches_node(self, node: Node) -> bool:
+        """Whether the pod allows a node object."""
+        if not all(pair.matches(node.labels) for pair in self.pairs):
+            return False
+        return self.terms is None or self.terms.matches_node(node)
+
+
+def required_node_affinity(choice: Part[NodeChoice]) -> RequiredNodeAffinity | None:
+    """The parsed requirements of a pod; None where it has none, so that every node will do."""
+    value = choice.value
+    if not value.node_selector and (value.affinity is None or value.affinity.required is None):
+        return None
+    found: RequiredNodeAffinity | None = choice.compiled.get(RequiredNodeAffinity)
+    if found is None:
+        found = choice.compiled[RequiredNodeAffinity] = RequiredNodeAffinity(value.node_selector, value.affinity)
+    return found
+
+
+class PreferredTerms:
+    """Node selector terms that earn points.
+
+    Attributes:
+        weighted: (weight, term) of each.
+        faults: what is wrong with those that do not parse.
+    """
+
+    __slots__ = ("faults", "weighted")
+
+    def __init__(self, weighted: list[tuple[int, ParsedNodeTerm]], faults: list[str]) -> None:
+        self.weighted = weighted
+        self.faults = faults
+
+    def score(self, nodes: Nodes) -> IntVector:
+        """(nodes,) int64: the sum of the weights of the matching terms."""
+        total = np.zeros(len(nodes), dtype=np.int64)
+        for weight, term in self.weighted:
+            total[nodes.matching(term)] += weight
+        return total
+
+
+def parse_preferred(terms: Iterable[PreferredSchedulingTerm]) -> PreferredTerms:
+    """Parse preferred terms; those of weight 0 and empty ones are dropped unread."""
+    weighted: list[tuple[int, ParsedNodeTerm]] = []
+    faults: list[str] = []
+    for i, term in enumerate(terms):
+        if term.weight and not term.preference.is_empty:
+            try:
+                weighted.append((term.weight, parse_node_term(term.preference, f"[{i}].")))
+            except SelectorError as error:
+                faults.append(str(error))
+    return PreferredTerms(weighted, faults)
