@@ -1,0 +1,169 @@
+"""NodeAffinity: spec.nodeSelector, required and preferred node affinity, and what the arguments add for every pod.
+
+PreFilter narrows the nodes to those that terms name by `metadata.name In [...]`; the filter takes such a field with
+more than one name for a parse error, so that the term matches nothing. Rule: kube-scheduler v1.36 NodeAffinity.
+"""
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    KubeObject,
+    Node,
+    NodeSelectorTerm,
+    Pod,
+)
+from kubesched.config import joined
+from kubesched.engine import IntVector
+from kubesched.framework import (
+    CycleState,
+    DependsOn,
+    EventRegistration,
+    Plugin,
+    PreFilterResult,
+    QueueingHint,
+    Status,
+    default_normalize,
+)
+from kubesched.plugins.args import NodeAffinityArgs
+from kubesched.plugins.node_selection import (
+    NodeTerms,
+    PreferredTerms,
+    RequiredNodeAffinity,
+    parse_preferred,
+    required_node_affinity,
+)
+from kubesched.state import NodeChoice, Nodes, Part
+
+__all__ = ["NodeAffinity"]
+
+_CONFLICT: Final = Status.unresolvable("pod affinity terms conflict")
+_ADDED: Final = 1
+_OWN: Final = 2
+
+
+class NodeAffinity(Plugin):
+    """Hold what the pod says about nodes against their labels and names."""
+
+    Args = NodeAffinityArgs
+    args: NodeAffinityArgs
+    depends_on = DependsOn.NODE
+    reasons = (
+        Status.unresolvable("node(s) didn't match scheduler-enforced node affinity"),
+        Status.unresolvable("node(s) didn't match Pod's node affinity/selector"),
+    )
+
+    def __init__(self, args: NodeAffinityArgs | None = None) -> None:
+        super().__init__(args)
+        added = self.args.added_affinity
+        self._added_required = NodeTerms(added.required) if added and added.required else None
+        self._added_preferred = parse_preferred(added.preferred) if added and added.preferred else None
+
+    # --- filter ---
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status | PreFilterResult:
+        """Skips where nobody requires anything; narrows to the nodes that all terms name."""
+        part = state.pod.node_choice
+        choice = part.value
+        if choice.affinity is None or choice.affinity.required is None:
+            return Status.SUCCESS if choice.has_node_selector or self._added_required is not None else Status.SKIP
+        found: Status | PreFilterResult | None = part.compiled.get(PreFilterResult)
+        if found is None:
+            terms = choice.affinity.required.node_selector_terms or ()
+            found = part.compiled[PreFilterResult] = _narrow(terms)
+        return found
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+        """1 where the added terms do not match, else 2 where the pod's own do not."""
+        verdicts = np.zeros(len(nodes), dtype=np.int8)
+        own = required_node_affinity(state.pod.node_choice)
+        if own is not None:
+            verdicts[~own.matches(nodes)] = _OWN
+        if self._added_required is not None:
+            verdicts[~self._added_required.matches(nodes)] = _ADDED
+        return verdicts
+
+    def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """The pod's node selector and node affinity."""
+        return state.pod.node_choice
+
+    # --- score ---
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Skips where nobody prefers anything; finds terms that do not parse."""
+        affinity = state.pod.node_choice.value.affinity
+        if affinity is None or affinity.preferred is None:
+            return Status.SKIP if self._added_preferred is None else Status.SUCCESS
+        faults = _preferred(state.pod.node_choice).faults
+        return Status.error(joined(faults)) if faults else Status.SUCCESS
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """The weights of the matching terms, added ones and the pod's own; without PreScore, too."""
+        own = _preferred(state.pod.node_choice)
+        if own.faults:
+            raise RuntimeError(joined(own.faults))
+        total = own.score(nodes)
+        return total if self._added_preferred is None else total + self._added_preferred.score(nodes)
+
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """The pod's node selector and node affinity."""
+        return state.pod.node_choice
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
+        """The highest sum becomes 100."""
+        return default_normalize(scores)
+
+    # --- what may help ---
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """A node comes or gets other labels."""
+        fits = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
+        return [EventRegistration(fits, self._node_hint)]
+
+    def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+        """Only the pod's own terms are held against the old node; a term that does not parse may mean anything."""
+        assert isinstance(new, Node)
+        if self._added_required is not None and not self._added_required.matches_node(new):
+            return QueueingHint.SKIP
+        affinity = pod.spec.affinity
+        own = RequiredNodeAffinity(pod.node_selector.items(), affinity.node_affinity if affinity else None)
+        if not own.matches_node(new):
+            return QueueingHint.QUEUE if own.faults else QueueingHint.SKIP
+        matched_before = isinstance(old, Node) and own.matches_node(old)
+        return QueueingHint.SKIP if matched_before else QueueingHint.QUEUE
+
+
+def _narrow(terms: tuple[NodeSelectorTerm, ...]) -> Status | PreFilterResult:
+    """The nodes that the terms name; success where one of them names none, or where there is no term."""
+    names: frozenset[str] = frozenset()
+    for term in terms:
+        named = _named_nodes(term)
+        if named is None:
+            return Status.SUCCESS
+        names |= named
+    if not terms:
+        return Status.SUCCESS
+    return PreFilterResult(names) if names else _CONFLICT
+
+
+def _named_nodes(term: NodeSelectorTerm) -> frozenset[str] | None:
+    """The names that all `metadata.name In` fields of a term share; None where it has no such field."""
+    fields = term.match_fields or ()
+    lists = [frozenset(f.values or ()) for f in fields if f.key == "metadata.name" and f.operator == "In"]
+    return frozenset.intersection(*lists) if lists else None
+
+
+def _preferred(choice: Part[NodeChoice]) -> PreferredTerms:
+    """The pod's own preferred terms, parsed once."""
+    found: PreferredTerms | None = choice.compiled.get(PreferredTerms)
+    if found is None:
+        affinity = choice.value.affinity
+        preferred = (affinity.preferred if affinity else None) or ()
+        found = choice.compiled[PreferredTerms] = parse_preferred(preferred)
+    return found
