@@ -1,0 +1,56 @@
+"""ImageLocality: nodes that hold the pod's images already score higher; an image that few nodes hold counts less.
+
+Rule: kube-scheduler v1.36 ImageLocality: each image counts with its size times the share of all nodes that hold it;
+the sum is cut to 23 MiB .. 1000 MiB per container and scaled to 0..100. Image volumes add to the sum but are no
+containers.
+"""
+
+from collections.abc import Hashable
+from typing import Final
+
+import numpy as np
+
+from kubesched.api import Pod
+from kubesched.engine import BoolVector, IntVector
+from kubesched.framework import CycleState, DependsOn, Plugin
+from kubesched.state import Nodes
+
+__all__ = ["ImageLocality"]
+
+_MIB: Final = 1024 * 1024
+_LOWEST: Final = 23 * _MIB
+_HIGHEST_PER_CONTAINER: Final = 1000 * _MIB
+_MAX_SCORE: Final = 100
+
+
+class ImageLocality(Plugin):
+    """Score by the images that a node holds."""
+
+    depends_on = DependsOn.NODE
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        """0 to 100."""
+        names, n_containers = state.pod.images.value
+        columns = nodes.columns
+        total = np.zeros(len(nodes), dtype=np.int64)
+        for name in names:
+            image = columns.images.get(name)
+            if image is not None:
+                share = len(image.rows) / columns.n_nodes
+                total[_holders(image.rows, nodes)] += int(float(image.size) * share)
+        highest = _HIGHEST_PER_CONTAINER * n_containers
+        above: IntVector = np.clip(total, _LOWEST, highest) - _LOWEST
+        return above * _MAX_SCORE // (highest - _LOWEST)
+
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """The images, and the nodes there are with theirs: a share changes with every node that comes or goes."""
+        return state.pod.images, self.handle.state.columns.node_set_generation
+
+
+def _holders(rows: set[int], nodes: Nodes) -> BoolVector:
+    """(nodes,) bool: entries whose row is one of the rows; the effort is that of the smaller side."""
+    if len(nodes) <= len(rows):
+        return np.array([row in rows for row in nodes.all_rows.tolist()], dtype=np.bool_)
+    held = np.zeros(nodes.columns.capacity, dtype=np.bool_)
+    held[list(rows)] = True
+    return nodes.take(held)
