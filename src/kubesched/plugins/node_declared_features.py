@@ -1,0 +1,98 @@
+"""NodeDeclaredFeatures: some pod fields need a kubelet that says it supports them.
+
+Rule: kube-scheduler v1.36 NodeDeclaredFeatures (on by default), component-helpers nodedeclaredfeatures: the features
+that concern scheduling are RestartAllContainersOnContainerExits and UserNamespacesHostNetworkSupport.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
+from kubesched.state import Nodes
+
+__all__ = ["NodeDeclaredFeatures"]
+
+
+class NeededFeatures:
+    """The features that the pod needs, at least one."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+
+
+class NodeDeclaredFeatures(Plugin):
+    """Hold the features that a pod needs against those that nodes declare."""
+
+    depends_on = DependsOn.NODE
+    reasons = (Status.unresolvable("node(s) didn't match Pod's required features"),)
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Skips where the pod needs no feature."""
+        names = _needed_features(pod)
+        if not names:
+            return Status.SKIP
+        state.write(NeededFeatures(names))
+        return Status.SUCCESS
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+        """1 where a feature is missing; each distinct list of features is judged once."""
+        needed = frozenset(_needed(state))
+        lacking = [not needed.issubset(declared) for declared in nodes.columns.feature_lists.values]
+        return np.array(lacking, dtype=np.int8)[nodes.feature_ids]
+
+    def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
+        """The needed features."""
+        return _needed(state)
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """A node comes or declares other features; the pod comes to need others."""
+        declares = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE)
+        return [
+            EventRegistration(declares, _node_hint),
+            EventRegistration(ClusterEvent(EventResource.POD, ActionType.UPDATE), _pod_hint),
+        ]
+
+
+def _needed(state: CycleState) -> tuple[str, ...]:
+    needed = state.find(NeededFeatures)
+    if needed is None:
+        raise RuntimeError('error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found')
+    return needed.names
+
+
+def _needed_features(pod: Pod) -> tuple[str, ...]:
+    names: tuple[str, ...] = ()
+    spec = pod.spec
+    if _restarts_all_containers(pod):
+        names += ("RestartAllContainersOnContainerExits",)
+    if spec.host_network and spec.host_users is False:
+        names += ("UserNamespacesHostNetworkSupport",)
+    return names
+
+
+def _restarts_all_containers(pod: Pod) -> bool:
+    for containers in (pod.containers, pod.init_containers):
+        for container in containers:
+            if container.restart_policy_rules:
+                if any(rule.action == "RestartAllContainers" for rule in container.restart_policy_rules):
+                    return True
+    return False
+
+
+def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    assert isinstance(new, Node)
+    same = isinstance(old, Node) and old.status.declared_features == new.status.declared_features
+    return QueueingHint.SKIP if same else QueueingHint.QUEUE
+
+
+def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    assert isinstance(old, Pod)
+    assert isinstance(new, Pod)
+    helps = new.uid == pod.uid and _needed_features(old) != _needed_features(new)
+    return QueueingHint.QUEUE if helps else QueueingHint.SKIP
