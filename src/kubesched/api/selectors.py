@@ -202,7 +202,7 @@ def _requirement(written: SelectorRequirement, path: str) -> Requirement:
     _check_count(operator, values, path)
     for i, value in enumerate(values):
         if not is_label_value(value):
-            raise SelectorError(f'{path}.values[{i}]: Invalid value: "{value}": {_LABEL_VALUE_RULE}')
+            raise SelectorError(f'{path}.values[{i}][{written.key}]: Invalid value: "{value}": {_LABEL_VALUE_RULE}')
     return Requirement(written.key, operator, values)
 
 
@@ -218,7 +218,7 @@ def _check_count(operator: str, values: tuple[str, ...], path: str) -> None:
         raise SelectorError(f'{path}.values[0]: Invalid value: "{values[0]}": {detail}')
     if not check[0](len(values)):
         listed = ",".join(f'"{value}"' for value in values)
-        raise SelectorError(f"{path}.values: Invalid value: [{listed}]: {check[1]}")
+        raise SelectorError(f"{path}.values: Invalid value: {f'[{listed}]' if values else 'null'}: {check[1]}")
 
 
 def _field(written: SelectorRequirement, path: str) -> Requirement:
