@@ -157,7 +157,9 @@ class NodeAffinityArgs(PluginArgs):
         preferred_path = child(where, "preferredDuringSchedulingIgnoredDuringExecution")
         return [
             *_term_errors((f"{required_path}.nodeSelectorTerms[{i}]", term) for i, term in enumerate(terms)),
-            *_term_errors((f"{preferred_path}[{i}]", term.preference) for i, term in enumerate(preferred)),
+            *_term_errors(
+                (f"{preferred_path}[{i}]", term.preference) for i, term in enumerate(preferred) if term.weight
+            ),
         ]
 
 
@@ -272,8 +274,9 @@ def _ratio_errors(path: str, strategy: ScoringStrategy) -> list[FieldError]:
     if ratio is None:
         detail = "must be specified when type is RequestedToCapacityRatio"
         return [FieldError.required(path, detail)] if wanted else []
-    errors = [] if wanted else [FieldError.forbidden(path, "must be nil when type is not RequestedToCapacityRatio")]
-    return errors + _shape_errors(f"{path}.shape", ratio.shape)
+    if not wanted:
+        return [FieldError.forbidden(path, "must be nil when type is not RequestedToCapacityRatio")]
+    return _shape_errors(f"{path}.shape", ratio.shape)
 
 
 def _shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> list[FieldError]:
@@ -292,14 +295,25 @@ def _shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> list[F
 
 
 def _term_errors(terms: Iterable[tuple[str, NodeSelectorTerm]]) -> list[FieldError]:
+    """What does not parse, the first finding of each requirement."""
     errors = []
     for path, term in terms:
-        try:
-            parse_node_term(term, f"{path}.")
-        except SelectorError as error:
-            where, _, text = str(error).partition(": ")
-            errors.append(FieldError(where, text))
+        for i, requirement in enumerate(term.match_expressions or ()):
+            alone = NodeSelectorTerm(match_expressions=(requirement,))
+            errors += _parse_errors(alone, path, f"matchExpressions[{i}]")
+        for i, requirement in enumerate(term.match_fields or ()):
+            errors += _parse_errors(NodeSelectorTerm(match_fields=(requirement,)), path, f"matchFields[{i}]")
     return errors
+
+
+def _parse_errors(alone: NodeSelectorTerm, path: str, place: str) -> list[FieldError]:
+    """The finding of a term with one requirement, which stands at `place` of the real term."""
+    try:
+        parse_node_term(alone)
+    except SelectorError as error:
+        where, _, text = str(error).partition(": ")
+        return [FieldError(child(path, place + where.partition("]")[2]), text)]
+    return []
 
 
 def _constraints_errors(path: str, constraints: tuple[TopologySpreadConstraint, ...]) -> list[FieldError]:
