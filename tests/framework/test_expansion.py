@@ -1,0 +1,129 @@
+from itertools import pairwise
+
+import pytest
+
+from kubesched.config import PluginEntry, Plugins, PluginSet
+from kubesched.errors import ConfigError
+from kubesched.framework.expansion import expand_points, score_weights
+from tests.framework.stand_ins import registry, stand_in
+
+A = stand_in("A", "filter score")
+B = stand_in("B", "filter")
+C = stand_in("C", "filter score")
+KNOWN = registry(A, B, C)
+
+
+def names(*entries: str | tuple[str, int]) -> tuple[PluginEntry, ...]:
+    return tuple(PluginEntry(entry) if isinstance(entry, str) else PluginEntry(*entry) for entry in entries)
+
+
+def enabled(*entries: str | tuple[str, int]) -> PluginSet:
+    return PluginSet(enabled=names(*entries))
+
+
+def expand(**sets: PluginSet) -> dict[str, tuple[str, ...]]:
+    return expand_points(Plugins(**sets), KNOWN, "profiles[0].plugins")
+
+
+def error_of(**sets: PluginSet) -> str:
+    with pytest.raises(ConfigError) as caught:
+        expand(**sets)
+    return str(caught.value)
+
+
+def test_multi_point_stands_for_every_point_that_a_plugin_extends():
+    expanded = expand(multi_point=enabled("C", "A", "B"))
+    assert {point: found for point, found in expanded.items() if found} == {
+        "filter": ("C", "A", "B"),
+        "score": ("C", "A"),
+    }
+
+
+def test_a_plugin_of_multi_point_that_the_point_names_goes_first_and_a_new_one_last():
+    expanded = expand(filter=enabled("NodeName", "C", "B"), multi_point=enabled("A", "B", "C"))
+    assert expanded["filter"] == ("C", "B", "A", "NodeName")
+
+
+def test_disabling_at_a_point_concerns_multi_point_only():
+    disabled = PluginSet(enabled=names("A"), disabled=names("A", "B"))
+    assert expand(filter=disabled, multi_point=enabled("A", "B", "C"))["filter"] == ("C", "A")
+
+
+def test_a_star_disables_multi_point_at_the_point():
+    starred = PluginSet(enabled=names("B"), disabled=names("*"))
+    expanded = expand(filter=starred, multi_point=enabled("A", "B", "C"))
+    assert (expanded["filter"], expanded["score"]) == (("B",), ("A", "C"))
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        (
+            {"filter": enabled("NodeNam")},
+            (
+                'FilterPlugin "NodeNam" does not exist\n  profiles[0].plugins.filter: no plugin is named "NodeNam"; '
+                'did you mean "NodeName"? "kubesched plugins" lists them'
+            ),
+        ),
+        (
+            {"multi_point": enabled("Zzz")},
+            (
+                'PreFilterPlugin "Zzz" does not exist\n  profiles[0].plugins.multiPoint: no plugin is named "Zzz"; '
+                '"kubesched plugins" lists them'
+            ),
+        ),
+        (
+            {"score": enabled("B")},
+            'plugin "B" does not extend ScorePlugin plugin\n  profiles[0].plugins.score: B extends filter',
+        ),
+        (
+            {"filter": enabled("B", "B")},
+            'plugin "B" already registered as "FilterPlugin"\n  profiles[0].plugins.filter: name it once',
+        ),
+        (
+            {"multi_point": enabled("B", "B")},
+            'plugin "B" already registered as "FilterPlugin"\n  profiles[0].plugins.multiPoint: name it once',
+        ),
+    ],
+)
+def test_a_fault_is_told_in_upstream_words_with_help(sets, message):
+    assert error_of(**sets) == message
+
+
+# The order of points in which upstream looks, found by asking kube-scheduler v1.36.3 about pairs of faults.
+ORDER = [
+    "pre_filter", "filter", "post_filter", "reserve", "pre_score", "score", "pre_bind", "bind", "post_bind", "permit",
+    "pre_enqueue", "queue_sort",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second"), list(pairwise(ORDER)))
+def test_of_two_faults_the_one_that_upstream_meets_first_is_told(first, second):
+    interface = "".join(word.capitalize() for word in first.split("_"))
+    assert error_of(**{second: enabled("Zzz"), first: enabled("Zzz")}).startswith(f'{interface}Plugin "Zzz"')
+
+
+def test_sets_of_points_are_looked_at_before_multi_point():
+    assert error_of(multi_point=enabled("Zzz"), queue_sort=enabled("B")).startswith('plugin "B" does not extend')
+
+
+def test_what_scores_groups_of_pods_upstream_may_be_named():
+    assert expand(placement_score=enabled("NodeResourcesFit"))["placementScore"] == ("NodeResourcesFit",)
+
+
+def weights(**sets: PluginSet) -> dict[str, int]:
+    return score_weights(Plugins(**sets), KNOWN, "p")
+
+
+def test_the_first_weight_counts_and_none_is_one():
+    assert weights(score=enabled("C"), multi_point=enabled(("A", 5), "B", ("C", 9))) == {"C": 1, "A": 5}
+
+
+def test_two_of_the_largest_weights_are_no_overflow():
+    assert weights(score=enabled(("A", 2**31 - 1), ("C", 2**31 - 1)))["C"] == 2**31 - 1
+
+
+def test_a_negative_sum_fails_at_the_next_plugin():
+    assert weights(score=enabled(("A", -1))) == {"A": -1}
+    with pytest.raises(ConfigError, match=r"^score plugins: total score of Score plugins could overflow\n  p\.score: "):
+        weights(score=enabled(("A", -1), "C"))
