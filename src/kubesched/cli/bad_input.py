@@ -1,0 +1,25 @@
+"""How every command ends when the user gave it something unusable: one message, exit code 2, no stack trace."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from kubesched.errors import InputError, PluginDefinitionError
+
+__all__ = ["BadInput", "refuse_bad_input"]
+
+
+class BadInput(click.ClickException):
+    """A file, an object or a plugin that cannot be used."""
+
+    exit_code = 2
+
+
+@contextmanager
+def refuse_bad_input() -> Iterator[None]:
+    """Turn the faults of a user's input inside the block into the end of the command."""
+    try:
+        yield
+    except (InputError, PluginDefinitionError) as error:
+        raise BadInput(str(error)) from error

@@ -1,0 +1,78 @@
+"""`kubesched config`: check a KubeSchedulerConfiguration, and show what it comes to."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.cli.plugins import find_plugins, plugin_option
+from kubesched.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kubesched.config import KubeSchedulerConfiguration
+    from kubesched.framework import Registry
+
+__all__ = ["config"]
+
+_file_argument = click.argument("file", type=click.Path(path_type=Path))
+
+
+@click.group()
+def config() -> None:
+    """Check and show KubeSchedulerConfiguration files."""
+
+
+@config.command()
+@_file_argument
+@plugin_option
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="How to print the findings.")
+def check(file: Path, references: tuple[str, ...], output: str) -> None:
+    """Say whether kube-scheduler v1.36 would accept FILE.
+
+    Exits with 0 if it would. Exits with 1 if it would not, and prints what kube-scheduler would print, with our help on
+    indented lines. Exits with 2 if FILE cannot be read or a plugin cannot be loaded. What FILE leads to is not looked
+    at: kubeconfigs, certificates.
+    """
+    with refuse_bad_input():
+        registry = find_plugins(references)
+        try:
+            _load(file, registry)
+        except ConfigError as error:
+            message, *advice = str(error).split("\n  ")
+            click.echo(_as_json(message, advice) if output == "json" else str(error))
+            raise click.exceptions.Exit(1) from None
+    click.echo(_as_json(None, []) if output == "json" else f"{file}: accepted")
+
+
+@config.command()
+@_file_argument
+@plugin_option
+@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", help="How to print it.")
+def show(file: Path, references: tuple[str, ...], output: str) -> None:
+    """Print the effective configuration that FILE stands for.
+
+    That is FILE with every default filled in and the plugins of each profile merged with the default ones, as
+    kube-scheduler's --write-config-to gives it. Plugins given with --plugin are enabled where no profile names them.
+    Exits with 2 if kube-scheduler would not accept FILE.
+    """
+    from kubesched.config import effective, write_yaml
+
+    with refuse_bad_input():
+        shown = effective(_load(file, find_plugins(references)))
+    click.echo(json.dumps(shown, indent=2) if output == "json" else write_yaml(shown).rstrip())
+
+
+def _load(file: Path, registry: "Registry") -> "KubeSchedulerConfiguration":
+    """The complete configuration, after its profiles have been built once: some faults show only then."""
+    from kubesched.config import load_configuration
+    from kubesched.framework import build_profiles, enable_loaded
+
+    configuration = enable_loaded(load_configuration(file, args_types=registry.args_types), registry)
+    build_profiles(configuration, registry)
+    return configuration
+
+
+def _as_json(error: str | None, advice: list[str]) -> str:
+    return json.dumps({"accepted": error is None, "error": error, "help": advice}, indent=2, sort_keys=True)

@@ -1,0 +1,105 @@
+"""`kubesched plugins`: what is registered, from where, at which extension points."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.errors import PluginDefinitionError
+
+if TYPE_CHECKING:
+    from kubesched.framework import RegisteredPlugin, Registry
+
+__all__ = ["find_plugins", "plugin_option", "plugins"]
+
+_HEADINGS = ("NAME", "EXTENSION POINTS", "WEIGHT", "FROM")
+
+plugin_option = click.option(
+    "--plugin",
+    "references",
+    metavar="FILE.py:Class",
+    multiple=True,
+    help="Register a plugin of your own, from a file or as package.module:Class. Repeatable.",
+)
+"""The option of every command that runs or names plugins."""
+
+
+def find_plugins(references: Sequence[str] = ()) -> "Registry":
+    """Register the in-tree plugins, those of installed packages, and those that the user names.
+
+    Raises:
+        PluginDefinitionError: a plugin that the user names does not load, or two have one name.
+    """
+    from kubesched.framework import Registry
+    from kubesched.plugins import IN_TREE_PLUGINS
+
+    registry = Registry(IN_TREE_PLUGINS)
+    registry.register_installed()
+    for reference in references:
+        registry.load(reference)
+    return registry
+
+
+@click.command()
+@plugin_option
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="How to print the list.")
+def plugins(references: tuple[str, ...], output: str) -> None:
+    """List the plugins that a configuration may name.
+
+    In-tree plugins come first, in the order of the default profile; then those of installed packages, which run only
+    where a profile enables them; then those given with --plugin. The weight is the one that a score plugin has unless a
+    profile gives another. Exits with 2 if a plugin cannot be loaded.
+    """
+    with refuse_bad_input():
+        registry = find_plugins(references)
+        rows = []
+        broken = []
+        for plugin in registry:
+            try:
+                rows.append(_describe(plugin))
+            except PluginDefinitionError as error:
+                broken.append(str(error))
+        click.echo(_as_json(rows) if output == "json" else _as_table(rows))
+        if broken:
+            raise PluginDefinitionError("\n".join(broken))
+
+
+class _Row(NamedTuple):
+    name: str
+    extension_points: list[str]
+    weight: int | None
+    origin: str
+
+
+def _describe(plugin: "RegisteredPlugin") -> _Row:
+    from kubesched.config import DEFAULT_PLUGINS
+    from kubesched.framework import HOOKS
+
+    extended = plugin.plugin_class.extension_points()
+    weights = {entry.name: entry.weight for entry in DEFAULT_PLUGINS.multi_point.enabled}
+    weight = (weights.get(plugin.name) or 1) if "score" in extended else None
+    return _Row(plugin.name, [point for point in HOOKS if point in extended], weight, plugin.origin)
+
+
+def _as_json(rows: Sequence[_Row]) -> str:
+    listed = [
+        {
+            "name": row.name,
+            "extensionPoints": row.extension_points,
+            "defaultWeight": row.weight,
+            "origin": row.origin,
+        }
+        for row in rows
+    ]
+    return json.dumps(listed, indent=2, sort_keys=True)
+
+
+def _as_table(rows: Sequence[_Row]) -> str:
+    cells = [_HEADINGS]
+    for row in rows:
+        weight = "-" if row.weight is None else str(row.weight)
+        cells.append((row.name, ", ".join(row.extension_points), weight, row.origin))
+    widths = [max(len(line[i]) for line in cells) for i in range(len(_HEADINGS))]
+    return "\n".join("   ".join(map(str.ljust, line, widths)).rstrip() for line in cells)

@@ -1,0 +1,70 @@
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kubesched.cli.plugins import plugins
+
+TEAM_ZONE = """
+from kubesched.framework import Plugin, Status
+
+class TeamZone(Plugin):
+    def score(self, state, pod, node):
+        return 1
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+"""
+
+
+def run(*options: str) -> Result:
+    return CliRunner().invoke(plugins, list(options))
+
+
+@pytest.fixture
+def team_zone(tmp_path) -> str:
+    (tmp_path / "team_zone.py").write_text(TEAM_ZONE)
+    return f"{tmp_path}/team_zone.py"
+
+
+def test_in_tree_plugins_are_listed_in_the_default_order():
+    lines = [line.split() for line in run().stdout.splitlines()]
+    assert lines[0] == ["NAME", "EXTENSION", "POINTS", "WEIGHT", "FROM"]
+    assert lines[1] == ["SchedulingGates", "preEnqueue", "-", "in-tree"]
+    assert ["TaintToleration", "filter,", "preScore,", "score", "3", "in-tree"] in lines
+
+
+def test_a_plugin_of_one_s_own_comes_last_with_its_file(team_zone):
+    last = run("--plugin", f"{team_zone}:TeamZone").stdout.splitlines()[-1]
+    assert last.split() == ["TeamZone", "filter,", "score", "1", team_zone]
+
+
+def test_the_list_is_given_as_json(team_zone):
+    listed = json.loads(run("--plugin", f"{team_zone}:TeamZone", "-o", "json").stdout)
+    assert listed[-1] == {
+        "name": "TeamZone",
+        "extensionPoints": ["filter", "score"],
+        "defaultWeight": 1,
+        "origin": team_zone,
+    }
+    assert listed[0]["defaultWeight"] is None
+
+
+def test_a_plugin_that_does_not_load_ends_with_2():
+    result = run("--plugin", "nothing.py:Nothing")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "Error: nothing.py: no such file\n"
+
+
+def test_a_broken_package_does_not_hide_the_others(monkeypatch):
+    from importlib.metadata import EntryPoint, EntryPoints
+
+    from kubesched.framework import ENTRY_POINT_GROUP
+    from kubesched.framework import registry as registry_module
+
+    broken = EntryPoints([EntryPoint("Lost", "no_such_module:Lost", ENTRY_POINT_GROUP)])
+    monkeypatch.setattr(registry_module, "entry_points", lambda *, group: broken.select(group=group))
+    result = run()
+    assert result.exit_code == 2
+    assert "NodeName" in result.stdout
+    assert "there is no module no_such_module" in result.stderr
