@@ -1,7 +1,8 @@
 """Kubernetes resource quantities, exactly: parsed to integer billionths, rounded up to the units a scheduler counts in.
 
-Rule: k8s.io/apimachinery v0.36 resource.Quantity: decimal number, then nothing, `n u m k M G T P E`, `Ki Mi Gi Ti Pi Ei`, or
-`e`/`E` and an integer; digits below one billionth are rounded up.
+Rule: k8s.io/apimachinery v0.36 resource.Quantity: decimal number, then nothing, `n u m k M G T P E`, `Ki Mi Gi Ti Pi
+Ei`, or `e`/`E` and an integer; digits below one billionth are rounded up. Amounts beyond int64 mean nothing, but they
+have to mean the same nothing as upstream: see `whole_units`.
 """
 
 import re
@@ -16,49 +17,89 @@ __all__ = ["MAX_INT64", "NANO", "parse_quantity", "whole_units"]
 MAX_INT64: Final = 2**63 - 1
 NANO: Final = 10**9
 
-_SUFFIXES: Final[dict[str, Fraction]] = {
-    "n": Fraction(1, 10**9),
-    "u": Fraction(1, 10**6),
-    "m": Fraction(1, 1000),
-    "": Fraction(1),
-    **{letter: Fraction(1000**power) for power, letter in enumerate("kMGTPE", 1)},
-    **{letter + "i": Fraction(1024**power) for power, letter in enumerate("KMGTPE", 1)},
-}
-_QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i|)")
-_MAX_EXPONENT: Final = 40  # a larger one is a mistake, and would cost memory to expand
+_POWERS: Final = {"n": -9, "u": -6, "m": -3, "": 0, **{letter: 3 * i for i, letter in enumerate("kMGTPE", 1)}}
+_BINARY: Final = {letter + "i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
+_QUANTITY = re.compile(r"([+-]?)(?:([0-9]+)\.?([0-9]*)|\.([0-9]+))([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i|)")
+_MAX_DIGITS: Final = 100  # more of them, or a larger exponent, is a mistake and would cost memory to expand
+_MAX_EXPONENT: Final = 40
+_SHORT: Final = 18  # digits that upstream keeps as an int64 and a power of ten; more of them make a big decimal
+_WRAPPING_STEPS: Final = (1, 2, 3, 6, 9)
+_ALWAYS_FITS: Final = MAX_INT64 // 1000 * NANO
+
+
+class _ShortDecimal(int):
+    """Billionths of an amount that may not fit int64, written as a decimal of at most 18 digits.
+
+    Attributes:
+        power: that of the last written digit.
+    """
+
+    power: int
 
 
 @lru_cache(maxsize=65536)
 def parse_quantity(text: str | int | float) -> int:
     """Read a quantity such as `100m`, `1.5Gi`, `1e3` or `.5`.
 
-    Returns: the value in billionths, exact; what is finer is rounded up (away from zero for negative values too).
+    Returns: the value in billionths, exact; what is finer is rounded up (away from zero for negative values too), and
+        amounts with a binary suffix end at 2**63 - 1 whole units.
     Raises:
-        QuantityError: the text is no quantity, or its exponent is out of any sensible range.
+        QuantityError: the text is no quantity, or its number or exponent is out of any sensible range.
     """
     match = _QUANTITY.fullmatch(str(text))
     if match is None:
         raise QuantityError(
             f'{text!r} is not a quantity; write a number with an optional suffix, such as "500m", "2" or "1.5Gi"'
         )
-    number, suffix = match.groups()
-    if suffix in _SUFFIXES:
-        factor = _SUFFIXES[suffix]
-    else:
-        exponent = int(suffix[1:]) if len(suffix) < 6 else _MAX_EXPONENT + 1
-        if abs(exponent) > _MAX_EXPONENT:
-            raise QuantityError(f"{text!r} is out of range: the exponent of a quantity is at most {_MAX_EXPONENT}")
-        factor = Fraction(10) ** exponent
-    value = Fraction(number) * factor * NANO
-    whole = -(-abs(value.numerator) // value.denominator)
-    return whole if value >= 0 else -whole
+    sign, before_point, after_point, only_after, suffix = match.groups()
+    fraction = after_point or only_after or ""
+    digits = (before_point or "").lstrip("0") + fraction
+    if len(digits) > _MAX_DIGITS:
+        raise QuantityError(f"{text!r:.40} is out of range: a quantity has at most {_MAX_DIGITS} digits")
+    nano = _billionths(digits or "0", suffix, len(fraction))
+    return -nano if sign == "-" else nano
+
+
+def _billionths(digits: str, suffix: str, n_fraction: int) -> int:
+    """The value of digits, the last `n_fraction` of which stand behind the point, with a suffix."""
+    if suffix in _BINARY:
+        exact = Fraction(int(digits) * _BINARY[suffix] * NANO, 10**n_fraction)
+        return min(_rounded_up(exact), MAX_INT64 * NANO)
+    power = _power(suffix) - n_fraction
+    nano = _rounded_up(int(digits) * Fraction(10) ** (power + 9))
+    if nano <= _ALWAYS_FITS or len(digits) > _SHORT:
+        return nano
+    short = _ShortDecimal(nano)
+    short.power = power
+    return short
+
+
+def _power(suffix: str) -> int:
+    """The power of ten that a decimal suffix stands for."""
+    if suffix in _POWERS:
+        return _POWERS[suffix]
+    power = int(suffix[1:]) if len(suffix) < 6 else _MAX_EXPONENT + 1
+    if abs(power) > _MAX_EXPONENT:
+        raise QuantityError(f"{suffix!r} is out of range: the exponent of a quantity is at most {_MAX_EXPONENT}")
+    return power
+
+
+def _rounded_up(value: Fraction) -> int:
+    return -(-value.numerator // value.denominator)
 
 
 def whole_units(resource: str, nano: int) -> int:
     """Round an exact amount up to what the scheduler counts in: milli-CPU for `cpu`, whole units for everything else.
 
-    Returns: 0 for an amount that does not fit int64.
-    Rule: kube-scheduler v1.36 (Resource.Add): MilliValue or Value, which round up; an overflow counts as 0.
+    Returns: an int64 in any case; one that does not fit loses its upper bits or becomes 0.
+    Rule: kube-scheduler v1.36 (Resource.Add): MilliValue or Value, which round up. A decimal of at most 18 digits is an
+        int64 that is multiplied: by 10, 100, 1000, 10**6 and 10**9 it loses its upper bits, any other power of ten
+        gives 0. Everything else loses its upper bits. (Sums, too; upstream gives 0 for some sums of short decimals.)
     """
-    whole = -(-nano // 10**6) if resource == "cpu" else -(-nano // NANO)
-    return whole if whole <= MAX_INT64 else 0
+    milli = 3 if resource == "cpu" else 0
+    whole: int = -(-nano // 10 ** (9 - milli))
+    if -(2**63) <= whole <= MAX_INT64:
+        return whole
+    if isinstance(nano, _ShortDecimal) and nano.power + milli not in _WRAPPING_STEPS:
+        return 0
+    return (whole + 2**63) % 2**64 - 2**63

@@ -91,7 +91,7 @@ def _amounts(quantities: Quantities | None) -> Amounts:
 def _add(a: Amounts, b: Mapping[str, int]) -> Amounts:
     total = dict(a)
     for name, nano in b.items():
-        total[name] = total.get(name, 0) + nano
+        total[name] = total[name] + nano if name in total else nano
     return total
 
 

@@ -1,0 +1,111 @@
+"""Quantities are read exactly, and rounded as kube-scheduler does."""
+
+import math
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubesched.api import MAX_INT64, parse_quantity, whole_units
+from kubesched.errors import QuantityError
+
+POWERS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+BINARY = {letter + "i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
+
+NUMBERS = st.from_regex(r"(0{0,3}[0-9]{1,12}\.?[0-9]{0,12}|\.[0-9]{1,12})", fullmatch=True)
+DECIMAL = st.sampled_from(sorted(POWERS)) | st.builds("{}{}".format, st.sampled_from("eE"), st.integers(-15, 5))
+
+
+def exact(number: str, suffix: str) -> Fraction:
+    if suffix in BINARY:
+        return min(Fraction(number) * BINARY[suffix], Fraction(MAX_INT64))
+    power = POWERS[suffix] if suffix in POWERS else int(suffix[1:])
+    return Fraction(number) * Fraction(10) ** power
+
+
+@given(NUMBERS, DECIMAL | st.sampled_from(sorted(BINARY)))
+def test_a_quantity_is_its_exact_value_rounded_up_to_billionths(number: str, suffix: str) -> None:
+    assert parse_quantity(number + suffix) == math.ceil(exact(number, suffix) * 10**9)
+
+
+@given(NUMBERS, DECIMAL)
+def test_a_negative_quantity_is_rounded_away_from_zero(number: str, suffix: str) -> None:
+    assert parse_quantity(f"-{number}{suffix}") == -parse_quantity(number + suffix)
+    assert parse_quantity(f"+{number}{suffix}") == parse_quantity(number + suffix)
+
+
+@given(NUMBERS, st.sampled_from(["n", "u", "m", "", "k", "Ki", "Mi"]))
+def test_whole_units_are_rounded_up(number: str, suffix: str) -> None:
+    value, nano = exact(number, suffix), parse_quantity(number + suffix)
+    if value * 1000 <= MAX_INT64:
+        assert whole_units("cpu", nano) == math.ceil(value * 1000)
+        assert whole_units("memory", nano) == math.ceil(value)
+
+
+@pytest.mark.parametrize(("written", "nano"), [(2, 2 * 10**9), (0.5, 5 * 10**8), (1e3, 10**12), ("0.0000000001", 1)])
+def test_numbers_count_like_texts(written: str | float, nano: int) -> None:
+    assert parse_quantity(written) == nano
+
+
+# What kube-scheduler v1.36.3 makes of amounts that int64 cannot hold, found by bisecting the nodes that one fits.
+@pytest.mark.parametrize(
+    ("text", "resource", "units"),
+    [
+        ("9223372036854775807", "memory", MAX_INT64),
+        ("9223372036854775808", "memory", -(2**63)),
+        ("20000000000000000000", "memory", 1553255926290448384),
+        ("99999999999999999999999", "memory", 200376420520689663),
+        ("12345678901234567890", "cpu", 4807115922877858896),
+        ("18.500000000000000000E", "memory", 53255926290448384),
+        ("8Ei", "memory", MAX_INT64),
+        ("10000Pi", "memory", MAX_INT64),
+        ("9Ei", "cpu", -1000),
+        ("10E", "memory", 0),
+        ("0018.5E", "memory", 0),
+        ("18446744073709600T", "memory", 0),
+        ("184467440737e8", "memory", 0),
+        ("18446744073709552k", "memory", 384),
+        ("18446744073709600e3", "memory", 48384),
+        ("18446744074G", "memory", 290448384),
+        ("18446744073709552", "cpu", 384),
+        ("18446744.074G", "cpu", 290448384),
+        ("18446744073710k", "cpu", 448384),
+        ("1844674407370956e1", "cpu", 0),
+        ("18446744.1e15", "cpu", 0),
+        ("20E", "cpu", 0),
+    ],
+)
+def test_an_amount_beyond_int64_becomes_what_upstream_makes_of_it(text: str, resource: str, units: int) -> None:
+    assert whole_units(resource, parse_quantity(text)) == units
+
+
+def test_sums_beyond_int64_lose_their_upper_bits() -> None:
+    assert whole_units("memory", parse_quantity("10E") + parse_quantity("8446744073709551617")) == 1
+    assert whole_units("cpu", parse_quantity("9Ei") + parse_quantity("1001m")) == 1
+
+
+@given(NUMBERS, DECIMAL | st.sampled_from(sorted(BINARY)), st.sampled_from(["cpu", "memory"]))
+def test_whole_units_always_fit_int64(number: str, suffix: str, resource: str) -> None:
+    assert -(2**63) <= whole_units(resource, parse_quantity(number + suffix)) <= MAX_INT64
+
+
+@pytest.mark.parametrize("text", ["", " 1", "1 ", "1,5", "1.5.2", "1KB", "1ki", "one", "--1", "1e", "0x10", "."])
+def test_what_is_no_quantity_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(QuantityError, match=re.escape(f"{text!r} is not a quantity; write a number")):
+        parse_quantity(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1e41", "'e41' is out of range: the exponent of a quantity is at most 40"),
+        ("1E-999999999", "'E-999999999' is out of range: the exponent of a quantity is at most 40"),
+        ("9" * 5000, f"'{'9' * 39} is out of range: a quantity has at most 100 digits"),
+    ],
+)
+def test_what_would_cost_memory_to_expand_is_refused(text: str, message: str) -> None:
+    with pytest.raises(QuantityError) as caught:
+        parse_quantity(text)
+    assert str(caught.value) == message
