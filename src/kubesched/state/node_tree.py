@@ -1,7 +1,8 @@
 """The order in which kube-scheduler lists nodes: round-robin over zones.
 
-Rule: kube-scheduler v1.36 node tree: zones in order of first appearance, nodes of a zone in order of addition; the list takes the
-first node of every zone, then the second of every zone, and so on. It is rebuilt only when nodes come or go.
+Rule: kube-scheduler v1.36 node tree: zones in order of first appearance, nodes of a zone in order of addition; the list
+takes the first node of every zone, then the second of every zone, and so on. It is made anew for a snapshot whose names
+are not those of the last one: a changed zone waits for that, and a node that left and came back is no reason.
 """
 
 from kubesched.api import Node
@@ -13,7 +14,7 @@ _ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"
 
 
 def zone_key(node: Node) -> str:
-    """The zone that a node is listed under: region and zone together, the deprecated labels first; empty without both."""
+    """The zone that a node is listed under: region and zone, deprecated labels first; empty without both."""
     labels = node.labels
     region = next((labels[key] for key in _REGION if key in labels), "")
     zone = next((labels[key] for key in _ZONE if key in labels), "")
@@ -21,22 +22,27 @@ def zone_key(node: Node) -> str:
 
 
 class NodeTree:
-    """Nodes by zone, and their listing."""
+    """Nodes by zone, and their listing.
 
-    __slots__ = ("_listing", "_zone_of", "_zones")
+    Attributes:
+        listing: the names of all nodes, in the order in which kube-scheduler looks at them; as of the last `refresh`.
+    """
+
+    __slots__ = ("_is_stale", "_zone_of", "_zones", "listing")
 
     def __init__(self) -> None:
         self._zones: dict[str, dict[str, None]] = {}
         self._zone_of: dict[str, str] = {}
-        self._listing: list[str] | None = None
+        self._is_stale = False
+        self.listing: list[str] = []
 
     def add(self, node: Node) -> None:
         """A node appeared."""
         self._put(node)
-        self._listing = None
+        self._is_stale = True
 
     def update(self, node: Node) -> None:
-        """A node changed; another zone takes effect in the listing at the next rebuild."""
+        """A node changed; another zone takes effect when the listing is made anew."""
         if self._zone_of[node.name] != zone_key(node):
             self._take(node.name)
             self._put(node)
@@ -44,15 +50,15 @@ class NodeTree:
     def remove(self, name: str) -> None:
         """A node is gone."""
         self._take(name)
-        self._listing = None
+        self._is_stale = True
 
-    def listing(self) -> list[str]:
-        """The names of all nodes, in the order in which kube-scheduler looks at them."""
-        if self._listing is None:
+    def refresh(self) -> None:
+        """Make the listing anew where it does not have the nodes that there are; called for every snapshot."""
+        if self._is_stale and self._zone_of.keys() != set(self.listing):
             zones = [list(nodes) for nodes in self._zones.values()]
             longest = max(map(len, zones), default=0)
-            self._listing = [nodes[i] for i in range(longest) for nodes in zones if i < len(nodes)]
-        return self._listing
+            self.listing = [nodes[i] for i in range(longest) for nodes in zones if i < len(nodes)]
+        self._is_stale = False
 
     def _put(self, node: Node) -> None:
         zone = zone_key(node)

@@ -36,6 +36,7 @@ class Snapshot:
         self.objects = objects
         self.groups = groups
         self.state = state
+        tree.refresh()
         self._tree = tree
         rows = np.flatnonzero(columns.alive[: columns.n_rows]) if columns.rows.free else None
         self.nodes = Nodes(columns, rows)
@@ -48,7 +49,7 @@ class Snapshot:
     def order(self) -> npt.NDArray[np.intp]:
         """(n_nodes,) rows in node-tree order, the order in which kube-scheduler looks at nodes."""
         row_of = self.columns.row_of
-        return np.array([row_of[name] for name in self._tree.listing()], dtype=np.intp)
+        return np.array([row_of[name] for name in self._tree.listing], dtype=np.intp)
 
     def get(self, kind: str, name: str, namespace: str = "") -> KubeObject | None:
         """An object by kind and name; None when there is none."""
