@@ -21,7 +21,7 @@ def floor_divide(numerator: IntVector, denominator: IntVector) -> IntVector:
     Float64 division is several times faster and, rounded down, exact for numerators below 2**51: the nearest quotient below an
     integer is 1/denominator away, which is more than half a unit in the last place.
     """
-    if len(numerator) < _SMALL or numerator.max() >= _EXACT_BELOW:
+    if numerator.size < _SMALL or numerator.max() >= _EXACT_BELOW:
         return numerator // denominator
     quotient: FloatVector = numerator / denominator
     return quotient.astype(np.int64)

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Pod
-from kubesched.engine import ChangeLog, IntVector
+from kubesched.engine import ChangeLog, IntMatrix, IntVector
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.plugin import DependsOn, Plugin
 from kubesched.framework.status import Status
 from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeColumns, Nodes
 
-__all__ = ["CACHE_BYTES", "ColumnCache", "ScoreColumn", "as_verdicts"]
+__all__ = ["CACHE_BYTES", "Column", "ColumnCache", "Rule", "as_scores", "as_verdicts"]
 
 CACHE_BYTES: Final = 256 * 1024 * 1024
 """The default budget."""
@@ -29,8 +29,32 @@ CACHE_BYTES: Final = 256 * 1024 * 1024
 _MAX_SCORE: Final = 100
 
 
-class _Column:
-    """One kept answer over all rows, with what is known of it as a whole."""
+class _FewRows(Nodes):
+    """A table of rows that are computed again; rules of one cycle share it and its columns."""
+
+    def __init__(self, columns: NodeColumns, rows: npt.NDArray[np.intp]) -> None:
+        super().__init__(columns, rows)
+        self._matrices: dict[int, tuple[IntMatrix, IntMatrix]] = {}
+
+    def _matrix(self, column: IntMatrix) -> IntMatrix:
+        found = self._matrices.get(id(column))
+        if found is None:
+            found = self._matrices[id(column)] = (column, super()._matrix(column))
+        return found[1]
+
+
+class Column:
+    """One kept answer over all rows, with what is known of it as a whole.
+
+    Attributes:
+        values: one per slot of the columns.
+        generation: of the change log that its rule depends on.
+        status: what a filter's verdict means.
+        n_rejected: a filter's verdicts that are not 0.
+        in_range: whether all scores are known to be within 0..100.
+        constant: the one score that all rows are known to have; else None.
+        normalized: what normalize_score makes of the constant, once asked.
+    """
 
     __slots__ = ("constant", "generation", "in_range", "n_rejected", "normalized", "status", "values")
 
@@ -38,29 +62,37 @@ class _Column:
         self.values = values
         self.generation = 0
         self.status: Callable[[int], Status] | None = None
-        self.n_rejected = 0  # filters: values that are not 0
-        self.in_range = True  # scores: all within 0..100
-        self.constant: int | None = None  # scores: the one value that all rows have, if so
-        self.normalized: int | None = None  # what normalize_score makes of the constant
+        self.n_rejected = 0
+        self.in_range = True
+        self.constant: int | None = None
+        self.normalized: int | None = None
 
 
-class ScoreColumn:
-    """A kept score: (rows,) int64 as the plugin gave them.
+class Rule:
+    """A filter or score plugin with what the framework needs to know of it, found once.
 
     Attributes:
-        values: one per row of the table.
-        constant: the one value that they all have, when known; else None.
-        in_range: whether all are known to be within 0..100.
-        entry: the cache's own note, where a normalised constant is remembered.
+        plugin, name: the plugin.
+        number: equal for plugins of equal class and arguments.
+        is_lifted: whether it is written per node.
+        is_kept: whether its columns are kept.
+        log: the changes that make its columns stale.
+        has_normalize: whether it normalises its scores.
+        weight: of its score.
     """
 
-    __slots__ = ("constant", "entry", "in_range", "values")
+    __slots__ = ("depends_on", "has_normalize", "is_kept", "is_lifted", "log", "name", "number", "plugin", "weight")
 
-    def __init__(self, values: IntVector, entry: _Column) -> None:
-        self.values = values
-        self.constant = entry.constant
-        self.in_range = entry.in_range
-        self.entry = entry
+    def __init__(self, plugin: Plugin, cache: "ColumnCache", column_hook: str, weight: int = 0) -> None:
+        self.plugin = plugin
+        self.name = plugin.name
+        self.number = cache.number(plugin)
+        self.is_lifted = not plugin.defines(column_hook)
+        self.depends_on = plugin.depends_on
+        self.is_kept = not self.is_lifted and self.depends_on in (DependsOn.NODE, DependsOn.ROW)
+        self.log = cache.log(self.depends_on)
+        self.has_normalize = plugin.defines("normalize_score")
+        self.weight = weight
 
 
 class ColumnCache:
@@ -79,40 +111,40 @@ class ColumnCache:
         self.n_updates = 0
         self.n_misses = 0
         self._columns = columns
-        self._kept: OrderedDict[Hashable, _Column] = OrderedDict()
+        self._kept: OrderedDict[Hashable, Column] = OrderedDict()
         self._rules: dict[tuple[type[Plugin], bytes], int] = {}
+        self._few: tuple[int, list[int], _FewRows] | None = None  # generation, rows, their table: rules share it
 
-    def rule(self, plugin: Plugin) -> int:
+    def number(self, plugin: Plugin) -> int:
         """The number of a plugin's rule: equal for equal classes with equal arguments."""
         key = (type(plugin), msgspec.json.encode(plugin.args, enc_hook=repr))
         return self._rules.setdefault(key, len(self._rules))
 
-    def verdicts(self, rule: int, plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts | None:
-        """The filter's verdicts on a table; None when it rejects no row at all."""
-        key = (rule, "filter", plugin.filter_part(state, pod))
-        column = self._kept.get(key)
-        log = self._log(plugin)
-        if column is None or column.generation != log.generation or len(column.values) < self._columns.n_rows:
-            column = self._refreshed_filter(key, column, log, plugin, state, pod)
-        else:
-            self.n_hits += 1
-        self._kept.move_to_end(key)
-        if column.n_rejected == 0:
-            return None
-        assert column.status is not None
-        return Verdicts(nodes.take(column.values), column.status)
+    def log(self, depends_on: DependsOn) -> ChangeLog:
+        """The log of the changes that a rule depends on."""
+        return self._columns.node_log if depends_on is DependsOn.NODE else self._columns.row_log
 
-    def scores(self, rule: int, plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> ScoreColumn:
-        """The plugin's scores of a table, before normalisation."""
-        key = (rule, "score", plugin.score_part(state, pod))
+    def verdicts(self, rule: Rule, state: CycleState, pod: Pod) -> Column:
+        """The filter's verdicts, up to date."""
+        key = (rule.number, "filter", rule.plugin.filter_part(state, pod))
         column = self._kept.get(key)
-        log = self._log(plugin)
-        if column is None or column.generation != log.generation or len(column.values) < self._columns.n_rows:
-            column = self._refreshed_score(key, column, log, plugin, state, pod)
+        if column is None or column.generation != rule.log.generation or len(column.values) < self._columns.n_rows:
+            column = self._refreshed_filter(key, column, rule, state, pod)
         else:
             self.n_hits += 1
         self._kept.move_to_end(key)
-        return ScoreColumn(nodes.take(column.values), column)
+        return column
+
+    def scores(self, rule: Rule, state: CycleState, pod: Pod) -> Column:
+        """The plugin's scores before normalisation, up to date."""
+        key = (rule.number, "score", rule.plugin.score_part(state, pod))
+        column = self._kept.get(key)
+        if column is None or column.generation != rule.log.generation or len(column.values) < self._columns.n_rows:
+            column = self._refreshed_score(key, column, rule, state, pod)
+        else:
+            self.n_hits += 1
+        self._kept.move_to_end(key)
+        return column
 
     def evict(self, fraction: float = 1.0) -> None:
         """Drop the least recently used columns, all of them by default."""
@@ -124,48 +156,46 @@ class ColumnCache:
 
     # --- bringing up to date ---
 
-    def _log(self, plugin: Plugin) -> ChangeLog:
-        return self._columns.node_log if plugin.depends_on is DependsOn.NODE else self._columns.row_log
-
     def _refreshed_filter(
-        self, key: Hashable, column: _Column | None, log: ChangeLog, plugin: Plugin, state: CycleState, pod: Pod
-    ) -> _Column:
-        rows = self._stale_rows(column, log)
-        if column is None or rows is None:
+        self, key: Hashable, column: Column | None, rule: Rule, state: CycleState, pod: Pod
+    ) -> Column:
+        plugin, log = rule.plugin, rule.log
+        few = self._stale_rows(column, log)
+        if column is None or few is None:
             table = self._all_rows()
             found = as_verdicts(plugin, plugin.filter_nodes(state, pod, table), len(table))
             column = self._keep(key, table, found.values)
             column.n_rejected = int(np.count_nonzero(found.values))
             column.status = found.status
-        elif len(rows):
-            found = as_verdicts(plugin, plugin.filter_nodes(state, pod, Nodes(self._columns, rows)), len(rows))
-            column.n_rejected -= int(np.count_nonzero(column.values[rows]))
+        elif len(few):
+            found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), len(few))
+            column.n_rejected -= int(np.count_nonzero(column.values[few.rows]))
             column.n_rejected += int(np.count_nonzero(found.values))
-            column.values[rows] = found.values
+            column.values[few.rows] = found.values
         column.generation = log.generation
         return column
 
-    def _refreshed_score(
-        self, key: Hashable, column: _Column | None, log: ChangeLog, plugin: Plugin, state: CycleState, pod: Pod
-    ) -> _Column:
-        rows = self._stale_rows(column, log)
-        if column is None or rows is None:
+    def _refreshed_score(self, key: Hashable, column: Column | None, rule: Rule, state: CycleState, pod: Pod) -> Column:
+        plugin, log = rule.plugin, rule.log
+        few = self._stale_rows(column, log)
+        if column is None or few is None:
             table = self._all_rows()
             scores = as_scores(plugin, plugin.score_nodes(state, pod, table), len(table))
             column = self._keep(key, table, scores)
             column.in_range = _in_range(scores)
             if plugin.depends_on is DependsOn.NODE and len(scores) and (scores == scores[0]).all():
                 column.constant = int(scores[0])
-        elif len(rows):
-            scores = as_scores(plugin, plugin.score_nodes(state, pod, Nodes(self._columns, rows)), len(rows))
-            column.values[rows] = scores
-            column.in_range = column.in_range and _in_range(scores)
+        elif len(few):
+            scores = as_scores(plugin, plugin.score_nodes(state, pod, few), len(few))
+            column.values[few.rows] = scores
+            if not rule.has_normalize:
+                column.in_range = column.in_range and _in_range(scores)
             if column.constant is not None and not (scores == column.constant).all():
                 column.constant = None
         column.generation = log.generation
         return column
 
-    def _stale_rows(self, column: _Column | None, log: ChangeLog) -> npt.NDArray[np.intp] | None:
+    def _stale_rows(self, column: Column | None, log: ChangeLog) -> _FewRows | None:
         """The rows to compute again; None for all of them."""
         if column is None or len(column.values) < self._columns.n_rows:
             self.n_misses += 1
@@ -175,21 +205,26 @@ class ColumnCache:
             self.n_misses += 1
             return None
         self.n_updates += 1
-        rows = np.array(changed, dtype=np.intp)
-        return rows[self._columns.alive[rows]] if self._columns.rows.free else rows
+        generation = self._columns.row_log.generation
+        if self._few is None or self._few[0] != generation or self._few[1] != changed:
+            rows = np.array(changed, dtype=np.intp)
+            if self._columns.rows.free:
+                rows = rows[self._columns.alive[rows]]
+            self._few = (generation, changed, _FewRows(self._columns, rows))
+        return self._few[2]
 
     def _all_rows(self) -> Nodes:
         columns = self._columns
         rows = np.flatnonzero(columns.alive[: columns.n_rows]) if columns.rows.free else None
         return Nodes(columns, rows)
 
-    def _keep(self, key: Hashable, table: Nodes, values: npt.NDArray[Any]) -> _Column:
+    def _keep(self, key: Hashable, table: Nodes, values: npt.NDArray[Any]) -> Column:
         slots = np.zeros(self._columns.capacity, dtype=values.dtype)
         slots[table.all_rows] = values
         old = self._kept.pop(key, None)
         if old is not None:
             self.n_bytes -= old.values.nbytes
-        column = self._kept[key] = _Column(slots)
+        column = self._kept[key] = Column(slots)
         self.n_bytes += slots.nbytes
         while self.n_bytes > self.budget and len(self._kept) > 1:
             self._drop_oldest()
@@ -201,6 +236,8 @@ class ColumnCache:
 
 
 def _in_range(scores: IntVector) -> bool:
+    if len(scores) == 1:
+        return 0 <= int(scores[0]) <= _MAX_SCORE
     return len(scores) == 0 or bool(scores.min() >= 0 and scores.max() <= _MAX_SCORE)
 
 

@@ -43,7 +43,7 @@ class Decision(msgspec.Struct):
         attempt: counted from 1.
         n_nodes, n_evaluated, n_feasible: nodes there are, nodes looked at, nodes that fit.
         chosen: the node and its scores; None when none fits.
-        runners_up: up to three next best nodes.
+        runners_up: name and total of up to three next best nodes.
         outcome: how it ended.
         rejections: distinct verdicts of nodes that do not fit, with how many nodes have each; only when no node fits.
         unschedulable_plugins, pending_plugins: whose rejection the queue waits for.
@@ -60,7 +60,7 @@ class Decision(msgspec.Struct):
     n_evaluated: int = 0
     n_feasible: int = 0
     chosen: NodeScore | None = None
-    runners_up: tuple[NodeScore, ...] = ()
+    runners_up: tuple[tuple[str, int], ...] = ()
     rejections: tuple[tuple[Status, int], ...] = ()
     unschedulable_plugins: frozenset[str] = frozenset()
     pending_plugins: frozenset[str] = frozenset()

@@ -11,36 +11,18 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.column_cache import ColumnCache, ScoreColumn, as_scores, as_verdicts
+from kubesched.framework.column_cache import Column, ColumnCache, Rule, as_scores, as_verdicts
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.handle import Handle
 from kubesched.framework.lifting import lifted_filter, lifted_score
-from kubesched.framework.plugin import DependsOn, Plugin, PostFilterResult
+from kubesched.framework.plugin import DependsOn, PostFilterResult
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Code, PreFilterResult, Status
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
 from kubesched.state import Nodes, PodInfo, Rows, WhatIfNodes
 
 __all__ = ["Framework", "PluginFault", "PreFiltered", "Scores", "WhatIf", "checked"]
-
-_KEPT: Final = (DependsOn.NODE, DependsOn.ROW)
-
-
-class _Rule:
-    """A filter or score plugin with what the framework needs to know of it, found once."""
-
-    __slots__ = ("depends_on", "has_normalize", "is_lifted", "is_kept", "name", "number", "plugin", "weight")
-
-    def __init__(self, plugin: Plugin, cache: ColumnCache, column_hook: str, weight: int) -> None:
-        self.plugin = plugin
-        self.name = plugin.name
-        self.is_lifted = not plugin.defines(column_hook)
-        self.depends_on = plugin.depends_on
-        self.is_kept = not self.is_lifted and self.depends_on in _KEPT
-        self.has_normalize = plugin.defines("normalize_score")
-        self.number = cache.rule(plugin)
-        self.weight = weight
 
 
 class PreFiltered:
@@ -66,15 +48,22 @@ class Scores:
     Attributes:
         nodes: the table of feasible nodes.
         by_plugin: plugin -> (nodes,) int64, or one int that all nodes share; plugins that skipped are absent.
-        total: (nodes,) int64.
+        varying: (nodes,) int64, the sum of those that differ between nodes.
+        shared: the sum of the others.
     """
 
-    __slots__ = ("by_plugin", "nodes", "total")
+    __slots__ = ("by_plugin", "nodes", "shared", "varying")
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
         self.by_plugin: dict[str, IntVector | int] = {}
-        self.total: IntVector = np.zeros(0, dtype=np.int64)
+        self.varying: IntVector = np.zeros(0, dtype=np.int64)
+        self.shared = 0
+
+    @property
+    def total(self) -> IntVector:
+        """(nodes,) int64: the sum of all plugins' scores."""
+        return self.varying + self.shared
 
     def of(self, plugin: str) -> IntVector:
         """One plugin's weighted scores, spelled out."""
@@ -111,9 +100,9 @@ class Framework:
         self.handle = handle
         points = profile.points
         self._pre_filter = [(plugin, plugin.name, plugin.pre_filter) for plugin in points["preFilter"]]
-        self._filters = [_Rule(plugin, cache, "filter_nodes", 0) for plugin in points["filter"]]
+        self._filters = [Rule(plugin, cache, "filter_nodes") for plugin in points["filter"]]
         self._pre_score = [(plugin, plugin.name, plugin.pre_score) for plugin in points["preScore"]]
-        self._scores = [_Rule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]]
+        self._scores = [Rule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]]
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
         handle.what_if = self.what_if
         for plugin in profile.plugins:
@@ -197,11 +186,12 @@ class Framework:
                 continue
             try:
                 if is_whole and rule.is_kept:
-                    kept = self.cache.verdicts(rule.number, rule.plugin, state, pod, nodes)
-                    if kept is None:
-                        continue
-                    verdicts = kept
-                elif rule.depends_on is DependsOn.ANYTHING or rule.is_lifted:
+                    column = self.cache.verdicts(rule, state, pod)
+                    if column.n_rejected and column.status is not None:
+                        kept = Verdicts(nodes.take(column.values), column.status)
+                        rejections.append(Rejections(rule.name, kept))
+                    continue
+                if rule.depends_on is DependsOn.ANYTHING or rule.is_lifted:
                     survivors = _survivors(nodes, rejections)
                     verdicts = self._filter_some(rule, state, pod, nodes, survivors)
                 else:
@@ -212,7 +202,7 @@ class Framework:
                 rejections.append(Rejections(rule.name, verdicts))
         return FilterResult(nodes, rejections)
 
-    def _filter_some(self, rule: _Rule, state: CycleState, pod: Pod, nodes: Nodes, survivors: Rows | None) -> Verdicts:
+    def _filter_some(self, rule: Rule, state: CycleState, pod: Pod, nodes: Nodes, survivors: Rows | None) -> Verdicts:
         table = nodes if survivors is None else nodes.select(survivors)
         if rule.is_lifted:
             some = lifted_filter(rule.plugin, state, pod, table)
@@ -296,25 +286,20 @@ class Framework:
         feasible = result.nodes if positions is None else result.nodes.select(positions)
         scores = Scores(feasible)
         self._run_pre_score(state, pod, feasible)
-        total: IntVector | None = None
-        constant = 0
+        varying: IntVector | None = None
         skip = state.skip_score
         for rule in self._scores:
             if rule.name in skip:
                 continue
-            one = self._score_rule(rule, state, pod, result.nodes, positions, feasible, is_whole)
+            one = self._score_rule(rule, state, pod, feasible, is_whole)
             if rule.weight != 1:
                 one = one * rule.weight
             scores.by_plugin[rule.name] = one
             if isinstance(one, int):
-                constant += one
+                scores.shared += one
             else:
-                total = one if total is None else total + one
-        scores.total = (
-            np.full(len(feasible), constant, dtype=np.int64)
-            if total is None
-            else (total + constant if constant else total)
-        )
+                varying = one if varying is None else varying + one
+        scores.varying = np.zeros(len(feasible), dtype=np.int64) if varying is None else varying
         return scores
 
     def _run_pre_score(self, state: CycleState, pod: Pod, feasible: Nodes) -> None:
@@ -335,23 +320,21 @@ class Framework:
 
     def _score_rule(
         self,
-        rule: _Rule,
+        rule: Rule,
         state: CycleState,
         pod: Pod,
-        nodes: Nodes,
-        positions: Rows | None,
         feasible: Nodes,
         is_whole: bool,
     ) -> IntVector | int:
         """One plugin's normalised scores of the feasible nodes; one int where all nodes are known to have the same."""
         plugin, what = rule.plugin, "Score plugins"
-        column: ScoreColumn | None = None
+        column: Column | None = None
         try:
             if is_whole and rule.is_kept:
-                column = self.cache.scores(rule.number, plugin, state, pod, nodes)
+                column = self.cache.scores(rule, state, pod)
                 if column.constant is not None and len(feasible):
                     return self._normalized_constant(rule, state, pod, column)
-                scores = column.values if positions is None else column.values[positions]
+                scores = feasible.take(column.values)
             elif rule.is_lifted:
                 scores = lifted_score(plugin, state, pod, feasible)
             else:
@@ -368,18 +351,18 @@ class Framework:
             _check_range(rule.name, scores)
         return scores
 
-    def _normalized_constant(self, rule: _Rule, state: CycleState, pod: Pod, column: ScoreColumn) -> int:
-        constant, entry = column.constant, column.entry
+    def _normalized_constant(self, rule: Rule, state: CycleState, pod: Pod, column: Column) -> int:
+        constant = column.constant
         assert constant is not None
         if not rule.has_normalize:
             if not column.in_range:
                 _check_range(rule.name, np.array([constant]))
             return constant
-        if entry.normalized is None:
+        if column.normalized is None:
             one = rule.plugin.normalize_score(state, pod, np.array([constant], dtype=np.int64))
             _check_range(rule.name, one)
-            entry.normalized = int(one[0])
-        return entry.normalized
+            column.normalized = int(one[0])
+        return column.normalized
 
     # --- Reserve and Permit ---
 

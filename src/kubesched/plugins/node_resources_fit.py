@@ -23,7 +23,7 @@ from kubesched.api import (
     parse_quantity,
     whole_units,
 )
-from kubesched.engine import IntVector, floor_divide, round_half_away
+from kubesched.engine import IntMatrix, IntVector, floor_divide, round_half_away
 from kubesched.framework import (
     Code,
     CycleState,
@@ -36,7 +36,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_linear import broken_linear
-from kubesched.state import CPU, MEMORY, Nodes, PodRequests
+from kubesched.state import CPU, MEMORY, Nodes, Part, PodRequests
 
 __all__ = ["NodeResourcesFit"]
 
@@ -49,18 +49,20 @@ class FitState:
     """What the filter asks of a node.
 
     Attributes:
-        wanted: (resource name, amount) of everything that is asked for, in the order of reasons.
+        names: what is asked for, in the order of reasons.
+        amounts: (names, 1) int64.
     """
 
-    __slots__ = ("wanted",)
+    __slots__ = ("amounts", "names")
 
-    def __init__(self, wanted: tuple[tuple[str, int], ...]) -> None:
-        self.wanted = wanted
+    def __init__(self, wanted: list[tuple[str, int]]) -> None:
+        self.names = [name for name, _ in wanted]
+        self.amounts = np.array([amount for _, amount in wanted], dtype=np.int64)[:, np.newaxis]
 
     def status(self, verdict: int) -> Status:
-        """The words of a verdict: bit 0 for the number of pods, then a bit per wanted resource."""
+        """The words of a verdict: bit 0 for the number of pods, then a bit per resource."""
         reasons = ["Too many pods"] if verdict & _TOO_MANY_PODS else []
-        reasons += [f"Insufficient {name}" for i, (name, _) in enumerate(self.wanted) if verdict >> (i + 1) & 1]
+        reasons += [f"Insufficient {name}" for i, name in enumerate(self.names) if verdict >> (i + 1) & 1]
         unresolvable = verdict & _UNRESOLVABLE
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE, tuple(reasons))
 
@@ -75,9 +77,11 @@ class NodeResourcesFit(Plugin):
     def __init__(self, args: NodeResourcesFitArgs | None = None) -> None:
         super().__init__(args)
         strategy = self.args.scoring_strategy
-        ratio = strategy.requested_to_capacity_ratio
+        is_ratio = strategy.type == ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
+        ratio = strategy.requested_to_capacity_ratio if is_ratio else None
         shape = [(point.utilization, 10 * point.score) for point in ratio.shape] if ratio else []
         self._shape = broken_linear(shape) if shape else None
+        self._is_least_allocated = strategy.type == ScoringStrategyType.LEAST_ALLOCATED
 
     # --- filter ---
 
@@ -86,7 +90,7 @@ class NodeResourcesFit(Plugin):
         part = state.pod.requests
         wanted = part.compiled.get(self)
         if wanted is None:
-            wanted = part.compiled[self] = FitState(tuple(self._checked(part.value)))
+            wanted = part.compiled[self] = FitState(self._checked(part.value))
         state.write(wanted)
         return Status.SUCCESS
 
@@ -108,24 +112,19 @@ class NodeResourcesFit(Plugin):
         if fit is None:
             raise RuntimeError('error reading "PreFilterNodeResourcesFit" from cycleState: not found')
         verdicts = (nodes.n_pods >= nodes.allowed_pods).astype(np.int32)
-        if fit.wanted:
+        if fit.names:
             self._add_shortages(verdicts, fit, nodes)
         return Verdicts(verdicts, fit.status)
 
     @staticmethod
     def _add_shortages(verdicts: npt.NDArray[np.int32], fit: FitState, nodes: Nodes) -> None:
-        allocatable, requested = nodes.allocatable, nodes.requested
-        find = nodes.columns.resources.find
-        for i, (name, amount) in enumerate(fit.wanted):
-            index = find(name)
-            if index is None or index >= len(requested):  # no node offers it, no pod holds it
-                verdicts |= (2 << i) | _UNRESOLVABLE
-                continue
-            room = allocatable[index]
-            short = amount > room - requested[index]
-            if short.any():
-                verdicts[short] |= 2 << i
-                verdicts[amount > room] |= _UNRESOLVABLE
+        rows = nodes.columns.resource_rows(fit.names)
+        room = nodes.allocatable[rows]
+        short = fit.amounts > room - nodes.requested[rows]
+        if short.any():
+            bits = np.array([2 << i for i in range(len(fit.names))], dtype=np.int32)
+            verdicts |= bits @ short
+            verdicts[(short & (fit.amounts > room)).any(axis=0)] |= _UNRESOLVABLE
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The requests."""
@@ -139,48 +138,45 @@ class NodeResourcesFit(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The weighted mean of the resources' scores; 0 where none counts."""
-        is_ratio = self._shape is not None
-        total = np.zeros(len(nodes), dtype=np.int64)
-        weights = np.zeros(len(nodes), dtype=np.int64)
-        for index, used, weight in self._used_after(state.pod.requests.value, nodes):
-            room = nodes.allocatable[index]
-            counts = room > 0
-            score = self._resource_score(used, room)
-            if is_ratio:
-                counts &= score > 0
-            if counts.all():
-                total += score * weight
-                weights += weight
-            else:
-                total[counts] += score[counts] * weight
-                weights[counts] += weight
-        np.maximum(weights, 1, out=weights)
-        return round_half_away(total / weights) if is_ratio else floor_divide(total, weights)
+        rows, amounts, weights = self._scored(state.pod.requests, nodes)
+        if not rows:
+            return np.zeros(len(nodes), dtype=np.int64)
+        room = nodes.allocatable[rows]
+        non_zero, requested = nodes.non_zero_requested, nodes.requested
+        used = np.array([non_zero[row] if row in (CPU, MEMORY) else requested[row] for row in rows])
+        used += amounts
+        all_count = bool(room.all())
+        score = self._resource_scores(used, room if all_count else np.maximum(room, 1))
+        if all_count and self._shape is None:
+            return (weights @ score) // int(weights.sum())
+        counts = room > 0 if self._shape is None else (room > 0) & (score > 0)
+        total, weight = weights @ (score * counts), np.maximum(weights @ counts, 1)
+        return floor_divide(total, weight) if self._shape is None else round_half_away(total / weight)
 
-    def _used_after(self, requests: PodRequests, nodes: Nodes) -> list[tuple[int, IntVector, int]]:
-        """(resource row, used with the pod there, weight) of each configured resource that can count."""
-        found = []
-        requested = nodes.requested
-        for resource in self.args.scoring_strategy.resources:
-            amount = requests.scored.get(resource.name, 0)
-            index = nodes.columns.resources.find(resource.name)
-            if index is None or index >= len(requested) or (index > 2 and amount == 0):
-                continue
-            before = nodes.non_zero_requested[index] if index in (CPU, MEMORY) else requested[index]
-            found.append((index, before + amount, resource.weight))
-        return found
+    def _scored(self, requests: Part[PodRequests], nodes: Nodes) -> tuple[list[int], IntMatrix, IntVector]:
+        """Rows of the resource axis, amounts and weights of the configured resources that can count for a pod."""
+        resources = nodes.columns.resources
+        known = requests.compiled.get((self, len(resources)))
+        if known is None:
+            scored = requests.value.scored
+            found = [
+                (row, scored.get(resource.name, 0), resource.weight)
+                for resource in self.args.scoring_strategy.resources
+                if (row := resources.find(resource.name)) is not None
+                and (resource.name in _BASIC or scored.get(resource.name, 0))
+            ]
+            amounts = np.array([[amount] for _, amount, _ in found], dtype=np.int64)
+            weights = np.array([weight for _, _, weight in found], dtype=np.int64)
+            known = requests.compiled[(self, len(resources))] = ([row for row, _, _ in found], amounts, weights)
+        scored_rows: tuple[list[int], IntMatrix, IntVector] = known
+        return scored_rows
 
-    def _resource_score(self, used: IntVector, room: IntVector) -> IntVector:
-        """One resource's score of each node; anything where there is no room at all, because it does not count there."""
-        divisor = np.maximum(room, 1)
-        kind = self.args.scoring_strategy.type
-        if kind == ScoringStrategyType.LEAST_ALLOCATED:
-            return floor_divide(np.maximum(room - used, 0) * 100, divisor)
-        utilization = floor_divide(np.minimum(used, room) * 100, divisor)
-        if kind == ScoringStrategyType.MOST_ALLOCATED:
-            return utilization
-        assert self._shape is not None
-        return self._shape[utilization]
+    def _resource_scores(self, used: IntMatrix, room: IntMatrix) -> IntMatrix:
+        """(resources, nodes): each resource's score; `room` is positive, anything where the node has none."""
+        if self._is_least_allocated:
+            return floor_divide(np.maximum(room - used, 0) * 100, room)
+        utilization = floor_divide(np.minimum(used, room) * 100, room)
+        return utilization if self._shape is None else self._shape[utilization]
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The requests."""

@@ -1,6 +1,7 @@
 """Decides where pods go: the scheduling cycle, the binding cycle, and the scheduler that drives both over a queue."""
 
 from kubesched.scheduler.assembly import build_frameworks
+from kubesched.scheduler.plugin_life import start_plugins, stop_plugins
 from kubesched.scheduler.scheduler import BindingCycle, Scheduler
 from kubesched.scheduler.scheduling_cycle import SchedulingCycle, find_feasible
 from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best
@@ -20,4 +21,6 @@ __all__ = [
     "find_feasible",
     "nodes_to_find",
     "select_best",
+    "start_plugins",
+    "stop_plugins",
 ]

@@ -30,6 +30,7 @@ __all__ = ["NO_NODES", "SchedulingCycle", "find_feasible"]
 
 NO_NODES: Final = "no nodes available to schedule pods"
 _N_RUNNERS_UP: Final = 3
+_LOWEST: Final = -(2**63)
 
 
 class Found:
@@ -194,7 +195,7 @@ class SchedulingCycle:
         order = None
         if self.tie_break is TieBreak.UPSTREAM and is_whole:
             order = np.roll(_positions_in_order(scores.nodes, snapshot), -self.next_start)
-        best = select_best(scores.total, self.tie_break, order, self._rng)
+        best = select_best(scores.varying, self.tie_break, order, self._rng)
         decision.chosen = _node_score(scores, best)
         decision.runners_up = _runners_up(scores, best)
 
@@ -259,17 +260,16 @@ def _positions_in_order(nodes: Nodes, snapshot: Snapshot) -> Rows:
 
 
 def _node_score(scores: Scores, position: int) -> NodeScore:
-    return NodeScore(scores.nodes.name(position), int(scores.total[position]), scores.at(position))
+    return NodeScore(scores.nodes.name(position), int(scores.varying[position]) + scores.shared, scores.at(position))
 
 
-def _runners_up(scores: Scores, best: int) -> tuple[NodeScore, ...]:
-    """The next best nodes; of equal ones the first."""
-    total = scores.total.copy()
+def _runners_up(scores: Scores, best: int) -> tuple[tuple[str, int], ...]:
+    """The next best nodes with their totals; of equal ones the first."""
+    total = scores.varying.copy()
     found = []
-    lowest = np.iinfo(np.int64).min
-    total[best] = lowest
+    total[best] = _LOWEST
     for _ in range(min(_N_RUNNERS_UP, len(total) - 1)):
         position = int(total.argmax())
-        found.append(_node_score(scores, position))
-        total[position] = lowest
+        found.append((scores.nodes.name(position), int(total[position]) + scores.shared))
+        total[position] = _LOWEST
     return tuple(found)

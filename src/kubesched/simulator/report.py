@@ -5,9 +5,10 @@ import enum
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.framework import NodeScore
+from kubesched.engine import IntMatrix
+from kubesched.state import NodeColumns
 
-__all__ = ["NodeFill", "Placement", "PodState", "Report", "Victim"]
+__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim"]
 
 
 class PodState(enum.Enum):
@@ -64,7 +65,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     evicted_by: str = ""
     total: int = 0
     scores: dict[str, int] = {}
-    runners_up: tuple[NodeScore, ...] = ()
+    runners_up: tuple[tuple[str, int], ...] = ()
 
 
 class NodeFill(msgspec.Struct, frozen=True, rename="camel"):
@@ -80,20 +81,72 @@ class NodeFill(msgspec.Struct, frozen=True, rename="camel"):
     after: dict[str, int]
 
 
-class Report(msgspec.Struct, frozen=True, rename="camel"):
+class Fill:
+    """What the nodes offer and hold at one moment; arrays now, names when somebody asks."""
+
+    __slots__ = ("_allocatable", "_allowed_pods", "_n_pods", "_requested", "_resources", "_row_of")
+
+    def __init__(self, columns: NodeColumns) -> None:
+        self._resources = list(columns.resources.values)
+        self._row_of = dict(columns.row_of)
+        self._allocatable = columns.allocatable.copy()
+        self._requested = columns.requested.copy()
+        self._allowed_pods = columns.allowed_pods.copy()
+        self._n_pods = columns.n_pods.copy()
+
+    @property
+    def node_names(self) -> list[str]:
+        """The nodes, in the snapshot's order."""
+        return list(self._row_of)
+
+    def allocatable(self, node: str) -> dict[str, int]:
+        """What a node offers."""
+        row = self._row_of[node]
+        return {**self._by_name(self._allocatable, row), "pods": int(self._allowed_pods[row])}
+
+    def held(self, node: str) -> dict[str, int]:
+        """What the pods on a node hold."""
+        row = self._row_of[node]
+        return {**self._by_name(self._requested, row), "pods": int(self._n_pods[row])}
+
+    def _by_name(self, matrix: IntMatrix, row: int) -> dict[str, int]:
+        amounts = matrix[:, row].tolist()
+        return {name: amount for name, amount in zip(self._resources, amounts, strict=False) if amount}
+
+
+class Report:
     """The result of a run.
 
     Attributes:
         placements: one per pending pod, in the order in which the queue first had them.
         victims: pods that left, in order.
-        nodes: the fill of every node.
+        before, after: how full the nodes were and became.
         seconds: virtual time that passed.
     """
 
-    placements: tuple[Placement, ...]
-    victims: tuple[Victim, ...]
-    nodes: tuple[NodeFill, ...]
-    seconds: float
+    __slots__ = ("after", "before", "placements", "seconds", "victims")
+
+    def __init__(
+        self,
+        placements: tuple[Placement, ...],
+        victims: tuple[Victim, ...],
+        before: Fill,
+        after: Fill,
+        seconds: float,
+    ) -> None:
+        self.placements = placements
+        self.victims = victims
+        self.before = before
+        self.after = after
+        self.seconds = seconds
+
+    @property
+    def nodes(self) -> tuple[NodeFill, ...]:
+        """The fill of every node, in the snapshot's order."""
+        before, after = self.before, self.after
+        return tuple(
+            NodeFill(name, after.allocatable(name), before.held(name), after.held(name)) for name in after.node_names
+        )
 
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""

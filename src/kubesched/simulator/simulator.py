@@ -22,7 +22,7 @@ from kubesched.scheduler import (
 )
 from kubesched.simulator.clock import VirtualClock
 from kubesched.simulator.cluster import MemoryCluster
-from kubesched.simulator.report import NodeFill, Placement, PodState, Report, Victim, owner_of
+from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
 from kubesched.state import ClusterState
 
 __all__ = ["Progress", "Simulator"]
@@ -99,7 +99,7 @@ class Simulator:
         """
         if self._outcomes:
             raise InputError("this simulator has run; make a new one")
-        before = _fill(self.state)
+        before = Fill(self.state.columns)
         for pod in self.pending:
             self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
         total = len(self.pending)
@@ -203,7 +203,7 @@ class Simulator:
 
     # --- the report ---
 
-    def _report(self, before: dict[str, dict[str, int]]) -> Report:
+    def _report(self, before: Fill) -> Report:
         evicted = {action.pod.uid: action.preemptor.key for action in self.cluster.evicted}
         victims: dict[str, list[str]] = {}
         for action in self.cluster.evicted:
@@ -219,7 +219,7 @@ class Simulator:
             Victim(action.pod.key, owner_of(action.pod), action.node_name, action.preemptor.key)
             for action in self.cluster.evicted
         )
-        return Report(tuple(placements), left, _node_fills(self.state, before), self.clock.seconds)
+        return Report(tuple(placements), left, before, Fill(self.state.columns), self.clock.seconds)
 
     def _placement(self, pod: Pod, gated: dict[str, str]) -> Placement:
         name = pod.scheduler_name
@@ -244,27 +244,3 @@ class Simulator:
             if isinstance(current, Pod):
                 placement.nominated_node = current.status.nominated_node_name
         return placement
-
-
-def _fill(state: ClusterState) -> dict[str, dict[str, int]]:
-    """What the pods on each node hold, by resource."""
-    columns = state.columns
-    names = columns.resources.values
-    found = {}
-    for name, row in columns.row_of.items():
-        held = columns.requested[:, row].tolist()
-        used = {resource: amount for resource, amount in zip(names, held, strict=False) if amount}
-        found[name] = {**used, "pods": int(columns.n_pods[row])}
-    return found
-
-
-def _node_fills(state: ClusterState, before: dict[str, dict[str, int]]) -> tuple[NodeFill, ...]:
-    columns = state.columns
-    names = columns.resources.values
-    after = _fill(state)
-    fills = []
-    for name, row in columns.row_of.items():
-        offered = columns.allocatable[:, row].tolist()
-        room = {resource: amount for resource, amount in zip(names, offered, strict=False) if amount}
-        fills.append(NodeFill(name, {**room, "pods": int(columns.allowed_pods[row])}, before[name], after[name]))
-    return tuple(fills)

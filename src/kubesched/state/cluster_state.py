@@ -53,10 +53,13 @@ class ClusterState:
         self._assumed: dict[str, list[tuple[str, KubeObject | None, KubeObject]]] = {}  # uid -> what assume replaced
         self._homeless: dict[str, dict[str, PodInfo]] = {}  # node that is not known -> its pods by uid
         self._n_placed = 0
+        self._snapshot: Snapshot | None = None
 
     def snapshot(self) -> Snapshot:
         """A read-only view, valid until the next change."""
-        return Snapshot(self.columns, self.objects, self.groups, self, self._tree)
+        if self._snapshot is None:  # a view of the same rows stays good until nodes come or go
+            self._snapshot = Snapshot(self.columns, self.objects, self.groups, self, self._tree)
+        return self._snapshot
 
     def pod_info(self, pod: Pod) -> PodInfo:
         """The pod with its parts, for hooks and for the queue."""
@@ -101,6 +104,7 @@ class ClusterState:
         if row is None:
             row = self.columns.add_node(node)
             self._tree.add(node)
+            self._snapshot = None
             for info in self._homeless.pop(node.name, {}).values():
                 self._place(row, info)
             return [StateChange(ClusterEvent(EventResource.NODE, ActionType.ADD), None, node)]
@@ -124,6 +128,7 @@ class ClusterState:
             self._homeless[node.name] = {info.pod.uid: info for info in homeless}
         self.columns.remove_node(row)
         self._tree.remove(node.name)
+        self._snapshot = None
         return [StateChange(ClusterEvent(EventResource.NODE, ActionType.DELETE), old or node, None)]
 
     def _apply_pod(self, type_: EventType, pod: Pod) -> list[StateChange]:
@@ -139,7 +144,8 @@ class ClusterState:
         if known is None:
             self._add(pod)
         else:
-            self._replace(known, pod)
+            if known.pod is not pod:
+                self._replace(known, pod)
             if pod.uid not in self._assumed:
                 return pod_updates(EventResource.ASSIGNED_POD, known.pod, pod)
             del self._assumed[pod.uid]

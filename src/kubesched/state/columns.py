@@ -3,6 +3,7 @@
 The columns are changed by ClusterState only. Rules see them through `Nodes`, a table of chosen rows.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy.typing as npt
 from kubesched.api import Node, Taint, is_scalar_resource, parse_quantity, whole_units
 from kubesched.engine import BoolVector, ChangeLog, Interner, IntMatrix, IntVector, RowAllocator, grown
 from kubesched.state.labels import LabelColumn
-from kubesched.state.pod_info import PodInfo, Port
+from kubesched.state.pod_info import Part, PodInfo, Port
+from kubesched.state.requests import PodRequests
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "ImageState", "NodeColumns"]
 
@@ -19,6 +21,7 @@ CPU: Final = 0
 MEMORY: Final = 1
 EPHEMERAL_STORAGE: Final = 2
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
+_LEADING: Final = [CPU, MEMORY, EPHEMERAL_STORAGE]
 
 
 class ImageState:
@@ -104,6 +107,11 @@ class NodeColumns:
             self.allocatable = np.vstack((self.allocatable, extra))
             self.requested = np.vstack((self.requested, extra))
         return index
+
+    def resource_rows(self, names: Sequence[str]) -> slice | list[int]:
+        """Where some resources stand on the resource axis, as an index; names that no node knows get a row of zeros."""
+        rows = [self.resource_row(name) for name in names]
+        return slice(0, len(rows)) if rows == _LEADING[: len(rows)] else rows
 
     # --- nodes come, change and go ---
 
@@ -246,18 +254,30 @@ class NodeColumns:
         else:
             pods.append(new)
 
+    def held_vector(self, part: Part[PodRequests]) -> IntVector:
+        """What pods with these requests hold.
+
+        Returns: (2 + resources,) int64: cpu and memory with the scoring defaults, then every resource as it is.
+        """
+        vector: IntVector | None = part.compiled.get(NodeColumns)
+        if vector is None or len(vector) != 2 + len(self.requested):
+            requests = part.value
+            rows = {self.resource_row(name): amount for name, amount in requests.held.items() if amount}
+            vector = np.zeros(2 + len(self.requested), dtype=np.int64)
+            vector[0] = requests.held_non_zero.get("cpu", 0)
+            vector[1] = requests.held_non_zero.get("memory", 0)
+            for row, amount in rows.items():
+                vector[2 + row] = amount
+            part.compiled[NodeColumns] = vector
+        return vector
+
     def _move(self, row: int, info: PodInfo, sign: int) -> None:
-        requests = info.requests.value
-        requested = self.requested
-        for name, amount in requests.held.items():
-            if amount:
-                index = self.resources.find(name)
-                if index is None:
-                    index = self.resource_row(name)
-                    requested = self.requested
-                requested[index, row] += sign * amount
-        non_zero = requests.held_non_zero
-        self.non_zero_requested[0, row] += sign * non_zero.get("cpu", 0)
-        self.non_zero_requested[1, row] += sign * non_zero.get("memory", 0)
+        vector = self.held_vector(info.requests)
+        if sign > 0:
+            self.non_zero_requested[:, row] += vector[:2]
+            self.requested[:, row] += vector[2:]
+        else:
+            self.non_zero_requested[:, row] -= vector[:2]
+            self.requested[:, row] -= vector[2:]
         self.n_pods[row] += sign
         self.row_log.record(row)

@@ -147,8 +147,7 @@ def translation_error(volume: PersistentVolume) -> str:
         error = _gce_place(volume.labels)[1]
     elif found is not None and found[0] is _EBS and _ebs_id(found[1].volume_id) is None:
         error = (
-            "failed to translate Kubernetes ID to EBS Volume ID "
-            f"Invalid format for AWS volume ({found[1].volume_id})"
+            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({found[1].volume_id})"
         )
     return f"could not translate pv: {error}" if error else ""
 

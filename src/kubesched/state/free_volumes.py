@@ -37,9 +37,7 @@ class VolumeWish(NamedTuple):
 
     def accepts(self, mode: str, attributes_class: str, access_modes: frozenset[str]) -> bool:
         """Whether a volume with these properties will do, its size and labels aside."""
-        return (
-            mode == self.mode and attributes_class == self.attributes_class and self.access_modes <= access_modes
-        )
+        return mode == self.mode and attributes_class == self.attributes_class and self.access_modes <= access_modes
 
 
 class Reachable(NamedTuple):

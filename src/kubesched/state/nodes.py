@@ -15,7 +15,8 @@ from kubesched.api import Node, ParsedNodeTerm, Requirement
 from kubesched.engine import BoolVector, IntMatrix, IntVector
 from kubesched.state.columns import NodeColumns
 from kubesched.state.labels import Codes, LabelColumn
-from kubesched.state.pod_info import PodInfo, Port
+from kubesched.state.pod_info import Part, PodInfo, Port
+from kubesched.state.requests import PodRequests
 
 __all__ = ["NodeInfo", "Nodes", "Rows", "WhatIfNodes"]
 
@@ -191,22 +192,31 @@ class Nodes:
 
 
 class WhatIfNodes(Nodes):
-    """A copy of a table on which pods come and go; the cluster does not notice. Every entry is a question of its own."""
+    """A copy of a table on which pods come and go; the cluster does not notice. Every entry is a question of its own.
+
+    Sums move at once, all pods of a call in a few array operations. Lists of pods and host ports follow when somebody asks for them.
+    """
 
     def __init__(self, source: Nodes) -> None:
         super().__init__(source.columns, source.all_rows)
         self._requested = source.requested.copy()
         self._non_zero_requested = source.non_zero_requested.copy()
         self._n_pods = source.n_pods.copy()
-        self._ports = {entry: self.take(used) for entry, used in source.columns.ports.items()}
-        self._moved: dict[int, list[PodInfo]] = {}
+        self._ports: dict[Port, BoolVector] | None = None
+        self._lists: dict[int, list[PodInfo]] = {}
+        self._unsettled: list[tuple[int, Sequence[int], Sequence[PodInfo]]] = []
         if isinstance(source, WhatIfNodes):
-            self._ports = {entry: used.copy() for entry, used in source._ports.items()}
-            self._moved = {position: list(pods) for position, pods in source._moved.items()}
+            source._settle()
+            self._lists = {position: list(pods) for position, pods in source._lists.items()}
+            if source._ports is not None:
+                self._ports = {entry: used.copy() for entry, used in source._ports.items()}
 
     @property
     def requested(self) -> IntMatrix:
         """(resources, n) int64 after the moves."""
+        missing = len(self.columns.requested) - len(self._requested)
+        if missing > 0:  # the resource axis has grown since
+            self._requested = np.vstack((self._requested, np.zeros((missing, len(self)), dtype=np.int64)))
         return self._requested
 
     @property
@@ -219,84 +229,75 @@ class WhatIfNodes(Nodes):
         """(n,) int64 after the moves."""
         return self._n_pods
 
-    @property
-    def ports(self) -> Collection[Port]:
-        """The host ports that are or were taken somewhere, moves included."""
-        return self._ports.keys()
-
     def port_used(self, entry: Port) -> BoolVector | None:
         """(n,) bool after the moves."""
-        return self._ports.get(entry)
+        self._settle()
+        return self._settled_ports().get(entry)
 
     def pods(self, position: int) -> Sequence[PodInfo]:
         """The pods on one entry after the moves."""
-        moved = self._moved.get(position)
+        self._settle()
+        moved = self._lists.get(position)
         return super().pods(position) if moved is None else moved
-
-    @property
-    def moved(self) -> Sequence[int]:
-        """The entries that pods were put on or taken off."""
-        return list(self._moved)
 
     def select(self, positions: npt.NDArray[np.intp]) -> "WhatIfNodes":
         """The entries as they stand after the moves, as a table of their own."""
-        chosen = WhatIfNodes.__new__(WhatIfNodes)
-        Nodes.__init__(chosen, self.columns, self.all_rows[positions])
-        chosen._requested = self._requested[:, positions]
+        self._settle()
+        chosen = WhatIfNodes(Nodes(self.columns, self.all_rows[positions]))
+        chosen._requested = self.requested[:, positions]
         chosen._non_zero_requested = self._non_zero_requested[:, positions]
         chosen._n_pods = self._n_pods[positions]
-        chosen._ports = {entry: used[positions] for entry, used in self._ports.items()}
-        moved = self._moved
-        chosen._moved = {new: list(moved[old]) for new, old in enumerate(positions.tolist()) if old in moved}
+        chosen._ports = {entry: used[positions] for entry, used in self._settled_ports().items()}
+        lists = self._lists
+        chosen._lists = {new: list(lists[old]) for new, old in enumerate(positions.tolist()) if old in lists}
         return chosen
 
     def add(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
         """Put pods on entries: pods[i] on positions[i]."""
         self._move(positions, pods, 1)
-        for position, info in zip(positions, pods, strict=True):
-            self._pods_of(position).append(info)
-            for entry in info.ports.value:
-                if entry not in self._ports:
-                    self._ports[entry] = np.zeros(len(self), dtype=np.bool_)
-                self._ports[entry][position] = True
 
     def remove(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
         """Take pods off entries: pods[i] off positions[i]."""
         self._move(positions, pods, -1)
-        for position, info in zip(positions, pods, strict=True):
-            kept = self._pods_of(position)
-            place = kept.index(info)
-            kept[place] = kept[-1]
-            kept.pop()
-            for entry in info.ports.value:
-                self._ports[entry][position] = False
-
-    def _pods_of(self, position: int) -> list[PodInfo]:
-        moved = self._moved.get(position)
-        if moved is None:
-            moved = self._moved[position] = list(super().pods(position))
-        return moved
 
     def _move(self, positions: Sequence[int], pods: Sequence[PodInfo], sign: int) -> None:
-        find = self.columns.resources.find
-        for position, info in zip(positions, pods, strict=True):
-            requests = info.requests.value
-            for name, amount in requests.held.items():
-                index = find(name)
-                if index is None or index >= len(self._requested):
-                    index = self._resource_row(name)
-                self._requested[index, position] += sign * amount
-            self._non_zero_requested[0, position] += sign * requests.held_non_zero.get("cpu", 0)
-            self._non_zero_requested[1, position] += sign * requests.held_non_zero.get("memory", 0)
-            self._n_pods[position] += sign
+        parts: dict[Part[PodRequests], int] = {}
+        inverse = [parts.setdefault(info.requests, len(parts)) for info in pods]
+        held = np.array([sign * self.columns.held_vector(part) for part in parts], dtype=np.int64)
+        where = np.array(positions, dtype=np.intp)
+        amounts = held[np.array(inverse, dtype=np.intp)]
+        np.add.at(self._non_zero_requested.T, where, amounts[:, :2])
+        np.add.at(self.requested.T, where, amounts[:, 2:])
+        np.add.at(self._n_pods, where, sign)
+        self._unsettled.append((sign, positions, pods))
 
-    def _resource_row(self, name: str) -> int:
-        index = self.columns.resource_row(name)
-        missing = index + 1 - len(self._requested)
-        if missing > 0:
-            extra = np.zeros((missing, len(self)), dtype=np.int64)
-            self._requested = np.vstack((self._requested, extra))
-        return index
+    def _settle(self) -> None:
+        """Bring lists and ports up to date with the moves."""
+        unsettled, self._unsettled = self._unsettled, []
+        for sign, positions, pods in unsettled:
+            for position, info in zip(positions, pods, strict=True):
+                self._settle_one(position, info, sign)
+
+    def _settle_one(self, position: int, info: PodInfo, sign: int) -> None:
+        listed = self._lists.get(position)
+        if listed is None:
+            listed = self._lists[position] = list(super().pods(position))
+        if sign > 0:
+            listed.append(info)
+        else:
+            place = listed.index(info)
+            listed[place] = listed[-1]
+            listed.pop()
+        for entry in info.ports.value:
+            ports = self._settled_ports()
+            if entry not in ports:
+                ports[entry] = np.zeros(len(self), dtype=np.bool_)
+            ports[entry][position] = sign > 0
+
+    def _settled_ports(self) -> dict[Port, BoolVector]:
+        if self._ports is None:
+            self._ports = {entry: self.take(used).copy() for entry, used in self.columns.ports.items()}
+        return self._ports
 
 
 class NodeInfo:
