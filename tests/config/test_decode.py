@@ -1,4 +1,7 @@
-from kubesched.config import PluginArgs
+import pytest
+
+from kubesched.config import PluginArgs, load_configuration
+from kubesched.errors import ConfigError
 from kubesched.plugins.args import InterPodAffinityArgs, NodeResourcesFitArgs
 from tests.config.loading import ARGS_TYPES, error_of, first_line, load, load_profile
 
@@ -71,6 +74,13 @@ def test_findings_in_arguments_follow_those_around_them():
         f"decoding .profiles[0].pluginConfig[0]: strict decoding error: {fit}, "
         f"decoding .profiles[0].pluginConfig[1]: strict decoding error: {affinity}"
     )
+
+
+def test_repeated_fields_of_json_are_found_at_the_top_too():
+    text = '{"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/v1", "parallelism": 1,'
+    with pytest.raises(ConfigError) as caught:
+        load_configuration(text + '"parallelism": 2}', args_types={})
+    assert str(caught.value) == 'strict decoding error: duplicate field "parallelism"'
 
 
 def test_a_wrong_type_counts_before_unknown_fields():

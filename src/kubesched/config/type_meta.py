@@ -16,15 +16,15 @@ KINDS: Final = frozenset((KIND, *(f"{name}Args" for name in ARGS_PLUGINS)))
 
 
 def take_type_meta(document: Any) -> tuple[str, str, dict[str, Any]]:
-    """Split a document into kind, apiVersion (empty where absent) and the rest.
+    """Take kind and apiVersion (empty where absent) out of a document.
 
+    Returns: kind, apiVersion and the document, which has neither any more.
     Raises:
         ConfigError: the document is no mapping, or one of the two is no text.
     """
     if not isinstance(document, dict):
         raise _unreadable(f"expected a mapping, found {describe(document)}")
-    body = document.copy()
-    return _take_text(body, "kind"), _take_text(body, "apiVersion"), body
+    return _take_text(document, "kind"), _take_text(document, "apiVersion"), document
 
 
 def check_registered(kind: str, version: str) -> None:
