@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Pod
-from kubesched.engine import Interner, IntMatrix, IntVector
+from kubesched.engine import BoolVector, Interner, IntMatrix, IntVector
 from kubesched.framework import CycleState, DependsOn, Plugin, Status
 from kubesched.plugins.args import NodeResourcesBalancedAllocationArgs
 from kubesched.state import Nodes, Part, PodRequests
@@ -21,6 +21,7 @@ from kubesched.state import Nodes, Part, PodRequests
 __all__ = ["NodeResourcesBalancedAllocation"]
 
 Floats = npt.NDArray[np.float64]
+Stacked = npt.NDArray[np.int64]  # (2, resources, nodes): without the pod, with it
 
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _MAX_SCORE: Final = 100
@@ -44,7 +45,7 @@ class Added:
         self.is_nothing = not self.amounts.any()
         self._rows: slice | list[int] | None = None
 
-    def on(self, resources: Interner[str]) -> tuple[slice | list[int], npt.NDArray[np.int64]]:
+    def on(self, resources: Interner[str]) -> tuple[slice | list[int], Stacked]:
         """The rows of the resource axis, and the amounts, of the names that some node knows."""
         if self._rows is not None:
             return self._rows, self.amounts
@@ -73,12 +74,10 @@ class NodeResourcesBalancedAllocation(Plugin):
         if added.is_nothing:
             return np.zeros(len(nodes), dtype=np.int64)
         rows, amounts = added.on(nodes.columns.resources)
-        without, with_pod = _balances(nodes.requested[rows] + amounts, nodes.allocatable[rows])
-        change: IntVector = with_pod - without
-        change += 50
-        change >>= 1
-        change += 50
-        return change
+        room = nodes.allocatable[rows]
+        used = nodes.requested[rows] + amounts
+        deviation = _deviation_of_two(used, room) if len(room) == 2 and room.all() else _deviation(used, room)
+        return _change(deviation)
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The requests."""
@@ -92,28 +91,14 @@ class NodeResourcesBalancedAllocation(Plugin):
         return found
 
 
-def _without_and_with(amounts: list[int]) -> npt.NDArray[np.int64]:
+def _without_and_with(amounts: list[int]) -> Stacked:
     return np.array([[0] * len(amounts), amounts], dtype=np.int64)[:, :, np.newaxis]
 
 
-def _balances(used: npt.NDArray[np.int64], room: IntMatrix) -> IntMatrix:
-    """How evenly resources are used, twice for each node.
-
-    Args:
-        used: (2, resources, nodes), without the pod and with it.
-        room: (resources, nodes), allocatable; a resource does not count where it is 0.
-    Returns: (2, nodes) int64, 0..100.
-    """
-    deviation = _deviation_of_two(used, room) if len(room) == 2 and room.all() else _deviation(used, room)
-    np.subtract(1.0, deviation, out=deviation)
-    deviation *= _MAX_SCORE
-    return deviation.astype(np.int64)
-
-
-def _deviation_of_two(used: npt.NDArray[np.int64], room: IntMatrix) -> Floats:
+def _deviation_of_two(used: Stacked, room: IntMatrix) -> Floats:
     """(2, nodes): half the distance between the fractions of two resources that every node has.
 
-    Integers are made floats before they are divided: dividing int64 columns is many times slower.
+    Integers are made floats first, because dividing int64 columns is many times slower.
     """
     fractions = used.astype(np.float64)
     fractions /= room.astype(np.float64)
@@ -124,27 +109,66 @@ def _deviation_of_two(used: npt.NDArray[np.int64], room: IntMatrix) -> Floats:
     return deviation
 
 
-def _deviation(used: npt.NDArray[np.int64], room: IntMatrix) -> Floats:
-    """(2, nodes): the standard deviation of the fractions that count, with sums in the order of the resources."""
+def _deviation(used: Stacked, room: IntMatrix) -> Floats:
+    """(2, nodes): the standard deviation of the fractions that count on each node.
+
+    One resource after the other: sums are taken in upstream's order, and no array is so large that memory for it is
+    fetched anew each time.
+    """
     counts = room > 0
-    fractions = np.zeros(used.shape)
-    np.divide(used.astype(np.float64), room.astype(np.float64), out=fractions, where=counts)
-    np.minimum(fractions, 1.0, out=fractions)
     n_counted = counts.sum(axis=0)
     divisor = np.maximum(n_counted, 1).astype(np.float64)
-    mean = _sum_in_order(fractions) / divisor
-    off = (fractions - mean[:, np.newaxis]) * counts
-    deviation: Floats = np.sqrt(_sum_in_order(off * off) / divisor)
-    two = n_counted == 2
-    if two.any():
-        lowest = np.where(counts, fractions, 1.0).min(axis=1)
-        deviation[:, two] = (fractions.max(axis=1) - lowest)[:, two] * 0.5
+    fractions = [_fractions(used[:, i], room[i], counts[i]) for i in range(len(room))]
+    mean = _sum_in_order(fractions, len(n_counted)) / divisor
+    squares = [_squares(fraction, mean, counts[i]) for i, fraction in enumerate(fractions)]
+    deviation: Floats = np.sqrt(_sum_in_order(squares, len(n_counted)) / divisor)
+    is_pair = n_counted == 2
+    if is_pair.any():
+        deviation = np.where(is_pair, _half_distance(fractions, counts), deviation)
     return deviation
 
 
-def _sum_in_order(values: Floats) -> Floats:
-    """(2, nodes): the sum over the resources; NumPy's own sum may add in another order."""
-    total = np.zeros((values.shape[0], values.shape[2]))
-    for i in range(values.shape[1]):
-        total += values[:, i]
+def _fractions(used: IntMatrix, room: IntVector, counts: BoolVector) -> Floats:
+    """(2, nodes): one resource's used fractions; 0 where it does not count."""
+    fractions = used.astype(np.float64)
+    fractions /= np.maximum(room, 1).astype(np.float64)
+    np.minimum(fractions, 1.0, out=fractions)
+    fractions *= counts
+    return fractions
+
+
+def _squares(fractions: Floats, mean: Floats, counts: BoolVector) -> Floats:
+    """(2, nodes): one resource's squared distances from the mean; 0 where it does not count."""
+    off: Floats = fractions - mean
+    off *= counts
+    off *= off
+    return off
+
+
+def _sum_in_order(values: list[Floats], n_nodes: int) -> Floats:
+    total = np.zeros((2, n_nodes))
+    for value in values:
+        total += value
     return total
+
+
+def _half_distance(fractions: list[Floats], counts: npt.NDArray[np.bool_]) -> Floats:
+    """(2, nodes): half the distance between the highest and the lowest fraction that counts."""
+    highest, lowest = np.zeros(fractions[0].shape), np.ones(fractions[0].shape)
+    for i, fraction in enumerate(fractions):
+        np.maximum(highest, fraction, out=highest)
+        np.minimum(lowest, np.where(counts[i], fraction, 1.0), out=lowest)
+    highest -= lowest
+    highest *= 0.5
+    return highest
+
+
+def _change(deviation: Floats) -> IntVector:
+    """Score the deviations without and with the pod, (2, nodes), against each other: (nodes,) int64, 50..100."""
+    np.subtract(1.0, deviation, out=deviation)
+    deviation *= _MAX_SCORE
+    balance: IntMatrix = deviation.astype(np.int64)
+    change: IntVector = balance[1] - balance[0]
+    change += 150
+    change >>= 1  # 50 + (50 + change) / 2; never negative
+    return change
