@@ -25,6 +25,7 @@ from kubesched.errors import StateError
 from kubesched.state.cluster_events import StateChange, node_updates, object_change, pod_updates
 from kubesched.state.columns import NodeColumns
 from kubesched.state.groups import PodGroups
+from kubesched.state.invariants import check_invariants
 from kubesched.state.node_tree import NodeTree
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Parts, PodInfo
@@ -52,7 +53,6 @@ class ClusterState:
         self._placed: dict[str, PodInfo] = {}  # by uid: assumed and added pods
         self._assumed: dict[str, list[tuple[str, KubeObject | None, KubeObject]]] = {}  # uid -> what assume replaced
         self._homeless: dict[str, dict[str, PodInfo]] = {}  # node that is not known -> its pods by uid
-        self._n_placed = 0
         self._snapshot: Snapshot | None = None
 
     def snapshot(self) -> Snapshot:
@@ -229,6 +229,11 @@ class ClusterState:
         """Pods bound to nodes that are not known, by node name."""
         return {name: list(pods.values()) for name, pods in self._homeless.items()}
 
+    def check_invariants(self) -> None:
+        """Assert that everything that is kept equals what counting anew gives, and that every pod stands in one place."""
+        check_invariants(self, self._placed)
+        assert self._assumed.keys() <= self._placed.keys()
+
     # --- the parts of a move ---
 
     def _add(self, pod: Pod) -> None:
@@ -250,7 +255,6 @@ class ClusterState:
             self._drop(known)
             self._add(pod)
             return
-        info.order = known.order
         self._relate(row, known, -1)
         self.columns.replace_pod(row, known, info)
         self._relate(row, info, 1)
@@ -266,8 +270,6 @@ class ClusterState:
                 self._homeless.pop(known.pod.node_name, None)
 
     def _place(self, row: int, info: PodInfo) -> None:
-        self._n_placed += 1
-        info.order = self._n_placed
         self.columns.add_pod(row, info)
         self._relate(row, info, 1)
 

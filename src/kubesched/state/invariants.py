@@ -1,0 +1,228 @@
+"""What has to hold of a ClusterState after every change: whatever is kept equals what counting anew gives.
+
+Tests call this after every step. It is slow, and as plain as it can be: nothing of what it checks is used to check it.
+"""
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubesched.api import is_scalar_resource, parse_quantity, whole_units
+from kubesched.state.columns import NodeColumns
+from kubesched.state.groups import PodGroup, PodGroups
+from kubesched.state.node_tree import NodeTree, zone_key
+from kubesched.state.pod_info import PodInfo
+from kubesched.state.term_counts import NamespaceLabels, TermCounts
+from kubesched.state.terms import Term
+from kubesched.state.volume_use import VolumeUse
+
+if TYPE_CHECKING:
+    from kubesched.state.cluster_state import ClusterState
+
+__all__ = ["check_invariants"]
+
+
+def check_invariants(state: "ClusterState", placed: dict[str, PodInfo]) -> None:
+    """Assert that columns and relations are those of the nodes and the placed pods.
+
+    Args:
+        placed: every assumed or added pod by uid.
+    """
+    columns = state.columns
+    _check_rows(columns)
+    _check_nodes(columns)
+    _check_pods(columns, placed, state.homeless)
+    _check_sums(columns)
+    _check_ports(columns)
+    _check_tree(state._tree, columns)
+    standing = [(row, info) for row, pods in enumerate(columns.pods) for info in pods]
+    _check_groups(state.groups, standing, columns)
+
+    def namespace_labels(name: str) -> dict[str, str]:
+        found = state.objects.get("Namespace", name)
+        return {} if found is None else found.labels
+
+    for counts, strength in (
+        (state.required_anti_affinity, "required_anti_affinity"),
+        (state.required_affinity, "required_affinity"),
+        (state.preferred_affinity, "preferred_affinity"),
+        (state.preferred_anti_affinity, "preferred_anti_affinity"),
+    ):
+        terms = [(row, term) for row, info in standing for term in getattr(info.terms.value, strength)]
+        _check_terms(counts, terms, columns, namespace_labels)
+    _check_volume_use(state.volumes.use, standing)
+
+
+# --- columns ---
+
+
+def _check_rows(columns: NodeColumns) -> None:
+    """Rows are in use or free, and free ones hold nothing."""
+    n_rows = columns.n_rows
+    assert columns.row_of == {name: row for row, name in enumerate(columns.names) if columns.nodes[row] is not None}
+    assert len(columns.nodes) == len(columns.names) == len(columns.pods) == n_rows <= columns.capacity
+    assert columns.rows.free == set(range(n_rows)) - set(columns.row_of.values())
+    assert set(np.flatnonzero(columns.alive).tolist()) == set(columns.row_of.values())
+    unused = ~columns.alive
+    for matrix in (columns.allocatable, columns.requested, columns.non_zero_requested):
+        assert matrix.shape[1] == columns.capacity
+        assert not matrix[:, unused].any()
+    vectors = (columns.allowed_pods, columns.n_pods, columns.unschedulable, columns.taint_ids, columns.feature_ids)
+    for vector in (*vectors, *(label.codes for label in columns.labels.values()), *columns.ports.values()):
+        assert len(vector) == columns.capacity
+        assert not vector[unused].any()
+    assert all(not columns.pods[row] for row in columns.rows.free)
+
+
+def _check_nodes(columns: NodeColumns) -> None:
+    """Every row says what its node object says."""
+    images: defaultdict[str, set[int]] = defaultdict(set)
+    names = columns.resources.values
+    for row, node in enumerate(columns.nodes):
+        if node is None:
+            continue
+        offered = {
+            name: whole_units(name, parse_quantity(text))
+            for name, text in (node.status.allocatable or {}).items()
+            if name in (*names[:3], "pods") or is_scalar_resource(name)
+        }
+        assert columns.allowed_pods[row] == offered.pop("pods", 0)
+        assert _without_zeros(names, columns.allocatable[:, row]) == {n: v for n, v in offered.items() if v}
+        assert columns.unschedulable[row] == node.unschedulable
+        assert columns.taint_lists.values[columns.taint_ids[row]] == node.taints
+        assert columns.feature_lists.values[columns.feature_ids[row]] == (node.status.declared_features or ())
+        for key, label in columns.labels.items():
+            assert label.values.values[label.codes[row]] == node.labels.get(key)
+        for image in node.status.images or ():
+            for name in image.names or ():
+                images[name].add(row)
+    assert {name: state.rows for name, state in columns.images.items()} == images
+
+
+def _check_pods(columns: NodeColumns, placed: dict[str, PodInfo], homeless: dict[str, list[PodInfo]]) -> None:
+    """Every placed pod stands once, on its node's row or among the homeless."""
+    standing: Counter[str] = Counter()
+    for row, pods in enumerate(columns.pods):
+        for info in pods:
+            standing[info.pod.uid] += 1
+            assert placed[info.pod.uid] is info
+            assert info.node_row == row
+            assert info.pod.node_name == columns.names[row]
+    for name, infos in homeless.items():
+        assert infos
+        assert name not in columns.row_of
+        for info in infos:
+            standing[info.pod.uid] += 1
+            assert placed[info.pod.uid] is info
+            assert info.node_row == -1
+            assert info.pod.node_name == name
+    assert standing == dict.fromkeys(placed, 1)
+
+
+def _check_sums(columns: NodeColumns) -> None:
+    """What the pods on a row hold adds up to its sums."""
+    names = columns.resources.values
+    for row, pods in enumerate(columns.pods):
+        held: Counter[str] = Counter()
+        with_defaults: Counter[str] = Counter()
+        for info in pods:
+            held.update(info.requests.value.held)
+            with_defaults.update(info.requests.value.held_non_zero)
+        assert columns.n_pods[row] == len(pods)
+        assert _without_zeros(names, columns.requested[:, row]) == {n: v for n, v in held.items() if v}
+        found = columns.non_zero_requested[:, row].tolist()
+        assert found == [with_defaults["cpu"], with_defaults["memory"]]
+
+
+def _check_ports(columns: NodeColumns) -> None:
+    """A port is taken only where a pod holds it. It may be free there: upstream's set forgets the second holder."""
+    for entry, used in columns.ports.items():
+        for row in np.flatnonzero(used).tolist():
+            assert any(entry in info.ports.value for info in columns.pods[row])
+    for row, pods in enumerate(columns.pods):
+        entries = Counter(entry for info in pods for entry in info.ports.value)
+        assert all(entry in columns.ports for entry in entries), row
+
+
+def _check_tree(tree: NodeTree, columns: NodeColumns) -> None:
+    """The tree has every node once, in its zone."""
+    zones = {name: zone for zone, names in tree._zones.items() for name in names}
+    assert sum(map(len, tree._zones.values())) == len(zones)
+    assert all(tree._zones.values())
+    assert zones == {node.name: zone_key(node) for node in columns.nodes if node is not None}
+
+
+def _without_zeros(names: list[str], amounts: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, int]:
+    return {name: amount for name, amount in zip(names, amounts.tolist(), strict=False) if amount}
+
+
+# --- relations ---
+
+
+def _check_groups(groups: PodGroups, standing: list[tuple[int, PodInfo]], columns: NodeColumns) -> None:
+    rows: defaultdict[object, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
+    for row, info in standing:
+        rows[info.identity][row][info.pod.is_terminating] += 1
+    assert groups._rows == rows
+    for identity, memberships in groups._memberships.items():
+        wanted = {id(group) for group in groups._groups.values() if group.predicate(identity.value)}
+        assert sorted(map(id, memberships)) == sorted(wanted)
+    for group in groups._groups.values():
+        _check_group(group, standing, columns)
+
+
+def _check_group(group: PodGroup, standing: list[tuple[int, PodInfo]], columns: NodeColumns) -> None:
+    counts = np.zeros(columns.capacity, dtype=np.int64)
+    for row, info in standing:
+        if group.predicate(info.identity.value) and (group.includes_terminating or not info.pod.is_terminating):
+            counts[row] += 1
+    n_slots = len(group.counts)
+    assert group.counts.tolist() == counts[:n_slots].tolist()
+    assert not counts[n_slots:].any()
+    assert group.total == counts.sum()
+    for key in group._domains:
+        label = columns.labels[key]
+        expected = np.bincount(label.codes, weights=counts, minlength=len(label.values))
+        expected[0] = 0
+        assert group.by_domain(key).tolist() == expected.tolist()
+
+
+def _check_terms(
+    counts: TermCounts, carried: list[tuple[int, Term]], columns: NodeColumns, namespace_labels: NamespaceLabels
+) -> None:
+    wanted: Counter[tuple[str, object, str | None]] = Counter()
+    for row, term in carried:
+        label = columns.label(term.topology_key)
+        if label.codes[row]:
+            wanted[term.topology_key, term.key, label.values.values[label.codes[row]]] += 1
+    found: dict[tuple[str, object, str | None], int] = {}
+    for topology_key, domains in counts._domains.items():
+        for (number, code), place in domains.index.items():
+            amount = int(domains.counts[place])
+            assert (domains.terms[place], domains.domains[place]) == (number, code)
+            if amount:
+                value = columns.label(topology_key).values.values[code]
+                found[topology_key, counts.terms[number].key, value] = amount
+    assert found == dict(wanted)
+    assert counts._n_carried == wanted.total()
+    for identity, matching in counts._matching.items():
+        pod, labels = identity.value, namespace_labels(identity.value.namespace)
+        known = counts.terms[: len(matching)]
+        assert matching.tolist() == [term.matches(pod.namespace, pod.labels, labels) for term in known]
+
+
+def _check_volume_use(use: VolumeUse, standing: list[tuple[int, PodInfo]]) -> None:
+    claim_rows: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    direct_uses: Counter[str] = Counter()
+    disks: defaultdict[tuple[str, ...], defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
+    for row, info in standing:
+        for claim in info.volumes.claims:
+            key = f"{info.pod.namespace}/{claim.name}"
+            claim_rows[key][row] += 1
+            direct_uses[key] += not claim.is_ephemeral
+        for disk in info.volumes.disks:
+            disks[disk.key][row][not disk.read_only] += 1
+    assert use.claim_rows == claim_rows
+    assert use.direct_uses == {key: n for key, n in direct_uses.items() if n}
+    assert use._disks == disks
