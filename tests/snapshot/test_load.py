@@ -6,22 +6,7 @@ import pytest
 from kubesched.api import EventType, Node, Pod
 from kubesched.errors import ObjectError
 from kubesched.snapshot import kind_of, load_snapshot
-
-
-def node(name="n1", **metadata):
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, **metadata}}
-
-
-def pod(name="p1", **spec):
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
-
-
-def listed(*items):
-    return {"apiVersion": "v1", "kind": "List", "items": list(items)}
-
-
-def stream(*documents) -> io.BytesIO:
-    return io.BytesIO("\n".join(json.dumps(document) for document in documents).encode())
+from tests.snapshot.builders import listed, node, other, pod, stream
 
 
 def test_objects_come_in_file_order():
@@ -79,9 +64,9 @@ def test_finished_pods_are_among_the_objects():
 
 
 def test_the_higher_resource_version_wins_and_keeps_the_place():
-    again = [node("a", resourceVersion="9", labels={"x": "new"}), node("b"), node("a", resourceVersion="10", uid="u")]
-    loaded = load_snapshot(stream(*again, node("a", resourceVersion="8")))
-    assert [(o.name, o.uid) for o in loaded.objects] == [("a", "u"), ("b", "")]
+    versions = [other("v1", "Node", "a", metadata={"resourceVersion": v, "uid": f"u{v}"}) for v in ("9", "10", "8")]
+    loaded = load_snapshot(stream(versions[0], node("b"), *versions[1:]))
+    assert [(o.name, o.uid) for o in loaded.objects] == [("a", "u10"), ("b", "")]
 
 
 def test_the_same_object_twice_is_one():

@@ -8,14 +8,18 @@ from datetime import datetime
 from typing import Final
 
 from kubesched.api import (
+    Affinity,
     Container,
     ContainerStatus,
+    CSINode,
     CSIStorageCapacity,
     KubeObject,
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodDisruptionBudget,
+    PriorityClass,
     Quantities,
     Resources,
     parse_quantity,
@@ -27,17 +31,20 @@ __all__ = ["ObjectChecker"]
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _MAX_PORT: Final = 65535
+_INT32: Final = 2**31
+_INT64: Final = 2**63
 
 Quantity = str | int | float
 Containers = tuple[Container | ContainerStatus, ...]
 
 
 class ObjectChecker:
-    """Checks objects one after another and remembers what was good: quantities, and containers that pods share."""
+    """Checks objects one after another and remembers what was good: times, quantities, containers shared by pods."""
 
     def __init__(self) -> None:
         self._good: set[Quantity] = set()
-        self._checked: dict[int, Containers] = {}  # by id; held, so that no id comes again
+        self._good_times: set[str | None] = {None}
+        self._checked: dict[int, object] = {}  # parts that pods share, by id; held, so that no id comes again
 
     def check(self, checked: KubeObject) -> None:
         """Check what a scheduler reads of an object beyond the types of its fields.
@@ -45,14 +52,15 @@ class ObjectChecker:
         Raises:
             ObjectError: a quantity, time or port that Kubernetes does not accept; the message begins with the field.
         """
-        if checked.metadata.deletion_timestamp is not None:
-            _check_time(checked.metadata.deletion_timestamp, "metadata.deletionTimestamp")
-        if checked.metadata.creation_timestamp is not None:
-            _check_time(checked.metadata.creation_timestamp, "metadata.creationTimestamp")
+        self._check_time(checked.metadata.creation_timestamp, "metadata.creationTimestamp")
+        self._check_time(checked.metadata.deletion_timestamp, "metadata.deletionTimestamp")
         if isinstance(checked, Pod):
             self._check_pod(checked)
         elif isinstance(checked, Node):
             self._check_quantities(checked.status.allocatable, "status.allocatable")
+            for i, image in enumerate(checked.status.images or ()):
+                if not -_INT64 <= image.size_bytes < _INT64:
+                    raise ObjectError(f"status.images[{i}].sizeBytes: found {image.size_bytes}; allowed is an int64")
         elif isinstance(checked, PersistentVolume):
             self._check_quantities(checked.spec.capacity, "spec.capacity")
         elif isinstance(checked, PersistentVolumeClaim):
@@ -60,6 +68,14 @@ class ObjectChecker:
         elif isinstance(checked, CSIStorageCapacity):
             self._check_quantity(checked.capacity, "capacity")
             self._check_quantity(checked.maximum_volume_size, "maximumVolumeSize")
+        elif isinstance(checked, CSINode):
+            for i, driver in enumerate(checked.spec.drivers or ()):
+                count = driver.allocatable.count if driver.allocatable else None
+                _check_int32(count, f"spec.drivers[{i}].allocatable.count")
+        elif isinstance(checked, PriorityClass):
+            _check_int32(checked.value, "value")
+        elif isinstance(checked, PodDisruptionBudget):
+            _check_int32(checked.status.disruptions_allowed, "status.disruptionsAllowed")
 
     def _check_pod(self, pod: Pod) -> None:
         spec, status = pod.spec, pod.status
@@ -69,8 +85,14 @@ class ObjectChecker:
             self._check_containers(spec.init_containers, "spec.initContainers")
         self._check_resources(spec.resources, "spec.resources")
         self._check_quantities(spec.overhead, "spec.overhead")
-        if status.start_time is not None:
-            _check_time(status.start_time, "status.startTime")
+        _check_int32(spec.priority, "spec.priority")
+        if spec.affinity is not None and id(spec.affinity) not in self._checked:
+            _check_weights(spec.affinity)
+            self._checked[id(spec.affinity)] = spec.affinity
+        for i, constraint in enumerate(spec.topology_spread_constraints or ()):
+            _check_int32(constraint.max_skew, f"spec.topologySpreadConstraints[{i}].maxSkew")
+            _check_int32(constraint.min_domains, f"spec.topologySpreadConstraints[{i}].minDomains")
+        self._check_time(status.start_time, "status.startTime")
         self._check_resources(status.resources, "status.resources")
         self._check_quantities(status.allocated_resources, "status.allocatedResources")
         if status.container_statuses:
@@ -99,6 +121,13 @@ class ObjectChecker:
             for name, quantity in quantities.items():
                 self._check_quantity(quantity, f"{path}.{name}")
 
+    def _check_time(self, text: str | None, path: str) -> None:
+        if text in self._good_times:
+            return
+        if text is None or not _is_time(text):
+            raise ObjectError(f"{path}: found {shorten(text)}; allowed is a time such as 2026-01-31T12:00:00Z")
+        self._good_times.add(text)
+
     def _check_quantity(self, quantity: Quantity | None, path: str) -> None:
         if quantity is None or quantity in self._good:
             return
@@ -117,11 +146,27 @@ def _check_ports(container: Container, path: str) -> None:
             raise ObjectError(f"{path}.ports[{i}].hostPort: found {port.host_port}; allowed is 1 to {_MAX_PORT}")
 
 
-def _check_time(text: str, path: str) -> None:
+def _check_weights(affinity: Affinity) -> None:
+    node, pod, anti = affinity.node_affinity, affinity.pod_affinity, affinity.pod_anti_affinity
+    weights = {
+        "nodeAffinity": [preferred.weight for preferred in (node.preferred if node else None) or ()],
+        "podAffinity": [preferred.weight for preferred in (pod.preferred if pod else None) or ()],
+        "podAntiAffinity": [preferred.weight for preferred in (anti.preferred if anti else None) or ()],
+    }
+    for rule, numbers in weights.items():
+        for i, number in enumerate(numbers):
+            _check_int32(number, f"spec.affinity.{rule}.preferredDuringSchedulingIgnoredDuringExecution[{i}].weight")
+
+
+def _check_int32(number: int | None, path: str) -> None:
+    if number is not None and not -_INT32 <= number < _INT32:
+        raise ObjectError(f"{path}: found {number}; allowed is an int32, {-_INT32} to {_INT32 - 1}")
+
+
+def _is_time(text: str) -> bool:
+    """Whether a text is an RFC 3339 time."""
     try:
         datetime.fromisoformat(text)
-        good = _TIME.fullmatch(text) is not None
     except ValueError:
-        good = False
-    if not good:
-        raise ObjectError(f"{path}: found {shorten(text)}; allowed is a time such as 2026-01-31T12:00:00Z")
+        return False
+    return _TIME.fullmatch(text) is not None

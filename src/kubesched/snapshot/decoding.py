@@ -1,6 +1,7 @@
 """One object from its JSON, with the forgiveness of Kubernetes (null is absent) and errors that name the field."""
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -9,7 +10,9 @@ from kubesched.errors import ObjectError
 from kubesched.snapshot.documents import RawJson
 from kubesched.snapshot.faults import describe_fault, first_null
 
-__all__ = ["decode_known", "name_in"]
+__all__ = ["decode_forgiving", "decode_known", "name_in"]
+
+T = TypeVar("T")
 
 _MAX_NULLS: Final = 100
 
@@ -20,31 +23,44 @@ def decode_known(kind: str, raw: RawJson) -> KubeObject:
     Raises:
         ObjectError: the message begins with the field.
     """
+    return decode_forgiving(lambda json: decode_object(kind, json), raw)[0]
+
+
+def decode_forgiving(decode: Callable[[RawJson], T], raw: RawJson) -> tuple[T, RawJson]:
+    """Decode JSON, and take fields that are null where a value is due as absent, as Go's decoder does.
+
+    Returns: the value, and the JSON without such fields.
+    Raises:
+        ObjectError: the message begins with the field.
+    """
     for _ in range(_MAX_NULLS):
         try:
-            return decode_object(kind, raw)
-        except UnicodeDecodeError as error:
-            raise ObjectError(describe_fault(error, b"")) from error
+            return decode(raw), raw
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raw = _without_null(raw, error)
         except ObjectError as error:
-            cause = error.__cause__
-            if cause is None:
-                raise ObjectError(str(error).removeprefix(f"{kind}: ")) from None
-            path = first_null(cause)
-            if not path:
-                raise ObjectError(describe_fault(cause, bytes(raw))) from cause
-            raw = _without(bytes(raw), path)
+            if error.__cause__ is None:
+                raise ObjectError(str(error).partition(": ")[2]) from None
+            raw = _without_null(raw, error.__cause__)
     raise ObjectError(f"more than {_MAX_NULLS} fields are null")
 
 
-def _without(raw: bytes, path: str) -> bytes:
-    """The JSON without the null field at a path; Go's decoder takes such a field as absent."""
+def _without_null(raw: RawJson, error: BaseException) -> bytes:
+    """The JSON without the null field that a decoder refused.
+
+    Raises:
+        ObjectError: the decoder refused something else.
+    """
+    path = first_null(error)
+    if not path:
+        raise ObjectError(describe_fault(error, bytes(raw))) from error
     document = msgspec.json.decode(raw)
     *steps, last = path.replace("[", ".").replace("]", "").split(".")
     holder: Any = document
     for step in steps:
         holder = holder[int(step)] if isinstance(holder, list) else holder[step]
     if isinstance(holder, list):
-        raise ObjectError(f"{path}: found null; allowed is a value")
+        raise ObjectError(f"{path}: found null; allowed is a value") from error
     del holder[last]
     return msgspec.json.encode(document)
 

@@ -13,6 +13,11 @@ from kubesched.api import Pod
 
 __all__ = ["PartPool"]
 
+_FIELDS: Final = (
+    ("labels", "owner_references"),
+    ("containers", "init_containers", "tolerations", "affinity", "topology_spread_constraints"),
+    ("conditions", "container_statuses", "init_container_statuses"),
+)
 _encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode
 
 
@@ -20,23 +25,12 @@ class PartPool:
     """Remembers parts by their content."""
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[bytes, Any]] = {}
+        self._known: dict[str, dict[bytes, Any]] = {field: {} for fields in _FIELDS for field in fields}
 
     def share(self, pod: Pod) -> None:
         """Replace parts of a pod, just decoded and seen by nobody else, by equal ones of earlier pods."""
-        metadata, spec, status = pod.metadata, pod.spec, pod.status
-        self._share(metadata, "labels", metadata.labels)
-        self._share(metadata, "owner_references", metadata.owner_references)
-        self._share(spec, "containers", spec.containers)
-        self._share(spec, "init_containers", spec.init_containers)
-        self._share(spec, "tolerations", spec.tolerations)
-        self._share(spec, "affinity", spec.affinity)
-        self._share(spec, "topology_spread_constraints", spec.topology_spread_constraints)
-        self._share(status, "conditions", status.conditions)
-        self._share(status, "container_statuses", status.container_statuses)
-        self._share(status, "init_container_statuses", status.init_container_statuses)
-
-    def _share(self, holder: Any, field: str, part: Any) -> None:
-        if part is not None:
-            known = self._known.setdefault(field, {})
-            force_setattr(holder, field, known.setdefault(_encode(part), part))
+        for holder, fields in zip((pod.metadata, pod.spec, pod.status), _FIELDS, strict=True):
+            for field in fields:
+                part = getattr(holder, field)
+                if part is not None:
+                    force_setattr(holder, field, self._known[field].setdefault(_encode(part), part))

@@ -9,35 +9,20 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-import msgspec
-
 from kubesched.api import KINDS, KubeObject, Pod
 from kubesched.errors import ObjectError
 from kubesched.snapshot.checks import ObjectChecker
 from kubesched.snapshot.decoding import decode_known, name_in
-from kubesched.snapshot.documents import Document, Header, RawJson, read_documents, read_header
-from kubesched.snapshot.faults import describe_fault
+from kubesched.snapshot.documents import Document, Header, RawJson, read_documents
+from kubesched.snapshot.items import Place, header_of, items_of
 from kubesched.snapshot.parts import PartPool
 from kubesched.snapshot.sources import Source, read_source
 
-__all__ = ["ObjectReader", "Place", "Progress"]
+__all__ = ["ObjectReader", "Progress"]
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when not known)
 
 _PROGRESS_EVERY: Final = 2048  # objects
-
-
-class Place(msgspec.Struct, frozen=True, gc=False):
-    """Where an object stands; `document` and `item` count from 1 and are 0 where there is no more than one."""
-
-    label: str
-    document: int = 0
-    item: int = 0
-
-    def __str__(self) -> str:
-        document = f", document {self.document}" if self.document else ""
-        item = f", item {self.item}" if self.item else ""
-        return f"{self.label}{document}{item}"
 
 
 class ObjectReader:
@@ -78,13 +63,14 @@ class ObjectReader:
             self._report(0)
 
     def _read_document(self, document: Document, source: Source) -> None:
-        if document.items is None:
-            self._read_object(document.raw, document.header, Place(source.label, document.number))
-            return
-        inherited = _inherited(document.header)
-        n_items = len(document.items)
-        for i, raw in enumerate(document.items, 1):
-            self._read_item(raw, inherited, Place(source.label, document.number, i))
+        n_items = len(document.items or ()) or 1
+        for i, (place, inherited, raw) in enumerate(items_of(document, source.label), 1):
+            header = inherited
+            try:
+                header = header_of(raw, inherited)
+                self._read_object(raw, header, place)
+            except ObjectError as error:
+                self._reject(raw, header, place, error)
             if i % _PROGRESS_EVERY == 0:
                 self._report(source.size * i // n_items)
 
@@ -92,29 +78,16 @@ class ObjectReader:
         if self._progress is not None:
             self._progress(self._bytes_done + within, self._bytes_in_all)
 
-    def _read_item(self, raw: msgspec.Raw, inherited: Header, place: Place) -> None:
-        try:
-            header = read_header(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            self._reject(raw, Header(), place, ObjectError(describe_fault(error, bytes(raw))))
-            return
-        if header.kind is None:
-            header = inherited
-        self._read_object(raw, header, place)
-
     def _read_object(self, raw: RawJson, header: Header, place: Place) -> None:
-        try:
-            kind, skipped = _classify(header.api_version, header.kind)
-            if skipped:
-                self.skipped[skipped] += 1
-                return
-            read = decode_known(kind, raw)
-            if isinstance(read, Pod):
-                self._parts.share(read)
-            self._checker.check(read)
-            self._keep(kind, read, place)
-        except ObjectError as error:
-            self._reject(raw, header, place, error)
+        kind, skipped = _classify(header.api_version, header.kind or "")
+        if skipped:
+            self.skipped[skipped] += 1
+            return
+        read = decode_known(kind, raw)
+        if isinstance(read, Pod):
+            self._parts.share(read)
+        self._checker.check(read)
+        self._keep(kind, read, place)
 
     def _reject(self, raw: RawJson, header: Header, place: Place, error: ObjectError) -> None:
         who = " ".join(part for part in (header.kind, name_in(raw)) if part)
@@ -134,22 +107,13 @@ class ObjectReader:
             self.places[row] = place
 
 
-def _inherited(header: Header) -> Header:
-    """What the items of a list are where they do not say: a PodList holds Pods."""
-    if header.kind is None or header.kind == "List":
-        return Header()
-    return Header(header.api_version, header.kind.removesuffix("List"))
-
-
 @lru_cache(maxsize=4096)
-def _classify(api_version: str | None, kind: str | None) -> tuple[str, str]:
+def _classify(api_version: str | None, kind: str) -> tuple[str, str]:
     """The kind to read an object as, and empty; or anything, and the name to count it under as skipped.
 
     Raises:
-        ObjectError: apiVersion or kind is missing.
+        ObjectError: apiVersion is missing.
     """
-    if not kind:
-        raise ObjectError("kind is missing; every object has apiVersion and kind")
     known = KINDS.get(kind)
     if known is None:
         return "", kind
