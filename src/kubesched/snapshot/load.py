@@ -1,29 +1,73 @@
-"""load_snapshot: files and manifests in, the objects of a cluster out."""
+"""load_snapshot and read_pod: files and manifests in, the objects of a cluster out."""
 
+from collections.abc import Iterable, Sequence
+
+from kubesched.api import KubeObject, Pod
+from kubesched.errors import InputError
 from kubesched.snapshot.bulk import paused_gc
+from kubesched.snapshot.cluster_outline import key_of
+from kubesched.snapshot.manifests import ManifestReader
+from kubesched.snapshot.missing import missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
+from kubesched.snapshot.priorities import PriorityClasses
 from kubesched.snapshot.reader import ObjectReader, Progress
 from kubesched.snapshot.sources import SourceLike, find_sources
 
-__all__ = ["load_snapshot"]
+__all__ = ["load_snapshot", "read_pod"]
 
 
 def load_snapshot(
-    *sources: SourceLike, skip_bad_objects: bool = False, progress: Progress | None = None
+    *sources: SourceLike,
+    manifests: Iterable[SourceLike] = (),
+    skip_bad_objects: bool = False,
+    progress: Progress | None = None,
 ) -> ClusterObjects:
     """Read what `kubectl get -o json|yaml` and `kubectl cluster-info dump` write: files, folders, `-`, open streams.
 
     Args:
         sources: JSON or YAML, plain or packed with gzip or zstd: lists, single objects, many documents, folders of
-            such files.
-        skip_bad_objects: leave out an object that does not decode, and say so in `bad`, instead of raising.
+            such files. Objects are taken as an API server stores them; only a pod that has the name of its
+            PriorityClass and no priority gets one.
+        manifests: pods and workloads that no API server has seen; they are expanded and get its defaults.
+        skip_bad_objects: leave out an object that does not decode, and say so in `bad`, instead of raising. A bad
+            manifest always raises.
         progress: called now and then with the bytes read so far and the bytes there are (0 when that is not known).
     Returns: every object that a scheduler reads, once, in the order of the files; finished pods are among them.
     Raises:
         InputError: a file that cannot be read or holds no Kubernetes objects.
         ObjectError: a bad object, or the same object twice with different content and no resourceVersion to choose by.
     """
-    reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
     with paused_gc():
-        reader.read(find_sources(sources))
-    return ClusterObjects(tuple(reader.objects), dict(reader.skipped), tuple(reader.bad))
+        found, found_manifests = find_sources(sources), find_sources(manifests)
+        reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
+        reader.read(found)
+        classes = PriorityClasses(reader.objects)
+        objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in reader.objects]
+        notes: list[str] = []
+        if found_manifests:
+            expanded = ManifestReader(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
+            for source in found_manifests:
+                expanded.read(source)
+            objects += expanded.objects
+            notes += expanded.notes
+        notes += [str(missing) for missing in missing_kinds(objects)]
+    return ClusterObjects(tuple(objects), dict(reader.skipped), tuple(reader.bad), tuple(notes))
+
+
+def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Pod, tuple[KubeObject, ...]]:
+    """Read a file with one pod that no API server has seen, and give it the defaults of one.
+
+    Args:
+        source: a file, `-` or an open stream.
+        cluster: where its PriorityClass and the default StorageClass are looked up; it may hold the same pod.
+    Returns: the pod, and the claims that its ephemeral volumes bring and the cluster lacks.
+    Raises:
+        InputError: the file cannot be read, or holds anything but one pod.
+    """
+    (found, *others) = find_sources([source])
+    reader = ManifestReader([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))
+    reader.read(found)
+    pods = [known for known in reader.objects if isinstance(known, Pod)]
+    if others or len(pods) != 1:
+        raise InputError(f"{found.label}: found {len(pods)} pods; allowed is one file with one Pod")
+    return pods[0], tuple(known for known in reader.objects if known is not pods[0])

@@ -1,0 +1,220 @@
+"""Manifests: pods and workloads that no API server has seen, expanded to what it and controllers would make of them."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api import KubeObject, Node, Pod, parse_selector
+from kubesched.errors import ObjectError, SelectorError
+from kubesched.snapshot.checks import ObjectChecker
+from kubesched.snapshot.claim_defaults import default_claim, default_storage_class, ephemeral_claims
+from kubesched.snapshot.cluster_outline import ClusterOutline, Key, key_of
+from kubesched.snapshot.daemon_nodes import node_of_daemon
+from kubesched.snapshot.decoding import decode_forgiving, decode_known, name_in
+from kubesched.snapshot.documents import Header, RawJson, read_documents
+from kubesched.snapshot.generated_names import generated_name
+from kubesched.snapshot.items import Place, header_of, items_of
+from kubesched.snapshot.manifest_types import GROUPS, PodManifest, WorkloadManifest, WorkloadSpec
+from kubesched.snapshot.pod_defaults import default_pod
+from kubesched.snapshot.priorities import PriorityClasses
+from kubesched.snapshot.sources import Source, read_source
+from kubesched.snapshot.workloads import Workload, expand_workload
+
+__all__ = ["ManifestReader"]
+
+Document = dict[str, Any]
+
+_KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
+_decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
+_decode_workload: Final = msgspec.json.Decoder(WorkloadManifest).decode
+
+
+class ManifestReader:
+    """Reads manifests for a cluster, one after another.
+
+    Args:
+        cluster: the objects of the snapshot.
+        places: where each of them stands.
+        kinds: what may be in a manifest.
+    Attributes:
+        objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
+        notes: what the user should know, one sentence each.
+    """
+
+    def __init__(
+        self, cluster: Sequence[KubeObject], places: Mapping[Key, Place], kinds: Collection[str] = tuple(GROUPS)
+    ) -> None:
+        self.objects: list[KubeObject] = []
+        self.notes: list[str] = []
+        self._places = dict(places)
+        self._kinds = kinds
+        self._cluster = ClusterOutline(cluster)
+        self._classes = PriorityClasses(cluster)
+        self._storage_class = default_storage_class(cluster)
+        self._checker = ObjectChecker()
+        self._generated: Counter[str] = Counter()
+
+    def read(self, source: Source) -> None:
+        """Read one file or stream.
+
+        Raises:
+            InputError: it cannot be read or taken apart.
+            ObjectError: it holds another kind, a bad field, or an object that is there already.
+        """
+        for document in read_documents(read_source(source), source.label):
+            for place, inherited, raw in items_of(document, source.label):
+                header = inherited
+                try:
+                    header = header_of(raw, inherited)
+                    self._read_object(header, raw, place)
+                except ObjectError as error:
+                    who = " ".join(part for part in (header.kind, name_in(raw)) if part)
+                    raise ObjectError(f"{place}{f' ({who})' if who else ''}: {error}") from error
+
+    def _read_object(self, header: Header, raw: RawJson, place: Place) -> None:
+        kind = header.kind or ""
+        if kind not in self._kinds:
+            allowed = ", ".join(self._kinds)
+            raise ObjectError(
+                f"found kind {kind}; allowed here is {allowed}, other kinds belong among the snapshot files"
+            )
+        group = (header.api_version or "").rpartition("/")[0]
+        if not header.api_version or group != GROUPS[kind]:
+            allowed = f"{GROUPS[kind]}/v1".lstrip("/")
+            raise ObjectError(f'apiVersion: found "{header.api_version or ""}"; allowed is {allowed}')
+        if kind == "Pod":
+            self._read_pod(raw, place)
+        else:
+            self._read_workload(kind, raw, place)
+
+    def _read_pod(self, raw: RawJson, place: Place) -> None:
+        manifest, raw = decode_forgiving(_decode_pod, raw)
+        _check_containers(manifest.spec.containers, "spec")
+        document = self._identified("Pod", raw)
+        self._add_pod({key: document[key] for key in ("apiVersion", "kind", "metadata", "spec")}, place)
+
+    def _identified(self, kind: str, raw: RawJson) -> Document:
+        """The manifest with what identifies it, and without what only an API server sets."""
+        document: Document = msgspec.json.decode(raw)
+        written = document.get("metadata") or {}
+        if not written.get("name"):
+            written["name"] = self._generate_name(written.get("generateName") or "")
+        written["namespace"] = written.get("namespace") or "default"
+        document["metadata"] = {key: written[key] for key in _KEPT_METADATA if written.get(key)}
+        document["metadata"]["uid"] = self._cluster.uid_of((kind, written["namespace"], written["name"]))
+        document["kind"] = kind
+        return document
+
+    def _generate_name(self, base: str) -> str:
+        if not base:
+            raise ObjectError("metadata.name is missing; every object has a name")
+        self._generated[base] += 1
+        return generated_name(base, self._generated[base] - 1)
+
+    def _read_workload(self, kind: str, raw: RawJson, place: Place) -> None:
+        manifest, raw = decode_forgiving(_decode_workload, raw)
+        _check_workload(kind, manifest.spec)
+        workload = Workload(kind, self._identified(kind, raw), manifest.spec)
+        key = (kind, workload.namespace, workload.name)
+        present = self._cluster.pods_of(key)
+        names = {pod.name for pod in present}
+        kept = 0
+        for document in expand_workload(workload, self._nodes_for(kind, present)):
+            if document["kind"] == "Pod":
+                if document["metadata"]["name"] in names:
+                    kept += 1
+                else:
+                    self._add_dependent_pod(document, place)
+            elif document["kind"] == "PersistentVolumeClaim":
+                self._add_claim(document, place)
+            else:
+                self._keep_unless_there(document, place)
+        self._note_present(workload, place, len(present), kept)
+
+    def _nodes_for(self, kind: str, present: list[Pod]) -> list[Node]:
+        """All nodes; for a DaemonSet those that have no pod of it yet."""
+        taken = {node_of_daemon(pod) for pod in present} if kind == "DaemonSet" else set()
+        return [node for node in self._cluster.nodes if node.name not in taken]
+
+    def _add_dependent_pod(self, document: Document, place: Place) -> None:
+        try:
+            self._add_pod(document, place)
+        except ObjectError as error:
+            text = str(error)
+            raise ObjectError(f"spec.template.{text}" if text.startswith("spec.") else text) from error
+
+    def _add_pod(self, document: Document, place: Place) -> None:
+        metadata = document["metadata"]
+        metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
+        default_pod(document, self._classes)
+        pod = self._admit("Pod", document)
+        for claim in ephemeral_claims(document):
+            self._add_claim(claim, place)
+        self._keep(pod, place)
+
+    def _add_claim(self, document: Document, place: Place) -> None:
+        default_claim(document, self._storage_class)
+        try:
+            self._keep_unless_there(document, place)
+        except ObjectError as error:
+            raise ObjectError(f"its claim {document['metadata']['name']}: {error}") from error
+
+    def _keep_unless_there(self, document: Document, place: Place) -> None:
+        """Controllers leave alone what is there already: a claim, or the workload itself."""
+        metadata = document["metadata"]
+        key = (document["kind"], metadata["namespace"], metadata["name"])
+        metadata.setdefault("uid", self._cluster.uid_of(key))
+        admitted = self._admit(document["kind"], document)
+        if key not in self._cluster:
+            self._keep(admitted, place)
+
+    def _admit(self, kind: str, document: Document) -> KubeObject:
+        admitted = decode_known(kind, msgspec.json.encode(document))
+        self._checker.check(admitted)
+        return admitted
+
+    def _keep(self, admitted: KubeObject, place: Place) -> None:
+        key = key_of(admitted)
+        if key in self._places:
+            raise ObjectError(f"{key[0]} {admitted.key} is there already, from {self._places[key]}; rename one of them")
+        self._places[key] = place
+        self.objects.append(admitted)
+
+    def _note_present(self, workload: Workload, place: Place, n_present: int, n_kept: int) -> None:
+        if not n_present:
+            return
+        who = f"{place}: {workload.kind} {workload.namespace}/{workload.name}"
+        if workload.kind == "StatefulSet":
+            self.notes.append(f"{who} has {n_kept} of these pods in the snapshot already; they stay as they are")
+        elif workload.kind == "DaemonSet":
+            self.notes.append(f"{who} has a pod on {n_present} nodes already; only the others get one")
+        else:
+            self.notes.append(f"{who} has {n_present} pods in the snapshot already; those of the manifest come on top")
+
+
+def _check_workload(kind: str, spec: WorkloadSpec) -> None:
+    _check_containers(spec.template.spec.containers, "spec.template.spec")
+    if kind != "Job":
+        _check_selector(spec)
+    for i, template in enumerate(spec.volume_claim_templates or ()):
+        if not template.name:
+            raise ObjectError(f"spec.volumeClaimTemplates[{i}].metadata.name is missing; pods mount the claim by it")
+
+
+def _check_containers(containers: Sequence[object] | None, path: str) -> None:
+    if not containers:
+        raise ObjectError(f"{path}.containers is missing; a pod has at least one container")
+
+
+def _check_selector(spec: WorkloadSpec) -> None:
+    """Rule: kube-apiserver v1.36 validation of apps/v1: the selector is there, not empty, and selects the template."""
+    if spec.selector is None or not (spec.selector.match_labels or spec.selector.match_expressions):
+        raise ObjectError("spec.selector is missing; it selects the labels of spec.template.metadata.labels")
+    try:
+        matches = parse_selector(spec.selector, "spec.selector.").matches(spec.template.metadata.labels or {})
+    except SelectorError as error:
+        raise ObjectError(str(error)) from error
+    if not matches:
+        raise ObjectError("spec.template.metadata.labels: `selector` does not match template `labels`")

@@ -1,0 +1,154 @@
+"""Kinds that pods refer to and a snapshot lacks altogether: most often `kubectl get` was asked for too little.
+
+A kind that is partly there is taken as complete. Kinds that a cluster may well do without (PodDisruptionBudget,
+CSIDriver, CSIStorageCapacity, VolumeAttachment) are not missed.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from kubesched.api import (
+    KINDS,
+    KubeObject,
+    LabelSelector,
+    PersistentVolumeClaim,
+    Pod,
+    Volume,
+)
+from kubesched.snapshot.objects import kind_of
+from kubesched.snapshot.priorities import BUILT_IN_CLASSES
+
+__all__ = ["MissingKinds", "missing_kinds"]
+
+_MAX_NAMED: Final = 3
+_VOLUME_KINDS: Final = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode")
+_SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
+_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
+
+
+class MissingKinds(msgspec.Struct, frozen=True):
+    """Kinds that are wholly absent though pods refer to them.
+
+    Attributes:
+        kinds: their names.
+        pods: the pods affected, as `namespace/name`, in the order of the snapshot.
+        effect: what is decided without them.
+    """
+
+    kinds: tuple[str, ...]
+    pods: tuple[str, ...]
+    effect: str
+
+    @property
+    def command(self) -> str:
+        """The `kubectl get` line that fetches them."""
+        known = [KINDS[name] for name in self.kinds]
+        everywhere = " -A" if any(kind.namespaced for kind in known) else ""
+        return f"kubectl get {','.join(kind.plural for kind in known)}{everywhere} -o json"
+
+    def __str__(self) -> str:
+        named = ", ".join(self.pods[:_MAX_NAMED]) + (", ..." if len(self.pods) > _MAX_NAMED else "")
+        pods = f"{len(self.pods)} pod{'s' if len(self.pods) > 1 else ''} ({named})"
+        return (
+            f"no {' or '.join(self.kinds)} in the snapshot, and {pods} need them: {self.effect}; add `{self.command}`"
+        )
+
+
+def missing_kinds(objects: Iterable[KubeObject]) -> list[MissingKinds]:
+    """Find the kinds that unfinished pods refer to and that are wholly absent, one entry for each use of them."""
+    known = list(objects)
+    present = {kind_of(one) for one in known}
+    claims = {(one.namespace, one.name): one for one in known if isinstance(one, PersistentVolumeClaim)}
+    pods = [one for one in known if isinstance(one, Pod) and not one.is_finished]
+    uses = (
+        _Use("no node can take them", ("Node",), _kinds_for_placing),
+        _Use("their volumes are judged without", _VOLUME_KINDS, lambda pod: _kinds_for_volumes(pod, claims, present)),
+        _Use("their priority counts as 0", ("PriorityClass",), _kinds_for_priority),
+        _Use("their namespaceSelector selects nothing", ("Namespace",), _kinds_for_namespaces),
+        _Use("they are not spread by default", ("Service", *_SPREADING_OWNERS), _kinds_for_spreading),
+    )
+    return [missing for use in uses if (missing := _missing_for(use, pods, present))]
+
+
+class _Use(NamedTuple):
+    effect: str
+    kinds: tuple[str, ...]
+    kinds_for: Callable[[Pod], Sequence[str]]
+
+
+def _missing_for(use: _Use, pods: list[Pod], present: set[str]) -> MissingKinds | None:
+    if present.issuperset(use.kinds):
+        return None
+    kinds: dict[str, None] = {}
+    affected = []
+    for pod in pods:
+        wanted = use.kinds_for(pod)
+        absent = [kind for kind in wanted if kind not in present] if wanted else []
+        if absent:
+            kinds.update(dict.fromkeys(absent))
+            affected.append(pod.key)
+    return MissingKinds(tuple(kinds), tuple(affected), use.effect) if affected else None
+
+
+def _kinds_for_placing(pod: Pod) -> Sequence[str]:
+    return () if pod.node_name else ("Node",)
+
+
+def _kinds_for_volumes(
+    pod: Pod, claims: Mapping[tuple[str, str], PersistentVolumeClaim], present: set[str]
+) -> Sequence[str]:
+    """What volume rules follow from a pod: its claims, then their volumes and classes, and the limits of nodes."""
+    names = [name for volume in pod.volumes if (name := _claim_name(pod, volume))]
+    if not names:
+        return ()
+    if "PersistentVolumeClaim" not in present:
+        return _VOLUME_KINDS
+    found = [claims[pod.namespace, name] for name in names if (pod.namespace, name) in claims]
+    kinds = ["CSINode"]
+    if any(claim.spec.volume_name for claim in found):
+        kinds.append("PersistentVolume")
+    if any(_has_class(claim) for claim in found):
+        kinds.append("StorageClass")
+    return kinds
+
+
+def _claim_name(pod: Pod, volume: Volume) -> str:
+    if volume.persistent_volume_claim is not None:
+        return volume.persistent_volume_claim.claim_name
+    return f"{pod.name}-{volume.name}" if volume.ephemeral is not None else ""
+
+
+def _has_class(claim: PersistentVolumeClaim) -> bool:
+    return bool(claim.spec.storage_class_name or claim.annotations.get(_CLASS_ANNOTATION))
+
+
+def _kinds_for_priority(pod: Pod) -> Sequence[str]:
+    name = pod.spec.priority_class_name
+    is_open = name and pod.spec.priority is None and name not in BUILT_IN_CLASSES
+    return ("PriorityClass",) if is_open else ()
+
+
+def _kinds_for_namespaces(pod: Pod) -> Sequence[str]:
+    if pod.spec.affinity is None:
+        return ()
+    for rules in (pod.spec.affinity.pod_affinity, pod.spec.affinity.pod_anti_affinity):
+        if rules is None:
+            continue
+        terms = [*(rules.required or ()), *(weighted.pod_affinity_term for weighted in rules.preferred or ())]
+        if any(_selects_by_label(term.namespace_selector) for term in terms):
+            return ("Namespace",)
+    return ()
+
+
+def _selects_by_label(selector: LabelSelector | None) -> bool:
+    return selector is not None and bool(selector.match_labels or selector.match_expressions)
+
+
+def _kinds_for_spreading(pod: Pod) -> Sequence[str]:
+    """PodTopologySpread's default constraints, for a pod without its own, follow its services and its controller."""
+    if pod.node_name or pod.spec.topology_spread_constraints or not pod.labels:
+        return ()
+    owner = pod.metadata.controller
+    return ("Service", owner.kind) if owner is not None and owner.kind in _SPREADING_OWNERS else ("Service",)

@@ -1,0 +1,110 @@
+from kubesched.snapshot import load_snapshot, missing_kinds
+from tests.snapshot.builders import listed, node, other, pod, stream
+
+SERVICE = other("v1", "Service", "kubernetes")
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def missing(*documents):
+    return missing_kinds(load_snapshot(stream(listed(node(), SERVICE, *documents))).objects)
+
+
+def with_claim(name="p1", **spec):
+    return pod(name, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}], **spec)
+
+
+def claim(**spec):
+    return other("v1", "PersistentVolumeClaim", "data", metadata={"namespace": "shop"}, spec=spec)
+
+
+def owned_by(kind, **fields):
+    document = pod(labels={"app": "web"}, **fields)
+    document["metadata"]["ownerReferences"] = [{"kind": kind, "name": "web", "controller": True}]
+    return document
+
+
+def test_a_complete_snapshot_misses_nothing():
+    assert missing(pod(), pod("b", nodeName="n1")) == []
+
+
+def test_claims_without_any_claim_object_miss_all_of_storage():
+    (found,) = missing(with_claim("a"), with_claim("b", nodeName="n1"), pod("c"))
+    assert found.kinds == ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode")
+    assert found.pods == ("shop/a", "shop/b")
+    assert found.command == ("kubectl get persistentvolumeclaims,persistentvolumes,storageclasses,csinodes -A -o json")
+
+
+def test_ephemeral_volumes_are_claims_too():
+    (found,) = missing(pod(volumes=[{"name": "v", "ephemeral": {}}]))
+    assert "PersistentVolumeClaim" in found.kinds
+
+
+def test_with_claims_there_only_what_they_name_is_missed():
+    assert missing(with_claim(), claim())[0].kinds == ("CSINode",)
+    assert missing(with_claim(), claim(volumeName="pv"))[0].kinds == ("CSINode", "PersistentVolume")
+    assert missing(with_claim(), claim(storageClassName="fast"))[0].kinds == ("CSINode", "StorageClass")
+
+
+def test_volumes_that_are_no_claims_miss_nothing():
+    assert missing(pod(volumes=[{"name": "v", "emptyDir": {}}])) == []
+
+
+def test_a_priority_class_is_missed_where_the_pod_has_no_priority():
+    pods = [
+        pod("a", priorityClassName="high"),
+        pod("b", priorityClassName="high", priority=3),
+        pod("c", priorityClassName="system-node-critical"),
+    ]
+    (found,) = missing(*pods)
+    assert (found.kinds, found.pods) == (("PriorityClass",), ("shop/a",))
+    assert found.command == "kubectl get priorityclasses -o json"
+
+
+def test_namespaces_are_missed_where_a_selector_asks_for_their_labels():
+    def asking(name, selector, kind="podAffinity"):
+        return pod(name, nodeName="n1", affinity={kind: {REQUIRED: [{"namespaceSelector": selector}]}})
+
+    labelled = {"matchLabels": {"team": "blue"}}
+    preferred = {PREFERRED: [{"podAffinityTerm": {"namespaceSelector": labelled}}]}
+    pods = [
+        asking("a", labelled),
+        asking("b", {}),
+        asking("c", None),
+        asking("d", labelled, "podAntiAffinity"),
+        pod("e", affinity={"podAntiAffinity": preferred}),
+    ]
+    (found,) = missing(*pods)
+    assert (found.kinds, found.pods) == (("Namespace",), ("shop/a", "shop/d", "shop/e"))
+
+
+def test_owners_and_services_are_missed_for_default_spreading():
+    constraint = {"topologyKey": "zone"}
+    pods = [owned_by("ReplicaSet"), owned_by("StatefulSet", topologySpreadConstraints=[constraint])]
+    (found,) = missing(*pods[:1])
+    assert (found.kinds, found.pods) == (("ReplicaSet",), ("shop/p1",))
+    assert missing(*pods[1:]) == []
+    without_services = missing_kinds(load_snapshot(stream(listed(node(), *pods[:1]))).objects)
+    assert without_services[0].kinds == ("Service", "ReplicaSet")
+
+
+def test_running_pods_are_spread_no_more():
+    assert missing(owned_by("ReplicaSet", nodeName="n1")) == []
+
+
+def test_pending_pods_miss_nodes():
+    (found,) = missing_kinds(load_snapshot(stream(pod("a"), pod("b", nodeName="n1"))).objects)
+    assert (found.kinds, found.pods) == (("Node",), ("shop/a",))
+
+
+def test_finished_pods_miss_nothing():
+    assert missing(with_claim(status={"phase": "Succeeded"})) == []
+
+
+def test_a_kind_is_named_once_with_a_few_pods_and_the_command():
+    loaded = load_snapshot(stream(listed(node(), SERVICE, *(pod(f"p{i}", priorityClassName="high") for i in range(5)))))
+    (note,) = loaded.notes
+    assert note == (
+        "no PriorityClass in the snapshot, and 5 pods (shop/p0, shop/p1, shop/p2, ...) need them: their priority "
+        "counts as 0; add `kubectl get priorityclasses -o json`"
+    )
