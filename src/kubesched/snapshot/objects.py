@@ -34,6 +34,12 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     bad: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def __iter__(self) -> Iterator[KubeObject]:
+        return iter(self.objects)
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
     @property
     def kinds(self) -> dict[str, int]:
         """How many objects there are of each kind."""
