@@ -12,6 +12,7 @@ LAYERS = (
     {"framework"},
     {"queue"},
     {"scheduler", "plugins"},
+    {"setup"},
     {"cluster", "snapshot", "serving", "extender.client", "explain", "metrics", "testing"},
     {"extender.server", "live", "simulator"},
     {"web"},

@@ -1,0 +1,92 @@
+"""A configuration with the plugins that it names, built: what every way of running begins with."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from kubesched.config import KubeSchedulerConfiguration
+from kubesched.config import load_configuration as read_configuration
+from kubesched.errors import ConfigError
+from kubesched.framework import Profile, Registry, build_profiles, enable_loaded
+from kubesched.setup.arguments import ArgsLike, read_args
+from kubesched.setup.registry import PluginLike, find_plugins
+
+__all__ = ["ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
+
+ConfigurationLike = KubeSchedulerConfiguration | str | os.PathLike[str] | bytes | None
+"""A configuration, the name of its file, the file's text as bytes, or None for kube-scheduler's defaults."""
+
+Profiles = Sequence[Profile]
+"""Profiles that somebody has built already."""
+
+_NO_ARGS: Mapping[str, ArgsLike] = {}
+
+
+class Setup:
+    """What decides.
+
+    Attributes:
+        configuration: complete and valid, plugins that the user brings enabled.
+        profiles: the plugins of each of its profiles, made for this setup alone: a setup serves one cluster.
+    """
+
+    __slots__ = ("configuration", "profiles")
+
+    def __init__(self, configuration: KubeSchedulerConfiguration, profiles: tuple[Profile, ...]) -> None:
+        self.configuration = configuration
+        self.profiles = profiles
+
+
+def load_configuration(
+    source: ConfigurationLike = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+) -> KubeSchedulerConfiguration:
+    """Read a KubeSchedulerConfiguration v1, fill in kube-scheduler's defaults, and check it.
+
+    Args:
+        source: the name of a YAML or JSON file, or its text as bytes; None stands for the default configuration.
+        plugins: plugins of your own. One that no profile names is enabled last at all its extension points, in every
+            profile, with weight 1; where one names it, the configuration alone decides.
+        plugin_args: arguments of such plugins; they count in profiles whose pluginConfig has none.
+    Raises:
+        InputError: a file cannot be read.
+        ConfigError: the configuration or an argument does not hold. The text begins with kube-scheduler's own where it
+            has one; our help follows on indented lines.
+        PluginDefinitionError: a plugin does not load.
+    """
+    return _load(source, find_plugins(plugins), plugin_args)
+
+
+def set_up(
+    configuration: ConfigurationLike | Setup | Profiles = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+) -> Setup:
+    """Build the profiles of a configuration; arguments and faults as for load_configuration.
+
+    Args:
+        configuration: a Setup is given back as it is; profiles get the rest of the default configuration.
+    """
+    if isinstance(configuration, Setup):
+        return configuration
+    if isinstance(configuration, Sequence) and not isinstance(configuration, str | bytes):
+        return Setup(KubeSchedulerConfiguration(), tuple(configuration))
+    registry = find_plugins(plugins)
+    loaded = _load(configuration, registry, plugin_args)
+    try:
+        return Setup(loaded, build_profiles(loaded, registry))
+    except ConfigError as error:
+        if isinstance(configuration, str | os.PathLike):
+            raise ConfigError(f"{error}\n  in {os.fspath(configuration)}") from None
+        raise
+
+
+def _load(
+    source: ConfigurationLike, registry: Registry, plugin_args: Mapping[str, ArgsLike]
+) -> KubeSchedulerConfiguration:
+    args = read_args(plugin_args, registry)
+    if not isinstance(source, KubeSchedulerConfiguration):
+        text = Path(source) if isinstance(source, str | os.PathLike) else source
+        source = read_configuration(text, args_types=registry.args_types)
+    return enable_loaded(source, registry, args)
