@@ -52,6 +52,7 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
         framework = simulator.frameworks.get(pod.scheduler_name)
         if framework is not None:
             yield _place(simulator, framework, pod, tie_break)
+    simulator.close()
 
 
 def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break: TieBreak) -> Placed:

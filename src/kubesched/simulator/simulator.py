@@ -5,13 +5,14 @@ as events. A run ends when the active and backoff queues are empty, so that only
 that ended in an error would only be tried again in an unchanged cluster.
 """
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import InputError
-from kubesched.framework import Action, Decision, Framework, Profile
+from kubesched.framework import Action, Decision, Framework
 from kubesched.scheduler import (
     BindingCycle,
     PermitRequest,
@@ -19,7 +20,10 @@ from kubesched.scheduler import (
     TieBreak,
     WaitRequest,
     build_frameworks,
+    start_plugins,
+    stop_plugins,
 )
+from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, Setup, set_up
 from kubesched.simulator.clock import VirtualClock
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
@@ -31,17 +35,23 @@ Progress = Callable[[int, int], None]
 """Told now and then: how many pods have been decided, and how many there are."""
 
 _PROGRESS_EVERY = 64
+_NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
 class Simulator:
     """A cluster in memory and a scheduler for it.
 
     Args:
-        objects: the cluster, as loaded from a snapshot; pods without a node are pending.
-        profiles: what decides; the pods of other schedulers are left alone.
+        snapshot: the cluster, as load_snapshot gives it; pods without a node are pending.
+        configuration: what decides: a configuration, a file with one, None for kube-scheduler's defaults; or what was
+            made of one before, a Setup or profiles. The pods of other schedulers are left alone.
+        plugins, plugin_args: plugins of your own and their arguments, as for load_configuration.
         tie_break: which of equally good nodes is taken.
         seed: the source of chance, for random ties and for where preemption begins to search.
-        initial_backoff, max_backoff: seconds, as configured.
+
+    Raises:
+        InputError: what decides cannot be read or does not hold.
+        PluginError: a plugin cannot be loaded or started.
 
     Attributes:
         state: the cluster; changes as the simulation runs.
@@ -53,19 +63,20 @@ class Simulator:
 
     def __init__(
         self,
-        objects: Iterable[KubeObject],
-        profiles: Iterable[Profile],
+        snapshot: Iterable[KubeObject],
+        configuration: ConfigurationLike | Setup | Profiles = None,
+        plugins: Iterable[PluginLike] = (),
+        plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
         *,
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
-        initial_backoff: float = 1.0,
-        max_backoff: float = 10.0,
     ) -> None:
+        setup = set_up(configuration, plugins, plugin_args)
         self.state = ClusterState()
         self.clock = VirtualClock()
         self.decisions: Callable[[Decision], None] | None = None
         self.rng = rng = Random(seed)
-        self.frameworks: dict[str, Framework] = build_frameworks(profiles, self.state, clock=self.clock, rng=rng)
+        self.frameworks: dict[str, Framework] = build_frameworks(setup.profiles, self.state, clock=self.clock, rng=rng)
         self.cluster = MemoryCluster(self.state, self._tell)
         self.scheduler = Scheduler(
             self.frameworks,
@@ -73,13 +84,14 @@ class Simulator:
             emit=self._emit,
             tie_break=tie_break,
             rng=rng,
-            initial_backoff=initial_backoff,
-            max_backoff=max_backoff,
+            initial_backoff=setup.configuration.pod_initial_backoff_seconds,
+            max_backoff=setup.configuration.pod_max_backoff_seconds,
         )
         self._suspended: list[tuple[BindingCycle, Any, float]] = []
         self._outcomes: dict[str, Decision] = {}
         self._last_error: dict[str, int] = {}
-        self.pending = self._load(list(objects))
+        self.pending = self._load(list(snapshot))
+        start_plugins(self.frameworks.values(), asyncio.run)
 
     def _load(self, objects: list[KubeObject]) -> list[Pod]:
         """Fill the state. Returns: the pods without a node, in file order."""
@@ -108,7 +120,12 @@ class Simulator:
                 progress(len(self._outcomes), total)
         if progress is not None:
             progress(total, total)
+        self.close()
         return self._report(before)
+
+    def close(self) -> None:
+        """Stop the plugins; nothing can be scheduled afterwards."""
+        stop_plugins(self.frameworks.values(), asyncio.run)
 
     def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""
