@@ -8,6 +8,7 @@ __all__ = [
     "CSIDriver",
     "CSINode",
     "CSIStorageCapacity",
+    "ObjectReference",
     "PersistentVolume",
     "PersistentVolumeClaim",
     "StorageClass",

@@ -1,8 +1,8 @@
-"""Which CSI volumes are attached to which node, counted by driver: those of the pods there, and those of VolumeAttachments.
+"""Which CSI volumes are attached to which node, counted by driver: those of its pods, and those of VolumeAttachments.
 
-Rule: kube-scheduler v1.36 NodeVolumeLimits. A volume is (driver, handle); a claim whose volume does not exist yet counts as a volume
-of its own. In-tree volumes count as their CSI driver's: whether that holds on a node depends on its CSINode, but a node without one
-has no limits either, so that nobody asks.
+Rule: kube-scheduler v1.36 NodeVolumeLimits. A volume is (driver, handle); a claim whose volume does not exist yet
+counts as a volume of its own. In-tree volumes count as their CSI driver's: whether that holds on a node depends on
+its CSINode, but a node without one has no limits either, so that nobody asks.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What the CSINode objects say, in columns: how many volumes of a driver a node takes, and which plugins have been migrated there."""
+"""What CSINode objects say, in columns: how many volumes of a driver a node takes, and what was migrated there."""
 
 from typing import Final
 

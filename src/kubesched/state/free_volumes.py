@@ -1,4 +1,4 @@
-"""The free PersistentVolumes of one storage class in arrays, smallest first, so that a claim finds its volume on all nodes at once."""
+"""The free PersistentVolumes of one storage class, smallest first: a claim finds its volume on all nodes at once."""
 
 from bisect import bisect_left
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""From which nodes a volume can be reached: node selector terms over labels, parsed once and judged for all rows of a table."""
+"""From which nodes a volume can be reached: terms over node labels, parsed once and judged for all rows of a table."""
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,13 @@ __all__ = ["NodeReach", "ValueIndex"]
 class NodeReach:
     """The required node affinity of a PersistentVolume.
 
-    Rule: kube-scheduler v1.36 component-helpers storage/volume.CheckNodeAffinity: terms are ORed and hold for labels only. Fields
-    are not looked at, so that a term of fields alone holds everywhere; an empty term and one that does not parse hold nowhere.
+    Rule: kube-scheduler v1.36 component-helpers storage/volume.CheckNodeAffinity: terms are ORed and hold for labels
+    only. Fields are not looked at, so that a term of fields alone holds everywhere; an empty term and one that does
+    not parse hold nowhere.
 
     Attributes:
-        key, values: set when the affinity is no more than one term `key In values`; such volumes are found by the node's label.
+        key, values: set when the affinity is no more than one term `key In values`; such volumes are found by the
+            node's label.
     """
 
     __slots__ = ("_terms", "key", "values")

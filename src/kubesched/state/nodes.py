@@ -240,6 +240,12 @@ class WhatIfNodes(Nodes):
         moved = self._lists.get(position)
         return super().pods(position) if moved is None else moved
 
+    @property
+    def moved(self) -> Sequence[int]:
+        """The entries that pods were put on or taken off."""
+        self._settle()
+        return list(self._lists)
+
     def select(self, positions: npt.NDArray[np.intp]) -> "WhatIfNodes":
         """The entries as they stand after the moves, as a table of their own."""
         self._settle()

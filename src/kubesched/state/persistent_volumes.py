@@ -1,4 +1,4 @@
-"""PersistentVolumes with what rules ask of them parsed once, and the free ones of each storage class, smallest first."""
+"""PersistentVolumes by name, by the claim that they are reserved for, and the free ones by storage class."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What a pod's volumes mean to a scheduler: claims, disks that cannot be shared, in-tree volumes that a CSI driver took over."""
+"""What a pod's volumes mean to a scheduler: claims, disks that cannot be shared, in-tree volumes that became CSI."""
 
 from typing import Final, NamedTuple
 
@@ -9,7 +9,7 @@ __all__ = ["NO_VOLUMES", "ClaimUse", "Disk", "PodVolumes", "pod_volumes"]
 
 
 class ClaimUse(NamedTuple):
-    """A volume that stands for a claim in the pod's namespace. A generic ephemeral volume's claim is named after pod and volume."""
+    """A volume that stands for a claim in the pod's namespace; an ephemeral one's is named after pod and volume."""
 
     name: str
     is_ephemeral: bool
@@ -18,8 +18,8 @@ class ClaimUse(NamedTuple):
 class Disk(NamedTuple):
     """A disk written into the pod itself: two pods with the same key cannot share a node unless both only read.
 
-    Rule: kube-scheduler v1.36 VolumeRestrictions: same GCE pdName, EBS volumeID (reading only does not help), iSCSI iqn, or RBD
-    pool, image and one monitor. An RBD volume is a Disk per monitor.
+    Rule: kube-scheduler v1.36 VolumeRestrictions: same GCE pdName, EBS volumeID (reading only does not help), iSCSI
+    iqn, or RBD pool, image and one monitor. An RBD volume is a Disk per monitor.
     """
 
     key: tuple[str, ...]
