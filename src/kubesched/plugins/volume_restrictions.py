@@ -1,0 +1,141 @@
+"""VolumeRestrictions: a disk named in the pod itself cannot be shared on a node, a ReadWriteOncePod claim not at all.
+
+Rule: kube-scheduler v1.36 VolumeRestrictions. What-if moves are judged by claim name alone, as upstream does:
+evicting a pod of another namespace with an equally named claim "solves" the conflict there.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, PersistentVolumeClaim, Pod
+from kubesched.engine import IntVector
+from kubesched.framework import (
+    CycleState,
+    DependsOn,
+    EventRegistration,
+    Plugin,
+    PodChanges,
+    QueueingHint,
+    Status,
+    Verdicts,
+)
+from kubesched.plugins.claim_hints import claim_hint
+from kubesched.state import NO_VOLUMES, Disk, Nodes, PodInfo, disks_conflict, pod_volumes
+
+__all__ = ["VolumeRestrictions"]
+
+_NO_DISK: Final = 1
+_CLAIM_IN_USE: Final = 2
+
+
+class ExclusiveClaims:
+    """The pod's ReadWriteOncePod claims.
+
+    Attributes:
+        names: of the claims.
+        n_conflicts: how many of them placed pods use.
+        delta: (positions,) int64, what a what-if table adds to that for each of its nodes; None in the cycle itself.
+    """
+
+    __slots__ = ("delta", "n_conflicts", "names")
+
+    def __init__(self, names: frozenset[str], n_conflicts: int, delta: IntVector | None = None) -> None:
+        self.names = names
+        self.n_conflicts = n_conflicts
+        self.delta = delta
+
+
+class VolumeRestrictions(Plugin):
+    """No two writers of one disk on a node; no second pod with a ReadWriteOncePod claim anywhere."""
+
+    depends_on = DependsOn.CLUSTER
+    reads = ("PersistentVolumeClaim",)
+    reasons = (
+        Status.unschedulable("node(s) had no available disk"),
+        Status.unschedulable(
+            "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+            "already in-use by another pod"
+        ),
+    )
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Find the claims that allow one pod only, and whether another pod has them."""
+        volumes = state.pod.volumes
+        if volumes is NO_VOLUMES:
+            return Status.SKIP
+        exclusive = set()
+        for name in volumes.direct_claims:
+            claim = self.handle.get("PersistentVolumeClaim", pod.namespace, name)
+            if not isinstance(claim, PersistentVolumeClaim):
+                return Status.unresolvable(f'persistentvolumeclaim "{name}" not found')
+            if "ReadWriteOncePod" in (claim.spec.access_modes or ()):
+                exclusive.add(name)
+        used = self.handle.state.volumes.use.direct_uses
+        n_conflicts = sum(f"{pod.namespace}/{name}" in used for name in exclusive)
+        if not volumes.disks and not n_conflicts:
+            return Status.SKIP
+        state.write(ExclusiveClaims(frozenset(exclusive), n_conflicts))
+        return Status.SUCCESS
+
+    def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
+        """Pods that come bring their claims."""
+        _move(state, changes, 1)
+
+    def remove_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
+        """Pods that go give their claims back."""
+        _move(state, changes, -1)
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
+        """Disks first, then claims."""
+        exclusive = state.find(ExclusiveClaims)
+        if exclusive is None:
+            raise RuntimeError('cannot read "PreFilterVolumeRestrictions" from cycleState')
+        verdicts = np.zeros(len(nodes), dtype=np.int16)
+        if exclusive.delta is not None:
+            verdicts[exclusive.n_conflicts + exclusive.delta > 0] = _CLAIM_IN_USE
+        elif exclusive.n_conflicts > 0:
+            verdicts[:] = _CLAIM_IN_USE
+        disks = state.pod.volumes.disks
+        if disks:
+            conflicts = self.handle.state.volumes.use.rows_with_conflicts(disks, nodes.columns.capacity)
+            has_no_disk = nodes.take(conflicts).copy()
+            for position in nodes.moved:
+                has_no_disk[position] = _is_taken(disks, nodes.pods(position))
+            verdicts[has_no_disk] = _NO_DISK
+        return Verdicts(verdicts, self.reasons)
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """A pod with the disk or the claim goes; a node comes; the claim comes."""
+        return [
+            EventRegistration(ClusterEvent(EventResource.POD, ActionType.DELETE), _pod_deleted),
+            EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD)),
+            EventRegistration(
+                ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD), claim_hint(ephemeral=False)
+            ),
+        ]
+
+
+def _move(state: CycleState, changes: PodChanges, sign: int) -> None:
+    exclusive = state.read(ExclusiveClaims)
+    if not exclusive.names:
+        return
+    delta = np.zeros(len(changes.nodes), dtype=np.int64) if exclusive.delta is None else exclusive.delta.copy()
+    for position, info in zip(changes.positions.tolist(), changes.pods, strict=True):
+        if info.volumes.claims:
+            delta[position] += sign * sum(name in exclusive.names for name in info.volumes.direct_claims)
+    state.write(ExclusiveClaims(exclusive.names, exclusive.n_conflicts, delta))
+
+
+def _is_taken(disks: tuple[Disk, ...], infos: Sequence[PodInfo]) -> bool:
+    return any(info.volumes.disks and disks_conflict(disks, info.volumes.disks) for info in infos)
+
+
+def _pod_deleted(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    """Worth a try when the pod that went had a disk or a claim that this one wants."""
+    if not isinstance(old, Pod) or old.namespace != pod.namespace:
+        return QueueingHint.SKIP
+    mine, theirs = pod_volumes(pod), pod_volumes(old)
+    shares_claim = not set(mine.direct_claims).isdisjoint(theirs.direct_claims)
+    return QueueingHint.QUEUE if shares_claim or disks_conflict(mine.disks, theirs.disks) else QueueingHint.SKIP
