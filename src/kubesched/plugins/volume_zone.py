@@ -1,0 +1,171 @@
+"""VolumeZone: a bound volume that carries zone or region labels is reachable only from nodes in one of them.
+
+Rule: kube-scheduler v1.36 VolumeZone. Ephemeral volumes are not looked at; in-tree volumes are not translated.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from kubesched.api import (
+    ActionType,
+    ClusterEvent,
+    EventResource,
+    KubeObject,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    Requirement,
+    StorageClass,
+)
+from kubesched.engine import BoolVector
+from kubesched.framework import (
+    CycleState,
+    DependsOn,
+    EventRegistration,
+    Plugin,
+    QueueingHint,
+    Status,
+    Verdicts,
+)
+from kubesched.plugins.claim_hints import claim_hint
+from kubesched.state import NO_VOLUMES, Nodes, storage_class_of
+
+__all__ = ["VolumeZone"]
+
+_STABLE_FORM: Final = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+_TOPOLOGY: Final = (*_STABLE_FORM, *_STABLE_FORM.values())
+
+
+class VolumeTopology:
+    """What the labels of the pod's volumes demand.
+
+    Attributes:
+        demands: a node's label must be one of these values; all of them hold.
+    """
+
+    __slots__ = ("demands",)
+
+    def __init__(self, demands: list[Requirement]) -> None:
+        self.demands = demands
+
+
+class VolumeZone(Plugin):
+    """Nodes outside the zones and regions of the pod's volumes are of no use to it."""
+
+    depends_on = DependsOn.CLUSTER
+    reads = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass")
+    reasons = (Status.unresolvable("node(s) had no available volume zone"),)
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        """Collect the demands of the bound claims' volumes."""
+        if state.pod.volumes is NO_VOLUMES:
+            return Status.SKIP
+        found = self._demands(state, pod)
+        if isinstance(found, Status):
+            return found
+        if not found:
+            return Status.SKIP
+        state.write(VolumeTopology(found))
+        return Status.SUCCESS
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
+        """1 for nodes that have a zone or region, but not a right one."""
+        topology = state.find(VolumeTopology)
+        demands = self._demands(state, pod) if topology is None else topology.demands
+        if isinstance(demands, Status):
+            return Verdicts(np.ones(len(nodes), dtype=np.int16), (demands,))
+        verdicts = np.zeros(len(nodes), dtype=np.int16)
+        if demands:
+            has_place = np.zeros(len(nodes), dtype=np.bool_)
+            for key in _TOPOLOGY:
+                has_place |= nodes.codes(key) > 0
+            for demand in demands:
+                verdicts |= ~_satisfying(demand, nodes)
+            verdicts &= has_place
+        return Verdicts(verdicts, self.reasons)
+
+    def _demands(self, state: CycleState, pod: Pod) -> list[Requirement] | Status:
+        """What volumes demand, or why that cannot be told."""
+        demands: list[Requirement] = []
+        for name in state.pod.volumes.direct_claims:
+            if not name:
+                return Status.unresolvable("PersistentVolumeClaim had no name")
+            claim = self.handle.get("PersistentVolumeClaim", pod.namespace, name)
+            if not isinstance(claim, PersistentVolumeClaim):
+                return Status.unresolvable(f'persistentvolumeclaim "{name}" not found')
+            if not claim.spec.volume_name:
+                reason = self._why_unbound(claim)
+                if reason:
+                    return Status.unresolvable(reason)
+                continue
+            volume = self.handle.get("PersistentVolume", "", claim.spec.volume_name)
+            if not isinstance(volume, PersistentVolume):
+                return Status.unresolvable(f'persistentvolume "{claim.spec.volume_name}" not found')
+            demands += _volume_demands(volume)
+        return demands
+
+    def _why_unbound(self, claim: PersistentVolumeClaim) -> str:
+        """Empty where the claim waits for its first consumer: then it demands nothing yet."""
+        class_name = storage_class_of(claim)
+        if not class_name:
+            return "PersistentVolumeClaim had no pv name and storageClass name"
+        found = self.handle.get("StorageClass", "", class_name)
+        if not isinstance(found, StorageClass):
+            return f'storageclass.storage.k8s.io "{class_name}" not found'
+        if found.volume_binding_mode is None:
+            return f'VolumeBindingMode not set for StorageClass "{class_name}"'
+        return "" if found.volume_binding_mode == "WaitForFirstConsumer" else "PersistentVolume had no name"
+
+    def events_to_register(self) -> list[EventRegistration]:
+        """What the demands are read from comes or changes; nodes come or change their labels."""
+        add_or_update = ActionType.ADD | ActionType.UPDATE
+        return [
+            EventRegistration(ClusterEvent(EventResource.STORAGE_CLASS, ActionType.ADD), _class_added),
+            EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)),
+            EventRegistration(
+                ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, add_or_update), claim_hint(ephemeral=False)
+            ),
+            EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME, add_or_update), _volume_changed),
+        ]
+
+
+def _volume_demands(volume: PersistentVolume) -> list[Requirement]:
+    """A demand per zone or region label; one with an empty part, such as `z1__`, is ignored."""
+    demands = []
+    for key in _TOPOLOGY:
+        values = tuple(value.strip() for value in volume.labels.get(key, "").split("__"))
+        if all(values):
+            demands.append(Requirement(key, "In", values))
+    return demands
+
+
+def _satisfying(demand: Requirement, nodes: Nodes) -> BoolVector:
+    """(n,) bool; a node without a deprecated label is judged by the stable form of it."""
+    found = nodes.satisfying(demand)
+    stable = _STABLE_FORM.get(demand.key)
+    if stable is not None:
+        lacks = nodes.codes(demand.key) == 0
+        found = found | (lacks & nodes.satisfying(Requirement(stable, "In", tuple(demand.values))))
+    return found
+
+
+# --- hints ---
+
+
+def _class_added(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    """Worth a try when claims of the class wait for their pod."""
+    waits = isinstance(new, StorageClass) and new.volume_binding_mode == "WaitForFirstConsumer"
+    return QueueingHint.QUEUE if waits else QueueingHint.SKIP
+
+
+def _volume_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    """Worth a try when a volume comes, or demands something else than before."""
+    if not isinstance(old, PersistentVolume) or not isinstance(new, PersistentVolume):
+        return QueueingHint.QUEUE
+    before = {demand.key: demand.values for demand in _volume_demands(old)}
+    after = {demand.key: demand.values for demand in _volume_demands(new)}
+    return QueueingHint.SKIP if before == after else QueueingHint.QUEUE
