@@ -1,0 +1,151 @@
+"""What binding a pod's claims takes: the objects as they should become, and how to tell that it is done.
+
+Rule: kube-scheduler v1.36 VolumeBinding, AssumePodVolumes and BindPodVolumes.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.api import KubeObject, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
+from kubesched.plugins.volume_matching import reach_of_bound
+from kubesched.state import ClusterState, is_bound
+
+__all__ = ["SELECTED_NODE", "BindingOutcome", "BindingPlan"]
+
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+_BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
+_VOLUME: Final = "PersistentVolume"
+_CLAIM: Final = "PersistentVolumeClaim"
+
+
+class BindingOutcome(msgspec.Struct, frozen=True):
+    """All is bound, or it never will be.
+
+    Attributes:
+        error: why not, in upstream's words; empty for success.
+    """
+
+    error: str = ""
+
+
+class BindingPlan:
+    """Volumes that claims take, and claims for which the provisioner is told a node.
+
+    Attributes:
+        node_name: where the pod goes.
+        volumes: (volume as it should become, its claim).
+        claims: claims to be provisioned, as they should become.
+    """
+
+    def __init__(
+        self,
+        node_name: str,
+        bindings: Sequence[tuple[PersistentVolume, PersistentVolumeClaim]],
+        provisioned: Sequence[PersistentVolumeClaim],
+    ) -> None:
+        self.node_name = node_name
+        self.volumes = [(_taken_by(claim, volume), claim) for volume, claim in bindings]
+        self.claims = [_for_node(node_name, claim) for claim in provisioned]
+        self._written: dict[tuple[str, str], int] = {}  # kind, key -> the version that the API server gave our write
+
+    def assumed(self) -> list[tuple[str, KubeObject]]:
+        """Everything that changes, by kind, volumes first."""
+        volumes: list[tuple[str, KubeObject]] = [(_VOLUME, volume) for volume, _ in self.volumes]
+        return volumes + [(_CLAIM, claim) for claim in self.claims]
+
+    def note_written(self, answer: object) -> None:
+        """Remember what the API server made of a write: an older version of the object says nothing about it."""
+        if isinstance(answer, KubeObject):
+            kind = _VOLUME if isinstance(answer, PersistentVolume) else _CLAIM
+            self._written[kind, answer.key] = _version(answer)
+
+    def outcome(self, state: ClusterState, pod: Pod) -> BindingOutcome | None:
+        """How binding ended; None while it has not."""
+        if state.objects.get("Pod", pod.key) is None:
+            return BindingOutcome(f'pod does not exist any more: pod "{pod.name}" not found')
+        row = state.columns.row_of.get(self.node_name)
+        if row is None:
+            return BindingOutcome(f'failed to get node "{self.node_name}": node "{self.node_name}" not found')
+        checks = [self._volume_outcome(state, volume, claim) for volume, claim in self.volumes]
+        checks += [self._claim_outcome(state, claim) for claim in self.claims]
+        failed = next((check for check in checks if check is not None and check.error), None)
+        return failed or (None if None in checks else BindingOutcome())
+
+    def _volume_outcome(
+        self, state: ClusterState, volume: PersistentVolume, claim: PersistentVolumeClaim
+    ) -> BindingOutcome | None:
+        current = state.objects.get(_VOLUME, volume.name)
+        if not isinstance(current, PersistentVolume):
+            return BindingOutcome(f'failed to check binding: persistentvolume "{volume.name}" not found')
+        if self._is_older(_VOLUME, current):
+            return None
+        if not self._is_reached(state, volume.name):
+            return self._unreachable(volume.name)
+        ref = current.spec.claim_ref
+        if ref is None or not ref.uid:
+            return BindingOutcome(f'ClaimRef got reset for pv "{volume.name}"')
+        return self._bound_outcome(state, claim)
+
+    def _claim_outcome(self, state: ClusterState, claim: PersistentVolumeClaim) -> BindingOutcome | None:
+        current = state.objects.get(_CLAIM, claim.key)
+        if not isinstance(current, PersistentVolumeClaim):
+            return BindingOutcome(f'failed to check claim binding: persistentvolumeclaim "{claim.name}" not found')
+        if self._is_older(_CLAIM, current):
+            return None
+        if current.annotations.get(SELECTED_NODE) != self.node_name:  # how a provisioner says that it failed
+            return BindingOutcome(f'provisioning failed for PVC "{claim.name}"')
+        name = current.spec.volume_name
+        if name:
+            if state.volumes.persistent.find(name) is None:  # on its way to us, or deleted; then the claim will tell
+                return None
+            if not self._is_reached(state, name):
+                return self._unreachable(name)
+        return self._bound_outcome(state, claim)
+
+    @staticmethod
+    def _bound_outcome(state: ClusterState, claim: PersistentVolumeClaim) -> BindingOutcome | None:
+        current = state.objects.get(_CLAIM, claim.key)
+        is_done = isinstance(current, PersistentVolumeClaim) and is_bound(current)
+        return BindingOutcome() if is_done else None
+
+    def _is_reached(self, state: ClusterState, volume_name: str) -> bool:
+        known = state.volumes.persistent.find(volume_name)
+        nodes = state.snapshot().nodes
+        position = nodes.position_of(self.node_name)
+        if known is None or position is None:
+            return False
+        reached, _ = reach_of_bound(known, state.volumes, nodes.select(np.array([position])))
+        return bool(reached[0])
+
+    def _unreachable(self, volume_name: str) -> BindingOutcome:
+        return BindingOutcome(
+            f'pv "{volume_name}" node affinity doesn\'t match node "{self.node_name}": no matching NodeSelectorTerms'
+        )
+
+    def _is_older(self, kind: str, current: KubeObject) -> bool:
+        return _version(current) < self._written.get((kind, current.key), 0)
+
+
+def _taken_by(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolume:
+    """The volume with its claimRef set; the annotation says that it was not the user who set it."""
+    ref = volume.spec.claim_ref
+    is_reserved = ref is not None and (ref.namespace, ref.name) == (claim.namespace, claim.name)
+    spec = msgspec.structs.replace(volume.spec, claim_ref=ObjectReference(claim.namespace, claim.name, claim.uid))
+    annotations = volume.annotations if is_reserved else {**volume.annotations, _BOUND_BY_CONTROLLER: "yes"}
+    metadata = msgspec.structs.replace(volume.metadata, annotations=annotations or None)
+    return msgspec.structs.replace(volume, metadata=metadata, spec=spec)
+
+
+def _for_node(node_name: str, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    """The claim with the node that its volume is to be made for."""
+    annotations = {**claim.annotations, SELECTED_NODE: node_name}
+    metadata = msgspec.structs.replace(claim.metadata, annotations=annotations)
+    return msgspec.structs.replace(claim, metadata=metadata)
+
+
+def _version(obj: KubeObject) -> int:
+    text = obj.metadata.resource_version
+    return int(text) if text.isdigit() else 0
