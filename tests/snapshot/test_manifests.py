@@ -59,8 +59,9 @@ def test_manifests_come_behind_the_snapshot_in_their_order():
 
 
 def test_a_typed_list_is_a_list_of_manifests():
-    deployments = {"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [workload("Deployment", replicas=2)]}
-    assert len(expanded(deployments).of(Pod)) == 2
+    manifest = {key: value for key, value in workload("ReplicaSet").items() if key in ("metadata", "spec")}
+    loaded = expanded({"apiVersion": "apps/v1", "kind": "ReplicaSetList", "items": [manifest]})
+    assert [known.document["apiVersion"] for known in loaded.objects] == ["apps/v1", "v1"]
 
 
 def test_a_manifest_may_be_yaml_with_nulls_as_kubectl_writes_it():
@@ -147,6 +148,7 @@ def with_container(kind, **fields):
             ),
             "(Pod shop/p1): its claim p1-v: spec.resources.requests.storage: 'x' is not a quantity",
         ),
+        (pod(volumes=[{"emptyDir": {}}]), "spec.volumes[0].name is missing; every volume has a name"),
         (workload("Deployment", replicas="three"), 'spec.replicas: found "three"; allowed is a whole number or null'),
         (workload("Deployment", template={"containers": None}), "spec.template.spec.containers is missing"),
         (workload("Deployment", selector=None), "spec.selector is missing; it selects the labels of spec.template"),

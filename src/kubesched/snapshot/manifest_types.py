@@ -14,7 +14,7 @@ from kubesched.api import (
     Volume,
 )
 
-__all__ = ["GROUPS", "ManifestMeta", "PodManifest", "WorkloadManifest", "WorkloadSpec"]
+__all__ = ["GROUPS", "ManifestPodSpec", "PodManifest", "WorkloadManifest", "WorkloadSpec"]
 
 GROUPS: Final = {  # the kinds that a manifest may hold, and their API groups
     "Pod": "",

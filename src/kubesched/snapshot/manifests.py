@@ -16,7 +16,7 @@ from kubesched.snapshot.decoding import decode_forgiving, decode_known, name_in
 from kubesched.snapshot.documents import Header, RawJson, read_documents
 from kubesched.snapshot.generated_names import generated_name
 from kubesched.snapshot.items import Place, header_of, items_of
-from kubesched.snapshot.manifest_types import GROUPS, PodManifest, WorkloadManifest, WorkloadSpec
+from kubesched.snapshot.manifest_types import GROUPS, ManifestPodSpec, PodManifest, WorkloadManifest, WorkloadSpec
 from kubesched.snapshot.pod_defaults import default_pod
 from kubesched.snapshot.priorities import PriorityClasses
 from kubesched.snapshot.sources import Source, read_source
@@ -82,8 +82,7 @@ class ManifestReader:
             )
         group = (header.api_version or "").rpartition("/")[0]
         if not header.api_version or group != GROUPS[kind]:
-            allowed = f"{GROUPS[kind]}/v1".lstrip("/")
-            raise ObjectError(f'apiVersion: found "{header.api_version or ""}"; allowed is {allowed}')
+            raise ObjectError(f'apiVersion: found "{header.api_version or ""}"; allowed is {_api_version(kind)}')
         if kind == "Pod":
             self._read_pod(raw, place)
         else:
@@ -91,7 +90,7 @@ class ManifestReader:
 
     def _read_pod(self, raw: RawJson, place: Place) -> None:
         manifest, raw = decode_forgiving(_decode_pod, raw)
-        _check_containers(manifest.spec.containers, "spec")
+        _check_pod_spec(manifest.spec, "spec")
         document = self._identified("Pod", raw)
         self._add_pod({key: document[key] for key in ("apiVersion", "kind", "metadata", "spec")}, place)
 
@@ -104,7 +103,7 @@ class ManifestReader:
         written["namespace"] = written.get("namespace") or "default"
         document["metadata"] = {key: written[key] for key in _KEPT_METADATA if written.get(key)}
         document["metadata"]["uid"] = self._cluster.uid_of((kind, written["namespace"], written["name"]))
-        document["kind"] = kind
+        document |= {"apiVersion": _api_version(kind), "kind": kind}
         return document
 
     def _generate_name(self, base: str) -> str:
@@ -194,8 +193,12 @@ class ManifestReader:
             self.notes.append(f"{who} has {n_present} pods in the snapshot already; those of the manifest come on top")
 
 
+def _api_version(kind: str) -> str:
+    return f"{GROUPS[kind]}/v1".lstrip("/")
+
+
 def _check_workload(kind: str, spec: WorkloadSpec) -> None:
-    _check_containers(spec.template.spec.containers, "spec.template.spec")
+    _check_pod_spec(spec.template.spec, "spec.template.spec")
     if kind != "Job":
         _check_selector(spec)
     for i, template in enumerate(spec.volume_claim_templates or ()):
@@ -203,9 +206,12 @@ def _check_workload(kind: str, spec: WorkloadSpec) -> None:
             raise ObjectError(f"spec.volumeClaimTemplates[{i}].metadata.name is missing; pods mount the claim by it")
 
 
-def _check_containers(containers: Sequence[object] | None, path: str) -> None:
-    if not containers:
+def _check_pod_spec(spec: ManifestPodSpec, path: str) -> None:
+    if not spec.containers:
         raise ObjectError(f"{path}.containers is missing; a pod has at least one container")
+    for i, volume in enumerate(spec.volumes or ()):
+        if not volume.name:
+            raise ObjectError(f"{path}.volumes[{i}].name is missing; every volume has a name")
 
 
 def _check_selector(spec: WorkloadSpec) -> None:
@@ -213,8 +219,8 @@ def _check_selector(spec: WorkloadSpec) -> None:
     if spec.selector is None or not (spec.selector.match_labels or spec.selector.match_expressions):
         raise ObjectError("spec.selector is missing; it selects the labels of spec.template.metadata.labels")
     try:
-        matches = parse_selector(spec.selector, "spec.selector.").matches(spec.template.metadata.labels or {})
+        matches = parse_selector(spec.selector).matches(spec.template.metadata.labels or {})
     except SelectorError as error:
-        raise ObjectError(str(error)) from error
+        raise ObjectError(f"spec.selector: {error}") from error
     if not matches:
         raise ObjectError("spec.template.metadata.labels: `selector` does not match template `labels`")
