@@ -16,6 +16,12 @@ def test_objects_come_in_file_order():
     assert [p.name for p in loaded.of(Pod)] == ["b", "a"]
 
 
+def test_a_snapshot_can_be_walked_over():
+    loaded = load_snapshot(stream(listed(node("a"), node("b"))))
+    assert [known.name for known in loaded] == ["a", "b"]
+    assert len(loaded) == 2
+
+
 def test_objects_can_be_had_as_events():
     (event,) = load_snapshot(stream(node())).events()
     assert (event.type, event.kind, type(event.object)) == (EventType.ADDED, "Node", Node)
