@@ -4,13 +4,14 @@ The framework chooses the rows that a rule sees, keeps column answers in the Col
 a plugin raises or returns into statuses. Rule: kube-scheduler v1.36 framework runtime; messages are its words.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
+from kubesched.framework.answers import PluginFault, checked, fault, fault_text, is_post_filter_answer, nonsense
 from kubesched.framework.column_cache import Column, ColumnCache, Rule, as_scores, as_verdicts
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
@@ -20,9 +21,12 @@ from kubesched.framework.plugin import DependsOn, PostFilterResult
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Code, PreFilterResult, Status
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
-from kubesched.state import Nodes, PodInfo, Rows, WhatIfNodes
+from kubesched.state import Nodes, PodBatch, PodInfo, Rows, WhatIfNodes
 
-__all__ = ["Framework", "PluginFault", "PreFiltered", "Scores", "WhatIf", "checked"]
+__all__ = ["Framework", "PreFiltered", "Scores", "WhatIf"]
+
+_PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of a frozenset of names"
+_POST_FILTER: Final = "(PostFilterResult or None, Status)"
 
 
 class PreFiltered:
@@ -77,14 +81,6 @@ class Scores:
         }
 
 
-class PluginFault(Exception):
-    """A hook failed; carries the status that ends the cycle."""
-
-    def __init__(self, status: Status) -> None:
-        super().__init__(status.message)
-        self.status = status
-
-
 class Framework:
     """The plugins of one profile over one cluster state.
 
@@ -134,15 +130,15 @@ class Framework:
             try:
                 answer: object = hook(state, pod, nodes)
             except Exception as error:
-                result.status = _fault(f'running PreFilter plugin "{name}"', error).by(name)
+                result.status = fault(f'running PreFilter plugin "{name}"', error).by(name)
                 return result
             if answer is Status.SUCCESS:
                 continue
-            if isinstance(answer, PreFilterResult):
-                if self._narrow(result, name, answer.node_names):
+            if isinstance(answer, PreFilterResult) and isinstance(answer.node_names, frozenset | set):
+                if self._narrow(result, name, frozenset(answer.node_names)):
                     return result
             elif not isinstance(answer, Status):
-                result.status = _nonsense(f'running PreFilter plugin "{name}"', answer).by(name)
+                result.status = nonsense(f'running PreFilter plugin "{name}"', answer, _PRE_FILTER).by(name)
                 return result
             elif answer.is_skip:
                 state.skip_filter.add(name)
@@ -208,11 +204,14 @@ class Framework:
             some = lifted_filter(rule.plugin, state, pod, table)
         else:
             some = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, table), len(table))
+            some.may_fail = some.may_fail or not some.have_meaning()
         if survivors is None:
             return some
         values = np.zeros(len(nodes), dtype=some.values.dtype)
         values[survivors] = some.values
-        return Verdicts(values, some.status)
+        spread = Verdicts(values, some.status)
+        spread.may_fail = some.may_fail
+        return spread
 
     def run_filter_with_nominated(self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool) -> FilterResult:
         """As run_filter, and rows with nominated pods of equal or higher priority must fit with these there, too.
@@ -224,12 +223,14 @@ class Framework:
         if not nominated:
             return result
         positions, pods = _nominated_on(nodes, nominated, state.pod)
-        if not positions:
+        if not len(positions):
             return result
-        rows = np.array(sorted(set(positions)), dtype=np.intp)
-        place = {position: i for i, position in enumerate(rows.tolist())}
+        rows, inverse = np.unique(positions, return_inverse=True)
         what_if = WhatIf(self, state, pod, nodes.select(rows), with_nominated=False)
-        what_if.add([place[position] for position in positions], pods)
+        try:
+            what_if.add(inverse, PodBatch(pods))
+        except PluginFault as failed:
+            return FilterResult(nodes, [Rejections("", _failed_on(nodes, rows, failed.status)), *result.rejections])
         statuses = what_if.filter().statuses()
         rejected = np.flatnonzero(statuses.index)
         if not len(rejected):
@@ -244,10 +245,18 @@ class Framework:
         return WhatIf(self, state, pod, nodes, with_nominated=True)
 
     def pods_moved(self, state: CycleState, pod: Pod, changes: PodChanges, *, added: bool) -> None:
-        """Tell the plugins whose PreFilter looked at pods that a what-if table changed."""
+        """Tell the plugins whose PreFilter looked at pods that a what-if table changed.
+
+        Raises:
+            PluginFault: a plugin failed; the table is of no more use.
+        """
         for plugin in self._what_if:
             if plugin.name not in state.skip_filter:
-                (plugin.add_pods if added else plugin.remove_pods)(state, pod, changes)
+                try:
+                    (plugin.add_pods if added else plugin.remove_pods)(state, pod, changes)
+                except Exception as error:
+                    what = f'running {"AddPod" if added else "RemovePod"} on PreFilter plugin "{plugin.name}"'
+                    raise PluginFault(fault(what, error).by(plugin.name)) from error
 
     # --- PostFilter ---
 
@@ -259,11 +268,14 @@ class Framework:
         kept: PostFilterResult | None = None
         rejecting = ""
         for plugin in self.profile.points["postFilter"]:
+            what = f'running PostFilter plugin "{plugin.name}"'
             try:
-                answer = plugin.post_filter(state, pod, diagnosis)
-                result, status = answer
+                answer: object = plugin.post_filter(state, pod, diagnosis)
             except Exception as error:
-                return None, _fault(f'running PostFilter plugin "{plugin.name}"', error).by(plugin.name)
+                return None, fault(what, error).by(plugin.name)
+            if not is_post_filter_answer(answer):
+                return None, nonsense(what, answer, _POST_FILTER).by(plugin.name)
+            result, status = answer
             if status.is_success or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return result, status.by(plugin.name)
             if not status.is_rejected:
@@ -307,11 +319,11 @@ class Framework:
             try:
                 status = hook(state, pod, feasible)
             except Exception as error:
-                raise PluginFault(_fault(f'running PreScore plugin "{name}"', error).by(name)) from error
+                raise PluginFault(fault(f'running PreScore plugin "{name}"', error).by(name)) from error
             if status is Status.SUCCESS:
                 continue
             if not isinstance(status, Status):
-                raise PluginFault(_nonsense(f'running PreScore plugin "{name}"', status).by(name))
+                raise PluginFault(nonsense(f'running PreScore plugin "{name}"', status).by(name))
             if status.is_skip:
                 state.skip_score.add(name)
             elif not status.is_success:
@@ -333,8 +345,9 @@ class Framework:
             if is_whole and rule.is_kept:
                 column = self.cache.scores(rule, state, pod)
                 if column.constant is not None and len(feasible):
+                    what = "Normalize on Score plugins"
                     return self._normalized_constant(rule, state, pod, column)
-                scores = feasible.take(column.values)
+                scores = feasible.take(column.shown)
             elif rule.is_lifted:
                 scores = lifted_score(plugin, state, pod, feasible)
             else:
@@ -345,7 +358,7 @@ class Framework:
         except PluginFault:
             raise
         except Exception as error:
-            text = f'running {what}: plugin "{rule.name}" failed with: {_text(error)}'
+            text = f'running {what}: plugin "{rule.name}" failed with: {fault_text(error)}'
             raise PluginFault(Status(Code.ERROR, (text,), rule.name)) from error
         if rule.has_normalize or column is None or not column.in_range:
             _check_range(rule.name, scores)
@@ -360,6 +373,7 @@ class Framework:
             return constant
         if column.normalized is None:
             one = rule.plugin.normalize_score(state, pod, np.array([constant], dtype=np.int64))
+            one = as_scores(rule.plugin, one, 1)
             _check_range(rule.name, one)
             column.normalized = int(one[0])
         return column.normalized
@@ -382,24 +396,15 @@ class Framework:
                 try:
                     plugin.unreserve(state, pod, node_name)
                 except Exception as error:
-                    self.handle.logger.warning("Unreserve plugin %s: %s", plugin.name, _text(error))
+                    self.handle.logger.warning("Unreserve plugin %s: %s", plugin.name, fault_text(error))
 
     def _ask(self, what: str, hook: Callable[..., Any], *arguments: Any) -> Status:
         """Call a hook that answers with a Status; faults and nonsense become Error statuses."""
         try:
             answer = hook(*arguments)
         except Exception as error:
-            return _fault(what, error)
+            return fault(what, error)
         return checked(what, answer)
-
-
-def checked(what: str, answer: object) -> Status:
-    """A hook's Status; Error with upstream's prefix for a fault, and for what is no Status."""
-    if not isinstance(answer, Status):
-        return _nonsense(what, answer)
-    if answer.is_success or answer.is_rejected or answer.is_skip:
-        return answer
-    return Status(Code.ERROR, (f"{what}: {answer.message}",), answer.plugin)
 
 
 class WhatIf:
@@ -420,16 +425,16 @@ class WhatIf:
         self._pod = pod
         self._with_nominated = with_nominated
 
-    def add(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
-        """Put pods[i] on the node at positions[i]."""
+    def add(self, positions: Rows, pods: PodBatch) -> None:
+        """Put the i-th pod on the node at positions[i]."""
         self.nodes.add(positions, pods)
-        changes = PodChanges(self.nodes, list(positions), list(pods))
+        changes = PodChanges(self.nodes, positions, pods)
         self._framework.pods_moved(self._state, self._pod, changes, added=True)
 
-    def remove(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
-        """Take pods[i] off the node at positions[i]."""
+    def remove(self, positions: Rows, pods: PodBatch) -> None:
+        """Take the i-th pod off the node at positions[i]."""
         self.nodes.remove(positions, pods)
-        changes = PodChanges(self.nodes, list(positions), list(pods))
+        changes = PodChanges(self.nodes, positions, pods)
         self._framework.pods_moved(self._state, self._pod, changes, added=False)
 
     def filter(self) -> FilterResult:
@@ -443,10 +448,10 @@ class WhatIf:
         framework = self._framework
         plain = framework.run_filter(self._state, self._pod, self.nodes, is_whole=False)
         positions, pods = _nominated_on(self.nodes, framework.handle.nominated, self._state.pod)
-        if not positions:
+        if not len(positions):
             return plain
         crowded = WhatIf(framework, self._state, self._pod, self.nodes, with_nominated=False)
-        crowded.add(positions, pods)
+        crowded.add(positions, PodBatch(pods))
         statuses = crowded.filter().statuses()
         touched = np.zeros(len(self.nodes), dtype=np.bool_)
         touched[positions] = True
@@ -456,7 +461,7 @@ class WhatIf:
         return FilterResult(self.nodes, [Rejections("", Verdicts(values, statuses.distinct[1:])), *plain.rejections])
 
 
-def _nominated_on(nodes: Nodes, nominated: Any, incoming: PodInfo) -> tuple[list[int], list[PodInfo]]:
+def _nominated_on(nodes: Nodes, nominated: Any, incoming: PodInfo) -> tuple[Rows, list[PodInfo]]:
     """Pods of equal or higher priority that are nominated to nodes of a table: (positions, pods)."""
     positions: list[int] = []
     pods: list[PodInfo] = []
@@ -466,7 +471,7 @@ def _nominated_on(nodes: Nodes, nominated: Any, incoming: PodInfo) -> tuple[list
         if position is not None:
             positions += [position] * len(fitting)
             pods += fitting
-    return positions, pods
+    return np.array(positions, dtype=np.intp), pods
 
 
 def _survivors(nodes: Nodes, rejections: list[Rejections]) -> Rows | None:
@@ -475,8 +480,14 @@ def _survivors(nodes: Nodes, rejections: list[Rejections]) -> Rows | None:
 
 
 def _fails_everywhere(nodes: Nodes, plugin: str, error: Exception) -> Verdicts:
-    status = Status(Code.ERROR, (f'running "{plugin}" filter plugin: {_text(error)}',), plugin)
-    return Verdicts(np.ones(len(nodes), dtype=np.int16), [status])
+    return Verdicts(np.ones(len(nodes), dtype=np.int16), [Status(Code.ERROR, (fault_text(error),), plugin)])
+
+
+def _failed_on(nodes: Nodes, positions: Rows, failure: Status) -> Verdicts:
+    """Some rows of a table failed with this Error."""
+    values = np.zeros(len(nodes), dtype=np.int16)
+    values[positions] = 1
+    return Verdicts(values, [failure])
 
 
 def _check_range(plugin: str, scores: IntVector) -> None:
@@ -487,26 +498,3 @@ def _check_range(plugin: str, scores: IntVector) -> None:
             "it should in the range of [0, 100] after normalizing"
         )
         raise PluginFault(Status(Code.ERROR, (text,), plugin))
-
-
-def _text(error: Exception) -> str:
-    """What an exception says; its type where it says nothing or comes from the language."""
-    said = str(error)
-    return (
-        said
-        if isinstance(error, _PLAIN) and said
-        else f"{type(error).__name__}: {said}"
-        if said
-        else type(error).__name__
-    )
-
-
-_PLAIN: Final = (RuntimeError, PluginFault)
-
-
-def _fault(what: str, error: Exception) -> Status:
-    return Status(Code.ERROR, (f"{what}: {_text(error)}",))
-
-
-def _nonsense(what: str, answer: object) -> Status:
-    return Status(Code.ERROR, (f"{what}: must return a Status, such as Status.SUCCESS; found {answer!r:.80}",))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.framework.status import Code, Status
-from kubesched.state import Nodes, PodInfo
+from kubesched.state import Nodes, PodBatch, PodInfo
 
 __all__ = ["FilterResult", "PodChanges", "Rejections", "Verdicts"]
 
@@ -36,6 +36,12 @@ class Verdicts:
             self.status = status
             self.may_fail = False
 
+    def have_meaning(self) -> bool:
+        """Whether every value is 0 or has a status; taken for granted where a function gives the statuses."""
+        if not isinstance(self.status, _Listed) or not len(self.values):
+            return True
+        return bool(self.values.min() >= 0 and self.values.max() <= len(self.status.statuses))
+
 
 class _Listed:
     """Statuses by verdict, counted from 1."""
@@ -46,15 +52,31 @@ class _Listed:
         self.statuses = statuses
 
     def __call__(self, verdict: int) -> Status:
+        if not 0 < verdict <= len(self.statuses):
+            raise ValueError(f"filter_nodes gave the verdict {verdict}; `reasons` has {len(self.statuses)}")
         return self.statuses[verdict - 1]
 
 
-class PodChanges(msgspec.Struct, frozen=True):
-    """Pods that a what-if table gains or loses: pods[i] at positions[i] of nodes. The table shows them already."""
+class PodChanges:
+    """Pods that a what-if table gains or loses. The table shows them already.
 
-    nodes: Nodes
-    positions: list[int]
-    pods: list[PodInfo]
+    Attributes:
+        nodes: the table.
+        positions: (pods,) where each pod is put or taken off.
+        batch: the pods, for rules over columns.
+    """
+
+    __slots__ = ("batch", "nodes", "positions")
+
+    def __init__(self, nodes: Nodes, positions: npt.NDArray[np.intp], batch: PodBatch) -> None:
+        self.nodes = nodes
+        self.positions = positions
+        self.batch = batch
+
+    @property
+    def pods(self) -> Sequence[PodInfo]:
+        """The pods, for rules that look at one after another."""
+        return self.batch.infos
 
 
 class Rejections(msgspec.Struct, frozen=True):
@@ -97,9 +119,7 @@ class FilterResult:
         """The Error of the first row that has one, which ends the cycle; None when no plugin failed."""
         if not any([rejection.verdicts.may_fail for rejection in self.rejections]):
             return None
-        statuses = self.statuses()
-        failed = statuses.with_code(Code.ERROR)
-        return statuses[int(failed[0])] if len(failed) else None
+        return self.statuses().failure()
 
     def restricted(self, positions: npt.NDArray[np.intp]) -> "FilterResult":
         """The same verdicts on some of the rows, in the order given."""
@@ -137,7 +157,7 @@ class RowStatuses:
             values = np.where(self.index == 0, rejection.verdicts.values, 0)
             for value in np.unique(values[values != 0]).tolist():
                 self.index[values == value] = len(self.distinct)
-                self.distinct.append(rejection.verdicts.status(value).by(rejection.plugin))
+                self.distinct.append(_in_words(rejection, value))
 
     def __getitem__(self, position: int) -> Status:
         return self.distinct[int(self.index[position])]
@@ -151,3 +171,19 @@ class RowStatuses:
         """How many rows have each status, "fits" left out."""
         totals = np.bincount(self.index, minlength=len(self.distinct)).tolist()
         return [(status, n) for status, n in zip(self.distinct[1:], totals[1:], strict=True) if n]
+
+    def failure(self) -> Status | None:
+        """The Error of the first row that has one; None when no plugin failed."""
+        failed = self.with_code(Code.ERROR)
+        return self[int(failed[0])] if len(failed) else None
+
+
+def _in_words(rejection: Rejections, verdict: int) -> Status:
+    """What a verdict means. A plugin that cannot say it has failed."""
+    try:
+        status = rejection.verdicts.status(verdict).by(rejection.plugin)
+    except Exception as error:
+        status = Status(Code.ERROR, (f"{type(error).__name__}: {error}",), rejection.plugin)
+    if status.code is not Code.ERROR or not rejection.plugin:
+        return status
+    return Status(Code.ERROR, (f'running "{rejection.plugin}" filter plugin: {status.message}',), rejection.plugin)

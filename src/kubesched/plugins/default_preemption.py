@@ -4,17 +4,17 @@ Rule: kube-scheduler v1.36 DefaultPreemption and its preemption Evaluator. Upstr
 nodes in parallel until it has enough candidates; this starts where `handle.rng` says and walks in order.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod, PodDisruptionBudget
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.framework import (
     Code,
     CycleState,
     Diagnosis,
     EventRegistration,
+    Handle,
     Plugin,
     PostFilterResult,
     QueueingHint,
@@ -22,18 +22,12 @@ from kubesched.framework import (
     fit_error,
 )
 from kubesched.plugins.args import DefaultPreemptionArgs
-from kubesched.plugins.victims import (
-    NO_VICTIMS,
-    Budget,
-    Candidate,
-    find_victims,
-    lower_priority_pods,
-    pick_candidate,
-)
-from kubesched.state import Nodes, PodInfo, Rows
+from kubesched.plugins.victims import Budget, Candidates, find_victims
+from kubesched.state import Nodes, Rows
 
 __all__ = ["DefaultPreemption"]
 
+_NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
 _NOT_HELPFUL: Final = Status.unresolvable("Preemption is not helpful for scheduling")
 _CHUNK: Final = 128
 
@@ -63,15 +57,18 @@ class DefaultPreemption(Plugin):
         refusal = self._why_not_eligible(pod, diagnosis, nodes)
         if refusal:
             return None, Status.unschedulable(refusal)
-        positions = _potential(diagnosis, nodes)
-        candidates, failures = self._candidates(state, pod, nodes, positions)
-        if not candidates:
-            return _no_candidates(failures, len(nodes))
-        kept = self._asked_others(state, pod, candidates)
-        if not kept:
-            return None, Status.unschedulable("no candidate node for preemption")
-        best = pick_candidate(kept)
-        return PostFilterResult(best.node_name, tuple(best.victims), best.n_violations), Status.SUCCESS
+        search = self._search(state, pod, nodes.select(_potential(diagnosis, nodes)))
+        candidates = search.candidates()
+        if candidates is None:
+            return _no_candidates(search.failures, len(nodes))
+        if self.handle.preempt_plugins:
+            candidates = self._asked_others(state, pod, candidates)
+            if not len(candidates):
+                return None, Status.unschedulable("no candidate node for preemption")
+        best = candidates.best()
+        victims = tuple(candidates.victims_of(best))
+        n_violations = int(candidates.n_violations[best])
+        return PostFilterResult(candidates.node_names[best], victims, n_violations), Status.SUCCESS
 
     def _why_not_eligible(self, pod: Pod, diagnosis: Diagnosis, nodes: Nodes) -> str:
         if pod.spec.preemption_policy == "Never":
@@ -80,60 +77,78 @@ class DefaultPreemption(Plugin):
         if not nominated or diagnosis.status_of(nominated).code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return ""
         position = nodes.position_of(nominated)
-        leaving = [] if position is None else lower_priority_pods(nodes, position, pod.priority)
-        if any(_is_being_preempted(info.pod) for info in leaving):
+        there = () if position is None else nodes.pods(position)
+        if any(info.priority < pod.priority and _is_being_preempted(info.pod) for info in there):
             return "not eligible due to a terminating pod on the nominated node."
         return ""
 
-    def _candidates(
-        self, state: CycleState, pod: Pod, nodes: Nodes, positions: Rows
-    ) -> tuple[list[Candidate], list[Status]]:
+    def _search(self, state: CycleState, pod: Pod, nodes: Nodes) -> "_Search":
         """Dry runs from a random node on, until there are enough candidates, one of which breaks no budget."""
-        n_nodes = len(positions)
-        share = n_nodes * self.args.min_candidate_nodes_percentage // 100
-        wanted = min(max(share, self.args.min_candidate_nodes_absolute), n_nodes)
-        offset = self.handle.rng.randrange(n_nodes) if n_nodes > wanted else 0
-        order = np.roll(positions, -offset)
-        budgets = [Budget(budget) for budget in self.handle.list("PodDisruptionBudget")]
-        clean: list[Candidate] = []
-        violating: list[Candidate] = []
-        failures: list[Status] = []
-        for start in range(0, n_nodes, max(wanted, _CHUNK)):
-            chunk = order[start : start + max(wanted, _CHUNK)]
-            for found in self._dry_run(state, pod, nodes.select(chunk), budgets):
-                if isinstance(found, Status):
-                    failures.append(found)
-                elif len(kind := violating if found.n_violations else clean) < wanted:
-                    kind.append(found)
-            if clean and len(clean) + len(violating) >= wanted:
+        share = len(nodes) * self.args.min_candidate_nodes_percentage // 100
+        wanted = min(max(share, self.args.min_candidate_nodes_absolute), len(nodes))
+        offset = self.handle.rng.randrange(len(nodes)) if len(nodes) > wanted else 0
+        order = np.roll(np.arange(len(nodes)), -offset)
+        search = _Search(self.handle, state, pod)
+        for start in range(0, len(nodes), max(wanted, _CHUNK)):
+            search.look_at(nodes.select(order[start : start + max(wanted, _CHUNK)]))
+            if search.n_clean and search.n_found >= wanted:
                 break
-        return clean + violating, failures
+        return search
 
-    def _dry_run(
-        self, state: CycleState, pod: Pod, nodes: Nodes, budgets: Sequence[Budget]
-    ) -> list[Candidate | Status]:
-        lower = [lower_priority_pods(nodes, position, state.pod.priority) for position in range(len(nodes))]
-        occupied = np.array([i for i, pods in enumerate(lower) if pods], dtype=np.intp)
-        outcome: list[Candidate | Status] = [NO_VICTIMS] * (len(nodes) - len(occupied))
-        if len(occupied):
-            what_if = self.handle.what_if(state, pod, nodes.select(occupied))
-            outcome += find_victims(what_if, [lower[i] for i in occupied.tolist()], budgets)
-        return outcome
-
-    def _asked_others(self, state: CycleState, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
-        """Let the other plugins strike nodes or victims from the plan."""
+    def _asked_others(self, state: CycleState, pod: Pod, candidates: Candidates) -> Candidates:
+        """Let the other plugins strike nodes from the plan."""
         for plugin in self.handle.preempt_plugins:
-            plan = {candidate.node_name: tuple(candidate.victims) for candidate in candidates}
+            names = candidates.node_names
+            plan = {name: tuple(candidates.victims_of(i)) for i, name in enumerate(names)}
             kept = plugin.preempt(state, pod, plan)
-            n_violations = {candidate.node_name: candidate.n_violations for candidate in candidates}
-            candidates = [
-                Candidate(name, list(victims), n_violations[name]) for name, victims in kept.items() if victims
-            ]
+            candidates = candidates.only([i for i, name in enumerate(names) if kept.get(name)])
         return candidates
 
     def events_to_register(self) -> list[EventRegistration]:
         """A pod that leaves; never enough by itself, because the plugins that rejected the pod decide."""
         return [EventRegistration(ClusterEvent(EventResource.POD, ActionType.DELETE), _never)]
+
+
+class _Search:
+    """The nodes looked at so far: those that would do, and why the others would not."""
+
+    def __init__(self, handle: Handle, state: CycleState, pod: Pod) -> None:
+        self._handle = handle
+        self._state = state
+        self._pod = pod
+        self._budgets = [Budget(budget) for budget in handle.list("PodDisruptionBudget")]
+        self._found: list[Candidates] = []
+        self.failures: list[tuple[Status, int]] = []
+        self.n_clean = 0
+        self.n_found = 0
+
+    def look_at(self, nodes: Nodes) -> None:
+        """Dry-run preemption on some nodes."""
+        table = self._handle.state.columns.pod_table
+        place = np.full(nodes.columns.n_rows, -1, dtype=np.int64)
+        place[nodes.all_rows] = np.arange(len(nodes))
+        lower, positions = table.below(self._state.pod.priority, place)
+        occupied, where = np.unique(positions, return_inverse=True)
+        if len(occupied) < len(nodes):
+            self.failures.append((_NO_VICTIMS, len(nodes) - len(occupied)))
+        if not len(occupied):
+            return
+        what_if = self._handle.what_if(self._state, self._pod, nodes.select(occupied))
+        candidates, emptied, without = find_victims(what_if, lower, where, self._budgets)
+        self.failures += emptied.statuses().counts()
+        for position in np.flatnonzero(without).tolist():
+            name = what_if.nodes.name(position)
+            self.failures.append((Status.error(f'expected at least one victim pod on node "{name}"'), 1))
+        self._found.append(candidates)
+        self.n_found += len(candidates)
+        self.n_clean += int(np.count_nonzero(candidates.n_violations == 0))
+
+    def candidates(self) -> Candidates | None:
+        """All nodes that would do; None when there are none."""
+        found = [candidates for candidates in self._found if len(candidates)]
+        if not found:
+            return None
+        return found[0] if len(found) == 1 else Candidates.joined(found)
 
 
 def _never(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
@@ -168,15 +183,9 @@ def _is_being_preempted(pod: Pod) -> bool:
     return False
 
 
-def _no_candidates(failures: list[Status], n_nodes: int) -> tuple[PostFilterResult | None, Status]:
+def _no_candidates(failures: list[tuple[Status, int]], n_nodes: int) -> tuple[PostFilterResult | None, Status]:
     """Clear the nomination and say why no node helps; an error of a dry run is an error of the whole."""
-    errors = list(dict.fromkeys(status.message for status in failures if status.code is Code.ERROR))
+    errors = list(dict.fromkeys(status.message for status, _ in failures if status.code is Code.ERROR))
     if errors:
         return None, Status.error(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
-    counted = [(status, 1) for status in failures]
-    return PostFilterResult(""), Status.unschedulable(fit_error(n_nodes, counted, _NOT_HELPFUL))
-
-
-def as_victims(pods: Sequence[PodInfo]) -> list[PodInfo]:
-    """The pods that have to be deleted: one that is on its way out already is not deleted again."""
-    return [info for info in pods if not info.pod.is_terminating]
+    return PostFilterResult(""), Status.unschedulable(fit_error(n_nodes, failures, _NOT_HELPFUL))

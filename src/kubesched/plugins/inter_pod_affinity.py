@@ -5,7 +5,7 @@ incoming pod's terms have their namespaceSelector resolved to names first; upstr
 against an empty label set, so that one made of NotIn or DoesNotExist only matches every namespace, and so does this.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import InterPodAffinityArgs
 from kubesched.plugins.pod_terms import ResolvedTerms, all_match, any_matches, resolved_terms
-from kubesched.state import DomainSums, Identity, Nodes, PodGroup, Snapshot, Term
+from kubesched.state import DomainSums, Identity, Nodes, PodGroup, Rows, Snapshot, Term
 
 __all__ = ["InterPodAffinity"]
 
@@ -51,12 +51,12 @@ class _Sums:
         delta = self.deltas.get(key)
         return found if delta is None else np.where(codes > 0, found + delta, 0)
 
-    def moved(self, key: str, positions: list[int], amounts: list[float], n_nodes: int) -> None:
+    def moved(self, key: str, positions: Rows, sign: int, n_nodes: int) -> None:
         """Count pods in or out of the domains of some nodes, each as seen from that node."""
         delta = self.deltas.get(key)
         if delta is None:
             delta = self.deltas[key] = np.zeros(n_nodes)
-        np.add.at(delta, positions, amounts)
+        np.add.at(delta, positions, sign)
 
     def copy(self) -> "_Sums":
         twin = _Sums(self.by_key)
@@ -204,30 +204,27 @@ class InterPodAffinity(Plugin):
         if before is None:
             return
         found = before.copy()
-        terms, me = found.terms, state.pod.identity.value
+        identities, which = changes.batch.identities()
+        for term in _distinct_keys(found.terms.required_affinity):
+            matching = np.array([all_match(found.terms.required_affinity, pod) for pod in identities])[which]
+            found.affinity.moved(term.topology_key, changes.positions[matching], sign, len(changes.nodes))
+        for term in found.terms.required_anti_affinity:
+            matching = np.array([any_matches((term,), pod) for pod in identities])[which]
+            found.anti_affinity.moved(term.topology_key, changes.positions[matching], sign, len(changes.nodes))
+        self._move_existing(state, found, changes, sign)
+        state.write(found)
+
+    def _move_existing(self, state: CycleState, found: AffinityState, changes: PodChanges, sign: int) -> None:
+        """Count the moved pods' own required anti-affinity terms in or out."""
+        me = state.pod.identity.value
         namespace_labels = self.handle.snapshot().namespace_labels(me.namespace)
-        affinity: dict[str, _Moves] = {}
-        anti_affinity: dict[str, _Moves] = {}
-        existing: dict[str, _Moves] = {}
-        for position, info in zip(changes.positions, changes.pods, strict=True):
-            other = info.identity.value
-            if terms.required_affinity and all_match(terms.required_affinity, other):
-                for key in {term.topology_key for term in terms.required_affinity}:
-                    _note(affinity, key, position, sign)
-            for term in terms.required_anti_affinity:
-                if any_matches((term,), other):
-                    _note(anti_affinity, term.topology_key, position, sign)
+        for position, info in zip(changes.positions.tolist(), changes.pods, strict=True):
+            if info.pod.spec.affinity is None:
+                continue
             for term in info.terms.value.required_anti_affinity:
                 if term.matches(me.namespace, me.labels, namespace_labels):
-                    _note(existing, term.topology_key, position, sign)
-        for sums, moves in (
-            (found.affinity, affinity),
-            (found.anti_affinity, anti_affinity),
-            (found.existing, existing),
-        ):
-            for key, (positions, amounts) in moves.items():
-                sums.moved(key, positions, amounts, len(changes.nodes))
-        state.write(found)
+                    at = np.array([position], dtype=np.intp)
+                    found.existing.moved(term.topology_key, at, sign, len(changes.nodes))
 
     # --- score ---
 
@@ -340,13 +337,9 @@ class InterPodAffinity(Plugin):
         return QueueingHint.SKIP
 
 
-_Moves = tuple[list[int], list[float]]
-
-
-def _note(moves: dict[str, _Moves], key: str, position: int, sign: int) -> None:
-    positions, amounts = moves.setdefault(key, ([], []))
-    positions.append(position)
-    amounts.append(sign)
+def _distinct_keys(terms: Iterable[Term]) -> Iterable[Term]:
+    """One term for each topology key."""
+    return {term.topology_key: term for term in terms}.values()
 
 
 def _add(points: dict[str, FloatVector], key: str, by_code: FloatVector) -> None:

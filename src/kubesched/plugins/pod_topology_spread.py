@@ -34,7 +34,7 @@ from kubesched.plugins.spread_constraints import (
     constraints_of,
 )
 from kubesched.plugins.tolerations import without_untolerated_taint
-from kubesched.state import Identity, Nodes, PodInfo, Snapshot
+from kubesched.state import Identity, Nodes, PodInfo, Rows, Snapshot
 
 __all__ = ["PodTopologySpread"]
 
@@ -90,11 +90,11 @@ class _Domains:
             others[codes[lowest]] = rest.min() if len(rest) else _NO_DOMAIN
         return others
 
-    def moved(self, positions: list[int], amounts: list[int], n_nodes: int) -> "_Domains":
+    def moved(self, positions: Rows, sign: int, n_nodes: int) -> "_Domains":
         """These domains after pods were moved, each as seen from its own node."""
         twin = _Domains(self.counts, self.present, self.eligible)
         twin.delta = np.zeros(n_nodes) if self.delta is None else self.delta.copy()
-        np.add.at(twin.delta, positions, amounts)
+        np.add.at(twin.delta, positions, sign)
         return twin
 
 
@@ -195,16 +195,16 @@ class PodTopologySpread(Plugin):
         found = state.find(SpreadState)
         if found is None:
             return
-        rows = changes.nodes.all_rows
+        identities, which = changes.batch.identities()
         moved = []
         for constraint, domains in zip(found.constraints, found.domains, strict=True):
-            codes = changes.nodes.codes(constraint.topology_key)
-            positions = []
-            for position, info in zip(changes.positions, changes.pods, strict=True):
-                counts = codes[position] if domains.eligible is None else domains.eligible[rows[position]]
-                if counts and constraint.selects(info.identity.value):
-                    positions.append(position)
-            moved.append(domains.moved(positions, [sign] * len(positions), len(changes.nodes)))
+            if domains.eligible is None:
+                counts = changes.nodes.codes(constraint.topology_key) > 0
+            else:
+                counts = domains.eligible[changes.nodes.all_rows]
+            selected = np.array([constraint.selects(pod) for pod in identities], dtype=np.bool_)[which]
+            positions = changes.positions[selected & counts[changes.positions]]
+            moved.append(domains.moved(positions, sign, len(changes.nodes)))
         state.write(SpreadState(found.constraints, moved))
 
     # --- score ---
@@ -223,7 +223,7 @@ class PodTopologySpread(Plugin):
         requires_all = bool(state.pod.spread.value) or self.args.defaulting_type == "List"
         has_keys = _has_keys(nodes, constraints) if requires_all else None
         ignored = None if has_keys is None else ~has_keys
-        terms = []
+        terms: list[tuple[Constraint, FloatVector | None, float]] = []
         for constraint in constraints:
             if constraint.topology_key == HOSTNAME:
                 size = len(nodes) - (0 if ignored is None else int(np.count_nonzero(ignored)))

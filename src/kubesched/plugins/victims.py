@@ -1,51 +1,25 @@
-"""Which pods would have to leave a node so that another fits, and which of several nodes to take.
+"""Which pods would have to leave each of some nodes so that another fits, and which node costs least.
 
-Rule: kube-scheduler v1.36 preemption: SelectVictimsOnNode, MoreImportantPod, pickOneNodeForPreemption. All nodes of a table are
-asked at once: every pod of lower priority is taken off, then the most important victim of every node is put back, then the second,
-and so on, with the filters asked once per round.
+Rule: kube-scheduler v1.36 preemption: SelectVictimsOnNode and pickOneNodeForPreemption. All nodes of a table are asked at once: every
+pod of lower priority is taken off, then the most important victim of every node is put back, then the second, and so on, with the
+filters asked once per round. Pods and nodes are arrays throughout; names appear for the node that is chosen.
 """
 
-from collections.abc import Iterable, Sequence
-from math import inf
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from kubesched.api import Pod, PodDisruptionBudget, Selector, parse_selector
+from kubesched.api import LabelSelector, PodDisruptionBudget, Selector, parse_selector
+from kubesched.engine import BoolVector, IntVector
 from kubesched.errors import SelectorError
-from kubesched.framework import Code, Status, WhatIf
-from kubesched.state import Nodes, PodInfo
+from kubesched.framework import FilterResult, WhatIf
+from kubesched.state import Identity, PodBatch, PodInfo, Rows
 
-__all__ = ["Budget", "Candidate", "by_importance", "find_victims", "pick_candidate"]
+__all__ = ["Budget", "Candidates", "find_victims"]
 
-NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
-_STABLE_SORT: Final = 12  # up to here Go's sort.Slice is an insertion sort
 _OFFSET: Final = 2**31  # makes every priority positive
-
-
-class Candidate:
-    """A node that would do.
-
-    Attributes:
-        node_name: its name.
-        victims: the pods that would have to go, most important first.
-        n_violations: how many of them a disruption budget protects.
-    """
-
-    __slots__ = ("n_violations", "node_name", "victims")
-
-    def __init__(self, node_name: str, victims: list[PodInfo], n_violations: int) -> None:
-        self.node_name = node_name
-        self.victims = victims
-        self.n_violations = n_violations
-
-    def cost(self) -> tuple[int, int, int, int, float]:
-        """Smaller is better; each number counts only among candidates that those before it do not tell apart."""
-        priorities = [victim.priority for victim in self.victims]
-        highest = max(priorities)
-        first_start = min(victim.start for victim in self.victims if victim.priority == highest)
-        total = sum(priority + _OFFSET for priority in priorities)
-        return self.n_violations, priorities[0], total, len(priorities), -first_start
 
 
 class Budget:
@@ -53,139 +27,172 @@ class Budget:
 
     Attributes:
         allowed: evictions that it still allows.
+        disrupted: names of pods that it counts as gone already.
     """
 
-    __slots__ = ("_disrupted", "_namespace", "_selector", "allowed")
+    __slots__ = ("_namespace", "_selector", "allowed", "disrupted")
 
     def __init__(self, budget: PodDisruptionBudget) -> None:
         self.allowed = budget.status.disruptions_allowed
+        self.disrupted = frozenset(budget.status.disrupted_pods or ())
         self._namespace = budget.namespace
-        self._disrupted = budget.status.disrupted_pods or {}
-        try:
-            self._selector = parse_selector(budget.spec.selector)
-        except SelectorError:
-            self._selector = Selector(nothing=True)
+        self._selector = _parsed(budget.spec.selector)
 
-    def protects(self, pod: Pod) -> bool:
-        """Whether evicting the pod counts against the budget; an empty selector and a pod without labels never match."""
+    def protects(self, pod: Identity) -> bool:
+        """Whether evicting such a pod counts against the budget; an empty selector and a pod without labels never match."""
         return (
             pod.namespace == self._namespace
             and bool(pod.labels)
             and not self._selector.is_empty
             and self._selector.matches(pod.labels)
-            and pod.name not in self._disrupted
         )
 
 
-class _Trial:
-    """One node while its victims are found."""
-
-    __slots__ = ("both_groups", "n_violating", "n_violations", "position", "queue", "victims")
-
-    def __init__(self, position: int, pods: list[PodInfo], budgets: Sequence[Budget]) -> None:
-        violating, others = split_by_budgets(by_importance(pods), budgets)
-        self.position = position
-        self.queue = violating + others
-        self.n_violating = len(violating)
-        self.both_groups = bool(violating) and bool(others)
-        self.victims: list[PodInfo] = []
-        self.n_violations = 0
-
-    def keep_out(self, turn: int) -> None:
-        """The pod of this turn does not fit beside the preemptor: it is a victim."""
-        self.victims.append(self.queue[turn])
-        self.n_violations += turn < self.n_violating
+def _parsed(selector: LabelSelector | None) -> Selector:
+    try:
+        return parse_selector(selector)
+    except SelectorError:
+        return Selector(nothing=True)
 
 
-def find_victims(what_if: WhatIf, pods: list[list[PodInfo]], budgets: Sequence[Budget]) -> list[Candidate | Status]:
+class Candidates:
+    """Nodes that would do, with the pods that would have to go.
+
+    Attributes:
+        node_names: one per candidate.
+        n_violations: (candidates,) how many victims a disruption budget protects.
+    """
+
+    __slots__ = ("_of", "_priority", "_start", "n_violations", "node_names", "victims")
+
+    def __init__(self, node_names: list[str], victims: PodBatch, of: Rows, n_violations: IntVector) -> None:
+        """
+        Args:
+            victims: of all candidates, candidate by candidate, the most important first.
+            of: (victims,) which candidate each belongs to, ascending; each has one at least.
+        """
+        self.node_names = node_names
+        self.victims = victims
+        self.n_violations = n_violations
+        self._of = of
+        self._priority = victims.priorities
+        self._start = victims.starts
+
+    def __len__(self) -> int:
+        return len(self.node_names)
+
+    def best(self) -> int:
+        """The candidate that costs least; the first of equals.
+
+        Rule: kube-scheduler v1.36 pickOneNodeForPreemption: fewest violations, lowest highest priority, lowest sum of
+        priorities, fewest victims, latest start among the victims of highest priority.
+        """
+        n = len(self.node_names)
+        first = np.searchsorted(self._of, np.arange(n))
+        highest = self._priority[first]
+        total = np.zeros(n, dtype=np.int64)
+        np.add.at(total, self._of, self._priority + _OFFSET)
+        count = np.bincount(self._of, minlength=n)
+        among_highest = self._priority == np.maximum.reduceat(self._priority, first)[self._of]
+        earliest = np.minimum.reduceat(np.where(among_highest, self._start, np.inf), first)
+        return int(np.lexsort((-earliest, count, total, highest, self.n_violations))[0])
+
+    def victims_of(self, candidate: int) -> list[PodInfo]:
+        """The pods that would have to leave one node, the most important first."""
+        low, high = np.searchsorted(self._of, (candidate, candidate + 1))
+        return list(self.victims.chosen(np.arange(low, high)).infos)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Candidates"]) -> "Candidates":
+        """The candidates of several tables, one after another."""
+        names = [name for part in parts for name in part.node_names]
+        starts = np.cumsum([0, *[len(part) for part in parts]])
+        of = np.concatenate([part._of + start for part, start in zip(parts, starts, strict=False)])
+        victims = PodBatch([info for part in parts for info in part.victims.infos])
+        return cls(names, victims, of, np.concatenate([part.n_violations for part in parts]))
+
+    def only(self, keep: Sequence[int]) -> "Candidates":
+        """Some of the candidates, in the order given."""
+        chosen = [np.flatnonzero(self._of == candidate) for candidate in keep]
+        of = np.repeat(np.arange(len(keep)), [len(which) for which in chosen])
+        which = np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.intp)
+        names = [self.node_names[candidate] for candidate in keep]
+        return Candidates(names, self.victims.chosen(which), of, self.n_violations[list(keep)])
+
+
+def find_victims(
+    what_if: WhatIf, lower: PodBatch, positions: Rows, budgets: Sequence[Budget]
+) -> tuple[Candidates, FilterResult, BoolVector]:
     """Dry-run preemption on every node of a what-if table.
 
     Args:
         what_if: the table, nothing moved yet.
-        pods: per node, the pods of lower priority; none of the lists empty.
-    Returns: per node a candidate, or why it is none.
+        lower: the pods of lower priority, node by node, the most important first.
+        positions: (pods,) the node of each, ascending; every node has one at least.
+    Returns: the candidates; what the filters say with all those pods gone; and (nodes,) which nodes would do without any victim,
+        which upstream calls an error.
     """
-    positions = [position for position, lower in enumerate(pods) for _ in lower]
-    what_if.remove(positions, [pod for lower in pods for pod in lower])
-    first = what_if.filter()
-    outcome: list[Candidate | Status | None] = [None] * len(pods)
-    if not first.all_fit:
-        statuses = first.statuses()
-        for position in np.flatnonzero(~first.fits).tolist():
-            outcome[position] = statuses[position]
-    trials = [_Trial(i, lower, budgets) for i, lower in enumerate(pods) if outcome[i] is None]
-    for turn in range(max((len(trial.queue) for trial in trials), default=0)):
-        _put_back(what_if, [trial for trial in trials if turn < len(trial.queue)], turn)
-    names = what_if.nodes.names
-    for trial in trials:
-        outcome[trial.position] = _candidate(names[trial.position], trial)
-    return [found for found in outcome if found is not None]
+    nodes = what_if.nodes
+    what_if.remove(positions, lower)
+    emptied = what_if.filter()
+    fits = emptied.fits
+    violating = _violating(lower, positions, budgets)
+    is_victim = _reprieve(what_if, lower, positions, violating, fits)
+    chosen = np.flatnonzero(is_victim)
+    found = np.unique(positions[chosen])
+    n_violations = np.bincount(positions, weights=violating & is_victim, minlength=len(nodes)).astype(np.int64)
+    names = nodes.names
+    candidates = Candidates(
+        [names[position] for position in found.tolist()],
+        lower.chosen(chosen),
+        np.searchsorted(found, positions[chosen]),
+        n_violations[found],
+    )
+    without = fits.copy()
+    without[found] = False
+    return candidates, emptied, without
 
 
-def _put_back(what_if: WhatIf, trials: list[_Trial], turn: int) -> None:
-    """Give every node its next pod back where it fits beside the preemptor."""
-    what_if.add([trial.position for trial in trials], [trial.queue[turn] for trial in trials])
-    fits = what_if.filter().fits
-    failed = [trial for trial in trials if not fits[trial.position]]
-    if failed:
-        what_if.remove([trial.position for trial in failed], [trial.queue[turn] for trial in failed])
-        for trial in failed:
-            trial.keep_out(turn)
+def _reprieve(what_if: WhatIf, lower: PodBatch, positions: Rows, violating: BoolVector, fits: BoolVector) -> BoolVector:
+    """(pods,) which pods cannot be put back: round by round, on every node the next in turn, budget breakers first."""
+    is_victim = np.zeros(len(lower), dtype=np.bool_)
+    order = np.lexsort((~violating, positions))  # stable: importance is kept within both groups
+    first = np.searchsorted(positions[order], positions[order])
+    turn = np.empty(len(lower), dtype=np.intp)
+    turn[order] = np.arange(len(lower)) - first
+    open_pods = fits[positions]
+    for now in range(int(turn[open_pods].max(initial=-1)) + 1):
+        back = np.flatnonzero(open_pods & (turn == now))
+        what_if.add(positions[back], lower.chosen(back))
+        fails = ~what_if.filter().fits[positions[back]]
+        if fails.any():
+            stay_out = back[fails]
+            what_if.remove(positions[stay_out], lower.chosen(stay_out))
+            is_victim[stay_out] = True
+    return is_victim
 
 
-def _candidate(node_name: str, trial: _Trial) -> Candidate | Status:
-    if not trial.victims:
-        return Status.error(f'expected at least one victim pod on node "{node_name}"')
-    victims = by_importance(trial.victims) if trial.both_groups else trial.victims
-    return Candidate(node_name, victims, trial.n_violations)
-
-
-def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
-    """Sort pods, the most important first: higher priority, then the earlier start.
-
-    Rule: kube-scheduler v1.36 MoreImportantPod with sort.Slice. A pod without start time has "now", asked for the left one first, so
-    that of two such pods each precedes the other: up to 12 pods they come out in reverse order.
-    """
-    if len(pods) > _STABLE_SORT or all(pod.start != inf for pod in pods):
-        return sorted(pods, key=lambda pod: (-pod.priority, pod.start))
-    ordered: list[PodInfo] = []
-    for pod in pods:
-        place = len(ordered)
-        while place and _precedes(pod, ordered[place - 1]):
-            place -= 1
-        ordered.insert(place, pod)
-    return ordered
-
-
-def _precedes(a: PodInfo, b: PodInfo) -> bool:
-    if a.priority != b.priority:
-        return a.priority > b.priority
-    return a.start < b.start or a.start == b.start == inf
-
-
-def split_by_budgets(pods: Iterable[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
-    """(pods whose eviction would break a budget, the others), each in the given order.
+def _violating(lower: PodBatch, positions: Rows, budgets: Sequence[Budget]) -> BoolVector:
+    """(pods,) whether evicting a pod, after the more important ones of its node, would break a budget.
 
     Every budget that a pod counts against loses one, also when another is broken already.
     """
-    allowed = [budget.allowed for budget in budgets]
-    violating: list[PodInfo] = []
-    others: list[PodInfo] = []
-    for info in pods:
-        is_violating = False
-        for i, budget in enumerate(budgets):
-            if budget.protects(info.pod):
-                allowed[i] -= 1
-                is_violating = is_violating or allowed[i] < 0
-        (violating if is_violating else others).append(info)
-    return violating, others
+    violating = np.zeros(len(lower), dtype=np.bool_)
+    identities, which = lower.identities() if budgets else ([], np.zeros(0, dtype=np.intp))
+    for budget in budgets:
+        protects = np.array([budget.protects(identity) for identity in identities], dtype=np.bool_)
+        if not protects.any():
+            continue
+        counted = protects[which]
+        if budget.disrupted:
+            counted &= np.array([info.pod.name not in budget.disrupted for info in lower.infos])
+        violating |= counted & (_rank(counted, positions) > budget.allowed)
+    return violating
 
 
-def pick_candidate(candidates: Sequence[Candidate]) -> Candidate:
-    """The node that preemption costs least; the first of equals."""
-    return min(candidates, key=Candidate.cost)
-
-
-def lower_priority_pods(nodes: Nodes, position: int, priority: int) -> list[PodInfo]:
-    """The pods on a node that a pod of this priority may evict, in NodeInfo order."""
-    return [info for info in nodes.pods(position) if info.priority < priority]
+def _rank(counted: BoolVector, positions: Rows) -> IntVector:
+    """(pods,) how many pods up to this one, of the same node, are counted."""
+    running: npt.NDArray[np.int64] = np.cumsum(counted)
+    before = running - counted
+    first = np.searchsorted(positions, positions)
+    return running - before[first]

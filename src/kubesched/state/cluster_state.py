@@ -134,7 +134,10 @@ class ClusterState:
     def _apply_pod(self, type_: EventType, pod: Pod) -> list[StateChange]:
         if type_ is EventType.DELETED or pod.is_finished:
             return self._remove_pod(pod)
-        old = self.objects.put("Pod", pod)
+        old = self.objects.get("Pod", pod.key)
+        if isinstance(old, Pod) and old.uid != pod.uid:  # its deletion was missed
+            return self._remove_pod(old) + self._apply_pod(type_, pod)
+        self.objects.put("Pod", pod)
         if not pod.node_name:
             resource = EventResource.UNSCHEDULABLE_POD
             if isinstance(old, Pod) and not old.node_name:

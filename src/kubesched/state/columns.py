@@ -3,7 +3,7 @@
 The columns are changed by ClusterState only. Rules see them through `Nodes`, a table of chosen rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from kubesched.api import Node, Taint, is_scalar_resource, parse_quantity, whole
 from kubesched.engine import BoolVector, ChangeLog, Interner, IntMatrix, IntVector, RowAllocator, grown
 from kubesched.state.labels import LabelColumn
 from kubesched.state.pod_info import Part, PodInfo, Port
+from kubesched.state.pod_table import PodTable
 from kubesched.state.requests import PodRequests
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "ImageState", "NodeColumns"]
@@ -47,6 +48,7 @@ class NodeColumns:
         unschedulable: (capacity,) bool.
         taint_ids, feature_ids: (capacity,) int32 into `taint_lists` and `feature_lists`.
         pods: the pods on each row, in NodeInfo order.
+        pod_table: the same pods in columns.
         ports: host port entry -> (capacity,) bool.
         images: image name -> ImageState.
         node_log: changes of node objects. row_log: changes of node objects or of the pods on them.
@@ -73,6 +75,7 @@ class NodeColumns:
         self.feature_lists: Interner[tuple[str, ...]] = Interner(((),))
         self.labels: dict[str, LabelColumn] = {}
         self.pods: list[list[PodInfo]] = []
+        self.pod_table = PodTable()
         self.ports: dict[Port, BoolVector] = {}
         self.images: dict[str, ImageState] = {}
         self.node_log = ChangeLog()
@@ -217,11 +220,13 @@ class NodeColumns:
 
     def add_pod(self, row: int, info: PodInfo) -> None:
         """Count a pod on a row."""
+        pods = self.pods[row]
         info.node_row = row
-        self.pods[row].append(info)
+        info.place = len(pods)
+        pods.append(info)
+        self.pod_table.add(info)
         self._move(row, info, 1)
-        ports = info.ports.value
-        for entry in ports:
+        for entry in info.ports.value:
             used = self.ports.get(entry)
             if used is None:
                 used = self.ports[entry] = np.zeros(self.capacity, dtype=np.bool_)
@@ -232,27 +237,37 @@ class NodeColumns:
 
         A host port is free again although another pod there may hold it too: upstream keeps a set, not counts.
         """
-        info.node_row = -1
         pods = self.pods[row]
-        place = pods.index(info)
-        pods[place] = pods[-1]
-        pods.pop()
+        last = pods.pop()
+        if last is not info:
+            self._put(last, info.place)
+        info.node_row = -1
+        self.pod_table.remove(info)
         self._move(row, info, -1)
         for entry in info.ports.value:
             self.ports[entry][row] = False
 
     def replace_pod(self, row: int, old: PodInfo, new: PodInfo) -> None:
         """Count a changed pod in place of what it was; it keeps its place in the order."""
-        pods = self.pods[row]
-        place = pods.index(old)
+        place = old.place
         self.remove_pod(row, old)
         self.add_pod(row, new)
-        pods.pop()
-        if place < len(pods):
-            pods.append(pods[place])
-            pods[place] = new
-        else:
-            pods.append(new)
+        if new.place != place:
+            displaced = self.pods[row][place]
+            self._put(new, place)
+            self._put(displaced, len(self.pods[row]) - 1)
+
+    def _put(self, info: PodInfo, place: int) -> None:
+        self.pods[info.node_row][place] = info
+        info.place = place
+        self.pod_table.moved(info)
+
+    def held_matrix(self, parts: Collection[Part[PodRequests]]) -> IntMatrix:
+        """(parts, 2 + resources) int64: `held_vector` of each."""
+        for part in parts:
+            self.held_vector(part)  # may make the resource axis longer
+        vectors = [self.held_vector(part) for part in parts]
+        return np.array(vectors) if vectors else np.zeros((0, 2 + len(self.requested)), dtype=np.int64)
 
     def held_vector(self, part: Part[PodRequests]) -> IntVector:
         """What pods with these requests hold.

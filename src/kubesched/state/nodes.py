@@ -15,8 +15,8 @@ from kubesched.api import Node, ParsedNodeTerm, Requirement
 from kubesched.engine import BoolVector, IntMatrix, IntVector
 from kubesched.state.columns import NodeColumns
 from kubesched.state.labels import Codes, LabelColumn
-from kubesched.state.pod_info import Part, PodInfo, Port
-from kubesched.state.requests import PodRequests
+from kubesched.state.pod_info import PodInfo, Port
+from kubesched.state.pod_table import PodBatch
 
 __all__ = ["NodeInfo", "Nodes", "Rows", "WhatIfNodes"]
 
@@ -204,9 +204,9 @@ class WhatIfNodes(Nodes):
         self._n_pods = source.n_pods.copy()
         self._ports: dict[Port, BoolVector] | None = None
         self._lists: dict[int, list[PodInfo]] = {}
-        self._unsettled: list[tuple[int, Sequence[int], Sequence[PodInfo]]] = []
+        self._unsettled: list[tuple[int, Rows, PodBatch]] = []
         if isinstance(source, WhatIfNodes):
-            source._settle()
+            self._unsettled = list(source._unsettled)
             self._lists = {position: list(pods) for position, pods in source._lists.items()}
             if source._ports is not None:
                 self._ports = {entry: used.copy() for entry, used in source._ports.items()}
@@ -258,30 +258,26 @@ class WhatIfNodes(Nodes):
         chosen._lists = {new: list(lists[old]) for new, old in enumerate(positions.tolist()) if old in lists}
         return chosen
 
-    def add(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
-        """Put pods on entries: pods[i] on positions[i]."""
+    def add(self, positions: Rows, pods: PodBatch) -> None:
+        """Put pods on entries: the i-th pod on positions[i]."""
         self._move(positions, pods, 1)
 
-    def remove(self, positions: Sequence[int], pods: Sequence[PodInfo]) -> None:
-        """Take pods off entries: pods[i] off positions[i]."""
+    def remove(self, positions: Rows, pods: PodBatch) -> None:
+        """Take pods off entries: the i-th pod off positions[i]."""
         self._move(positions, pods, -1)
 
-    def _move(self, positions: Sequence[int], pods: Sequence[PodInfo], sign: int) -> None:
-        parts: dict[Part[PodRequests], int] = {}
-        inverse = [parts.setdefault(info.requests, len(parts)) for info in pods]
-        held = np.array([sign * self.columns.held_vector(part) for part in parts], dtype=np.int64)
-        where = np.array(positions, dtype=np.intp)
-        amounts = held[np.array(inverse, dtype=np.intp)]
-        np.add.at(self._non_zero_requested.T, where, amounts[:, :2])
-        np.add.at(self.requested.T, where, amounts[:, 2:])
-        np.add.at(self._n_pods, where, sign)
+    def _move(self, positions: Rows, pods: PodBatch, sign: int) -> None:
+        amounts = sign * pods.held(self.columns)
+        np.add.at(self._non_zero_requested.T, positions, amounts[:, :2])
+        np.add.at(self.requested.T, positions, amounts[:, 2:])
+        np.add.at(self._n_pods, positions, sign)
         self._unsettled.append((sign, positions, pods))
 
     def _settle(self) -> None:
         """Bring lists and ports up to date with the moves."""
         unsettled, self._unsettled = self._unsettled, []
         for sign, positions, pods in unsettled:
-            for position, info in zip(positions, pods, strict=True):
+            for position, info in zip(positions.tolist(), pods.infos, strict=True):
                 self._settle_one(position, info, sign)
 
     def _settle_one(self, position: int, info: PodInfo, sign: int) -> None:

@@ -91,7 +91,8 @@ class PodInfo:
     Attributes:
         pod: the object.
         node_row: the row of the node that it is on; -1 while it is on none that the state knows.
-        order: how many pods had been placed on any node before it; orders the pods of one node.
+        place: its place among the pods of that row.
+        slot: its place among all placed pods.
     """
 
     __slots__ = (
@@ -107,16 +108,18 @@ class PodInfo:
         "_tolerations",
         "_volumes",
         "node_row",
-        "order",
+        "place",
         "pod",
         "priority",
+        "slot",
     )
 
     def __init__(self, pod: Pod, parts: Parts) -> None:
         self.pod = pod
         self.priority = pod.spec.priority or 0
         self.node_row = -1
-        self.order = 0
+        self.place = 0
+        self.slot = -1
         self._parts = parts
         self._requests: Part[PodRequests] | None = None
         self._identity: Part[Identity] | None = None

@@ -1,0 +1,195 @@
+"""The placed pods in columns: one slot per pod, for rules that have to look at many pods at once.
+
+A pod that comes or goes is noted at once and written when somebody reads the columns, so that placing a pod costs no array operation
+here. `PodBatch` is what rules get: some pods, by slot or one by one, with what is asked of them as arrays.
+"""
+
+from collections.abc import Sequence
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.engine import BoolVector, FloatVector, IntMatrix, IntVector, grown
+from kubesched.state.pod_info import Identity, Part, PodInfo
+from kubesched.state.requests import PodRequests
+
+if TYPE_CHECKING:
+    from kubesched.state.columns import NodeColumns
+
+__all__ = ["PodBatch", "PodTable"]
+
+Slots = npt.NDArray[np.intp]
+
+
+class PodTable:
+    """Columns over placed pods.
+
+    Attributes:
+        infos: the pod of each slot; None for a free one.
+    """
+
+    def __init__(self) -> None:
+        self.infos: list[PodInfo | None] = []
+        self._free: list[int] = []
+        self._noted: set[int] = set()
+        self._row: IntVector = np.zeros(64, dtype=np.int64)
+        self._place: IntVector = np.zeros(64, dtype=np.int64)
+        self._priority: IntVector = np.zeros(64, dtype=np.int64)
+        self._start: FloatVector = np.zeros(64, dtype=np.float64)
+        self._requests: IntVector = np.zeros(64, dtype=np.int64)  # places in _request_parts
+        self._identity: IntVector = np.zeros(64, dtype=np.int64)  # places in _identity_parts
+        self._request_parts: dict[Part[PodRequests], int] = {}
+        self._identity_parts: dict[Part[Identity], int] = {}
+        self._held: IntMatrix = np.zeros((0, 0), dtype=np.int64)  # one row per request part
+
+    def add(self, info: PodInfo) -> None:
+        """A pod was placed; its row and its place there are set already."""
+        if self._free:
+            info.slot = self._free.pop()
+            self.infos[info.slot] = info
+        else:
+            info.slot = len(self.infos)
+            self.infos.append(info)
+        self._noted.add(info.slot)
+
+    def remove(self, info: PodInfo) -> None:
+        """A pod was taken off its row."""
+        self.infos[info.slot] = None
+        self._free.append(info.slot)
+        self._noted.add(info.slot)
+        info.slot = -1
+
+    def moved(self, info: PodInfo) -> None:
+        """A pod got another place on its row."""
+        self._noted.add(info.slot)
+
+    def below(self, priority: int, place_of_row: IntVector) -> tuple["PodBatch", Slots]:
+        """The pods of lower priority on some rows, row by row, the most important first.
+
+        Args:
+            place_of_row: (rows,) the position of each row in the table asked about; -1 for rows that are not in it.
+        Returns: the pods, and (pods,) the position that each is on, ascending.
+        Rule: kube-scheduler v1.36 MoreImportantPod with sort.Slice: higher priority, then the earlier start. A pod without start
+            time has "now", asked for the left one first, so that of two such pods each precedes the other: up to 12 pods they come
+            out in reverse order of NodeInfo, others of equal start in its order.
+        """
+        self._settle()
+        n_slots = len(self.infos)
+        rows = self._row[:n_slots]
+        positions = np.where(rows >= 0, place_of_row[rows], -1)
+        slots = np.flatnonzero((positions >= 0) & (self._priority[:n_slots] < priority))
+        start, place = self._start[slots], self._place[slots]
+        ties = np.where(np.isinf(start), -place, place)
+        order = np.lexsort((ties, start, -self._priority[slots], positions[slots]))
+        slots = slots[order]
+        return PodBatch([], self, slots), positions[slots]
+
+    def priorities(self, slots: Slots) -> IntVector:
+        """(slots,) int64."""
+        return self._priority[slots]
+
+    def starts(self, slots: Slots) -> FloatVector:
+        """(slots,) float64: seconds since 1970, infinite for pods that have not started."""
+        return self._start[slots]
+
+    def held(self, slots: Slots, columns: "NodeColumns") -> IntMatrix:
+        """(slots, 2 + resources) int64: what each pod holds; see NodeColumns.held_vector."""
+        width = 2 + len(columns.requested)
+        if self._held.shape != (len(self._request_parts), width):
+            self._held = columns.held_matrix(self._request_parts)
+        held: IntMatrix = self._held[self._requests[slots]]
+        return held
+
+    def identities(self, slots: Slots) -> tuple[list[Identity], Slots]:
+        """The distinct identities of some pods, and (slots,) which of them each has."""
+        numbers, inverse = np.unique(self._identity[slots], return_inverse=True)
+        parts = list(self._identity_parts)
+        return [parts[number].value for number in numbers.tolist()], inverse.astype(np.intp)
+
+    def _settle(self) -> None:
+        """Write what was noted."""
+        if not self._noted:
+            return
+        if len(self.infos) > len(self._row):
+            capacity = 2 * len(self.infos)
+            self._row, self._place = grown(self._row, capacity), grown(self._place, capacity)
+            self._priority, self._start = grown(self._priority, capacity), grown(self._start, capacity)
+            self._requests, self._identity = grown(self._requests, capacity), grown(self._identity, capacity)
+        slots = list(self._noted)
+        self._noted.clear()
+        infos = [self.infos[slot] for slot in slots]
+        self._row[slots] = [-1 if info is None else info.node_row for info in infos]
+        self._place[slots] = [0 if info is None else info.place for info in infos]
+        self._priority[slots] = [0 if info is None else info.priority for info in infos]
+        self._start[slots] = [inf if info is None else info.start for info in infos]
+        requests, identities = self._request_parts, self._identity_parts
+        self._requests[slots] = [
+            0 if info is None else requests.setdefault(info.requests, len(requests)) for info in infos
+        ]
+        self._identity[slots] = [
+            0 if info is None else identities.setdefault(info.identity, len(identities)) for info in infos
+        ]
+
+
+class PodBatch:
+    """Some pods, as rules ask for them: one by one, or what they have in common as arrays."""
+
+    __slots__ = ("_infos", "_slots", "_table")
+
+    def __init__(self, infos: Sequence[PodInfo], table: PodTable | None = None, slots: Slots | None = None) -> None:
+        self._infos: Sequence[PodInfo] | None = infos if slots is None else None
+        self._table = table
+        self._slots = slots
+
+    def __len__(self) -> int:
+        return len(self.infos) if self._slots is None else len(self._slots)
+
+    @property
+    def infos(self) -> Sequence[PodInfo]:
+        """The pods, in order."""
+        if self._infos is None:
+            assert self._table is not None and self._slots is not None
+            known = self._table.infos
+            self._infos = [info for slot in self._slots.tolist() if (info := known[slot]) is not None]
+        return self._infos
+
+    @property
+    def priorities(self) -> IntVector:
+        """(pods,) int64."""
+        if self._table is not None and self._slots is not None:
+            return self._table.priorities(self._slots)
+        return np.array([info.priority for info in self.infos], dtype=np.int64)
+
+    @property
+    def starts(self) -> FloatVector:
+        """(pods,) float64: seconds since 1970, infinite for pods that have not started."""
+        if self._table is not None and self._slots is not None:
+            return self._table.starts(self._slots)
+        return np.array([info.start for info in self.infos], dtype=np.float64)
+
+    def chosen(self, which: BoolVector | Slots) -> "PodBatch":
+        """Some of these pods, in the order given."""
+        if self._table is not None and self._slots is not None:
+            return PodBatch([], self._table, self._slots[which])
+        infos = np.empty(len(self.infos), dtype=object)
+        infos[:] = self.infos
+        return PodBatch(list(infos[which]))
+
+    def held(self, columns: "NodeColumns") -> IntMatrix:
+        """(pods, 2 + resources) int64: what each holds; see NodeColumns.held_vector."""
+        if self._table is not None and self._slots is not None:
+            return self._table.held(self._slots, columns)
+        parts: dict[Part[PodRequests], int] = {}
+        inverse = [parts.setdefault(info.requests, len(parts)) for info in self.infos]
+        held: IntMatrix = columns.held_matrix(parts)[np.array(inverse, dtype=np.intp)]
+        return held
+
+    def identities(self) -> tuple[list[Identity], Slots]:
+        """The distinct identities of these pods, and (pods,) which of them each has."""
+        if self._table is not None and self._slots is not None:
+            return self._table.identities(self._slots)
+        parts: dict[Part[Identity], int] = {}
+        inverse = [parts.setdefault(info.identity, len(parts)) for info in self.infos]
+        return [part.value for part in parts], np.array(inverse, dtype=np.intp)
