@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 
 from kubesched.framework import QueueingHint, Status
 from kubesched.plugins.node_ports import NodePorts
+from kubesched.state import PodBatch
 from tests.plugins.hinting import NODE_ADD, POD_DELETE, hint
 from tests.plugins.one_plugin import Asked, node, pod, read, read_pod
 
@@ -56,7 +58,8 @@ def test_a_pod_put_on_a_what_if_table_takes_its_ports_there():
     asked = Asked(NodePorts(), [node("a"), node("b")], pod(ports=[port(80)]))
     asked.pre_filter()
     table = asked.nodes.copy()
-    table.add([1], [asked.cluster.pod_info(read_pod(pod("other", ports=[port(80, "10.0.0.1")])))])
+    other = asked.cluster.pod_info(read_pod(pod("other", ports=[port(80, "10.0.0.1")])))
+    table.add(np.array([1]), PodBatch([other]))
     assert asked.filter(table) == {"b": TAKEN}
     assert asked.filter() == {}
 

@@ -229,6 +229,12 @@ class WhatIfNodes(Nodes):
         """(n,) int64 after the moves."""
         return self._n_pods
 
+    @property
+    def ports(self) -> Collection[Port]:
+        """The host ports that are or were taken somewhere, moves included."""
+        self._settle()
+        return self._settled_ports().keys()
+
     def port_used(self, entry: Port) -> BoolVector | None:
         """(n,) bool after the moves."""
         self._settle()
