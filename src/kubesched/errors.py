@@ -44,7 +44,16 @@ class QuantityError(InputError):
 
 
 class SelectorError(InputError):
-    """A selector requirement that Kubernetes cannot parse; the text is upstream's field error."""
+    """A selector that Kubernetes cannot parse. `str()` is upstream's text.
+
+    Attributes:
+        faults: upstream's field errors, at least one.
+    """
+
+    def __init__(self, *faults: str) -> None:
+        distinct = list(dict.fromkeys(faults))
+        super().__init__(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
+        self.faults = faults
 
 
 class ObjectError(InputError):

@@ -23,6 +23,8 @@ from kubesched.api.names import (
     is_label_value,
     is_qualified_name,
     is_scalar_resource,
+    label_value_faults,
+    qualified_name_faults,
 )
 from kubesched.api.node import (
     ContainerImage,
@@ -62,6 +64,7 @@ from kubesched.api.quantity import (
     parse_quantity,
     whole_units,
 )
+from kubesched.api.selector_faults import as_int64
 from kubesched.api.selectors import (
     LabelSelector,
     NodeSelector,
@@ -71,7 +74,6 @@ from kubesched.api.selectors import (
     Requirement,
     Selector,
     SelectorRequirement,
-    as_int64,
     parse_node_term,
     parse_selector,
 )
@@ -96,6 +98,9 @@ from kubesched.api.workloads import (
 )
 
 __all__ = [
+    "KINDS",
+    "MAX_INT64",
+    "NANO",
     "ActionType",
     "Affinity",
     "CSIDriver",
@@ -113,12 +118,9 @@ __all__ = [
     "EventResource",
     "EventType",
     "ImageSource",
-    "KINDS",
     "Kind",
     "KubeObject",
     "LabelSelector",
-    "MAX_INT64",
-    "NANO",
     "Namespace",
     "Node",
     "NodeAffinity",
@@ -166,8 +168,10 @@ __all__ = [
     "is_label_value",
     "is_qualified_name",
     "is_scalar_resource",
+    "label_value_faults",
     "parse_node_term",
     "parse_quantity",
     "parse_selector",
+    "qualified_name_faults",
     "whole_units",
 ]

@@ -5,12 +5,40 @@ Rule: k8s.io/apimachinery v0.36 validation (qualified names, label values); kube
 
 import re
 from functools import lru_cache
+from typing import Final
 
-__all__ = ["is_extended_resource", "is_label_value", "is_qualified_name", "is_scalar_resource"]
+__all__ = [
+    "is_extended_resource",
+    "is_label_value",
+    "is_qualified_name",
+    "is_scalar_resource",
+    "label_value_faults",
+    "qualified_name_faults",
+]
 
-_LABEL_VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
-_LABEL_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
-_DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_NAME_FORMAT: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE_FORMAT: Final = f"({_NAME_FORMAT})?"
+_SUBDOMAIN_FORMAT: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_LABEL_VALUE = re.compile(_VALUE_FORMAT)
+_LABEL_NAME = re.compile(_NAME_FORMAT)
+_DNS_SUBDOMAIN = re.compile(_SUBDOMAIN_FORMAT)
+
+_CHARACTERS: Final = "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+_NAME_RULE: Final = (
+    f"must consist of {_CHARACTERS} (e.g. 'MyName',  or 'my.name',  or '123-abc', "
+    f"regex used for validation is '{_NAME_FORMAT}')"
+)
+_VALUE_RULE: Final = (
+    f"a valid label must be an empty string or consist of {_CHARACTERS} "
+    f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '{_VALUE_FORMAT}')"
+)
+_SUBDOMAIN_RULE: Final = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN_FORMAT}')"
+)
+_TWO_SLASHES: Final = (
+    f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+)
 
 
 def is_label_value(text: str) -> bool:
@@ -27,6 +55,32 @@ def is_qualified_name(text: str) -> bool:
     elif len(prefix) > 253 or _DNS_SUBDOMAIN.fullmatch(prefix) is None:
         return False
     return len(name) <= 63 and _LABEL_NAME.fullmatch(name) is not None
+
+
+def label_value_faults(text: str) -> list[str]:
+    """What keeps a text from being a label's value, in upstream's words."""
+    faults = ["must be no more than 63 bytes"] if len(text.encode()) > 63 else []
+    return faults if _LABEL_VALUE.fullmatch(text) else [*faults, _VALUE_RULE]
+
+
+def qualified_name_faults(text: str) -> list[str]:
+    """What keeps a text from being a label key or resource name, in upstream's words."""
+    *prefixes, name = text.split("/")
+    if len(prefixes) > 1:
+        return [_TWO_SLASHES]
+    faults = [f"prefix part {fault}" for prefix in prefixes for fault in _subdomain_faults(prefix)]
+    if not name:
+        faults.append("name part must be non-empty")
+    elif len(name.encode()) > 63:
+        faults.append("name part must be no more than 63 bytes")
+    return faults if _LABEL_NAME.fullmatch(name) else [*faults, f"name part {_NAME_RULE}"]
+
+
+def _subdomain_faults(prefix: str) -> list[str]:
+    if not prefix:
+        return ["must be non-empty"]
+    faults = ["must be no more than 253 bytes"] if len(prefix.encode()) > 253 else []
+    return faults if _DNS_SUBDOMAIN.fullmatch(prefix) else [*faults, _SUBDOMAIN_RULE]
 
 
 @lru_cache(maxsize=8192)

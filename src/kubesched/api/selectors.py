@@ -1,15 +1,15 @@
 """Label selectors and node selectors: their wire forms, and the parsed forms that answer `matches`.
 
-Rule: k8s.io/apimachinery v0.36 labels.Selector, kube-scheduler v1.36 component-helpers nodeaffinity. A selector that is null
-selects nothing; `{}` selects everything. A requirement that does not parse raises SelectorError with upstream's field error.
+Rule: k8s.io/apimachinery v0.36 labels.Selector, kube-scheduler v1.36 component-helpers nodeaffinity. A selector that
+is null selects nothing; `{}` selects everything. What does not parse raises SelectorError with upstream's field
+errors.
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from kubesched.api.meta import Value
-from kubesched.api.names import is_label_value, is_qualified_name
+from kubesched.api.selector_faults import as_int64, field_faults, requirement_faults
 from kubesched.errors import SelectorError
 
 __all__ = [
@@ -21,14 +21,11 @@ __all__ = [
     "Requirement",
     "Selector",
     "SelectorRequirement",
-    "as_int64",
     "parse_node_term",
     "parse_selector",
 ]
 
-_DECIMAL = re.compile(r"[+-]?[0-9]+")
-_INT64: Final = 2**63
-_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+_LABEL_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 class SelectorRequirement(Value, frozen=True, gc=False):
@@ -69,14 +66,6 @@ class PreferredSchedulingTerm(Value, frozen=True, gc=False):
 
     weight: int = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
-
-
-def as_int64(text: str) -> int | None:
-    """The text as a base-10 int64, or None where it is none."""
-    if _DECIMAL.fullmatch(text) is None:
-        return None
-    value = int(text)
-    return value if -_INT64 <= value < _INT64 else None
 
 
 class Requirement:
@@ -147,18 +136,22 @@ class Selector:
 def parse_selector(selector: LabelSelector | None, path: str = "") -> Selector:
     """Parse a LabelSelector; null gives the selector that matches nothing.
 
+    Args:
+        path: put before the field of an error, such as `spec.selector.`; upstream has none.
     Raises:
-        SelectorError: a requirement that Kubernetes does not accept.
+        SelectorError: the first requirement that Kubernetes does not accept, with all its faults.
     """
     if selector is None:
         return Selector(nothing=True)
     pairs = sorted((selector.match_labels or {}).items())
-    parsed = [_requirement(SelectorRequirement(key, "In", (value,)), f"{path}matchLabels") for key, value in pairs]
-    for i, written in enumerate(selector.match_expressions or ()):
-        if written.operator not in _OPERATORS[:4]:
-            raise SelectorError(f'"{written.operator}" is not a valid label selector operator')
-        parsed.append(_requirement(written, f"{path}matchExpressions[{i}]"))
-    return Selector(tuple(parsed))
+    written = [SelectorRequirement(key, "In", (value,)) for key, value in pairs]
+    written += selector.match_expressions or ()
+    for one in written:
+        if one.operator not in _LABEL_OPERATORS:
+            raise SelectorError(f'"{one.operator}" is not a valid label selector operator')
+        if faults := requirement_faults(one.key, one.operator, one.values or None, path):
+            raise SelectorError(*faults)
+    return Selector(tuple(map(_parsed, written)))
 
 
 class ParsedNodeTerm:
@@ -183,73 +176,18 @@ def parse_node_term(term: NodeSelectorTerm, path: str = "") -> ParsedNodeTerm:
     Args:
         path: put before the field of an error, such as `nodeSelectorTerms[0].`.
     Raises:
-        SelectorError: a requirement that Kubernetes does not accept.
+        SelectorError: what Kubernetes does not accept, of all requirements.
     """
-    expressions = tuple(
-        _requirement(r, f"{path}matchExpressions[{i}]") for i, r in enumerate(term.match_expressions or ())
-    )
-    fields = tuple(_field(r, f"{path}matchFields[{i}]") for i, r in enumerate(term.match_fields or ()))
-    return ParsedNodeTerm(expressions, fields)
+    expressions, fields = term.match_expressions or (), term.match_fields or ()
+    faults: list[str] = []
+    for i, written in enumerate(expressions):
+        faults += requirement_faults(written.key, written.operator, written.values, f"{path}matchExpressions[{i}].")
+    for i, written in enumerate(fields):
+        faults += field_faults(written.operator, written.values, f"{path}matchFields[{i}].")
+    if faults:
+        raise SelectorError(*faults)
+    return ParsedNodeTerm(tuple(map(_parsed, expressions)), tuple(map(_parsed, fields)))
 
 
-def _requirement(written: SelectorRequirement, path: str) -> Requirement:
-    values = written.values or ()
-    operator = written.operator
-    if operator not in _OPERATORS:
-        supported = ", ".join(f'"{name}"' for name in _OPERATORS)
-        raise SelectorError(f'{path}.operator: Unsupported value: "{operator}": supported values: {supported}')
-    _check_key(written.key, path)
-    _check_count(operator, values, path)
-    for i, value in enumerate(values):
-        if not is_label_value(value):
-            raise SelectorError(f'{path}.values[{i}][{written.key}]: Invalid value: "{value}": {_LABEL_VALUE_RULE}')
-    return Requirement(written.key, operator, values)
-
-
-def _check_key(key: str, path: str) -> None:
-    if not is_qualified_name(key):
-        raise SelectorError(f'{path}.key: Invalid value: "{key}": {_QUALIFIED_NAME_RULE}')
-
-
-def _check_count(operator: str, values: tuple[str, ...], path: str) -> None:
-    check = _COUNTS[operator]
-    if operator in ("Gt", "Lt") and len(values) == 1 and as_int64(values[0]) is None:
-        detail = "for 'Gt', 'Lt' operators, the value must be an integer"
-        raise SelectorError(f'{path}.values[0]: Invalid value: "{values[0]}": {detail}')
-    if not check[0](len(values)):
-        listed = ",".join(f'"{value}"' for value in values)
-        raise SelectorError(f"{path}.values: Invalid value: {f'[{listed}]' if values else 'null'}: {check[1]}")
-
-
-def _field(written: SelectorRequirement, path: str) -> Requirement:
-    values = written.values or ()
-    if written.operator not in ("In", "NotIn"):
-        raise SelectorError(
-            f'{path}.operator: Unsupported value: "{written.operator}": supported values: "In", "NotIn"'
-        )
-    if len(values) != 1:
-        raise SelectorError(f"{path}.values: Required value: must have one element")
-    return Requirement(written.key, written.operator, values)
-
-
-_SET: tuple[Callable[[int], bool], str] = (lambda n: n > 0, "for 'in', 'notin' operators, values set can't be empty")
-_NONE: tuple[Callable[[int], bool], str] = (
-    lambda n: n == 0,
-    "values set must be empty for exists and does not exist",
-)
-_ONE: tuple[Callable[[int], bool], str] = (
-    lambda n: n == 1,
-    "for 'Gt', 'Lt' operators, exactly one value is required",
-)
-_COUNTS: Final = {"In": _SET, "NotIn": _SET, "Exists": _NONE, "DoesNotExist": _NONE, "Gt": _ONE, "Lt": _ONE}
-
-_LABEL_VALUE_RULE: Final = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end "
-    "with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
-    "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-)
-_QUALIFIED_NAME_RULE: Final = (
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
-    "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-    "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-)
+def _parsed(written: SelectorRequirement) -> Requirement:
+    return Requirement(written.key, written.operator, written.values or ())

@@ -295,25 +295,15 @@ def _shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> list[F
 
 
 def _term_errors(terms: Iterable[tuple[str, NodeSelectorTerm]]) -> list[FieldError]:
-    """What does not parse, the first finding of each requirement."""
     errors = []
     for path, term in terms:
-        for i, requirement in enumerate(term.match_expressions or ()):
-            alone = NodeSelectorTerm(match_expressions=(requirement,))
-            errors += _parse_errors(alone, path, f"matchExpressions[{i}]")
-        for i, requirement in enumerate(term.match_fields or ()):
-            errors += _parse_errors(NodeSelectorTerm(match_fields=(requirement,)), path, f"matchFields[{i}]")
+        try:
+            parse_node_term(term, f"{path}.")
+        except SelectorError as error:
+            for fault in error.faults:
+                where, _, text = fault.partition(": ")
+                errors.append(FieldError(where, text))
     return errors
-
-
-def _parse_errors(alone: NodeSelectorTerm, path: str, place: str) -> list[FieldError]:
-    """The finding of a term with one requirement, which stands at `place` of the real term."""
-    try:
-        parse_node_term(alone)
-    except SelectorError as error:
-        where, _, text = str(error).partition(": ")
-        return [FieldError(child(path, place + where.partition("]")[2]), text)]
-    return []
 
 
 def _constraints_errors(path: str, constraints: tuple[TopologySpreadConstraint, ...]) -> list[FieldError]:

@@ -30,7 +30,7 @@ class NodeTerms:
 
     Attributes:
         terms: those that can match.
-        faults: what is wrong with the others.
+        faults: what is wrong with those that do not parse.
     """
 
     __slots__ = ("faults", "terms")
@@ -43,7 +43,7 @@ class NodeTerms:
                 try:
                     self.terms.append(parse_node_term(term, f"nodeSelectorTerms[{i}]."))
                 except SelectorError as error:
-                    self.faults.append(str(error))
+                    self.faults += error.faults
 
     def matches(self, nodes: Nodes) -> BoolVector:
         """(nodes,) bool: nodes that some term matches."""
@@ -135,5 +135,5 @@ def parse_preferred(terms: Iterable[PreferredSchedulingTerm]) -> PreferredTerms:
             try:
                 weighted.append((term.weight, parse_node_term(term.preference, f"[{i}].")))
             except SelectorError as error:
-                faults.append(str(error))
+                faults += error.faults
     return PreferredTerms(weighted, faults)
