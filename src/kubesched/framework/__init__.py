@@ -11,12 +11,13 @@ from kubesched.framework.actions import (
     WriteObject,
 )
 from kubesched.framework.added_plugins import enable_loaded
+from kubesched.framework.answers import PluginFault, checked, fault
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
 from kubesched.framework.cycle_state import BindingNotes, CycleState
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
-from kubesched.framework.framework import Framework, PluginFault, PreFiltered, Scores, WhatIf, checked
+from kubesched.framework.framework import Framework, PreFiltered, Scores, WhatIf
 from kubesched.framework.handle import Clock, Handle, Logger
 from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
 from kubesched.framework.profile import Profile, build_profiles
@@ -73,5 +74,6 @@ __all__ = [
     "checked",
     "default_normalize",
     "enable_loaded",
+    "fault",
     "fit_error",
 ]

@@ -48,6 +48,7 @@ class Column:
 
     Attributes:
         values: one per slot of the columns.
+        shown: the same, read-only: what plugins may be given.
         generation: of the change log that its rule depends on.
         status: what a filter's verdict means.
         n_rejected: a filter's verdicts that are not 0.
@@ -56,10 +57,12 @@ class Column:
         normalized: what normalize_score makes of the constant, once asked.
     """
 
-    __slots__ = ("constant", "generation", "in_range", "n_rejected", "normalized", "status", "values")
+    __slots__ = ("constant", "generation", "in_range", "n_rejected", "normalized", "shown", "status", "values")
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
         self.values = values
+        self.shown = values.view()
+        self.shown.flags.writeable = False
         self.generation = 0
         self.status: Callable[[int], Status] | None = None
         self.n_rejected = 0

@@ -81,7 +81,7 @@ class Status(msgspec.Struct, frozen=True):
     @property
     def message(self) -> str:
         """The reasons in one line."""
-        return ", ".join(self.reasons)
+        return ", ".join(map(str, self.reasons))
 
     def by(self, plugin: str) -> "Status":
         """The same verdict under a plugin's name, unless it has one."""

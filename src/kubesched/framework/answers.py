@@ -1,0 +1,70 @@
+"""What a hook raised or returned, as a status: faults and nonsense become Errors that name the plugin and the hook.
+
+Rule: kube-scheduler v1.36 framework runtime, whose messages these are.
+"""
+
+from typing import Any, Final, TypeGuard
+
+from kubesched.framework.plugin import PostFilterResult
+from kubesched.framework.status import Code, Status
+from kubesched.state import PodInfo
+
+__all__ = ["PluginFault", "checked", "fault", "fault_text", "is_post_filter_answer", "nonsense"]
+
+
+class PluginFault(Exception):
+    """A hook failed; carries the status that ends the cycle."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+
+_PLAIN: Final = (RuntimeError, PluginFault)
+
+
+def fault(what: str, error: Exception) -> Status:
+    """What a hook that raised comes to.
+
+    Args:
+        what: was being done, such as `running Reserve plugin "X"`.
+    """
+    return Status(Code.ERROR, (f"{what}: {fault_text(error)}",))
+
+
+def fault_text(error: Exception) -> str:
+    """What an exception says; its type in front, unless it was raised to say just that (RuntimeError)."""
+    said = str(error)
+    if said and isinstance(error, _PLAIN):
+        return said
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def nonsense(what: str, answer: object, allowed: str = "a Status, such as Status.SUCCESS") -> Status:
+    """What an answer comes to that the hook does not allow."""
+    return Status(Code.ERROR, (f"{what}: must return {allowed}; found {answer!r:.80}",))
+
+
+def checked(what: str, answer: object, *, may_skip: bool = False) -> Status:
+    """A hook's Status; Error with upstream's prefix for a fault, for what is no Status, and for one out of place."""
+    if not isinstance(answer, Status):
+        return nonsense(what, answer)
+    if answer.is_success or answer.is_rejected or (may_skip and answer.is_skip):
+        return answer
+    text = answer.message if answer.code is Code.ERROR else f"returned {answer.code.value}, which has no meaning here"
+    return Status(Code.ERROR, (f"{what}: {text}",), answer.plugin)
+
+
+def is_post_filter_answer(answer: object) -> TypeGuard[tuple[PostFilterResult | None, Status]]:
+    """Whether PostFilter answered (PostFilterResult or None, Status)."""
+    if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[1], Status):
+        return False
+    return answer[0] is None or (isinstance(answer[0], PostFilterResult) and _holds(answer[0]))
+
+
+def _holds(result: Any) -> bool:
+    return (
+        isinstance(result.nominated_node_name, str | None)
+        and isinstance(result.victims, tuple)
+        and all(isinstance(victim, PodInfo) for victim in result.victims)
+    )
