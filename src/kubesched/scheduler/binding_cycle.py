@@ -17,6 +17,7 @@ from kubesched.framework import (
     Plugin,
     Status,
     checked,
+    fault,
 )
 from kubesched.scheduler.suspension import PermitRequest, perform, suspend
 
@@ -66,9 +67,9 @@ def _pre_flight(framework: Framework, state: CycleState, pod: Pod, node_name: st
             continue
         what = f'running PreBindPreFlight "{plugin.name}"'
         try:
-            status = checked(what, plugin.pre_bind_pre_flight(state, pod, node_name))
+            status = checked(what, plugin.pre_bind_pre_flight(state, pod, node_name), may_skip=True)
         except Exception as error:
-            return Status.error(f"{what}: {error}").by(plugin.name)
+            return fault(what, error).by(plugin.name)
         if status.is_skip:
             skipped.add(plugin.name)
         elif status.code is Code.ERROR:
@@ -83,7 +84,8 @@ def _pre_flight(framework: Framework, state: CycleState, pod: Pod, node_name: st
 async def _bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status:
     status = Status.SKIP
     for plugin in framework.profile.points["bind"]:
-        status = await _call(f'running Bind plugin "{plugin.name}"', plugin.bind, state, pod, node_name)
+        what = f'running Bind plugin "{plugin.name}"'
+        status = await _call(what, plugin.bind, state, pod, node_name, may_skip=True)
         if not status.is_skip:
             break
     if not status.is_success:
@@ -103,12 +105,14 @@ async def _post_bind(framework: Framework, plugin: Plugin, state: CycleState, po
         framework.handle.logger.warning("PostBind plugin %s: %s", plugin.name, error)
 
 
-async def _call(what: str, hook: Callable[..., Any], state: CycleState, pod: Pod, node_name: str) -> Status:
+async def _call(
+    what: str, hook: Callable[..., Any], state: CycleState, pod: Pod, node_name: str, *, may_skip: bool = False
+) -> Status:
     """Call a hook that may be a coroutine; faults and nonsense become Error statuses."""
     try:
         answer = hook(state, pod, node_name)
         if inspect.isawaitable(answer):
             answer = await answer
     except Exception as error:
-        return Status.error(f"{what}: {type(error).__name__}: {error}")
-    return checked(what, answer)
+        return fault(what, error)
+    return checked(what, answer, may_skip=may_skip)

@@ -1,4 +1,4 @@
-"""Begin and end of the plugins: `start` before the first cycle, `stop` after the last one. Both may do I/O and be coroutines."""
+"""Begin and end of the plugins: `start` before the first cycle, `stop` after the last; both may be coroutines."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -32,7 +32,7 @@ def stop_plugins(frameworks: Iterable[Framework], run: Run) -> None:
             if plugin.defines("stop"):
                 try:
                     _finish(plugin.stop(), run)
-                except Exception as error:  # noqa: BLE001 (a plugin may do anything)
+                except Exception as error:  # a plugin may do anything
                     framework.handle.logger.warning(
                         "stop of plugin %s: %s: %s", plugin.name, type(error).__name__, error
                     )

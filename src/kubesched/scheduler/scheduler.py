@@ -20,14 +20,16 @@ from kubesched.framework import (
     Framework,
     Outcome,
     PatchPodStatus,
-    Plugin,
     RecordEvent,
     Status,
     Wait,
     checked,
+    fault,
 )
 from kubesched.queue import Nominator, QueuedPodInfo, SchedulingQueue
 from kubesched.scheduler.binding_cycle import run_binding_cycle
+from kubesched.scheduler.queue_order import QueueOrder
+from kubesched.scheduler.registrations import registrations
 from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.selection import TieBreak
 from kubesched.scheduler.suspension import perform, wait
@@ -75,14 +77,12 @@ class Scheduler:
         self.preempting: set[str] = set()
         self._emit = emit
         self._cycle = SchedulingCycle(tie_break, rng or Random(0))
-        first = next(iter(frameworks.values()))
-        sorter = first.profile.points["queueSort"][0]
-        has_key = sorter.defines("sort_key")
+        self._order = order = QueueOrder(next(iter(frameworks.values())))
         self.queue = SchedulingQueue(
-            sort_key=sorter.sort_key if has_key else None,
-            less=None if has_key else sorter.less,
+            sort_key=order.sort_key if order.has_key else None,
+            less=None if order.has_key else order.less,
             pre_enqueue=self._pre_enqueue,
-            hints={name: _registrations(framework) for name, framework in frameworks.items()},
+            hints={name: registrations(framework) for name, framework in frameworks.items()},
             initial_backoff=initial_backoff,
             max_backoff=max_backoff,
             nominator=Nominator(self._find_pod),
@@ -158,6 +158,14 @@ class Scheduler:
             self.queue.done(pod.uid)
             outcome = Outcome(Status.unschedulable(), note)
             return Decision(pod, framework.profile.scheduler_name, queued.attempts, 0, outcome), None
+        misplaced = self._order.fault_of(pod.uid)
+        if misplaced is not None:
+            outcome = Outcome(misplaced, misplaced.message)
+            decision = Decision(
+                pod, framework.profile.scheduler_name, queued.attempts, self.state.columns.n_nodes, outcome
+            )
+            self._failed(queued, decision, now)
+            return decision, None
         info = self._pod_info(queued)
         snapshot = self.state.snapshot()
         decision, state = self._cycle.decide(framework, info, snapshot, queued.attempts)
@@ -210,8 +218,8 @@ class Scheduler:
             try:
                 answer = plugin.permit(state, pod, node_name)
             except Exception as error:
-                return Status.error(f"{what}: {type(error).__name__}: {error}").by(plugin.name)
-            if isinstance(answer, Wait):
+                return fault(what, error).by(plugin.name)
+            if isinstance(answer, Wait) and _is_duration(answer.seconds):
                 waits[plugin.name] = min(answer.seconds, MAX_PERMIT_SECONDS)
                 continue
             status = checked(what, answer)
@@ -355,22 +363,6 @@ class _NominatedPods(Mapping[str, Sequence[PodInfo]]):
         return info
 
 
-def _registrations(framework: Framework) -> list[tuple[ClusterEvent, str, Any]]:
-    """What the profile's plugins want to hear of; one that does not say hears of everything."""
-    found: list[tuple[ClusterEvent, str, Any]] = []
-    everything = ClusterEvent(EventResource.WILDCARD, ActionType.ALL)
-    for plugin in framework.profile.plugins:
-        if plugin.defines("events_to_register"):
-            found += [(entry.event, plugin.name, entry.hint) for entry in plugin.events_to_register()]
-        elif _may_reject(plugin):
-            found.append((everything, plugin.name, None))
-    return found
-
-
-def _may_reject(plugin: Plugin) -> bool:
-    return not plugin.extension_points().isdisjoint({"preEnqueue", "preFilter", "filter", "reserve", "permit"})
-
-
 def _turned_down(decision: Decision, status: Status) -> None:
     """Reserve, Permit or the binding cycle said no: the node counts as the only one there was."""
     message = status.message
@@ -383,6 +375,10 @@ def _turned_down(decision: Decision, status: Status) -> None:
         decision.pending_plugins = frozenset(diagnosis.pending_plugins)
     decision.outcome = Outcome(status, message)
     decision.nominated_node_name = ""
+
+
+def _is_duration(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and seconds >= 0
 
 
 def _note(message: str) -> str:

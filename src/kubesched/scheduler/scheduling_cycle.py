@@ -155,6 +155,10 @@ class SchedulingCycle:
         diagnosis = found.diagnosis
         if found.result is not None:
             diagnosis.take_in(found.result)
+            failure = diagnosis.statuses().failure()
+            if failure is not None:
+                decision.outcome = Outcome(failure, failure.message)
+                return
         if framework.profile.points["postFilter"]:
             result, status = framework.run_post_filter(state, decision.pod, diagnosis)
             diagnosis.post_filter_message = status.message

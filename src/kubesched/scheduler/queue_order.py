@@ -1,0 +1,117 @@
+"""The queue sort plugin as the queue calls it: whatever the plugin does, the heaps of the queue stay heaps.
+
+A pod for which the plugin fails stands in front, so that its attempt ends at once, as an error. Keys that cannot be
+compared with each other are nobody's fault alone: such pods are tried in the order in which the queue got them, after
+the others.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+
+from kubesched.framework import Framework, Logger, Plugin, Status, fault
+from kubesched.queue import QueuedPodInfo
+
+__all__ = ["QueueOrder"]
+
+
+class QueueOrder:
+    """Where pods stand in the queue.
+
+    Attributes:
+        has_key: whether the plugin sorts by `sort_key`; else by `less`.
+    """
+
+    def __init__(self, framework: Framework) -> None:
+        plugin: Plugin = framework.profile.points["queueSort"][0]
+        self.has_key = plugin.defines("sort_key")
+        self._hook: Any = plugin.sort_key if self.has_key else plugin.less
+        self._name = plugin.name
+        self._logger: Logger = framework.handle.logger
+        self._faults: dict[str, Status] = {}
+        self._example: tuple[Any, ...] | None = None
+        self._types: tuple[type, ...] = ()
+
+    def fault_of(self, uid: str) -> Status | None:
+        """Why a pod that was popped had no place of its own; forgotten once it is told."""
+        return self._faults.pop(uid, None) if self._faults else None
+
+    def sort_key(self, queued: QueuedPodInfo) -> Any:
+        """The plugin's key, or one that stands in for it."""
+        try:
+            key = self._hook(queued)
+            if not isinstance(key, tuple):
+                raise TypeError(f"sort_key must return a tuple; found {key!r:.80}")
+        except Exception as error:
+            self._blame(queued, error)
+            return _FOREMOST
+        if self._example is None:
+            self._example, self._types = key, tuple(map(type, key))
+        elif tuple(map(type, key)) != self._types and not _are_comparable(key, self._example):
+            self._logger.warning("QueueSort plugin %s: %r cannot be compared with %r", self._name, key, self._example)
+            return _LooseKey(key)
+        return key
+
+    def less(self, a: QueuedPodInfo, b: QueuedPodInfo) -> bool:
+        """The plugin's answer; false where it has none."""
+        try:
+            return self._asked(a, b)
+        except Exception as error:
+            self._logger.warning("QueueSort plugin %s: %s: %s", self._name, type(error).__name__, error)
+        for queued in (a, b):
+            try:
+                self._asked(queued, queued)
+            except Exception as error:
+                self._blame(queued, error)
+        return False
+
+    def _asked(self, a: QueuedPodInfo, b: QueuedPodInfo) -> bool:
+        answer = self._hook(a, b)
+        if not isinstance(answer, bool | np.bool_):
+            raise TypeError(f"less must return a bool; found {answer!r:.80}")
+        return bool(answer)
+
+    def _blame(self, queued: QueuedPodInfo, error: Exception) -> None:
+        self._faults[queued.pod.uid] = fault(f'running QueueSort plugin "{self._name}"', error).by(self._name)
+
+
+class _Foremost:
+    """A key before all others."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: object) -> bool:
+        return True
+
+    def __gt__(self, other: object) -> bool:
+        return False
+
+
+_FOREMOST: Final = _Foremost()
+
+
+class _LooseKey:
+    """A key that gives way where it cannot be compared."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: tuple[Any, ...]) -> None:
+        self._key = key
+
+    def __lt__(self, other: object) -> bool:
+        theirs = other._key if isinstance(other, _LooseKey) else other
+        return isinstance(theirs, tuple) and _are_comparable(self._key, theirs) and self._key < theirs
+
+    def __gt__(self, other: object) -> bool:
+        theirs = other._key if isinstance(other, _LooseKey) else other
+        return not isinstance(theirs, tuple) or not _are_comparable(self._key, theirs) or self._key > theirs
+
+
+def _are_comparable(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+    """Whether no pair of elements refuses to be compared."""
+    try:
+        for a, b in zip(mine, theirs, strict=False):
+            bool(a < b)
+    except Exception:
+        return False
+    return True

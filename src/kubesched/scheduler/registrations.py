@@ -1,0 +1,61 @@
+"""What the plugins of a profile want to hear of, as the queue takes it."""
+
+from typing import Any
+
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.errors import PluginError
+from kubesched.framework import EventRegistration, Framework, HintFunction, Plugin, QueueingHint
+
+__all__ = ["registrations"]
+
+
+def registrations(framework: Framework) -> list[tuple[ClusterEvent, str, Any]]:
+    """What the profile's plugins want to hear of; one that does not say hears of everything."""
+    found: list[tuple[ClusterEvent, str, Any]] = []
+    everything = ClusterEvent(EventResource.WILDCARD, ActionType.ALL)
+    for plugin in framework.profile.plugins:
+        if plugin.defines("events_to_register"):
+            found += [(event, plugin.name, _guarded(framework, plugin, hint)) for event, hint in _events_of(plugin)]
+        elif _may_reject(plugin):
+            found.append((everything, plugin.name, None))
+    return found
+
+
+def _events_of(plugin: Plugin) -> list[EventRegistration]:
+    """What the plugin registers.
+
+    Raises:
+        PluginError: it cannot say; then nothing would wake the pods that it rejects.
+    """
+    try:
+        entries: list[Any] = list(plugin.events_to_register())
+        for entry in entries:
+            if not isinstance(entry, EventRegistration):
+                raise TypeError(f"it must return a list of EventRegistration; found {entry!r:.80} in it")
+    except Exception as error:
+        text = f'events_to_register of plugin "{plugin.name}": {type(error).__name__}: {error}'
+        raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
+    return entries
+
+
+def _guarded(framework: Framework, plugin: Plugin, hint: HintFunction | None) -> HintFunction | None:
+    """The hint, with every fault as a PluginError, which the queue takes for Queue."""
+    if hint is None:
+        return None
+
+    def ask(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+        try:
+            answer: object = hint(pod, old, new)
+            if not isinstance(answer, QueueingHint):
+                raise TypeError(f"a hint must return a QueueingHint; found {answer!r:.80}")
+        except Exception as error:
+            text = f"queueing hint of plugin {plugin.name}: {type(error).__name__}: {error}"
+            framework.handle.logger.warning("%s", text)
+            raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
+        return answer
+
+    return ask
+
+
+def _may_reject(plugin: Plugin) -> bool:
+    return not plugin.extension_points().isdisjoint({"preEnqueue", "preFilter", "filter", "reserve", "permit"})
