@@ -2,11 +2,13 @@
 
 from kubesched.simulator.clock import VirtualClock
 from kubesched.simulator.cluster import MemoryCluster
-from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place
-from kubesched.simulator.report import NodeFill, Placement, PodState, Report, Victim
+from kubesched.simulator.documents import placed_line, placement_line, report_document
+from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
+from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim
 from kubesched.simulator.simulator import Progress, Simulator
 
 __all__ = [
+    "Fill",
     "MemoryCluster",
     "NodeFill",
     "Placed",
@@ -20,4 +22,8 @@ __all__ = [
     "VirtualClock",
     "pending_in_order",
     "place",
+    "place_all",
+    "placed_line",
+    "placement_line",
+    "report_document",
 ]

@@ -35,17 +35,21 @@ class MemoryCluster:
     Attributes:
         evicted: victims in the order in which they left, with the preemptor and the node.
         events: events recorded on pods, in order.
+        n_changes: how often something changed that other pods could notice; nominations and events are not counted.
     """
 
     def __init__(self, state: ClusterState, tell: Callable[[WatchEvent], None]) -> None:
         self.evicted: list[DeletePod] = []
         self.events: list[RecordEvent] = []
+        self.n_changes = 0
         self._state = state
         self._tell = tell
         self._version = 0
 
     def perform(self, action: Action) -> ActionDone:
         """Carry out one action."""
+        if isinstance(action, Bind | DeletePod | WriteObject):
+            self.n_changes += 1
         match action:
             case Bind():
                 return self._bind(action)

@@ -11,9 +11,10 @@ import msgspec
 from kubesched.api import Pod
 from kubesched.framework import CycleState, Framework, PluginFault
 from kubesched.scheduler import TieBreak, find_feasible, select_best
-from kubesched.simulator.simulator import Simulator
+from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
+from kubesched.simulator.simulator import Progress, Simulator
 
-__all__ = ["Placed", "PreemptionOutcome", "pending_in_order", "place"]
+__all__ = ["Placed", "PreemptionOutcome", "pending_in_order", "place", "place_all"]
 
 
 class PreemptionOutcome(msgspec.Struct, frozen=True, rename="camel"):
@@ -53,6 +54,42 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
         if framework is not None:
             yield _place(simulator, framework, pod, tie_break)
     simulator.close()
+
+
+def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | None = None) -> Report:
+    """Try every pending pod once, and report as a simulation does; victims are named although they stay."""
+    before = Fill(simulator.state.columns)
+    total = len(simulator.pending)
+    placed = {}
+    for one in place(simulator, tie_break):
+        placed[one.pod] = one
+        if progress is not None:
+            progress(len(placed), total)
+    placements = tuple(_placement(pod, placed.get(pod.key)) for pod in pending_in_order(simulator.pending))
+    victims = tuple(_victims(simulator, placed.values()))
+    return Report(placements, victims, before, Fill(simulator.state.columns), 0.0)
+
+
+def _placement(pod: Pod, placed: Placed | None) -> Placement:
+    if placed is None:
+        message = f'no profile has the scheduler name "{pod.scheduler_name}"'
+        return Placement(pod.key, "", PodState.NOT_TRIED, message=message)
+    if placed.node:
+        return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1)
+    message = f"{placed.message} {placed.post_filter_message}".rstrip()
+    found = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
+    for outcome in placed.preemption:
+        found.nominated_node, found.victims = outcome.node, outcome.victims
+    return found
+
+
+def _victims(simulator: Simulator, placed: Iterable[Placed]) -> Iterator[Victim]:
+    for one in placed:
+        for outcome in one.preemption:
+            for key in outcome.victims:
+                victim = simulator.state.objects.get("Pod", key)
+                owner = owner_of(victim) if isinstance(victim, Pod) else ""
+                yield Victim(key, owner, outcome.node, one.pod)
 
 
 def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break: TieBreak) -> Placed:

@@ -8,7 +8,7 @@ that ended in an error would only be tried again in an unchanged cluster.
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import InputError
@@ -35,6 +35,7 @@ Progress = Callable[[int, int], None]
 """Told now and then: how many pods have been decided, and how many there are."""
 
 _PROGRESS_EVERY = 64
+_LATER: Final = object()
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
@@ -156,51 +157,62 @@ class Simulator:
 
     def _give_up_if_unchanged(self, decision: Decision) -> None:
         """A pod that failed twice in the same cluster will fail again: stop trying it."""
-        generation = self.state.columns.row_log.generation
-        if self._last_error.get(decision.pod.uid) == generation:
+        n_changes = self.cluster.n_changes
+        if self._last_error.get(decision.pod.uid) == n_changes:
             self.scheduler.queue.delete(decision.pod)
-        self._last_error[decision.pod.uid] = generation
+        self._last_error[decision.pod.uid] = n_changes
 
     # --- binding cycles ---
 
-    def _drive(self, binding: BindingCycle, answer: Any) -> None:
-        """Run a binding cycle until it ends or has to wait."""
+    def _drive(self, binding: BindingCycle, answer: Any, error: Exception | None = None) -> None:
+        """Run a binding cycle until it ends or has to wait.
+
+        Args:
+            answer: to the request that it waits for, unless that failed with `error`.
+        """
         try:
             while True:
-                request = binding.send(answer)
-                if isinstance(request, Action):
-                    answer = self.cluster.perform(request)
-                elif isinstance(request, WaitRequest) and request.condition():
-                    answer = True
-                elif isinstance(request, PermitRequest) and self._permit_status(request) is not None:
-                    answer = self._permit_status(request)
-                else:
+                request = binding.send(answer) if error is None else binding.throw(error)
+                answer, error = self._answer(request)
+                if answer is _LATER:
                     self._suspended.append((binding, request, self._until(request)))
                     return
         except StopIteration as end:
-            self._note(end.value)
+            decision: Decision = end.value
+            self._note(decision)
+            if not decision.outcome.status.is_success:
+                self._give_up_if_unchanged(decision)
+
+    def _answer(self, request: object) -> tuple[Any, Exception | None]:
+        """The answer to a request of a binding cycle, _LATER where there is none yet; or what is wrong with the request."""
+        try:
+            if isinstance(request, Action):
+                return self.cluster.perform(request), None
+            if isinstance(request, WaitRequest):
+                return (True if request.condition() else _LATER), None
+            if isinstance(request, PermitRequest):
+                status = self.scheduler.waiting_pods[request.uid].status
+                return (_LATER if status is None else status), None
+        except Exception as error:  # a plugin's condition or action may do anything
+            return None, error
+        return None, TypeError(f"a hook can await what the handle offers, nothing else; found {request!r:.80}")
 
     def _until(self, request: Any) -> float:
         if isinstance(request, WaitRequest):
             return self.clock.seconds + request.seconds
         return self.scheduler.waiting_pods[request.uid].deadline
 
-    def _permit_status(self, request: PermitRequest) -> Any:
-        return self.scheduler.waiting_pods[request.uid].status
-
     def _resume(self) -> None:
         """Go on with binding cycles whose wait is over."""
         suspended, self._suspended = self._suspended, []
         for binding, request, until in suspended:
-            if isinstance(request, WaitRequest):
-                holds = bool(request.condition())
-                if holds or until <= self.clock.seconds:
-                    self._drive(binding, holds)
-                    continue
-            elif (status := self._permit_status(request)) is not None:
-                self._drive(binding, status)
-                continue
-            self._suspended.append((binding, request, until))
+            answer, error = self._answer(request)
+            if answer is _LATER and isinstance(request, WaitRequest) and until <= self.clock.seconds:
+                answer = False
+            if answer is _LATER:
+                self._suspended.append((binding, request, until))
+            else:
+                self._drive(binding, answer, error)
 
     # --- what happens ---
 

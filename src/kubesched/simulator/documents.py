@@ -1,0 +1,35 @@
+"""What a simulation found, as plain values for JSON. docs/reference/output.md describes every field."""
+
+from typing import Any
+
+import msgspec
+
+from kubesched.simulator.place import Placed
+from kubesched.simulator.report import Placement, PodState, Report
+
+__all__ = ["placed_line", "placement_line", "report_document"]
+
+
+def placement_line(placement: Placement) -> dict[str, Any]:
+    """The final outcome of one pod; empty fields are left out."""
+    line: dict[str, Any] = msgspec.to_builtins(placement)
+    if placement.runners_up:
+        line["runnersUp"] = [{"node": node, "total": total} for node, total in placement.runners_up]
+    return line
+
+
+def placed_line(placed: Placed) -> dict[str, Any]:
+    """Where one pod goes when each is tried once; empty fields are left out."""
+    line: dict[str, Any] = msgspec.to_builtins(placed)
+    return line
+
+
+def report_document(report: Report) -> dict[str, Any]:
+    """The whole report: `pods`, `victims`, `nodes`, `summary`."""
+    counts = {state.value: report.count(state) for state in PodState}
+    return {
+        "pods": [placement_line(placement) for placement in report.placements],
+        "victims": msgspec.to_builtins(report.victims),
+        "nodes": msgspec.to_builtins(report.nodes),
+        "summary": {**counts, "pods": len(report.placements), "victims": len(report.victims)},
+    }
