@@ -113,14 +113,28 @@ class SpreadScoreState:
 
     Attributes:
         terms: (constraint, matching pods per domain or None for host names, weight).
-        ignored: (feasible nodes,) bool: nodes that lack a key although all are required.
+        needed: the constraints whose keys a node must have to earn anything; none with System defaults.
+        nodes: the feasible nodes.
+        ignored: (feasible nodes,) bool: those that lack a needed key; None for none.
     """
 
-    __slots__ = ("ignored", "terms")
+    __slots__ = ("ignored", "needed", "nodes", "terms")
 
-    def __init__(self, terms: list[tuple[Constraint, FloatVector | None, float]], ignored: BoolVector | None) -> None:
+    def __init__(
+        self,
+        terms: list[tuple[Constraint, FloatVector | None, float]],
+        needed: tuple[Constraint, ...],
+        nodes: Nodes,
+        ignored: BoolVector | None,
+    ) -> None:
         self.terms = terms
+        self.needed = needed
+        self.nodes = nodes
         self.ignored = ignored
+
+    def ignored_of(self, nodes: Nodes) -> BoolVector | None:
+        """(nodes,) bool: nodes of a table that lack a needed key; None for none."""
+        return self.ignored if nodes is self.nodes else _lacking(_has_keys(nodes, self.needed))
 
 
 class PodTopologySpread(Plugin):
@@ -221,8 +235,9 @@ class PodTopologySpread(Plugin):
         if not constraints:
             return Status.SKIP
         requires_all = bool(state.pod.spread.value) or self.args.defaulting_type == "List"
-        has_keys = _has_keys(nodes, constraints) if requires_all else None
-        ignored = None if has_keys is None else ~has_keys
+        needed = constraints if requires_all else ()
+        has_keys = _has_keys(nodes, needed)
+        ignored = _lacking(has_keys)
         terms: list[tuple[Constraint, FloatVector | None, float]] = []
         for constraint in constraints:
             if constraint.topology_key == HOSTNAME:
@@ -230,9 +245,9 @@ class PodTopologySpread(Plugin):
                 terms.append((constraint, None, log(size + 2)))
             else:
                 size = _n_registered(nodes, constraint.topology_key, has_keys)
-                counts = self._soft_counts(snapshot, constraint, constraints if requires_all else (), state.pod)
+                counts = self._soft_counts(snapshot, constraint, needed, state.pod)
                 terms.append((constraint, counts, log(size + 2)))
-        state.write(SpreadScoreState(terms, ignored))
+        state.write(SpreadScoreState(terms, needed, nodes, ignored))
         return Status.SUCCESS
 
     def _soft_counts(
@@ -240,8 +255,7 @@ class PodTopologySpread(Plugin):
     ) -> FloatVector:
         """Matching pods per domain over all nodes that count; `needed` names the constraints whose keys a node must have."""
         nodes = snapshot.nodes
-        has_keys = _has_keys(nodes, needed) if needed else None
-        eligible = _eligible(has_keys, _counting(nodes, constraint, pod))
+        eligible = _eligible(_has_keys(nodes, needed), _counting(nodes, constraint, pod))
         counts = self._counts(nodes, constraint, eligible, snapshot)
         empty = nodes.label(constraint.topology_key).code("")
         if not needed and empty > 0 and not constraint.selector.is_empty:
@@ -276,8 +290,9 @@ class PodTopologySpread(Plugin):
                 points = by_code[codes]
             total += points
         scores = round_half_away(total)
-        if found.ignored is not None:
-            scores[found.ignored] = 0
+        ignored = found.ignored_of(nodes)
+        if ignored is not None:
+            scores[ignored] = 0
         return scores
 
     def _on_each(self, nodes: Nodes, constraint: Constraint) -> FloatVector:
@@ -354,6 +369,10 @@ def _has_keys(nodes: Nodes, constraints: tuple[Constraint, ...]) -> BoolVector |
         has: BoolVector = nodes.codes(key) > 0
         found = has if found is None else found & has
     return None if found is None or found.all() else found
+
+
+def _lacking(has_keys: BoolVector | None) -> BoolVector | None:
+    return None if has_keys is None else ~has_keys
 
 
 def _counting(nodes: Nodes, constraint: Constraint, pod: PodInfo) -> BoolVector | None:
