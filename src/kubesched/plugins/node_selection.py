@@ -122,7 +122,7 @@ class PreferredTerms:
         """(nodes,) int64: the sum of the weights of the matching terms."""
         total = np.zeros(len(nodes), dtype=np.int64)
         for weight, term in self.weighted:
-            total[nodes.matching(term)] += weight
+            total += nodes.matching(term) * np.int64(weight)
         return total
 
 
