@@ -13,9 +13,9 @@ LAYERS = (
     {"queue"},
     {"scheduler", "plugins"},
     {"setup"},
-    {"cluster", "snapshot", "serving", "extender.client", "explain", "metrics", "testing"},
+    {"cluster", "snapshot", "serving", "extender.client", "explain", "metrics"},
     {"extender.server", "live", "simulator"},
-    {"web"},
+    {"web", "testing"},
     {"cli"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
