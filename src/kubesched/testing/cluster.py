@@ -1,0 +1,158 @@
+"""A cluster in memory and the framework of some plugins over it: what a plugin says, without anything else running.
+
+`FakeCluster` keeps both, so that a test can change the cluster and ask again; `filter_all` and `score_all` ask one
+plugin about one pod.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.errors import PluginError
+from kubesched.framework import (
+    HOOKS,
+    CycleState,
+    Handle,
+    Plugin,
+    PluginFault,
+    Profile,
+    Status,
+)
+from kubesched.plugins import DefaultBinder, PrioritySort
+from kubesched.scheduler import build_frameworks, find_feasible, start_plugins, stop_plugins
+from kubesched.state import ClusterState, Nodes
+
+__all__ = ["FakeCluster", "filter_all", "minimal_profile", "score_all"]
+
+
+def minimal_profile(*plugins: Plugin, weights: Mapping[str, int] | None = None) -> Profile:
+    """A profile of these plugins alone, in this order; PrioritySort and DefaultBinder where none sorts or binds.
+
+    Args:
+        weights: of score plugins; 1 for those that are not named.
+    """
+    points = {point: [one for one in plugins if point in one.extension_points()] for point in HOOKS}
+    helpers: list[Plugin] = []
+    for point, helper in (("queueSort", PrioritySort), ("bind", DefaultBinder)):
+        if not points[point]:
+            helpers.append(helper())
+            points[point].append(helpers[-1])
+    return Profile(
+        "default-scheduler",
+        0,
+        {point: tuple(called) for point, called in points.items()},
+        {one.name: 1 for one in plugins} | dict(weights or {}),
+        (*plugins, *helpers),
+    )
+
+
+class FakeCluster:
+    """Plugins in a profile of their own, over a cluster that the test fills and changes. The plugins are started.
+
+    Args:
+        plugins: in the order in which they are called.
+        nodes, pods: the cluster; pods without a node wait and are seen by no rule.
+        objects: of any other kind.
+
+    Attributes:
+        state: the cluster.
+        framework: runs the plugins.
+
+    Example:
+        cluster = FakeCluster(TeamZone(args), nodes=[make_node("n1", zone="a")])
+        assert cluster.score(make_pod("web", labels={"team": "shop"})) == {"n1": 100}
+    """
+
+    def __init__(
+        self,
+        *plugins: Plugin,
+        nodes: Iterable[KubeObject] = (),
+        pods: Iterable[Pod] = (),
+        objects: Iterable[KubeObject] = (),
+    ) -> None:
+        self.state = ClusterState()
+        self.state.load([(type(known).__name__, known) for known in (*nodes, *pods, *objects)])
+        (self.framework,) = build_frameworks([minimal_profile(*plugins)], self.state).values()
+        start_plugins([self.framework], asyncio.run)
+
+    @property
+    def handle(self) -> Handle:
+        """What the plugins got from `start` on."""
+        return self.framework.handle
+
+    @property
+    def nodes(self) -> Nodes:
+        """The table of all nodes."""
+        return self.state.snapshot().nodes
+
+    def put(self, *objects: KubeObject) -> None:
+        """Add objects, or change them to what they are here."""
+        for known in objects:
+            self.state.apply(WatchEvent(EventType.MODIFIED, type(known).__name__, known))
+
+    def remove(self, *objects: KubeObject) -> None:
+        """Take objects away."""
+        for known in objects:
+            self.state.apply(WatchEvent(EventType.DELETED, type(known).__name__, known))
+
+    def stop(self) -> None:
+        """Stop the plugins."""
+        stop_plugins([self.framework], asyncio.run)
+
+    def filter(self, pod: Pod) -> dict[str, Status]:
+        """Ask PreFilter and Filter. Returns: a status for every node, SUCCESS where the pod fits."""
+        snapshot = self.state.snapshot()
+        info = self.state.pod_info(pod)
+        _, diagnosis = find_feasible(self.framework, CycleState(info), info, snapshot)
+        return {name: diagnosis.status_of(name) for name in snapshot.nodes.names}
+
+    def score(self, pod: Pod) -> dict[str, int]:
+        """Ask PreScore and Score as well. Returns: the total of every node that fits; empty when every plugin skips.
+
+        Raises:
+            PluginError: a plugin failed, or a score is not between 0 and 100 after normalising.
+        """
+        snapshot = self.state.snapshot()
+        info = self.state.pod_info(pod)
+        state = CycleState(info)
+        result, _ = find_feasible(self.framework, state, info, snapshot)
+        if result is None or not result.fits.any():
+            return {}
+        try:
+            scores = self.framework.run_score(state, pod, result, is_whole=result.nodes is snapshot.nodes)
+        except PluginFault as fault:
+            raise PluginError(fault.status.message, plugin=fault.status.plugin, extension_point="score") from fault
+        return dict(zip(scores.nodes.names, scores.total.tolist(), strict=True)) if scores.by_plugin else {}
+
+
+def filter_all(
+    plugin: Plugin,
+    pod: Pod,
+    nodes: Sequence[KubeObject],
+    pods: Iterable[Pod] = (),
+    objects: Iterable[KubeObject] = (),
+) -> dict[str, Status]:
+    """What one plugin's PreFilter and Filter say of every node.
+
+    Returns: a status for every node, SUCCESS where the pod fits.
+
+    Example:
+        verdicts = filter_all(TeamNodes(args), make_pod("web", labels={"team": "shop"}), [make_node("n1")])
+        assert verdicts == {"n1": Status.SUCCESS}
+    """
+    return FakeCluster(plugin, nodes=nodes, pods=pods, objects=objects).filter(pod)
+
+
+def score_all(
+    plugin: Plugin,
+    pod: Pod,
+    nodes: Sequence[KubeObject],
+    pods: Iterable[Pod] = (),
+    objects: Iterable[KubeObject] = (),
+) -> dict[str, int]:
+    """One plugin's normalised scores of the nodes that pass its own filter, 0 to 100; empty when it skips the pod.
+
+    Raises:
+        PluginError: the plugin failed, or a score is not between 0 and 100 after normalising.
+    """
+    return FakeCluster(plugin, nodes=nodes, pods=pods, objects=objects).score(pod)
