@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from kubesched.framework import Framework, Logger, Plugin, Status, fault
+from kubesched.framework import Framework, Plugin, Status, fault
 from kubesched.queue import QueuedPodInfo
 
 __all__ = ["QueueOrder"]
@@ -27,10 +27,10 @@ class QueueOrder:
         self.has_key = plugin.defines("sort_key")
         self._hook: Any = plugin.sort_key if self.has_key else plugin.less
         self._name = plugin.name
-        self._logger: Logger = framework.handle.logger
+        self._handle = framework.handle
         self._faults: dict[str, Status] = {}
         self._example: tuple[Any, ...] | None = None
-        self._types: tuple[type, ...] = ()
+        self._types: list[type] = []
 
     def fault_of(self, uid: str) -> Status | None:
         """Why a pod that was popped had no place of its own; forgotten once it is told."""
@@ -46,9 +46,11 @@ class QueueOrder:
             self._blame(queued, error)
             return _FOREMOST
         if self._example is None:
-            self._example, self._types = key, tuple(map(type, key))
-        elif tuple(map(type, key)) != self._types and not _are_comparable(key, self._example):
-            self._logger.warning("QueueSort plugin %s: %r cannot be compared with %r", self._name, key, self._example)
+            self._example, self._types = key, [*map(type, key)]
+        elif [*map(type, key)] != self._types and not _are_comparable(key, self._example):
+            self._handle.logger.warning(
+                "QueueSort plugin %s: %r cannot be compared with %r", self._name, key, self._example
+            )
             return _LooseKey(key)
         return key
 
@@ -57,7 +59,7 @@ class QueueOrder:
         try:
             return self._asked(a, b)
         except Exception as error:
-            self._logger.warning("QueueSort plugin %s: %s: %s", self._name, type(error).__name__, error)
+            self._handle.logger.warning("QueueSort plugin %s: %s: %s", self._name, type(error).__name__, error)
         for queued in (a, b):
             try:
                 self._asked(queued, queued)
