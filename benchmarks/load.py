@@ -12,6 +12,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 
@@ -105,7 +106,7 @@ def pod(i: int, n_nodes: int) -> dict:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "annotations": {"example.com/config-hash": f"{i:064x}"},
+            "annotations": {"example.com/config-hash": f"sha256:{i:064x}"},
             "creationTimestamp": f"2026-01-01T{i // 3600 % 24:02}:{i // 60 % 60:02}:{i % 60:02}Z",
             "generateName": f"{app}-7d4b9c6f58-",
             "labels": {"app": app, "pod-template-hash": "7d4b9c6f58", "team": f"team-{i % 30}"},
@@ -199,14 +200,14 @@ def items(n_nodes: int, n_pods: int) -> Iterator[dict]:
     yield from (pod(i, n_nodes) for i in range(n_pods))
 
 
-def measure(path: Path, results: "multiprocessing.Queue[tuple[float, float, int]]") -> None:
+def measure(path: Path) -> tuple[float, float, int]:
     """Load in a process of its own, so that peak memory is the load's alone."""
     from kubesched.snapshot import load_snapshot
 
     before = time.perf_counter()
     loaded = load_snapshot(path)
     seconds = time.perf_counter() - before
-    results.put((seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, len(loaded.objects)))
+    return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, len(loaded.objects)
 
 
 def main() -> None:
@@ -222,11 +223,8 @@ def main() -> None:
         write(path, options.nodes, options.pods)
         runs = []
         for _ in range(options.repeat):
-            results = context.Queue()
-            process = context.Process(target=measure, args=(path, results))
-            process.start()
-            runs.append(results.get())
-            process.join()
+            with ProcessPoolExecutor(max_workers=1, mp_context=context) as executor:
+                runs.append(executor.submit(measure, path).result())
         report = {
             "nodes": options.nodes,
             "pods": options.pods,
