@@ -30,10 +30,19 @@ _MAX_SCORE: Final = 100
 
 
 class _FewRows(Nodes):
-    """A table of rows that are computed again; rules of one cycle share it and its columns."""
+    """A table of rows that are computed again; rules of one cycle share it and its columns.
 
-    def __init__(self, columns: NodeColumns, rows: npt.NDArray[np.intp]) -> None:
-        super().__init__(columns, rows)
+    Attributes:
+        freed: changed rows that no node has any more; they stand in no table.
+    """
+
+    def __init__(self, columns: NodeColumns, changed: npt.NDArray[np.intp]) -> None:
+        self.freed = changed[:0]
+        if columns.rows.free:
+            in_use = columns.alive[changed]
+            self.freed = changed[~in_use]
+            changed = changed[in_use]
+        super().__init__(columns, changed)
         self._matrices: dict[int, tuple[IntMatrix, IntMatrix]] = {}
 
     def _matrix(self, column: IntMatrix) -> IntMatrix:
@@ -170,11 +179,15 @@ class ColumnCache:
             column = self._keep(key, table, found.values)
             column.n_rejected = int(np.count_nonzero(found.values))
             column.status = found.status
-        elif len(few):
-            found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), len(few))
-            column.n_rejected -= int(np.count_nonzero(column.values[few.rows]))
-            column.n_rejected += int(np.count_nonzero(found.values))
-            column.values[few.rows] = found.values
+        else:
+            if len(few.freed):
+                column.n_rejected -= int(np.count_nonzero(column.values[few.freed]))
+                column.values[few.freed] = 0
+            if len(few):
+                found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), len(few))
+                column.n_rejected -= int(np.count_nonzero(column.values[few.rows]))
+                column.n_rejected += int(np.count_nonzero(found.values))
+                column.values[few.rows] = found.values
         column.generation = log.generation
         return column
 
@@ -210,10 +223,7 @@ class ColumnCache:
         self.n_updates += 1
         generation = self._columns.row_log.generation
         if self._few is None or self._few[0] != generation or self._few[1] != changed:
-            rows = np.array(changed, dtype=np.intp)
-            if self._columns.rows.free:
-                rows = rows[self._columns.alive[rows]]
-            self._few = (generation, changed, _FewRows(self._columns, rows))
+            self._few = (generation, changed, _FewRows(self._columns, np.array(changed, dtype=np.intp)))
         return self._few[2]
 
     def _all_rows(self) -> Nodes:

@@ -1,0 +1,118 @@
+"""Kept columns change nothing but the time: any walk, any eviction, the same decisions."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubesched.api import Container, Pod, Resources
+from kubesched.framework import ColumnCache, CycleState, Framework
+from kubesched.framework.column_cache import Rule
+from kubesched.plugins import IN_TREE_PLUGINS
+from kubesched.scheduler import build_frameworks, find_feasible
+from kubesched.setup import set_up
+from kubesched.state import ClusterState, PodInfo
+from kubesched.testing.builders import make_node, make_pod
+from tests.properties.cluster_walk import Walk, as_pod, generated
+
+FEATURES = ("ephemeral", "image-sizes", "inline-disks", "local", "pod-level", "resize", "selectors", "zones")
+OTHER_ARGS = b"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  pluginConfig:
+  - name: NodeResourcesFit
+    args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 2}, {name: example.com/gpu}]}}
+  - name: InterPodAffinity
+    args: {hardPodAffinityWeight: 50}
+"""
+STEPS = st.lists(st.tuples(st.sampled_from(Walk.STEPS), st.integers(0, 10**6)), min_size=1, max_size=12)
+
+
+def opinions(framework: Framework, info: PodInfo) -> dict[str, Any]:
+    """Everything that a profile says of a pod, by node name: every filter's verdicts, and every score."""
+    snapshot = framework.handle.snapshot()
+    cycle = CycleState(info)
+    result, diagnosis = find_feasible(framework, cycle, info, snapshot)
+    if result is None:
+        return {"preFilter": diagnosis.pre_filter_message}
+    names = result.nodes.names
+    said: dict[str, Any] = {"nodes": sorted(names)}
+    for rejection in result.rejections:
+        verdicts = rejection.verdicts
+        rejected = np.flatnonzero(verdicts.values).tolist()
+        said[rejection.plugin] = {names[i]: verdicts.status(int(verdicts.values[i])) for i in rejected}
+    if result.fits.any():
+        scores = framework.run_score(cycle, info.pod, result, is_whole=result.nodes is snapshot.nodes)
+        for plugin in scores.by_plugin:
+            said[f"{plugin} score"] = dict(zip(scores.nodes.names, scores.of(plugin).tolist(), strict=True))
+    return said
+
+
+def framework_of(state: ClusterState, config: bytes | None = None) -> Framework:
+    return build_frameworks(set_up(config).profiles, state)["default-scheduler"]
+
+
+@pytest.mark.parametrize("config", [None, OTHER_ARGS], ids=["defaults", "other args"])
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 2**16),
+    steps=STEPS,
+    features=st.lists(st.sampled_from(FEATURES), max_size=2, unique=True),
+    evictions=st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=12, max_size=12),
+)
+def test_what_is_kept_says_what_an_empty_cache_and_a_fresh_load_say(
+    config: bytes | None, seed: int, steps: list[tuple[str, int]], features: list[str], evictions: list[float]
+) -> None:
+    walk = Walk(seed, tuple(features))
+    probes = [as_pod(item) for item in generated(seed, pending=4, features=tuple(features)) if is_pending(item)]
+    keeps, forgets = framework_of(walk.state, config), framework_of(walk.state, config)
+    for (step, number), eviction in zip(steps, evictions, strict=False):
+        walk.step(step, number)
+        keeps.cache.evict(eviction)
+        for pod in probes:
+            info = walk.state.pod_info(pod)
+            forgets.cache.evict()
+            assert opinions(keeps, info) == opinions(forgets, info)
+    fresh = framework_of(walk.fresh(), config)
+    for pod in probes:
+        loaded = opinions(fresh, fresh.handle.state.pod_info(pod))
+        assert without_chance(opinions(keeps, walk.state.pod_info(pod))) == without_chance(loaded)
+
+
+def is_pending(item: dict) -> bool:
+    return item["kind"] == "Pod" and not item["spec"].get("nodeName")
+
+
+def without_chance(said: dict[str, Any]) -> dict[str, Any]:
+    """Without what depends on the order of events: ports that two pods took, and image sizes that two nodes report."""
+    return {key: value for key, value in said.items() if key not in ("NodePorts", "ImageLocality score")}
+
+
+def test_the_budget_holds_with_50000_distinct_pods() -> None:
+    state = ClusterState()
+    state.load([("Node", make_node(f"n{i}")) for i in range(3)])
+    cache = ColumnCache(state.columns, budget=1 << 20)
+    plugin = IN_TREE_PLUGINS["NodeResourcesFit"]()
+    fits = Rule(plugin, cache, "filter_nodes")
+    template = make_pod("p")
+    largest = 0
+    for number in range(50_000):
+        info = state.pod_info(with_request(template, f"{number}m"))
+        cycle = CycleState(info)
+        plugin.pre_filter(cycle, info.pod, state.snapshot().nodes)
+        column = cache.verdicts(fits, cycle, info.pod)
+        assert column.n_rejected == (3 if number > 4000 else 0)
+        largest = max(largest, cache.n_bytes)
+    assert 0.9 * cache.budget < largest <= cache.budget
+    assert sum(column.values.nbytes for column in cache._kept.values()) == cache.n_bytes
+
+
+def with_request(template: Pod, cpu: str) -> Pod:
+    container = Container("c", "app", Resources(requests={"cpu": cpu}))
+    spec = msgspec.structs.replace(template.spec, containers=(container,))
+    return msgspec.structs.replace(template, spec=spec)
