@@ -86,6 +86,9 @@ from kubesched.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
     VolumeAttachment,
+    VolumeNodeAffinity,
+    VolumeSpec,
+    VolumeStatus,
 )
 from kubesched.api.workloads import (
     Namespace,
@@ -160,6 +163,9 @@ __all__ = [
     "Value",
     "Volume",
     "VolumeAttachment",
+    "VolumeNodeAffinity",
+    "VolumeSpec",
+    "VolumeStatus",
     "WatchEvent",
     "WeightedPodAffinityTerm",
     "as_int64",

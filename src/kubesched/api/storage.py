@@ -13,6 +13,9 @@ __all__ = [
     "PersistentVolumeClaim",
     "StorageClass",
     "VolumeAttachment",
+    "VolumeNodeAffinity",
+    "VolumeSpec",
+    "VolumeStatus",
 ]
 
 
@@ -120,6 +123,7 @@ class CSINodeDriver(Value, frozen=True, gc=False):
 
     name: str = ""
     allocatable: CSINodeAllocatable | None = None
+    topology_keys: tuple[str, ...] | None = None
 
 
 class CSINodeSpec(Value, frozen=True, gc=False):

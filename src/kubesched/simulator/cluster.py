@@ -1,8 +1,7 @@
 """An API server and its controllers in memory: carries out the scheduler's actions and says what happened.
 
-What is simplified, on purpose: victims leave at once and are not recreated; a claim that is to be provisioned keeps the node that was
-selected for it, so that other pods with the claim fit only there, but no volume is made up; a volume that was reserved for a claim is
-bound to it at once.
+What is simplified, on purpose: victims leave at once and are not recreated; volumes are bound and provisioned at once (see
+`volume_controllers`).
 """
 
 from collections.abc import Callable
@@ -12,17 +11,14 @@ import msgspec
 from kubesched.api import (
     EventType,
     KubeObject,
-    PersistentVolume,
-    PersistentVolumeClaim,
     Pod,
     WatchEvent,
 )
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
+from kubesched.simulator.volume_controllers import VolumeControllers
 from kubesched.state import ClusterState
 
 __all__ = ["MemoryCluster"]
-
-_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 
 
 class MemoryCluster:
@@ -45,6 +41,7 @@ class MemoryCluster:
         self._state = state
         self._tell = tell
         self._version = 0
+        self._controllers = VolumeControllers(state.objects, tell)
 
     def perform(self, action: Action) -> ActionDone:
         """Carry out one action."""
@@ -93,22 +90,4 @@ class MemoryCluster:
 
     def _write(self, kind: str, obj: KubeObject) -> None:
         self._tell(WatchEvent(EventType.MODIFIED, kind, obj))
-        if isinstance(obj, PersistentVolume) and obj.spec.claim_ref is not None:
-            self._complete_binding(obj)
-
-    def _complete_binding(self, volume: PersistentVolume) -> None:
-        """The volume controller's part: the claim that a volume was reserved for becomes bound to it."""
-        reference = volume.spec.claim_ref
-        assert reference is not None
-        claim = self._state.objects.get("PersistentVolumeClaim", f"{reference.namespace}/{reference.name}")
-        bound = msgspec.structs.replace(volume, status=msgspec.structs.replace(volume.status, phase="Bound"))
-        self._tell(WatchEvent(EventType.MODIFIED, "PersistentVolume", bound))
-        if isinstance(claim, PersistentVolumeClaim) and not claim.spec.volume_name:
-            annotations = {**claim.annotations, _BIND_COMPLETED: "yes"}
-            bound_claim = msgspec.structs.replace(
-                claim,
-                metadata=msgspec.structs.replace(claim.metadata, annotations=annotations),
-                spec=msgspec.structs.replace(claim.spec, volume_name=volume.name),
-                status=msgspec.structs.replace(claim.status, phase="Bound"),
-            )
-            self._tell(WatchEvent(EventType.MODIFIED, "PersistentVolumeClaim", bound_claim))
+        self._controllers.written(obj)

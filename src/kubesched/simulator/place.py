@@ -77,6 +77,8 @@ def _placement(pod: Pod, placed: Placed | None) -> Placement:
     if placed.node:
         return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1)
     message = f"{placed.message} {placed.post_filter_message}".rstrip()
+    if not message.startswith("0/"):  # no FitError: a plugin failed
+        return Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message)
     found = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
     for outcome in placed.preemption:
         found.nominated_node, found.victims = outcome.node, outcome.victims

@@ -67,6 +67,11 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     scores: dict[str, int] = {}
     runners_up: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def is_left_pending(self) -> bool:
+        """Whether the pod was tried and has no place in the end."""
+        return self.state in (PodState.UNSCHEDULABLE, PodState.ERROR) or bool(self.evicted_by)
+
 
 class NodeFill(msgspec.Struct, frozen=True, rename="camel"):
     """How full a node is, before and after.

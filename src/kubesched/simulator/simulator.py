@@ -35,6 +35,7 @@ Progress = Callable[[int, int], None]
 """Told now and then: how many pods have been decided, and how many there are."""
 
 _PROGRESS_EVERY = 64
+_MAX_ERRORS = 10
 _LATER: Final = object()
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
@@ -90,7 +91,7 @@ class Simulator:
         )
         self._suspended: list[tuple[BindingCycle, Any, float]] = []
         self._outcomes: dict[str, Decision] = {}
-        self._last_error: dict[str, int] = {}
+        self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         self.pending = self._load(list(snapshot))
         start_plugins(self.frameworks.values(), asyncio.run)
 
@@ -137,7 +138,7 @@ class Simulator:
             if binding is not None:
                 self._drive(binding, None)
             elif decision.reason == "SchedulerError":
-                self._give_up_if_unchanged(decision)
+                self._give_up_if_hopeless(decision)
             return True
         return self._pass_time()
 
@@ -155,12 +156,13 @@ class Simulator:
         self._resume()
         return True
 
-    def _give_up_if_unchanged(self, decision: Decision) -> None:
-        """A pod that failed twice in the same cluster will fail again: stop trying it."""
-        n_changes = self.cluster.n_changes
-        if self._last_error.get(decision.pod.uid) == n_changes:
+    def _give_up_if_hopeless(self, decision: Decision) -> None:
+        """A pod that failed twice in the same cluster, or too often in any, is not tried again."""
+        uid, n_changes = decision.pod.uid, self.cluster.n_changes
+        last, n_errors = self._errors.get(uid, (-1, 0))
+        if last == n_changes or n_errors >= _MAX_ERRORS:
             self.scheduler.queue.delete(decision.pod)
-        self._last_error[decision.pod.uid] = n_changes
+        self._errors[uid] = (n_changes, n_errors + 1)
 
     # --- binding cycles ---
 
@@ -181,7 +183,7 @@ class Simulator:
             decision: Decision = end.value
             self._note(decision)
             if not decision.outcome.status.is_success:
-                self._give_up_if_unchanged(decision)
+                self._give_up_if_hopeless(decision)
 
     def _answer(self, request: object) -> tuple[Any, Exception | None]:
         """The answer to a request of a binding cycle, _LATER where there is none yet; or what is wrong with the request."""
