@@ -54,6 +54,21 @@ HOOKS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Extension point as configuration files spell it -> the methods that make a class take part there."""
 
+_FURTHER_HOOKS: Final = (
+    "start",
+    "stop",
+    "events_to_register",
+    "add_pods",
+    "remove_pods",
+    "filter_part",
+    "score_part",
+    "normalize_score",
+    "pre_bind_pre_flight",
+    "preempt",
+)
+"""Methods that the framework calls besides; they make a class take part nowhere."""
+_MAY_AWAIT: Final = ("start", "stop", "pre_bind", "bind", "post_bind")
+
 _ONE_FORM: Final = (("filter", "filter_nodes"), ("score", "score_nodes"), ("sort_key", "less"))
 
 
@@ -280,10 +295,21 @@ def _check_definition(cls: type[Plugin]) -> None:
                 f"{cls.__name__} defines both {forms[0]} and {forms[1]}: a rule is written once; delete one of them",
                 plugin=cls.__name__,
             )
-    for hooks in (*HOOKS.values(), ("add_pods", "remove_pods", "normalize_score", "start", "stop")):
+    for hooks in (*HOOKS.values(), _FURTHER_HOOKS):
         for hook in hooks:
             if cls.defines(hook):
                 _check_signature(cls, hook)
+                _check_is_plain(cls, hook)
+
+
+def _check_is_plain(cls: type[Plugin], hook: str) -> None:
+    """Nobody waits in a scheduling cycle: a coroutine there would be an answer of the wrong type, each time."""
+    if inspect.iscoroutinefunction(getattr(cls, hook)) and hook not in _MAY_AWAIT:
+        raise PluginDefinitionError(
+            f"{cls.__name__}.{hook} is a coroutine; only {', '.join(_MAY_AWAIT)} may be: write it as a plain function "
+            "and read in start what it needs",
+            plugin=cls.__name__,
+        )
 
 
 def _check_signature(cls: type[Plugin], hook: str) -> None:
