@@ -1,4 +1,4 @@
-"""A plugin that raises, or answers nonsense, costs the pod that it was asked about this attempt, and nobody else anything.
+"""A plugin that raises or answers nonsense costs the pod that it was asked about its attempt, and nobody else anything.
 
 The plugin of each case behaves well towards every pod but the one called `bad`. Whole runs in the simulator tell what
 becomes of that pod and of the others.

@@ -2,5 +2,19 @@
 
 from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.cluster import FakeCluster, filter_all, minimal_profile, score_all
+from kubesched.testing.contract import Check, check_plugin
+from kubesched.testing.scenario import Scenario, varied_scenario
 
-__all__ = ["FakeCluster", "filter_all", "make_node", "make_object", "make_pod", "minimal_profile", "score_all"]
+__all__ = [
+    "Check",
+    "FakeCluster",
+    "Scenario",
+    "check_plugin",
+    "filter_all",
+    "make_node",
+    "make_object",
+    "make_pod",
+    "minimal_profile",
+    "score_all",
+    "varied_scenario",
+]

@@ -1,0 +1,114 @@
+"""Checks of what a plugin answers, whichever form its rules have."""
+
+from typing import Any
+
+import msgspec
+
+from kubesched.api import KINDS, Pod
+from kubesched.framework import CycleState, Status, Wait
+from kubesched.state import ClusterState
+from kubesched.testing.cluster import FakeCluster
+from kubesched.testing.subject import Subject, difference
+
+__all__ = [
+    "check_any_node_order",
+    "check_reasons",
+    "check_same_answer_twice",
+    "check_score_range",
+    "check_snapshot_untouched",
+]
+
+
+def check_same_answer_twice(subject: Subject) -> None:
+    """The same instance answers a second time as it did the first; a new one in an equal cluster answers so, too."""
+    cluster, other = subject.cluster(), subject.cluster()
+    for pod in subject.scenario.pending:
+        first = subject.answers(cluster, pod)
+        found = difference(first, subject.answers(cluster, pod))
+        assert not found, f"{subject.name}: asked twice about pod {pod.key}, it answers differently: {found}"
+        found = difference(first, subject.answers(other, pod))
+        assert not found, f"{subject.name}: two instances answer differently about pod {pod.key}: {found}"
+
+
+def check_any_node_order(subject: Subject) -> None:
+    """A node is judged by what it is, not by where it stands in the list."""
+    cluster = subject.cluster()
+    reversed_cluster = subject.cluster(nodes=subject.scenario.nodes[::-1])
+    for pod in subject.scenario.pending:
+        found = difference(subject.answers(cluster, pod), subject.answers(reversed_cluster, pod))
+        assert not found, f"{subject.name}: the order of the nodes changes the answer about pod {pod.key}: {found}"
+
+
+def check_score_range(subject: Subject) -> None:
+    """Scores are within 0 and 100, after normalize_score where the class has one, whichever nodes are feasible."""
+    clusters = [subject.cluster(), *(subject.cluster(nodes=[node]) for node in subject.scenario.nodes)]
+    for cluster in clusters:
+        for pod in subject.scenario.pending:
+            _, scores = subject.answers(cluster, pod)
+            for name, score in scores.items():
+                assert 0 <= score <= 100, f"{subject.name}: pod {pod.key}: node {name} has the score {score}"
+
+
+def check_snapshot_untouched(subject: Subject) -> None:
+    """Filtering and scoring change neither the cluster nor the pod."""
+    cluster = subject.cluster()
+    before = _contents(cluster.state)
+    for pod in subject.scenario.pending:
+        pod_before = msgspec.json.encode(pod)
+        subject.answers(cluster, pod)
+        assert msgspec.json.encode(pod) == pod_before, f"{subject.name}: it changes pod {pod.key}"
+        after = _contents(cluster.state)
+        changed = [what for what in before if after.get(what) != before[what]]
+        assert not changed, f"{subject.name}: asked about pod {pod.key}, it changes {changed[0]} of the snapshot"
+
+
+def check_reasons(subject: Subject) -> None:
+    """Whoever rejects says why: users read it, and search for it."""
+    for status in subject.plugin_class.reasons:
+        _check_reason(subject, status, "its `reasons`")
+    cluster = subject.cluster()
+    for pod in subject.scenario.pending:
+        for name, status in subject.answers(cluster, pod)[0].items():
+            _check_reason(subject, status, f"pod {pod.key}, node {name}")
+        for hook, answer in _other_answers(subject, cluster, pod):
+            if not isinstance(answer, Wait):
+                _check_reason(subject, answer, f"pod {pod.key}, {hook}")
+
+
+def _other_answers(subject: Subject, cluster: FakeCluster, pod: Pod) -> list[tuple[str, Any]]:
+    """What pre_enqueue, reserve and permit say of a pod; reserve is undone again."""
+    (plugin,) = (plugin for plugin in cluster.framework.profile.plugins if isinstance(plugin, subject.plugin_class))
+    found: list[tuple[str, Any]] = []
+    if plugin.defines("pre_enqueue"):
+        found.append(("pre_enqueue", plugin.pre_enqueue(pod)))
+    fitting = [name for name, status in cluster.filter(pod).items() if status.is_success]
+    if plugin.defines("permit") and fitting and not plugin.defines("reserve"):
+        found.append(("permit", plugin.permit(CycleState(cluster.state.pod_info(pod)), pod, fitting[0])))
+    return found
+
+
+def _check_reason(subject: Subject, status: object, where: str) -> None:
+    assert isinstance(status, Status), f"{subject.name}: {where}: found {status!r}, which is no Status"
+    if status.is_rejected:
+        reasons: tuple[object, ...] = status.reasons
+        said = bool(reasons) and all(isinstance(reason, str) and bool(reason) for reason in reasons)
+        assert said, f"{subject.name}: {where}: {status.code.value} without a reason in words; found {status.reasons!r}"
+
+
+def _contents(state: ClusterState) -> dict[str, object]:
+    """Everything that a snapshot shows, by what it is called in messages."""
+    columns = state.columns
+    rows = sorted(columns.row_of.items())
+    found: dict[str, object] = {f"the {kind}s": _encoded(state, kind) for kind in KINDS}
+    for name in ("allocatable", "requested", "non_zero_requested"):
+        matrix = getattr(columns, name)
+        found[name] = {node: [amount for amount in matrix[:, row].tolist() if amount] for node, row in rows}
+    for name in ("allowed_pods", "n_pods", "unschedulable", "taint_ids"):
+        vector = getattr(columns, name)
+        found[name] = {node: vector[row].item() for node, row in rows}
+    found["the pods of a node"] = {node: [info.pod.uid for info in columns.pods[row]] for node, row in rows}
+    return found
+
+
+def _encoded(state: ClusterState, kind: str) -> list[bytes]:
+    return [msgspec.json.encode(known) for known in state.objects.list(kind)]

@@ -1,0 +1,168 @@
+"""Checks of rules over columns: they answer row by row, and what is kept of their answers stays true."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kubesched.api import KubeObject, Node, Pod
+from kubesched.framework import CycleState, Plugin, Status
+from kubesched.state import Nodes, PodBatch
+from kubesched.testing.builders import make_node, make_pod
+from kubesched.testing.cluster import FakeCluster
+from kubesched.testing.subject import Subject, difference
+
+__all__ = ["check_kept_columns", "check_moved_pods", "check_some_rows"]
+
+Change = tuple[str, Callable[[FakeCluster], None]]
+
+
+def check_some_rows(subject: Subject) -> None:
+    """A row gets the same answer whatever other rows the table has."""
+    cluster = subject.cluster()
+    nodes = cluster.nodes
+    everywhere = np.arange(len(nodes))
+    tables = [nodes.select(everywhere[[i]]) for i in range(len(nodes))]
+    tables += [nodes.select(everywhere[::2]), nodes.select(everywhere[::-1].copy()), nodes.copy()]
+    for pod in subject.scenario.pending:
+        for hook, ask in _column_hooks(subject, cluster, pod):
+            whole = ask(nodes)
+            for table in tables:
+                some = ask(table)
+                found = difference((_part(whole, some), {}), (some, {}))
+                assert not found, f"{subject.name}.{hook}: pod {pod.key}: asked about {table.names} alone: {found}"
+
+
+def _part(whole: dict[str, Status], some: dict[str, Status]) -> dict[str, Status]:
+    return {name: whole[name] for name in some}
+
+
+def _column_hooks(
+    subject: Subject, cluster: FakeCluster, pod: Pod
+) -> Iterator[tuple[str, Callable[[Nodes], dict[str, Status]]]]:
+    """The column hooks that get to run for a pod, ready to be asked about a table."""
+    plugin = _plugin_in(subject, cluster)
+    state = CycleState(cluster.state.pod_info(pod))
+    before = cluster.framework.run_pre_filter(state, pod, cluster.nodes)
+    if not before.status.is_success:
+        return
+
+    def filter_nodes(table: Nodes) -> dict[str, Status]:
+        result = cluster.framework.run_filter(state, pod, table, is_whole=False)
+        statuses = result.statuses()
+        return {name: statuses[position] for position, name in enumerate(table.names)}
+
+    def score_nodes(table: Nodes) -> dict[str, Status]:
+        scores = np.asarray(plugin.score_nodes(state, pod, table)).tolist()
+        return dict(zip(table.names, scores, strict=True))
+
+    if plugin.defines("filter_nodes") and plugin.name not in state.skip_filter:
+        yield "filter_nodes", filter_nodes
+    if plugin.defines("score_nodes"):
+        skips = plugin.defines("pre_score") and plugin.pre_score(state, pod, cluster.nodes).is_skip
+        if not skips:
+            yield "score_nodes", score_nodes
+
+
+def _plugin_in(subject: Subject, cluster: FakeCluster) -> Plugin:
+    (found,) = (plugin for plugin in cluster.framework.profile.plugins if isinstance(plugin, subject.plugin_class))
+    return found
+
+
+def check_kept_columns(subject: Subject) -> None:
+    """A kept column says after each change what the rule says when asked anew: `depends_on` and the parts are true.
+
+    The pods of the scenario are asked about in turn over one cache; nodes, pods and other objects change one by one.
+    """
+    cluster = subject.cluster()
+    pods = (*subject.scenario.pending, *_twins(subject.scenario.pending))
+    for what, change in _changes(subject):
+        change(cluster)
+        kept = [subject.answers(cluster, pod) for pod in pods]
+        for pod, said in zip(pods, kept, strict=True):
+            cluster.framework.cache.evict()
+            found = difference(said, subject.answers(cluster, pod))
+            assert not found, (
+                f"{subject.name}: after {what} a kept column about pod {pod.key} is not what the rule says: {found}; "
+                "depends_on, filter_part or score_part leaves out something that the rule reads"
+            )
+        for pod in pods:
+            subject.answers(cluster, pod)  # so that the next change finds columns to bring up to date
+
+
+def _twins(pods: tuple[Pod, ...]) -> list[Pod]:
+    """Pods that share most of what one of the scenario's pods is, and differ in one thing."""
+    first = pods[0]
+    return [
+        make_pod(f"{first.name}-twin", namespace=first.namespace, labels={**first.labels, "twin": "true"}),
+        make_pod(first.name, namespace="twin"),
+    ]
+
+
+def _changes(subject: Subject) -> Iterator[Change]:
+    """What happens to the cluster, one thing at a time."""
+    nodes, pods = subject.scenario.nodes, subject.scenario.pods
+    first, last = nodes[0], nodes[-1]
+    newcomer = make_pod("newcomer", labels={"app": "web"}, node=first.name, requests={"cpu": "1"}, host_ports=[5432])
+    yield "nothing changed", lambda cluster: None
+    yield "a pod came", lambda cluster: cluster.put(newcomer)
+    yield "a pod left", lambda cluster: cluster.remove(*pods[:1])
+    yield "a node got other labels", lambda cluster: cluster.put(_relabelled(first, last))
+    yield "a node got a taint", lambda cluster: cluster.put(make_node(first.name, taints=["new:NoSchedule"]))
+    yield "a node was cordoned", lambda cluster: cluster.put(_with_spec(first, {"unschedulable": True}))
+    yield "a node shrank", lambda cluster: cluster.put(_with_status(first, {"allocatable": {"cpu": "1", "pods": "2"}}))
+    yield "a node came", lambda cluster: cluster.put(make_node("newcomer", zone="a", labels={"disk": "ssd"}))
+    yield "a node left", lambda cluster: cluster.remove(last)
+    for known in subject.scenario.objects:
+        yield f"{type(known).__name__} {known.key} left", _removal(known)
+
+
+def _removal(known: KubeObject) -> Callable[[FakeCluster], None]:
+    return lambda cluster: cluster.remove(known)
+
+
+def _relabelled(node: Node, like: Node) -> Node:
+    own = {key: value for key, value in like.labels.items() if key != "kubernetes.io/hostname"}
+    return make_node(node.name, labels=own)
+
+
+def _with_spec(node: Node, spec: dict[str, object]) -> Node:
+    return make_node(node.name, labels=node.labels, spec=spec)
+
+
+def _with_status(node: Node, status: dict[str, object]) -> Node:
+    return make_node(node.name, labels=node.labels, status=status)
+
+
+def check_moved_pods(subject: Subject) -> None:
+    """In a what-if table a node is judged by the pods that it has there, as preemption and nominated pods need it.
+
+    Each pod of the scenario is taken off its node in a what-if table, and the verdict on that node is held against the
+    one in a cluster that never had the pod.
+    """
+    for gone in subject.scenario.pods:
+        cluster = subject.cluster()
+        without = subject.cluster(pods=[pod for pod in subject.scenario.pods if pod is not gone])
+        for pod in subject.scenario.pending:
+            moved = _verdict_without(cluster, pod, gone)
+            if moved is None:
+                continue
+            expected = without.filter(pod)[gone.node_name]
+            found = difference(({gone.node_name: expected}, {}), ({gone.node_name: moved}, {}))
+            assert not found, (
+                f"{subject.name}: pod {pod.key}: with pod {gone.key} moved away in a what-if table the verdict is not "
+                f"that of a cluster without it: {found}; add_pods and remove_pods must bring the state up to date"
+            )
+
+
+def _verdict_without(cluster: FakeCluster, pod: Pod, gone: Pod) -> Status | None:
+    """The verdict on the node of a pod that is taken off it; None where no filter runs."""
+    framework = cluster.framework
+    state = CycleState(cluster.state.pod_info(pod))
+    before = framework.run_pre_filter(state, pod, cluster.nodes)
+    position = cluster.nodes.position_of(gone.node_name)
+    info = cluster.state.placed(gone.uid)
+    if not before.status.is_success or before.node_names is not None or position is None or info is None:
+        return None
+    what_if = framework.what_if(state, pod, cluster.nodes.select(np.array([position], dtype=np.intp)))
+    what_if.remove(np.array([0], dtype=np.intp), PodBatch([info]))
+    return what_if.filter().statuses()[0]

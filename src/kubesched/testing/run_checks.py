@@ -1,0 +1,122 @@
+"""Checks of whole runs: every hook in its place, driven as the scheduler drives it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from kubesched.api import ActionType, Pod
+from kubesched.framework import CycleState, EventRegistration, Logger, Plugin, QueueingHint, Status
+from kubesched.simulator import Simulator
+from kubesched.testing.cluster import FakeCluster, minimal_profile
+from kubesched.testing.subject import Subject, difference
+
+__all__ = ["check_allowed_answers", "check_unreserve"]
+
+
+class _Warnings(Logger):
+    """Keeps warnings: that is where faults go that cost no pod anything."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def info(self, message: str, *args: object) -> None:
+        """Not asked for."""
+
+    def warning(self, message: str, *args: object) -> None:
+        """Keep it."""
+        self.texts.append(message % args)
+
+
+def check_allowed_answers(subject: Subject) -> None:
+    """No hook raises or answers what it may not, in a whole simulation and when it is asked by itself."""
+    cluster = subject.cluster()
+    plugin = next(one for one in cluster.framework.profile.plugins if isinstance(one, subject.plugin_class))
+    for pod in subject.scenario.pending:
+        subject.answers(cluster, pod)
+        if plugin.defines("pre_enqueue"):
+            _check_pre_enqueue(subject, plugin, pod)
+    if plugin.defines("events_to_register"):
+        _check_hints(subject, plugin)
+    _check_simulation(subject)
+
+
+def _check_pre_enqueue(subject: Subject, plugin: Plugin, pod: Pod) -> None:
+    status: object = plugin.pre_enqueue(pod)
+    fine = isinstance(status, Status) and (status.is_success or status.is_rejected)
+    assert fine, f"{subject.name}.pre_enqueue: pod {pod.key}: must return success or a rejection; found {status!r}"
+
+
+def _check_hints(subject: Subject, plugin: Plugin) -> None:
+    for entry in plugin.events_to_register():
+        assert isinstance(entry, EventRegistration), (
+            f"{subject.name}.events_to_register: must return a list of EventRegistration; found {entry!r} in it"
+        )
+        if entry.hint is None:
+            continue
+        for pod in subject.scenario.pending:
+            for old, new in _happenings(subject, entry):
+                answer: object = entry.hint(pod, old, new)
+                assert isinstance(answer, QueueingHint), (
+                    f"{subject.name}: its hint for {entry.event.label} must return a QueueingHint; found {answer!r}"
+                )
+
+
+def _happenings(subject: Subject, entry: EventRegistration) -> Iterator[tuple[Any, Any]]:
+    """(before, after) of objects of the scenario to which the event may have happened."""
+    scenario = subject.scenario
+    kind = entry.event.resource.value.rpartition("/")[2].removeprefix("Assigned").removeprefix("Unschedulable")
+    for known in (*scenario.nodes, *scenario.pods, *scenario.pending, *scenario.objects):
+        if type(known).__name__ != kind:
+            continue
+        if entry.event.action & ActionType.ADD:
+            yield None, known
+        if entry.event.action & ActionType.DELETE:
+            yield known, None
+        if entry.event.action & ActionType.UPDATE:
+            yield known, known
+
+
+def _check_simulation(subject: Subject) -> None:
+    scenario, warnings = subject.scenario, _Warnings()
+    objects = (*scenario.nodes, *scenario.pods, *scenario.pending, *scenario.objects)
+    simulator = Simulator(objects, [minimal_profile(subject.plugin())])
+    for framework in simulator.frameworks.values():
+        framework.handle.logger = warnings
+    failures: list[str] = []
+
+    def note(decision: Any) -> None:
+        if decision.reason == "SchedulerError" or 'running PostFilter plugin "' in decision.outcome.message:
+            failures.append(f"pod {decision.pod.key}: {decision.outcome.message}")
+
+    simulator.decisions = note
+    simulator.run()
+    problems = failures + warnings.texts
+    assert not problems, f"{subject.name}: {problems[0]}"
+
+
+def check_unreserve(subject: Subject) -> None:
+    """After unreserve everything is as before reserve; unreserve without reserve does no harm."""
+    cluster = subject.cluster()
+    for pod in subject.scenario.pending:
+        before = {other.key: subject.answers(cluster, other) for other in subject.scenario.pending}
+        fitting = [name for name, status in before[pod.key][0].items() if status.is_success]
+        for name in fitting[:2]:
+            for reserves in (True, False):
+                _reserve_and_undo(subject, cluster, pod, name, reserves=reserves)
+        for other in subject.scenario.pending:
+            found = difference(before[other.key], subject.answers(cluster, other))
+            assert not found, (
+                f"{subject.name}: reserve and unreserve for pod {pod.key} leave a trace: {other.key}: {found}"
+            )
+
+
+def _reserve_and_undo(subject: Subject, cluster: FakeCluster, pod: Pod, node_name: str, *, reserves: bool) -> None:
+    framework, state = cluster.framework, CycleState(cluster.state.pod_info(pod))
+    framework.run_pre_filter(state, pod, cluster.nodes)
+    framework.run_filter(state, pod, cluster.nodes, is_whole=False)
+    placed = cluster.state.assume(state.pod, node_name)
+    warnings = framework.handle.logger = _Warnings()
+    if reserves:
+        framework.run_reserve(state, placed.pod, node_name)
+    framework.run_unreserve(state, placed.pod, node_name)
+    cluster.state.forget(placed.pod)
+    assert not warnings.texts, f"{subject.name}: pod {pod.key}, node {node_name}: {warnings.texts[0]}"

@@ -1,0 +1,387 @@
+"""Every check of the contract catches a plugin that breaks it, and says how."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from kubesched.api import ActionType, ClusterEvent, EventResource
+from kubesched.config import FieldError, PluginArgs, child
+from kubesched.errors import ConfigError
+from kubesched.framework import DependsOn, EventRegistration, Plugin, PreFilterResult, Status, Wait
+from kubesched.testing import check_plugin, make_node, make_pod, varied_scenario
+
+NO = Status.unschedulable("no")
+
+
+class Good(Plugin):
+    """Keeps every promise: the team of a pod chooses among the nodes of that team, idle ones first."""
+
+    class Args(PluginArgs):
+        label: str = "team"
+        bonus: int = 10
+
+    depends_on = DependsOn.ROW
+    reasons = (Status.unresolvable("node(s) belonged to another team"),)
+
+    def filter_nodes(self, state, pod, nodes):
+        team = pod.labels.get(self.args.label)
+        if team is None:
+            return np.zeros(len(nodes), dtype=np.int8)
+        owners = [node.labels.get(self.args.label) for node in nodes]
+        return np.array([owner not in (None, team) for owner in owners], dtype=np.int8)
+
+    def filter_part(self, state, pod):
+        return pod.labels.get(self.args.label)
+
+    def score_nodes(self, state, pod, nodes):
+        return self.args.bonus * nodes.n_pods
+
+    def score_part(self, state, pod):
+        return None
+
+    def normalize_score(self, state, pod, scores):
+        return 100 - scores * 100 // max(int(scores.max(initial=0)), 1)
+
+
+def failures(plugin_class: type[Plugin], **options: Any) -> dict[str, str]:
+    """Check -> what it says, of those that fail."""
+    found = {}
+    for check in check_plugin(plugin_class, **options):
+        try:
+            check()
+        except AssertionError as failure:
+            found[str(check)] = str(failure)
+    return found
+
+
+def test_a_good_plugin_passes_every_check():
+    assert failures(Good, args={"bonus": 3}) == {}
+
+
+def test_checks_are_those_that_apply():
+    class OnlyPermit(Plugin):
+        def permit(self, state, pod, node_name):
+            return Wait(0.0)
+
+    assert [check.name for check in check_plugin(OnlyPermit)] == [
+        "args_survive_a_file",
+        "hooks_answer_what_is_allowed",
+        "a_reason_with_every_rejection",
+    ]
+
+
+def test_arguments_are_read_strictly_before_anything_is_checked():
+    with pytest.raises(ConfigError, match="bonsu"):
+        list(check_plugin(Good, args={"bonsu": 3}))
+
+
+class Growing(Good):
+    class Args(Good.Args):
+        def with_defaults(self):
+            return msgspec.structs.replace(self, bonus=self.bonus + 1)
+
+
+class NeverContent(Good):
+    class Args(Good.Args):
+        def validate(self, path):
+            return [FieldError.invalid(child(path, "bonus"), self.bonus, "must be another")]
+
+
+class Forgetful(Good):
+    def __init__(self, args=None):
+        super().__init__(msgspec.structs.replace(args or self.Args(), bonus=1))
+
+
+class NoneFilter(Plugin):
+    def filter(self, state, pod, node):
+        return None if node.labels.get("disk") else Status.SUCCESS
+
+
+class FloatScore(Plugin):
+    def score(self, state, pod, node):
+        return 0.5
+
+
+class NonePreEnqueue(Plugin):
+    def pre_enqueue(self, pod):
+        return None
+
+
+class NoneReserve(Plugin):
+    def reserve(self, state, pod, node_name):
+        return None
+
+
+class RaisingPostBind(Plugin):
+    def post_bind(self, state, pod, node_name):
+        raise ValueError("late")
+
+
+class NonePostFilter(Plugin):
+    def filter(self, state, pod, node):
+        return NO
+
+    def post_filter(self, state, pod, diagnosis):
+        return None
+
+
+class ListHint(Plugin):
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+    def events_to_register(self):
+        event = ClusterEvent(EventResource.NODE, ActionType.ADD)
+        return [EventRegistration(event, lambda pod, old, new: True)]
+
+
+class Moody(Plugin):
+    """Counts its calls."""
+
+    calls = 0
+
+    def score(self, state, pod, node):
+        self.calls += 1
+        return self.calls % 100
+
+
+class Shared(Plugin):
+    """Instances know of each other."""
+
+    n_instances = 0
+
+    def __init__(self, args=None):
+        super().__init__(args)
+        Shared.n_instances += 1
+        self.is_odd = Shared.n_instances % 2
+
+    def filter(self, state, pod, node):
+        return NO if self.is_odd else Status.SUCCESS
+
+
+class FirstOnly(Plugin):
+    """Prefers a place in the list."""
+
+    def pre_filter(self, state, pod, nodes):
+        return PreFilterResult(frozenset(nodes.names[:2]))
+
+
+class Relative(Good):
+    """Judges a row by the other rows of the table."""
+
+    depends_on = DependsOn.ANYTHING
+
+    def filter_nodes(self, state, pod, nodes):
+        return (nodes.n_pods > nodes.n_pods.min(initial=100)).astype(np.int8)
+
+
+class RelativeScore(Good):
+    depends_on = DependsOn.ANYTHING
+
+    def score_nodes(self, state, pod, nodes):
+        return np.full(len(nodes), len(nodes))
+
+
+class Greedy(Plugin):
+    """Writes into the columns."""
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+    def pre_filter(self, state, pod, nodes):
+        nodes.requested[0, 0] += 100
+        return Status.SUCCESS
+
+
+class Labeller(Plugin):
+    """Writes into an object."""
+
+    def score(self, state, pod, node):
+        node.node.metadata.labels["seen"] = "true"
+        return 1
+
+
+class Marker(Plugin):
+    """Writes into the pod."""
+
+    def score(self, state, pod, node):
+        pod.metadata.annotations["seen"] = "true"
+        return 1
+
+    def pre_score(self, state, pod, nodes):
+        return Status.SUCCESS if pod.annotations else Status.SKIP
+
+
+class HighScore(Plugin):
+    def score(self, state, pod, node):
+        return 50 * len(node.pods) + 60
+
+
+class Wordless(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable() if node.node.unschedulable else Status.SUCCESS
+
+
+class WordlessColumns(Good):
+    reasons = (Status.unschedulable(""),)
+
+
+class WordlessGate(Plugin):
+    def pre_enqueue(self, pod):
+        return Status.unresolvable() if pod.labels else Status.SUCCESS
+
+
+class StaleRows(Good):
+    """Reads the pods on a node and says that it does not."""
+
+    depends_on = DependsOn.NODE
+
+
+class StaleFilter(Good):
+    """Its part leaves out what it reads of the pod."""
+
+    def filter_part(self, state, pod):
+        return None
+
+
+class StaleScore(Good):
+    def score_nodes(self, state, pod, nodes):
+        return np.full(len(nodes), len(pod.name))
+
+    def score_part(self, state, pod):
+        return pod.namespace
+
+    def normalize_score(self, state, pod, scores):
+        return scores
+
+
+class StaleObjects(Good):
+    """Reads objects that no column follows."""
+
+    def filter_nodes(self, state, pod, nodes):
+        found = len(list(self.handle.list("Service")))
+        return np.full(len(nodes), 0 if found else 1)
+
+
+class Seen:
+    def __init__(self, n_pods: dict[str, int]) -> None:
+        self.n_pods = n_pods
+
+
+class StaleCounts(Plugin):
+    """Counts pods in pre_filter and does not hear of pods that are moved."""
+
+    def pre_filter(self, state, pod, nodes):
+        state.write(Seen({node.name: len(node.pods) for node in nodes}))
+        return Status.SUCCESS
+
+    def filter(self, state, pod, node):
+        return NO if state.read(Seen).n_pods[node.name] else Status.SUCCESS
+
+
+class Leaky(Plugin):
+    """Keeps what it reserved."""
+
+    def __init__(self, args=None):
+        super().__init__(args)
+        self.taken = set()
+
+    def filter(self, state, pod, node):
+        return NO if node.name in self.taken else Status.SUCCESS
+
+    def reserve(self, state, pod, node_name):
+        self.taken.add(node_name)
+        return Status.SUCCESS
+
+
+class FragileUnreserve(Plugin):
+    def __init__(self, args=None):
+        super().__init__(args)
+        self.taken = set()
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+    def reserve(self, state, pod, node_name):
+        self.taken.add(pod.uid)
+        return Status.SUCCESS
+
+    def unreserve(self, state, pod, node_name):
+        self.taken.remove(pod.uid)
+
+
+BROKEN = [
+    (Growing, "args_survive_a_file", "arguments come back from a file as Args(label='team', bonus=12), not as"),
+    (NeverContent, "args_survive_a_file", "the arguments do not hold: args.bonus: Invalid value: 10: must be another"),
+    (Forgetful, "args_survive_a_file", "__init__ must store the arguments that it is given"),
+    (NoneFilter, "hooks_answer_what_is_allowed", "filter must return Status.SUCCESS or a rejection; found None"),
+    (FloatScore, "hooks_answer_what_is_allowed", "score must return an int64; found 0.5"),
+    (
+        NonePreEnqueue,
+        "hooks_answer_what_is_allowed",
+        "pre_enqueue: pod default/plain: must return success or a rejecti",
+    ),
+    (NoneReserve, "hooks_answer_what_is_allowed", 'running Reserve plugin "NoneReserve": must return a Status'),
+    (RaisingPostBind, "hooks_answer_what_is_allowed", "PostBind plugin RaisingPostBind: late"),
+    (
+        NonePostFilter,
+        "hooks_answer_what_is_allowed",
+        'running PostFilter plugin "NonePostFilter": must return (PostFilt',
+    ),
+    (ListHint, "hooks_answer_what_is_allowed", "its hint for NodeAdd must return a QueueingHint; found True"),
+    (Moody, "same_answer_twice", "asked twice about pod default/plain, it answers differently: node n1: "),
+    (
+        Shared,
+        "same_answer_twice",
+        "two instances answer differently about pod default/plain: node n1: ",
+    ),
+    (FirstOnly, "same_answer_in_any_node_order", "the order of the nodes changes the answer about pod default/plain"),
+    (Relative, "same_answer_for_some_rows", "Relative.filter_nodes: pod default/plain: asked about ['n1'] alone"),
+    (RelativeScore, "same_answer_for_some_rows", "RelativeScore.score_nodes: pod default/plain: asked about ['n1'] a"),
+    (Greedy, "snapshot_untouched", "asked about pod default/plain, it changes requested of the snapshot"),
+    (Labeller, "snapshot_untouched", "it changes the Nodes of the snapshot"),
+    (Marker, "snapshot_untouched", "it changes pod default/red"),
+    (HighScore, "scores_from_0_to_100", "returns an invalid score 160, it should in the range of [0, 100]"),
+    (Wordless, "a_reason_with_every_rejection", "pod default/plain, node n6: Unschedulable without a reason in words"),
+    (WordlessColumns, "a_reason_with_every_rejection", "its `reasons`: Unschedulable without a reason in words"),
+    (WordlessGate, "a_reason_with_every_rejection", "pod default/red, pre_enqueue: UnschedulableAndUnresolvable with"),
+    (
+        StaleRows,
+        "kept_columns_stay_true",
+        "after a pod came a kept column about pod default/plain is not what the rule",
+    ),
+    (StaleFilter, "kept_columns_stay_true", "after nothing changed a kept column about pod default/red is not"),
+    (StaleScore, "kept_columns_stay_true", "depends_on, filter_part or score_part leaves out something"),
+    (StaleObjects, "kept_columns_stay_true", "after Service default/web left a kept column about pod default/plain"),
+    (StaleCounts, "moved_pods_count", "moved away in a what-if table the verdict is not that of a cluster without it"),
+    (Leaky, "unreserve_gives_back", "reserve and unreserve for pod default/plain leave a trace"),
+    (FragileUnreserve, "unreserve_gives_back", "Unreserve plugin FragileUnreserve: KeyError"),
+]
+
+
+@pytest.mark.parametrize(
+    ("plugin_class", "check", "words"), BROKEN, ids=[f"{name}-{broken.__name__}" for broken, name, _ in BROKEN]
+)
+def test_a_broken_promise_is_caught(plugin_class: type[Plugin], check: str, words: str):
+    found = failures(plugin_class)
+    assert check in found
+    assert words in found[check]
+    assert found[check].startswith(plugin_class.__name__)
+
+
+def test_every_check_has_a_plugin_that_breaks_it():
+    everything = {str(check) for broken, _, _ in [(Leaky, 0, 0), (Good, 0, 0)] for check in check_plugin(broken)}
+    assert everything == {check for _, check, _ in BROKEN}
+
+
+def test_the_scenario_can_be_extended_until_the_rule_says_no():
+    class NotOnFriday(Plugin):
+        def filter(self, state, pod, node):
+            return None if node.labels.get("day") == "friday" and pod.labels.get("risky") else Status.SUCCESS
+
+    assert failures(NotOnFriday) == {}
+    scenario = varied_scenario().extended(
+        nodes=[make_node("friday", labels={"day": "friday"})], pending=[make_pod("risky", labels={"risky": "yes"})]
+    )
+    assert "hooks_answer_what_is_allowed" in failures(NotOnFriday, scenario=scenario)
