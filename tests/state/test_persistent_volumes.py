@@ -1,0 +1,66 @@
+"""Free volumes follow the objects: the list of a class is kept while volumes are taken and given back."""
+
+from kubesched.api import EventType, WatchEvent
+from kubesched.state import ClusterState, VolumeWish
+from tests.plugins.one_plugin import load, read
+from tests.plugins.storage_objects import claim, volume
+
+ANY = VolumeWish(0, "Filesystem", "", frozenset(), None)
+
+
+def free(state: ClusterState, wish: VolumeWish = ANY, storage_class: str = "x") -> list[str]:
+    """The free volumes that will do, smallest first."""
+    persistent = state.volumes.persistent
+    listed = persistent.free(storage_class)
+    numbers = listed.numbers[:-1][listed.eligible(wish)]
+    return [persistent.by_number(number).volume.name for number in numbers.tolist()]
+
+
+def after(items: list[dict], *changes: dict) -> ClusterState:
+    """The state after these objects were put, the free volumes having been asked for before each."""
+    state = load(items)
+    for item in changes:
+        free(state)
+        state.apply(WatchEvent(EventType.MODIFIED, item["kind"], read(item)))
+    return state
+
+
+def test_free_volumes_come_smallest_first_and_equal_ones_in_order_of_appearance():
+    items = [volume("b", "x", size="2Gi"), volume("c", "x"), volume("a", "x"), volume("other", "y")]
+    assert free(load(items)) == ["c", "a", "b"]
+
+
+def test_a_volume_is_free_again_when_it_is_given_back():
+    items = [volume("a", "x"), volume("b", "x")]
+    assert free(after(items, volume("a", "x", taker="c"))) == ["b"]
+    assert free(after(items, volume("a", "x", taker="c"), volume("a", "x"))) == ["a", "b"]
+
+
+def test_a_volume_that_changed_while_it_was_taken_comes_back_as_it_is_now():
+    items = [volume("a", "x"), volume("b", "x", size="2Gi")]
+    assert free(after(items, volume("a", "x", size="3Gi", taker="c"), volume("a", "x", size="3Gi"))) == ["b", "a"]
+
+
+def test_a_volume_changes_its_class():
+    state = after([volume("a", "x")], volume("a", "y"))
+    assert (free(state), free(state, storage_class="y")) == ([], ["a"])
+
+
+def test_a_volume_comes_and_goes():
+    state = after([volume("a", "x")], volume("b", "x", size="500Mi"))
+    assert free(state) == ["b", "a"]
+    state.apply(WatchEvent(EventType.DELETED, "PersistentVolume", read(volume("b", "x"))))
+    assert free(state) == ["a"]
+
+
+def test_a_volume_that_is_too_small_will_not_do():
+    items = [volume("a", "x"), volume("b", "x", size="2Gi")]
+    assert free(load(items), ANY._replace(size=(2**30 + 1) * 10**9)) == ["b"]
+
+
+def test_reservations_follow_the_claim_ref():
+    wanted = read(claim("c", "x"))
+    state = after([volume("a", "x", taker="c"), volume("b", "x", taker="d")], volume("b", "x", taker="c"))
+    assert [known.volume.name for known in state.volumes.persistent.reserved_for(wanted)] == ["a", "b"]
+    state = after([volume("a", "x", taker="c")], volume("a", "x"))
+    assert state.volumes.persistent.reserved_for(wanted) == []
