@@ -40,6 +40,21 @@ def test_a_typed_list_says_what_its_items_are():
     assert isinstance(only, Node)
 
 
+def test_an_empty_list_of_any_kind_is_no_object():
+    lists = [
+        {"kind": "List", "apiVersion": "v1"},
+        {"kind": "EventList", "apiVersion": "v1", "items": None},
+        {"kind": "PodList", "apiVersion": "v1"},
+        {"kind": "JobList", "apiVersion": "batch/v1", "items": []},
+    ]
+    loaded = load_snapshot(stream(*lists))
+    assert (loaded.objects, loaded.skipped) == ((), {})
+
+
+def test_a_kind_may_end_in_list_and_be_an_object():
+    assert load_snapshot(stream(other("example.com/v1", "AllowList", "x"))).skipped == {"AllowList": 1}
+
+
 def test_several_json_documents_may_follow_one_another():
     loaded = load_snapshot(stream(listed(node("a")), node("b"), listed(), listed(node("c"), node("d"))))
     assert [o.name for o in loaded.objects] == ["a", "b", "c", "d"]

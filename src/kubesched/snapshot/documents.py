@@ -35,7 +35,7 @@ class Header(msgspec.Struct, rename="camel", gc=False):
 
 
 class _List(Header):
-    items: list[msgspec.Raw] | None = None
+    items: list[msgspec.Raw] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -126,17 +126,20 @@ def _end_of_value(error: Exception, data: bytes, start: int) -> int:
 
 
 def _document(raw: RawJson, number: int, label: str) -> Document:
+    """A JSON value as a document; a list is what says so in its kind, and of unknown kinds only what has items too."""
     where = f"{label}: document {number}" if number else label
+    items: object = msgspec.UNSET
     try:
         read = _read_list(raw)
         header, items = Header(read.api_version, read.kind), read.items
     except msgspec.ValidationError as error:
-        header, items = _read_odd_header(raw, where), None
+        header = _read_odd_header(raw, where)
         if header.kind in _LIST_KINDS:
             raise InputError(f"{where}: {describe_fault(error, bytes(raw))}") from error
-    if header.kind in _LIST_KINDS:
-        return Document(number, raw, header, items or [])
-    return Document(number, raw, header, items if header.kind and header.kind.endswith("List") else None)
+    has_items = items is not msgspec.UNSET and (header.kind or "").endswith("List")
+    if not has_items and header.kind not in _LIST_KINDS:
+        return Document(number, raw, header)
+    return Document(number, raw, header, items if isinstance(items, list) else [])
 
 
 def _read_odd_header(raw: RawJson, where: str) -> Header:
