@@ -52,13 +52,15 @@ def test_written_pod_level_requests_are_kept():
 def test_on_the_hosts_network_ports_are_host_ports():
     ports = [{"containerPort": 80}, {"containerPort": 81, "hostPort": 81, "protocol": "UDP"}]
     spec = defaulted(hostNetwork=True, containers=[{"name": "c", "ports": ports}])
-    assert [port["hostPort"] for port in spec["containers"][0]["ports"]] == [80, 81]
+    assert [(port["hostPort"], port["protocol"]) for port in spec["containers"][0]["ports"]] == [
+        (80, "TCP"),
+        (81, "UDP"),
+    ]
 
 
 def test_elsewhere_ports_are_not():
-    assert defaulted(containers=[{"name": "c", "ports": [{"containerPort": 80}]}])["containers"][0]["ports"] == [
-        {"containerPort": 80}
-    ]
+    (port,) = defaulted(containers=[{"name": "c", "ports": [{"containerPort": 80}]}])["containers"][0]["ports"]
+    assert port == {"containerPort": 80, "protocol": "TCP"}
 
 
 def test_the_scheduler_has_a_name():

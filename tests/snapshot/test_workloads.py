@@ -97,7 +97,7 @@ def test_the_claims_of_a_stateful_set_stand_before_their_pod_and_are_mounted():
         "Pending",
     )
     volumes = {volume.name: volume.persistent_volume_claim for volume in loaded.of(Pod)[0].volumes}
-    assert list(volumes) == ["tmp", "data"]
+    assert list(volumes) == ["data", "tmp"]
     assert volumes["data"].claim_name == "data-web-0"
 
 

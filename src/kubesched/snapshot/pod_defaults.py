@@ -33,8 +33,7 @@ def default_pod(pod: Document, classes: PriorityClasses) -> None:
     spec = pod["spec"]
     for container in _containers(spec):
         _default_requests(container)
-        if spec.get("hostNetwork"):
-            _default_host_ports(container)
+        _default_ports(container, on_host=bool(spec.get("hostNetwork")))
     _default_pod_requests(spec)
     spec["schedulerName"] = spec.get("schedulerName") or "default-scheduler"
     classes.admit(spec)
@@ -54,9 +53,11 @@ def _default_requests(container: Document) -> None:
         resources["requests"] = {**resources["limits"], **(resources.get("requests") or {})}
 
 
-def _default_host_ports(container: Document) -> None:
+def _default_ports(container: Document, *, on_host: bool) -> None:
     for port in container.get("ports") or ():
-        port["hostPort"] = port.get("hostPort") or port.get("containerPort", 0)
+        port["protocol"] = port.get("protocol") or "TCP"
+        if on_host:
+            port["hostPort"] = port.get("hostPort") or port.get("containerPort", 0)
 
 
 def _default_pod_requests(spec: Document) -> None:

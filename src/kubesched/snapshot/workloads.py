@@ -156,9 +156,8 @@ def _claim_of(stateful_set: Workload, template: Document, pod: str) -> tuple[str
 def _mount(spec: Document, claims: list[tuple[str, Document]]) -> None:
     """Give a pod its claims as volumes; one of the same name in the template gives way."""
     names = {name for name, _ in claims}
-    volumes = [volume for volume in spec.get("volumes") or () if volume.get("name") not in names]
-    for name, claim in claims:
-        volumes.append({"name": name, "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}})
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": c["metadata"]["name"]}} for name, c in claims]
+    volumes += [volume for volume in spec.get("volumes") or () if volume["name"] not in names]
     if volumes:
         spec["volumes"] = volumes
 
