@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kubesched.framework import Plugin, PreFilterResult, Status
+from kubesched.framework import Code, Plugin, PreFilterResult, Status
 from tests.plugins.one_plugin import Asked
 from tests.reference import framework as reference
 from tests.reference.cluster import Cluster
@@ -34,7 +34,7 @@ def _filtered(asked: Asked, slow: reference.Plugin, incoming: dict, cluster: Clu
     wanted = {node.name: slow.filter(incoming, node) for node in cluster.nodes}
     wanted = {name: status for name, status in wanted.items() if status}
     for what, found in _in_every_shape(asked, asked.filter):
-        yield f"filter {what}", {name: _status(one, plugin.name) for name, one in found.items()}, wanted
+        yield f"filter {what}", {name: as_filtered(one, plugin.name) for name, one in found.items()}, wanted
 
 
 def _scored(asked: Asked, slow: reference.Plugin, incoming: dict, cluster: Cluster) -> Iterator[tuple[str, Any, Any]]:
@@ -66,8 +66,17 @@ def _as_reference(answer: Status | PreFilterResult, plugin: str) -> reference.Pr
         return reference.PreFilter(nodes=answer.node_names)
     if answer.is_skip:
         return reference.SKIP
-    return reference.PreFilter() if answer.is_success else reference.PreFilter(status=_status(answer, plugin))
+    if answer.is_success:
+        return reference.PreFilter()
+    return reference.PreFilter(status=_status(answer, plugin, f'running PreFilter plugin "{plugin}"'))
 
 
-def _status(status: Status, plugin: str) -> reference.Status:
-    return reference.Status(reference.Code(status.code.value), status.reasons, plugin)
+def as_filtered(status: Status, plugin: str) -> reference.Status:
+    """A filter's rejection as the framework hands it on: a fault says where it happened."""
+    return _status(status, plugin, f'running "{plugin}" filter plugin')
+
+
+def _status(status: Status, plugin: str, where: str) -> reference.Status:
+    is_fault = status.code is Code.ERROR
+    reasons = (f"{where}: {status.message}",) if is_fault else status.reasons
+    return reference.Status(reference.Code(status.code.value), reasons, plugin)
