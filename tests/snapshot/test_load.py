@@ -111,6 +111,22 @@ def test_bad_objects_can_be_left_out():
     )
 
 
+def test_of_two_that_differ_the_first_is_kept_when_bad_objects_are_left_out():
+    loaded = load_snapshot(stream(listed(node(labels={"a": "1"}), node(labels={"a": "2"}))), skip_bad_objects=True)
+    assert [known.labels for known in loaded] == [{"a": "1"}]
+    assert len(loaded.bad) == 1
+
+
+def test_a_yaml_file_may_begin_like_json(tmp_path):
+    (tmp_path / "n.yaml").write_text("{apiVersion: v1, kind: Node, metadata: {name: a}}\n---\n" + json.dumps(node("b")))
+    assert [known.name for known in load_snapshot(tmp_path)] == ["a", "b"]
+
+
+def test_json_documents_may_be_set_apart_as_in_yaml():
+    text = "\n---\n".join(json.dumps(node(name)) for name in "ab")
+    assert [known.name for known in load_snapshot(io.StringIO(text + "\n---\n"))] == ["a", "b"]
+
+
 def test_progress_reaches_the_end(tmp_path):
     paths = [tmp_path / "a.json", tmp_path / "b.json"]
     for path in paths:
