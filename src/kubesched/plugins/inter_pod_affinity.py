@@ -24,7 +24,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import InterPodAffinityArgs
 from kubesched.plugins.pod_terms import ResolvedTerms, all_match, any_matches, resolved_terms
-from kubesched.state import DomainSums, Identity, Nodes, PodGroup, Rows, Snapshot, Term
+from kubesched.state import DomainSums, Has, Identity, Nodes, PodGroup, Rows, Snapshot, Term
 
 __all__ = ["InterPodAffinity"]
 
@@ -206,10 +206,12 @@ class InterPodAffinity(Plugin):
         found = before.copy()
         identities, which = changes.batch.identities()
         for term in _distinct_keys(found.terms.required_affinity):
-            matching = np.array([all_match(found.terms.required_affinity, pod) for pod in identities])[which]
+            matching = np.array([all_match(found.terms.required_affinity, pod) for pod in identities], dtype=np.bool_)[
+                which
+            ]
             found.affinity.moved(term.topology_key, changes.positions[matching], sign, len(changes.nodes))
         for term in found.terms.required_anti_affinity:
-            matching = np.array([any_matches((term,), pod) for pod in identities])[which]
+            matching = np.array([any_matches((term,), pod) for pod in identities], dtype=np.bool_)[which]
             found.anti_affinity.moved(term.topology_key, changes.positions[matching], sign, len(changes.nodes))
         self._move_existing(state, found, changes, sign)
         state.write(found)
@@ -218,9 +220,9 @@ class InterPodAffinity(Plugin):
         """Count the moved pods' own required anti-affinity terms in or out."""
         me = state.pod.identity.value
         namespace_labels = self.handle.snapshot().namespace_labels(me.namespace)
-        for position, info in zip(changes.positions.tolist(), changes.pods, strict=True):
-            if info.pod.spec.affinity is None:
-                continue
+        carrying = changes.batch.having(Has.ANTI_AFFINITY)
+        pods = changes.batch.chosen(carrying).infos
+        for position, info in zip(changes.positions[carrying].tolist(), pods, strict=True):
             for term in info.terms.value.required_anti_affinity:
                 if term.matches(me.namespace, me.labels, namespace_labels):
                     at = np.array([position], dtype=np.intp)

@@ -25,6 +25,7 @@ from kubesched.plugins.hints import is_placed
 from kubesched.state import (
     AttachedVolumes,
     CSIVolume,
+    Has,
     Nodes,
     PodVolumes,
     driver_limits,
@@ -113,7 +114,7 @@ class _OnNodes:
         faulty[list(attached.faults)] = True
         positions = np.flatnonzero(nodes.take(faulty)).tolist() if attached.faults else []
         self.faults = {position: attached.faults[nodes.row(position)] for position in positions}
-        for position in nodes.moved:
+        for position in nodes.moved(Has.VOLUMES):
             self._look_at(position)
 
     def _look_at(self, position: int) -> None:

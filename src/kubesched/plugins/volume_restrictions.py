@@ -22,7 +22,7 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.claim_hints import claim_hint
-from kubesched.state import NO_VOLUMES, Disk, Nodes, PodInfo, disks_conflict, pod_volumes
+from kubesched.state import NO_VOLUMES, Disk, Has, Nodes, PodInfo, disks_conflict, pod_volumes
 
 __all__ = ["VolumeRestrictions"]
 
@@ -101,7 +101,7 @@ class VolumeRestrictions(Plugin):
         if disks:
             conflicts = self.handle.state.volumes.use.rows_with_conflicts(disks, nodes.columns.capacity)
             has_no_disk = nodes.take(conflicts).copy()
-            for position in nodes.moved:
+            for position in nodes.moved(Has.VOLUMES):
                 has_no_disk[position] = _is_taken(disks, nodes.pods(position))
             verdicts[has_no_disk] = _NO_DISK
         return Verdicts(verdicts, self.reasons)

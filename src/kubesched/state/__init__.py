@@ -15,7 +15,7 @@ from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes
 from kubesched.state.objects import ObjectStore
 from kubesched.state.persistent_volumes import PersistentVolumes
 from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
-from kubesched.state.pod_table import PodBatch
+from kubesched.state.pod_table import Has, PodBatch
 from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, pod_volumes
 from kubesched.state.requests import DEFAULT_CPU_REQUEST, DEFAULT_MEMORY_REQUEST, PodRequests
 from kubesched.state.snapshot import Snapshot
@@ -41,6 +41,7 @@ __all__ = [
     "Disk",
     "DomainSums",
     "FreeVolumes",
+    "Has",
     "Identity",
     "KnownVolume",
     "LabelColumn",

@@ -16,7 +16,7 @@ from kubesched.engine import BoolVector, IntMatrix, IntVector
 from kubesched.state.columns import NodeColumns
 from kubesched.state.labels import Codes, LabelColumn
 from kubesched.state.pod_info import PodInfo, Port
-from kubesched.state.pod_table import PodBatch
+from kubesched.state.pod_table import Has, PodBatch
 
 __all__ = ["NodeInfo", "Nodes", "Rows", "WhatIfNodes"]
 
@@ -185,16 +185,16 @@ class Nodes:
         """The pods on one entry, in NodeInfo order."""
         return self.columns.pods[self.row(position)]
 
-    @property
-    def moved(self) -> Sequence[int]:
-        """The entries whose pods are not those that the cluster has there; none but in a what-if table."""
+    def moved(self, trait: Has) -> Sequence[int]:
+        """The entries that pods with this trait were put on or taken off; none but in a what-if table."""
         return ()
 
 
 class WhatIfNodes(Nodes):
     """A copy of a table on which pods come and go; the cluster does not notice. Every entry is a question of its own.
 
-    Sums move at once, all pods of a call in a few array operations. Lists of pods and host ports follow when somebody asks for them.
+    Sums move at once, all pods of a call in a few array operations. What hangs on single pods (host ports, the pods of an entry) is
+    worked out from the moves when somebody asks for it.
     """
 
     def __init__(self, source: Nodes) -> None:
@@ -202,14 +202,11 @@ class WhatIfNodes(Nodes):
         self._requested = source.requested.copy()
         self._non_zero_requested = source.non_zero_requested.copy()
         self._n_pods = source.n_pods.copy()
+        self._moves: list[tuple[int, Rows, PodBatch]] = []  # sign, positions, pods
         self._ports: dict[Port, BoolVector] | None = None
-        self._lists: dict[int, list[PodInfo]] = {}
-        self._unsettled: list[tuple[int, Rows, PodBatch]] = []
+        self._n_ports_moved = 0  # moves that _ports shows
         if isinstance(source, WhatIfNodes):
-            self._unsettled = list(source._unsettled)
-            self._lists = {position: list(pods) for position, pods in source._lists.items()}
-            if source._ports is not None:
-                self._ports = {entry: used.copy() for entry, used in source._ports.items()}
+            self._moves = list(source._moves)
 
     @property
     def requested(self) -> IntMatrix:
@@ -232,36 +229,37 @@ class WhatIfNodes(Nodes):
     @property
     def ports(self) -> Collection[Port]:
         """The host ports that are or were taken somewhere, moves included."""
-        self._settle()
-        return self._settled_ports().keys()
+        return self._moved_ports().keys()
 
     def port_used(self, entry: Port) -> BoolVector | None:
         """(n,) bool after the moves."""
-        self._settle()
-        return self._settled_ports().get(entry)
+        return self._moved_ports().get(entry)
 
     def pods(self, position: int) -> Sequence[PodInfo]:
         """The pods on one entry after the moves."""
-        self._settle()
-        moved = self._lists.get(position)
-        return super().pods(position) if moved is None else moved
+        there = super().pods(position)
+        for sign, positions, pods in self._moves:
+            moved = np.flatnonzero(positions == position)
+            for info in pods.chosen(moved).infos if len(moved) else ():
+                there = _with_move(there, info, sign)
+        return there
 
-    @property
-    def moved(self) -> Sequence[int]:
-        """The entries that pods were put on or taken off."""
-        self._settle()
-        return list(self._lists)
+    def moved(self, trait: Has) -> Sequence[int]:
+        """The entries that pods with this trait were put on or taken off, ascending."""
+        found = {position for _, positions, pods in self._moves for position in positions[pods.having(trait)].tolist()}
+        return sorted(found)
 
     def select(self, positions: npt.NDArray[np.intp]) -> "WhatIfNodes":
         """The entries as they stand after the moves, as a table of their own."""
-        self._settle()
         chosen = WhatIfNodes(Nodes(self.columns, self.all_rows[positions]))
         chosen._requested = self.requested[:, positions]
         chosen._non_zero_requested = self._non_zero_requested[:, positions]
         chosen._n_pods = self._n_pods[positions]
-        chosen._ports = {entry: used[positions] for entry, used in self._settled_ports().items()}
-        lists = self._lists
-        chosen._lists = {new: list(lists[old]) for new, old in enumerate(positions.tolist()) if old in lists}
+        place = np.full(len(self), -1, dtype=np.intp)
+        place[positions] = np.arange(len(positions))
+        for sign, moved, pods in self._moves:
+            kept = np.flatnonzero(place[moved] >= 0)
+            chosen._moves.append((sign, place[moved[kept]], pods.chosen(kept)))
         return chosen
 
     def add(self, positions: Rows, pods: PodBatch) -> None:
@@ -277,35 +275,30 @@ class WhatIfNodes(Nodes):
         np.add.at(self._non_zero_requested.T, positions, amounts[:, :2])
         np.add.at(self.requested.T, positions, amounts[:, 2:])
         np.add.at(self._n_pods, positions, sign)
-        self._unsettled.append((sign, positions, pods))
+        self._moves.append((sign, positions, pods))
 
-    def _settle(self) -> None:
-        """Bring lists and ports up to date with the moves."""
-        unsettled, self._unsettled = self._unsettled, []
-        for sign, positions, pods in unsettled:
-            for position, info in zip(positions.tolist(), pods.infos, strict=True):
-                self._settle_one(position, info, sign)
-
-    def _settle_one(self, position: int, info: PodInfo, sign: int) -> None:
-        listed = self._lists.get(position)
-        if listed is None:
-            listed = self._lists[position] = list(super().pods(position))
-        if sign > 0:
-            listed.append(info)
-        else:
-            place = listed.index(info)
-            listed[place] = listed[-1]
-            listed.pop()
-        for entry in info.ports.value:
-            ports = self._settled_ports()
-            if entry not in ports:
-                ports[entry] = np.zeros(len(self), dtype=np.bool_)
-            ports[entry][position] = sign > 0
-
-    def _settled_ports(self) -> dict[Port, BoolVector]:
+    def _moved_ports(self) -> dict[Port, BoolVector]:
         if self._ports is None:
             self._ports = {entry: self.take(used).copy() for entry, used in self.columns.ports.items()}
+        for sign, positions, pods in self._moves[self._n_ports_moved :]:
+            holding = pods.having(Has.PORTS)
+            for position, info in zip(positions[holding].tolist(), pods.chosen(holding).infos, strict=True):
+                for entry in info.ports.value:
+                    if entry not in self._ports:
+                        self._ports[entry] = np.zeros(len(self), dtype=np.bool_)
+                    self._ports[entry][position] = sign > 0
+        self._n_ports_moved = len(self._moves)
         return self._ports
+
+
+def _with_move(pods: Sequence[PodInfo], info: PodInfo, sign: int) -> list[PodInfo]:
+    """The pods of a node after one came, or left and the last one took its place."""
+    after = list(pods)
+    if sign > 0:
+        return [*after, info]
+    after[after.index(info)] = after[-1]
+    after.pop()
+    return after
 
 
 class NodeInfo:

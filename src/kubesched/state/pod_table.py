@@ -4,6 +4,7 @@ A pod that comes or goes is noted at once and written when somebody reads the co
 here. `PodBatch` is what rules get: some pods, by slot or one by one, with what is asked of them as arrays.
 """
 
+import enum
 from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING
@@ -13,14 +14,34 @@ import numpy.typing as npt
 
 from kubesched.engine import BoolVector, FloatVector, IntMatrix, IntVector, grown
 from kubesched.state.pod_info import Identity, Part, PodInfo
+from kubesched.state.pod_volumes import NO_VOLUMES
 from kubesched.state.requests import PodRequests
 
 if TYPE_CHECKING:
     from kubesched.state.columns import NodeColumns
 
-__all__ = ["PodBatch", "PodTable"]
+__all__ = ["Has", "PodBatch", "PodTable"]
 
 Slots = npt.NDArray[np.intp]
+
+
+class Has(enum.IntFlag):
+    """What only some pods have, so that rules which care for it need not look at the others."""
+
+    PORTS = enum.auto()
+    VOLUMES = enum.auto()
+    ANTI_AFFINITY = enum.auto()
+
+
+def _traits(info: PodInfo) -> int:
+    found = 0
+    if info.ports.value:
+        found |= Has.PORTS.value
+    if info.pod.spec.volumes and info.volumes is not NO_VOLUMES:
+        found |= Has.VOLUMES.value
+    if info.pod.spec.affinity is not None and info.terms.value.required_anti_affinity:
+        found |= Has.ANTI_AFFINITY.value
+    return found
 
 
 class PodTable:
@@ -38,6 +59,7 @@ class PodTable:
         self._place: IntVector = np.zeros(64, dtype=np.int64)
         self._priority: IntVector = np.zeros(64, dtype=np.int64)
         self._start: FloatVector = np.zeros(64, dtype=np.float64)
+        self._traits: IntVector = np.zeros(64, dtype=np.int64)
         self._requests: IntVector = np.zeros(64, dtype=np.int64)  # places in _request_parts
         self._identity: IntVector = np.zeros(64, dtype=np.int64)  # places in _identity_parts
         self._request_parts: dict[Part[PodRequests], int] = {}
@@ -108,6 +130,10 @@ class PodTable:
         parts = list(self._identity_parts)
         return [parts[number].value for number in numbers.tolist()], inverse.astype(np.intp)
 
+    def having(self, slots: Slots, trait: Has) -> Slots:
+        """Which of some pods have something: indices into `slots`, ascending."""
+        return np.flatnonzero(self._traits[slots] & trait.value)
+
     def _settle(self) -> None:
         """Write what was noted."""
         if not self._noted:
@@ -116,6 +142,7 @@ class PodTable:
             capacity = 2 * len(self.infos)
             self._row, self._place = grown(self._row, capacity), grown(self._place, capacity)
             self._priority, self._start = grown(self._priority, capacity), grown(self._start, capacity)
+            self._traits = grown(self._traits, capacity)
             self._requests, self._identity = grown(self._requests, capacity), grown(self._identity, capacity)
         slots = list(self._noted)
         self._noted.clear()
@@ -124,6 +151,7 @@ class PodTable:
         self._place[slots] = [0 if info is None else info.place for info in infos]
         self._priority[slots] = [0 if info is None else info.priority for info in infos]
         self._start[slots] = [inf if info is None else info.start for info in infos]
+        self._traits[slots] = [0 if info is None else _traits(info) for info in infos]
         requests, identities = self._request_parts, self._identity_parts
         self._requests[slots] = [
             0 if info is None else requests.setdefault(info.requests, len(requests)) for info in infos
@@ -185,6 +213,12 @@ class PodBatch:
         inverse = [parts.setdefault(info.requests, len(parts)) for info in self.infos]
         held: IntMatrix = columns.held_matrix(parts)[np.array(inverse, dtype=np.intp)]
         return held
+
+    def having(self, trait: Has) -> Slots:
+        """Which of these pods have something: indices, ascending."""
+        if self._table is not None and self._slots is not None:
+            return self._table.having(self._slots, trait)
+        return np.array([i for i, info in enumerate(self.infos) if _traits(info) & trait.value], dtype=np.intp)
 
     def identities(self) -> tuple[list[Identity], Slots]:
         """The distinct identities of these pods, and (pods,) which of them each has."""
