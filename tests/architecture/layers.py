@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from tests.architecture.sources import Import, Module, room_of
 
 LAYERS = (
-    {"errors"},
+    {"errors", "version"},
     {"engine", "api", "extender.wire"},
     {"state", "config"},
     {"framework"},
     {"queue"},
     {"scheduler", "plugins"},
     {"setup"},
-    {"cluster", "snapshot", "serving", "extender.client", "explain", "metrics"},
+    {"cluster", "snapshot", "serving", "extender.client", "explanation", "metrics"},
     {"extender.server", "live", "simulator"},
     {"web", "testing"},
     {"cli"},
@@ -35,7 +35,7 @@ COROUTINES = {
     "kubesched.plugins.volume_binding",
 }
 CLOCK_CALLS = {"now", "utcnow", "today"}
-ONLY_IN = {"click": {"cli"}, "rich": {"cli", "explain"}, "yaml": {"snapshot", "config", "cluster", "cli"}}
+ONLY_IN = {"click": {"cli"}, "rich": {"cli", "explanation"}, "yaml": {"snapshot", "config", "cluster", "cli"}}
 
 
 def check_layers(module: Module) -> list[str]:

@@ -1,0 +1,76 @@
+"""Holds a pod against a cluster: the whole profile, and every Filter plugin by itself."""
+
+from collections.abc import Mapping
+
+from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
+from kubesched.framework import CycleState, Framework, Handle, Plugin, PluginFault, Profile
+from kubesched.scheduler import find_feasible
+from kubesched.state import PodInfo, Snapshot
+
+__all__ = ["evaluate"]
+
+
+def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> Explanation:
+    """Explain one pod that is on no node.
+
+    Args:
+        framework: of the pod's profile, over the state to hold it against.
+        preempt: whether to ask PostFilter plugins when no node fits.
+    """
+    snapshot = framework.handle.snapshot()
+    cycle = CycleState(info)
+    result, diagnosis = find_feasible(framework, cycle, info, snapshot)
+    found = Explanation(info, framework.profile.scheduler_name, snapshot.nodes, diagnosis)
+    found.result = result
+    found.by_plugin = {name: _alone(one, info, snapshot) for name, one in _frameworks_of_one(framework).items()}
+    if found.fits:
+        _score(framework, cycle, found)
+    elif preempt:
+        found.preemption = _post_filter(framework, cycle, found)
+    return found
+
+
+def _frameworks_of_one(framework: Framework) -> Mapping[str, Framework]:
+    """Each Filter plugin in a profile of its own, with its PreFilter if the profile has that enabled."""
+    points = framework.profile.points
+    name = framework.profile.scheduler_name
+    ones = {}
+    for plugin in points["filter"]:
+        alone: dict[str, tuple[Plugin, ...]] = dict.fromkeys(points, ())
+        alone["filter"] = (plugin,)
+        alone["preFilter"] = (plugin,) if plugin in points["preFilter"] else ()
+        handle = Handle(framework.handle.state)
+        handle.nominated = framework.handle.nominated
+        ones[plugin.name] = Framework(Profile(name, 0, alone, {}, ()), framework.cache, handle)
+    return ones
+
+
+def _alone(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:
+    (plugin,) = framework.profile.points["filter"]
+    said = PluginVerdicts(plugin.name, snapshot.nodes)
+    cycle = CycleState(info)
+    before = framework.run_pre_filter(cycle, info.pod, snapshot.nodes)
+    said.skipped = plugin.name in cycle.skip_filter
+    if not before.status.is_success:
+        said.pre_filter = before.status
+    elif not said.skipped:
+        said.node_names = before.node_names
+        said.result = framework.run_filter_with_nominated(cycle, info.pod, snapshot.nodes, is_whole=True)
+    return said
+
+
+def _score(framework: Framework, cycle: CycleState, found: Explanation) -> None:
+    assert found.result is not None
+    try:
+        found.scores = framework.run_score(cycle, found.pod, found.result, is_whole=found.result.nodes is found.nodes)
+    except PluginFault as fault:
+        found.failure = fault.status
+
+
+def _post_filter(framework: Framework, cycle: CycleState, found: Explanation) -> Preemption | None:
+    if not framework.profile.points["postFilter"]:
+        return None
+    answer, status = framework.run_post_filter(cycle, found.pod, found.diagnosis)
+    if answer is None:
+        return Preemption("", (), 0, status.message)
+    return Preemption(answer.nominated_node_name or "", answer.victims, answer.n_pdb_violations, status.message)

@@ -1,0 +1,128 @@
+"""A cluster to ask about: loaded once, then any of its pods can be explained, pending or not."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from random import Random
+
+import msgspec
+
+from kubesched.api import KubeObject, Pod
+from kubesched.config import did_you_mean
+from kubesched.errors import InputError
+from kubesched.explanation.evaluate import evaluate
+from kubesched.explanation.explanation import Explanation
+from kubesched.framework import Framework
+from kubesched.scheduler import build_frameworks, start_plugins
+from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, Setup, set_up
+from kubesched.state import ClusterState, PodInfo
+
+__all__ = ["Explainer", "explain"]
+
+_NO_ARGS: Mapping[str, ArgsLike] = {}
+
+
+class Explainer:
+    """Explains pods of one cluster, which stays as it is.
+
+    Args:
+        snapshot: the objects of the cluster; pods without a node are pending and take no room.
+        setup: what decides.
+        nominations: whether room is kept for pending pods that are nominated to a node, as kube-scheduler does.
+
+    Attributes:
+        pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.
+    """
+
+    def __init__(self, snapshot: Iterable[KubeObject], setup: Setup, *, nominations: bool = True) -> None:
+        self.state = ClusterState()
+        objects = list(snapshot)
+        waiting = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished]
+        left_out = set(map(id, waiting))
+        self.state.load([(type(obj).__name__, obj) for obj in objects if id(obj) not in left_out])
+        self.frameworks: dict[str, Framework] = build_frameworks(setup.profiles, self.state, rng=Random(0))
+        start_plugins(self.frameworks.values(), asyncio.run)
+        served = [pod for pod in waiting if pod.scheduler_name in self.frameworks]
+        self.pending = sorted(served, key=lambda pod: -pod.priority)
+        if nominations:
+            nominated = _nominated(self.pending, self.state)
+            for framework in self.frameworks.values():
+                framework.handle.nominated = nominated
+
+    def explain(self, pod: Pod, *, preempt: bool = True) -> Explanation:
+        """Hold a pod that is on no node against the cluster.
+
+        Args:
+            preempt: whether to ask what PostFilter plugins would do when no node fits.
+        Raises:
+            InputError: no profile serves the pod.
+        """
+        framework = self.frameworks.get(pod.scheduler_name)
+        if framework is None:
+            names = ", ".join(self.frameworks)
+            raise InputError(f'pod {pod.key}: no profile has the scheduler name "{pod.scheduler_name}"; found: {names}')
+        return evaluate(framework, self.state.pod_info(pod), preempt=preempt)
+
+
+def explain(
+    snapshot: Iterable[KubeObject],
+    pod: str | Pod,
+    configuration: ConfigurationLike | Setup | Profiles = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+) -> Explanation:
+    """Say where a pod can go, and why not elsewhere.
+
+    Args:
+        snapshot: the objects of the cluster, as load_snapshot gives them.
+        pod: `namespace/name` of a pod in the snapshot, or any pod. If it is on a node, it is explained as if it were
+            not there yet; if the snapshot has a pod of that name, that one is left out.
+        configuration, plugins, plugin_args: what decides, as for load_configuration.
+    Raises:
+        InputError: there is no such pod, no profile serves it, or what decides cannot be read.
+        PluginError: a plugin cannot be loaded or started.
+    """
+    objects = list(snapshot)
+    found = pod if isinstance(pod, Pod) else find_pod(objects, pod)
+    others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == found.key)]
+    return Explainer(others, set_up(configuration, plugins, plugin_args)).explain(unplaced(found))
+
+
+def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
+    """The pod called `namespace/name`; the namespace may be left out where no other has a pod of that name.
+
+    Raises:
+        InputError: there is none, or several have the name.
+    """
+    pods = [obj for obj in objects if isinstance(obj, Pod)]
+    found = [pod for pod in pods if name in (pod.key, pod.name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(f'several pods are called "{name}": {", ".join(pod.key for pod in found)}; write one of these')
+    raise InputError(f'no pod is called "{name}"{_like(name, pods)}')
+
+
+def _like(name: str, pods: list[Pod]) -> str:
+    near = did_you_mean(name, [pod.key if "/" in name else pod.name for pod in pods])
+    return f"; {near}" if near else "; write namespace/name"
+
+
+def unplaced(pod: Pod) -> Pod:
+    """The pod before it was placed."""
+    if not pod.node_name:
+        return pod
+    spec = msgspec.structs.replace(pod.spec, node_name="")
+    status = msgspec.structs.replace(pod.status, nominated_node_name="")
+    before = msgspec.structs.replace(pod, spec=spec, status=status)
+    source = pod.__dict__.get("raw_source")
+    if source is not None:
+        before.__dict__["raw_source"] = source
+    return before
+
+
+def _nominated(pods: Iterable[Pod], state: ClusterState) -> dict[str, list[PodInfo]]:
+    found: dict[str, list[PodInfo]] = {}
+    for pod in pods:
+        if pod.status.nominated_node_name:
+            found.setdefault(pod.status.nominated_node_name, []).append(state.pod_info(pod))
+    return found

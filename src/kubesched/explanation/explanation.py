@@ -1,0 +1,156 @@
+"""Why a pod goes where it goes, or nowhere: what every plugin says about every node, and what follows from it."""
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import Pod
+from kubesched.framework import Diagnosis, FilterResult, Scores, Status
+from kubesched.state import Nodes, PodInfo
+
+__all__ = ["Explanation", "PluginVerdicts", "Preemption"]
+
+BoolVector = npt.NDArray[np.bool_]
+
+
+class PluginVerdicts:
+    """What one Filter plugin says by itself, whatever the others say.
+
+    Attributes:
+        plugin: its name.
+        pre_filter: its PreFilter's rejection of the pod, which stands for every node; None for none.
+        skipped: whether its PreFilter said that its filter has nothing to do.
+        node_names: the only nodes that its PreFilter thinks worth looking at; None for all.
+        result: its filter's verdicts over all nodes; None where it was not asked.
+    """
+
+    __slots__ = ("node_names", "nodes", "plugin", "pre_filter", "result", "skipped")
+
+    def __init__(self, plugin: str, nodes: Nodes) -> None:
+        self.plugin = plugin
+        self.nodes = nodes
+        self.pre_filter: Status | None = None
+        self.skipped = False
+        self.node_names: frozenset[str] | None = None
+        self.result: FilterResult | None = None
+
+    @property
+    def rejections(self) -> dict[str, Status]:
+        """Node -> why its filter rejects it, in the snapshot's order; what PreFilter says is left out."""
+        return {} if self.result is None else rejections_in(self.result)
+
+    @property
+    def rejected(self) -> BoolVector:
+        """(nodes,) bool: nodes that the plugin keeps the pod from, by PreFilter or Filter."""
+        if self.pre_filter is not None:
+            return np.ones(len(self.nodes), dtype=np.bool_)
+        found = np.zeros(len(self.nodes), dtype=np.bool_)
+        if self.result is not None:
+            found |= ~self.result.fits
+        if self.node_names is not None:
+            found |= np.array([name not in self.node_names for name in self.nodes.names], dtype=np.bool_)
+        return found
+
+    def status_of(self, position: int) -> Status:
+        """The plugin's verdict on one node; SUCCESS where it has no objection."""
+        if self.pre_filter is not None:
+            return self.pre_filter
+        if self.result is not None and not self.result.fits[position]:
+            return self.result.statuses()[position]
+        if self.node_names is not None and self.nodes.name(position) not in self.node_names:
+            return Status.unresolvable(f"node(s) didn't satisfy plugin {self.plugin}").by(self.plugin)
+        return Status.SUCCESS
+
+
+class Preemption:
+    """What PostFilter plugins would do for a pod that fits nowhere.
+
+    Attributes:
+        node_name: where room would be made; empty for nowhere.
+        victims: the pods that would be deleted there, most important first.
+        n_pdb_violations: how many of them a disruption budget protects.
+        message: what the plugins say.
+    """
+
+    __slots__ = ("message", "n_pdb_violations", "node_name", "victims")
+
+    def __init__(self, node_name: str, victims: tuple[PodInfo, ...], n_pdb_violations: int, message: str) -> None:
+        self.node_name = node_name
+        self.victims = victims
+        self.n_pdb_violations = n_pdb_violations
+        self.message = message
+
+
+class Explanation:
+    """One pod against one cluster.
+
+    Attributes:
+        info: the pod with its parts.
+        profile: the scheduler name that serves it.
+        nodes: the table of all nodes, in the snapshot's order.
+        by_plugin: what each Filter plugin says by itself, in the order in which filters run.
+        result: the verdicts of the whole profile on the nodes that PreFilter left; None when it left none.
+        diagnosis: why the nodes do not fit.
+        scores: of the feasible nodes; None when there are none, or when scoring failed.
+        failure: what ended the scoring, if anything did.
+        preemption: what PostFilter would do; None when the pod fits, or when nobody asked.
+    """
+
+    def __init__(self, info: PodInfo, profile: str, nodes: Nodes, diagnosis: Diagnosis) -> None:
+        self.info = info
+        self.profile = profile
+        self.nodes = nodes
+        self.diagnosis = diagnosis
+        self.by_plugin: dict[str, PluginVerdicts] = {}
+        self.result: FilterResult | None = None
+        self.scores: Scores | None = None
+        self.failure: Status | None = None
+        self.preemption: Preemption | None = None
+
+    @property
+    def pod(self) -> Pod:
+        """The pod, as it was held against the cluster."""
+        return self.info.pod
+
+    @property
+    def fits(self) -> bool:
+        """Whether some node passes every filter."""
+        return self.result is not None and bool(self.result.fits.any())
+
+    @property
+    def message(self) -> str:
+        """The FitError text when no node fits, what went wrong when scoring failed, else empty."""
+        if self.fits:
+            return "" if self.failure is None else self.failure.message
+        return self.diagnosis.message
+
+    @cached_property
+    def rejections(self) -> dict[str, Status]:
+        """Node -> the first rejection of the whole profile, in the snapshot's order.
+
+        Nodes that pass are left out, and so are nodes that PreFilter left out.
+        """
+        return {} if self.result is None else rejections_in(self.result)
+
+    @cached_property
+    def feasible(self) -> list[str]:
+        """The nodes that pass everything, in the snapshot's order."""
+        if self.result is None:
+            return []
+        names = self.result.nodes.names
+        return [names[position] for position in np.flatnonzero(self.result.fits).tolist()]
+
+    @cached_property
+    def best(self) -> list[str]:
+        """The nodes with the highest total, in the snapshot's order."""
+        if self.scores is None:
+            return []
+        total = self.scores.total
+        return [self.scores.nodes.name(position) for position in np.flatnonzero(total == total.max()).tolist()]
+
+
+def rejections_in(result: FilterResult) -> dict[str, Status]:
+    """Node -> its first rejection, in the order of the table."""
+    statuses, names = result.statuses(), result.nodes.names
+    return {names[position]: statuses[position] for position in np.flatnonzero(statuses.index).tolist()}

@@ -1,0 +1,48 @@
+"""An explanation as one line of JSON: the fields by which any implementation is held against kube-scheduler."""
+
+from typing import Any
+
+from kubesched.explanation.explanation import Explanation, PluginVerdicts
+from kubesched.framework import Status
+
+__all__ = ["as_line"]
+
+
+def as_line(explanation: Explanation) -> dict[str, Any]:
+    """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best` and `message`.
+
+    docs/reference/output.md describes them. Empty ones are left out; lists of nodes and of reasons are sorted.
+    """
+    line: dict[str, Any] = {"pod": explanation.pod.key, "profile": explanation.profile}
+    line["plugins"] = {name: _verdicts(said) for name, said in explanation.by_plugin.items()}
+    line["filter"] = {name: rejection(status) for name, status in explanation.rejections.items()}
+    line["feasible"] = sorted(explanation.feasible)
+    line["message"] = explanation.message
+    if explanation.scores is not None:
+        names = explanation.scores.nodes.names
+        scores = {plugin: explanation.scores.of(plugin).tolist() for plugin in explanation.scores.by_plugin}
+        line["scores"] = {plugin: dict(zip(names, values, strict=True)) for plugin, values in scores.items()}
+        line["total"] = dict(zip(names, explanation.scores.total.tolist(), strict=True))
+        line["best"] = sorted(explanation.best)
+    return {name: value for name, value in line.items() if value or name == "plugins"}
+
+
+def rejection(status: Status) -> dict[str, Any]:
+    """A verdict: `code`, the `plugin` behind it if there is one, and its `reasons`, sorted."""
+    said: dict[str, Any] = {"code": status.code.value, "reasons": sorted(status.reasons)}
+    if status.plugin:
+        said["plugin"] = status.plugin
+    return said
+
+
+def _verdicts(said: PluginVerdicts) -> dict[str, Any]:
+    if said.pre_filter is not None:
+        return {"preFilter": rejection(said.pre_filter)}
+    if said.skipped:
+        return {"skipped": True}
+    found: dict[str, Any] = {}
+    if said.node_names is not None:
+        found["nodes"] = sorted(said.node_names)
+    if rejections := said.rejections:
+        found["filter"] = {name: rejection(status) for name, status in rejections.items()}
+    return found
