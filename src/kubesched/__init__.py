@@ -1,0 +1,204 @@
+"""kube-scheduler's decisions in Python: simulate them, explain them, and write plugins that take part in them.
+
+Example:
+    from kubesched import Simulator, explain, load_snapshot
+
+    snapshot = load_snapshot("cluster.json")
+    for placement in Simulator(snapshot).run().placements:
+        print(placement.pod, placement.node or placement.message)
+    print(explain(snapshot, "shop/web-7").message)
+
+Every public name is imported from here. It is loaded when it is first used, so that importing kubesched is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from kubesched.version import VERSION
+
+if TYPE_CHECKING:
+    from kubesched.api import (
+        ActionType,
+        ClusterEvent,
+        EventResource,
+        KubeObject,
+        Node,
+        PersistentVolume,
+        PersistentVolumeClaim,
+        Pod,
+        Taint,
+        Toleration,
+    )
+    from kubesched.config import FieldError, KubeSchedulerConfiguration, PluginArgs
+    from kubesched.engine import BoolVector, IntVector
+    from kubesched.errors import (
+        ClusterError,
+        ConfigError,
+        ExtenderError,
+        InputError,
+        KubeschedError,
+        ObjectError,
+        PluginDefinitionError,
+        PluginError,
+        QuantityError,
+        SelectorError,
+        StateError,
+    )
+    from kubesched.explanation import Explainer, Explanation, explain
+    from kubesched.framework import (
+        Code,
+        CycleState,
+        DependsOn,
+        Diagnosis,
+        EventRegistration,
+        Handle,
+        Plugin,
+        PodChanges,
+        PostFilterResult,
+        PreFilterResult,
+        QueueingHint,
+        Status,
+        Verdicts,
+        Wait,
+        default_normalize,
+    )
+    from kubesched.scheduler import TieBreak
+    from kubesched.setup import Setup, load_configuration, set_up
+    from kubesched.simulator import Placement, PodState, Report, Simulator
+    from kubesched.snapshot import ClusterObjects, load_snapshot, read_pod, write_snapshot
+    from kubesched.state import NodeInfo, Nodes, PodInfo, Snapshot
+
+__all__ = [
+    "ActionType",
+    "BoolVector",
+    "ClusterError",
+    "ClusterEvent",
+    "ClusterObjects",
+    "Code",
+    "ConfigError",
+    "CycleState",
+    "DependsOn",
+    "Diagnosis",
+    "EventRegistration",
+    "EventResource",
+    "Explainer",
+    "Explanation",
+    "ExtenderError",
+    "FieldError",
+    "Handle",
+    "InputError",
+    "IntVector",
+    "KubeObject",
+    "KubeSchedulerConfiguration",
+    "KubeschedError",
+    "Node",
+    "NodeInfo",
+    "Nodes",
+    "ObjectError",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Placement",
+    "Plugin",
+    "PluginArgs",
+    "PluginDefinitionError",
+    "PluginError",
+    "Pod",
+    "PodChanges",
+    "PodInfo",
+    "PodState",
+    "PostFilterResult",
+    "PreFilterResult",
+    "QuantityError",
+    "QueueingHint",
+    "Report",
+    "SelectorError",
+    "Setup",
+    "Simulator",
+    "Snapshot",
+    "StateError",
+    "Status",
+    "Taint",
+    "TieBreak",
+    "Toleration",
+    "Verdicts",
+    "Wait",
+    "__version__",
+    "default_normalize",
+    "explain",
+    "load_configuration",
+    "load_snapshot",
+    "read_pod",
+    "set_up",
+    "write_snapshot",
+]
+
+__version__: Final = VERSION
+
+_ROOMS: Final = {
+    "api": (
+        "ActionType",
+        "ClusterEvent",
+        "EventResource",
+        "KubeObject",
+        "Node",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "Pod",
+        "Taint",
+        "Toleration",
+    ),
+    "config": ("FieldError", "KubeSchedulerConfiguration", "PluginArgs"),
+    "engine": ("BoolVector", "IntVector"),
+    "errors": (
+        "ClusterError",
+        "ConfigError",
+        "ExtenderError",
+        "InputError",
+        "KubeschedError",
+        "ObjectError",
+        "PluginDefinitionError",
+        "PluginError",
+        "QuantityError",
+        "SelectorError",
+        "StateError",
+    ),
+    "explanation": ("Explainer", "Explanation", "explain"),
+    "framework": (
+        "Code",
+        "CycleState",
+        "DependsOn",
+        "Diagnosis",
+        "EventRegistration",
+        "Handle",
+        "Plugin",
+        "PodChanges",
+        "PostFilterResult",
+        "PreFilterResult",
+        "QueueingHint",
+        "Status",
+        "Verdicts",
+        "Wait",
+        "default_normalize",
+    ),
+    "scheduler": ("TieBreak",),
+    "setup": ("Setup", "load_configuration", "set_up"),
+    "simulator": ("Placement", "PodState", "Report", "Simulator"),
+    "snapshot": ("ClusterObjects", "load_snapshot", "read_pod", "write_snapshot"),
+    "state": ("NodeInfo", "Nodes", "PodInfo", "Snapshot"),
+}
+"""Where each name comes from: room -> names."""
+
+_ROOM_OF: Final = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    room = _ROOM_OF.get(name)
+    if room is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{room}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
