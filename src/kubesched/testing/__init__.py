@@ -3,6 +3,7 @@
 from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.cluster import FakeCluster, filter_all, minimal_profile, score_all
 from kubesched.testing.contract import Check, check_plugin
+from kubesched.testing.golden import record_golden, run_golden
 from kubesched.testing.scenario import Scenario, varied_scenario
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "make_object",
     "make_pod",
     "minimal_profile",
+    "record_golden",
+    "run_golden",
     "score_all",
     "varied_scenario",
 ]

@@ -1,0 +1,128 @@
+"""Recorded cases: what was decided for a snapshot once, held against what is decided now.
+
+A case is one JSON object with the fields `snapshot` (a v1 List), `config` (KubeSchedulerConfiguration as text, or
+null), `eval` (every plugin's opinion of every node, one entry per pending pod) and `place` (where the pods went, one
+after another); tests/golden/README.md of kubesched describes the entries. Those there were recorded from kube-scheduler
+itself; an author records cases of plugins of their own and replays them, so that no decision changes unnoticed.
+"""
+
+import gzip
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.explanation import Explainer, as_line
+from kubesched.scheduler import TieBreak
+from kubesched.setup import ArgsLike, PluginLike, set_up
+from kubesched.simulator import Simulator, place
+from kubesched.snapshot import load_snapshot
+
+__all__ = ["record_golden", "run_golden"]
+
+Case = Mapping[str, Any]
+Lines = list[dict[str, Any]]
+
+_NO_ARGS: Final[Mapping[str, ArgsLike]] = {}
+
+
+def run_golden(
+    case: str | os.PathLike[str] | Case,
+    *,
+    configuration: str | None = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+) -> list[str]:
+    """Decide a recorded case again.
+
+    Args:
+        case: the case, or its file: JSON, packed with gzip or not.
+        configuration: text to use in place of the case's own.
+        plugins, plugin_args: plugins of your own, as for load_configuration.
+    Returns: one sentence per difference, none when everything is as recorded. Of preemption any recorded outcome is
+        right; empty fields and absent ones are the same.
+
+    Example:
+        assert run_golden("tests/cases/team-zone.json.gz", plugins=[TeamZone]) == []
+    """
+    recorded = case if isinstance(case, Mapping) else _read_case(Path(case))
+    text = recorded.get("config") if configuration is None else configuration
+    explained, placed = _decide(recorded["snapshot"], text, plugins, plugin_args)
+    return [
+        *_differences("eval", recorded.get("eval") or [], explained),
+        *_differences("place", recorded.get("place") or [], placed),
+    ]
+
+
+def record_golden(
+    snapshot: Mapping[str, Any],
+    *,
+    configuration: str | None = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+) -> dict[str, Any]:
+    """Decide a snapshot and give what there is to keep: a case for run_golden, plain values ready for json.dump.
+
+    Args:
+        snapshot: a v1 List, as `kubectl get nodes,pods -A -o json` gives it.
+    """
+    explained, placed = _decide(snapshot, configuration, plugins, plugin_args)
+    return {"config": configuration, "snapshot": dict(snapshot), "eval": explained, "place": placed}
+
+
+def _read_case(path: Path) -> Case:
+    packed = path.read_bytes()
+    case: Case = msgspec.json.decode(gzip.decompress(packed) if path.suffix == ".gz" else packed)
+    return case
+
+
+def _decide(
+    snapshot: Mapping[str, Any], text: str | None, plugins: Iterable[PluginLike], plugin_args: Mapping[str, ArgsLike]
+) -> tuple[Lines, Lines]:
+    """The lines of `eval` and of `place`."""
+    cluster = load_snapshot(io.BytesIO(msgspec.json.encode(snapshot)))
+    configuration = text.encode() if text else None
+    chosen = list(plugins)
+    explainer = Explainer(cluster, set_up(configuration, chosen, plugin_args), nominations=False)
+    explained = [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]
+    simulator = Simulator(cluster, set_up(configuration, chosen, plugin_args))
+    return _as_json(explained), _as_json(list(place(simulator, TieBreak.FIRST)))
+
+
+def _as_json(lines: list[Any]) -> Lines:
+    """What a file has after writing the lines."""
+    read: Lines = msgspec.json.decode(msgspec.json.encode(lines))
+    return read
+
+
+def _differences(mode: str, recorded: Lines, found: Lines) -> Iterator[str]:
+    by_pod = {line["pod"]: line for line in found}
+    order = [line["pod"] for line in recorded]
+    if order != list(by_pod):
+        yield f"{mode}: the pods are {list(by_pod)}, recorded are {order}"
+    for wanted in recorded:
+        mine = by_pod.get(wanted["pod"], {})
+        for field in sorted({*wanted, *mine}):
+            said, kept = _without_empty(mine.get(field)), _without_empty(wanted.get(field))
+            if said != kept and not (field == "preemption" and said and all(one in (kept or []) for one in said)):
+                yield f"{mode}: pod {wanted['pod']}: {_shown(field, said, kept)}"
+
+
+def _shown(field: str, said: Any, kept: Any) -> str:
+    """The field, and the members of it that differ where it is a table."""
+    if isinstance(said, dict) and isinstance(kept, dict):
+        member = next(name for name in sorted({*said, *kept}) if said.get(name) != kept.get(name))
+        return _shown(f"{field}.{member}", said.get(member), kept.get(member))
+    return f"{field} is {said!r}, recorded is {kept!r}"
+
+
+def _without_empty(value: Any) -> Any:
+    """Without empty members at any depth; None where nothing is left. Numbers stay, 0 among them."""
+    if isinstance(value, dict):
+        value = {name: kept for name, member in value.items() if (kept := _without_empty(member)) is not None}
+    elif isinstance(value, list):
+        value = [_without_empty(member) for member in value]
+    return None if value in ({}, [], "") or value is False else value
