@@ -122,9 +122,10 @@ def _move(state: CycleState, changes: PodChanges, sign: int) -> None:
     if not exclusive.names:
         return
     delta = np.zeros(len(changes.nodes), dtype=np.int64) if exclusive.delta is None else exclusive.delta.copy()
-    for position, info in zip(changes.positions.tolist(), changes.pods, strict=True):
-        if info.volumes.claims:
-            delta[position] += sign * sum(name in exclusive.names for name in info.volumes.direct_claims)
+    with_volumes = changes.batch.having(Has.VOLUMES)
+    positions = changes.positions[with_volumes].tolist()
+    for position, info in zip(positions, changes.batch.chosen(with_volumes).infos, strict=True):
+        delta[position] += sign * sum(name in exclusive.names for name in info.volumes.direct_claims)
     state.write(ExclusiveClaims(exclusive.names, exclusive.n_conflicts, delta))
 
 
