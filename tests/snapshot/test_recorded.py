@@ -58,7 +58,7 @@ STORED = by_kind(load_snapshot(RECORDED / "stored.json.gz").objects)
 MADE = by_kind(load_snapshot(RECORDED / "cluster.json.gz", manifests=[RECORDED / "manifests.json"]).objects)
 
 
-@pytest.mark.parametrize("kind", STORED)
+@pytest.mark.parametrize("kind", sorted(STORED))
 def test_manifests_become_what_kubernetes_makes_of_them(kind):
     assert len(STORED[kind]) > 0
     assert MADE[kind] == STORED[kind]

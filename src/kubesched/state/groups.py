@@ -52,6 +52,11 @@ class PodGroup:
                     by_code = self._domains[key] = grown(by_code, len(self._columns.labels[key].values))
                 by_code[code] += n_pods
 
+    def count(self, rows: IntVector) -> None:
+        """Begin with the pods on these rows, a row as often as it has pods."""
+        self.counts = np.bincount(rows, minlength=self._columns.capacity)
+        self.total = len(rows)
+
     def by_domain(self, topology_key: str) -> FloatVector:
         """Pods of the group in each domain of a label key.
 
@@ -77,8 +82,6 @@ class PodGroups:
         self._columns = columns
         self._groups: OrderedDict[Hashable, PodGroup] = OrderedDict()
         self._max_groups = max_groups
-        # identity -> row -> [pods that stay, terminating pods]
-        self._rows: dict[Part[Identity], dict[int, list[int]]] = {}
         self._memberships: dict[Part[Identity], list[PodGroup]] = {}
 
     def group(self, key: Hashable, predicate: Predicate, *, includes_terminating: bool = True) -> PodGroup:
@@ -102,21 +105,9 @@ class PodGroups:
 
     def move(self, row: int, info: PodInfo, sign: int) -> None:
         """A pod came to a row (+1) or left it (-1)."""
-        identity = info.identity
-        terminating = info.pod.metadata.deletion_timestamp is not None
-        rows = self._rows.get(identity)
-        if rows is None:
-            rows = self._rows[identity] = {}
-        here = rows.get(row)
-        if here is None:
-            here = rows[row] = [0, 0]
-        here[terminating] += sign
-        if here == [0, 0]:
-            del rows[row]
-            if not rows:
-                del self._rows[identity]
         if self._groups:
-            for group in self._groups_of(identity):
+            terminating = info.pod.metadata.deletion_timestamp is not None
+            for group in self._groups_of(info.identity):
                 if group.includes_terminating or not terminating:
                     group.move(row, sign)
 
@@ -138,10 +129,8 @@ class PodGroups:
         for identity, memberships in self._memberships.items():
             if group.predicate(identity.value):
                 memberships.append(group)
-        for identity, rows in self._rows.items():
-            if group.predicate(identity.value):
-                for row, (staying, terminating) in rows.items():
-                    group.move(row, staying + (terminating if group.includes_terminating else 0))
+        columns = self._columns
+        group.count(columns.pod_table.rows_of(group.predicate, includes_terminating=group.includes_terminating))
         return group
 
     def _evict(self) -> None:

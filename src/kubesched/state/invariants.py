@@ -13,6 +13,7 @@ from kubesched.state.columns import NodeColumns
 from kubesched.state.groups import PodGroup, PodGroups
 from kubesched.state.node_tree import NodeTree, zone_key
 from kubesched.state.pod_info import PodInfo
+from kubesched.state.pod_table import PodTable
 from kubesched.state.term_counts import NamespaceLabels, TermCounts
 from kubesched.state.terms import Term
 from kubesched.state.volume_use import VolumeUse
@@ -161,15 +162,27 @@ def _without_zeros(names: list[str], amounts: "np.ndarray[tuple[int], np.dtype[n
 
 
 def _check_groups(groups: PodGroups, standing: list[tuple[int, PodInfo]], columns: NodeColumns) -> None:
-    rows: defaultdict[object, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
-    for row, info in standing:
-        rows[info.identity][row][info.pod.is_terminating] += 1
-    assert groups._rows == rows
     for identity, memberships in groups._memberships.items():
         wanted = {id(group) for group in groups._groups.values() if group.predicate(identity.value)}
         assert sorted(map(id, memberships)) == sorted(wanted)
     for group in groups._groups.values():
         _check_group(group, standing, columns)
+    _check_pod_table(columns.pod_table, standing)
+
+
+def _check_pod_table(table: PodTable, standing: list[tuple[int, PodInfo]]) -> None:
+    """Every placed pod has a slot of its own, and its columns say what it says."""
+    table._settle()
+    slots = [info.slot for _, info in standing]
+    assert len(set(slots)) == len(slots)
+    assert {slot for slot, info in enumerate(table.infos) if info is not None} == set(slots)
+    for row, info in standing:
+        assert table.infos[info.slot] is info
+        assert (table._row[info.slot], table._place[info.slot]) == (row, info.place)
+        assert (table._priority[info.slot], table._start[info.slot]) == (info.priority, info.start)
+    free = [slot for slot, info in enumerate(table.infos) if info is None]
+    assert sorted(table._free) == free
+    assert (table._row[free] == -1).all()
 
 
 def _check_group(group: PodGroup, standing: list[tuple[int, PodInfo]], columns: NodeColumns) -> None:

@@ -19,6 +19,7 @@ from kubesched.state.terms import AffinityTerms, affinity_terms
 __all__ = ["Identity", "NodeChoice", "Part", "Parts", "PodInfo", "Port", "host_ports", "image_names"]
 
 Port = tuple[str, str, int]  # ip, protocol, port
+_MAX_PARTS: Final = 250_000
 
 ValueT = TypeVar("ValueT")
 
@@ -66,6 +67,8 @@ class _Table(Generic[ValueT]):
     def part(self, key: Hashable, make: Callable[[], ValueT]) -> Part[ValueT]:
         found = self._by_key.get(key)
         if found is None:
+            if len(self._by_key) >= _MAX_PARTS:  # most belong to pods that are gone; equal parts made anew are as good
+                self._by_key.clear()
             found = self._by_key[key] = Part(make(), len(self._by_key))
         return found
 

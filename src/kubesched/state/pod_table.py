@@ -5,9 +5,9 @@ here. `PodBatch` is what rules get: some pods, by slot or one by one, with what 
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Has", "PodBatch", "PodTable"]
 
 Slots = npt.NDArray[np.intp]
+_SPARE_PARTS: Final = 1024
 
 
 class Has(enum.IntFlag):
@@ -31,6 +32,7 @@ class Has(enum.IntFlag):
     PORTS = enum.auto()
     VOLUMES = enum.auto()
     ANTI_AFFINITY = enum.auto()
+    DELETION_TIMESTAMP = enum.auto()
 
 
 def _traits(info: PodInfo) -> int:
@@ -41,6 +43,8 @@ def _traits(info: PodInfo) -> int:
         found |= Has.VOLUMES.value
     if info.pod.spec.affinity is not None and info.terms.value.required_anti_affinity:
         found |= Has.ANTI_AFFINITY.value
+    if info.pod.is_terminating:
+        found |= Has.DELETION_TIMESTAMP.value
     return found
 
 
@@ -108,6 +112,19 @@ class PodTable:
         slots = slots[order]
         return PodBatch([], self, slots), positions[slots]
 
+    def rows_of(self, predicate: Callable[[Identity], bool], *, includes_terminating: bool) -> IntVector:
+        """The rows of all pods whose identity satisfies a predicate, a row as often as it has such pods."""
+        self._settle()
+        if not self._identity_parts:
+            return np.zeros(0, dtype=np.int64)
+        n_slots = len(self.infos)
+        satisfied = np.array([predicate(part.value) for part in self._identity_parts], dtype=np.bool_)
+        wanted = satisfied[self._identity[:n_slots]] & (self._row[:n_slots] >= 0)
+        if not includes_terminating:
+            wanted &= (self._traits[:n_slots] & Has.DELETION_TIMESTAMP.value) == 0
+        rows: IntVector = self._row[:n_slots][wanted]
+        return rows
+
     def priorities(self, slots: Slots) -> IntVector:
         """(slots,) int64."""
         return self._priority[slots]
@@ -138,6 +155,9 @@ class PodTable:
         """Write what was noted."""
         if not self._noted:
             return
+        if len(self._identity_parts) > 2 * len(self.infos) + _SPARE_PARTS:  # most belong to pods that are gone
+            self._identity_parts.clear()
+            self._noted.update(range(len(self.infos)))
         if len(self.infos) > len(self._row):
             capacity = 2 * len(self.infos)
             self._row, self._place = grown(self._row, capacity), grown(self._place, capacity)
