@@ -28,8 +28,10 @@ if TYPE_CHECKING:
         Pod,
         Taint,
         Toleration,
+        parse_quantity,
+        whole_units,
     )
-    from kubesched.config import FieldError, KubeSchedulerConfiguration, PluginArgs
+    from kubesched.config import FieldError, KubeSchedulerConfiguration, PluginArgs, child
     from kubesched.engine import BoolVector, IntVector
     from kubesched.errors import (
         ClusterError,
@@ -66,9 +68,11 @@ if TYPE_CHECKING:
     from kubesched.setup import Setup, load_configuration, set_up
     from kubesched.simulator import Placement, PodState, Report, Simulator
     from kubesched.snapshot import ClusterObjects, load_snapshot, read_pod, write_snapshot
-    from kubesched.state import NodeInfo, Nodes, PodInfo, Snapshot
+    from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, PodInfo, Snapshot
 
 __all__ = [
+    "CPU",
+    "MEMORY",
     "ActionType",
     "BoolVector",
     "ClusterError",
@@ -123,12 +127,15 @@ __all__ = [
     "Verdicts",
     "Wait",
     "__version__",
+    "child",
     "default_normalize",
     "explain",
     "load_configuration",
     "load_snapshot",
+    "parse_quantity",
     "read_pod",
     "set_up",
+    "whole_units",
     "write_snapshot",
 ]
 
@@ -146,8 +153,10 @@ _ROOMS: Final = {
         "Pod",
         "Taint",
         "Toleration",
+        "parse_quantity",
+        "whole_units",
     ),
-    "config": ("FieldError", "KubeSchedulerConfiguration", "PluginArgs"),
+    "config": ("FieldError", "KubeSchedulerConfiguration", "PluginArgs", "child"),
     "engine": ("BoolVector", "IntVector"),
     "errors": (
         "ClusterError",
@@ -184,7 +193,7 @@ _ROOMS: Final = {
     "setup": ("Setup", "load_configuration", "set_up"),
     "simulator": ("Placement", "PodState", "Report", "Simulator"),
     "snapshot": ("ClusterObjects", "load_snapshot", "read_pod", "write_snapshot"),
-    "state": ("NodeInfo", "Nodes", "PodInfo", "Snapshot"),
+    "state": ("CPU", "MEMORY", "NodeInfo", "Nodes", "PodInfo", "Snapshot"),
 }
 """Where each name comes from: room -> names."""
 
