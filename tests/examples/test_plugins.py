@@ -1,0 +1,50 @@
+"""The example plugins: their own tests pass, and both forms of each place the pods of the shop alike."""
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kubesched import Simulator, load_snapshot
+from tests.examples.record_shop import SHOP
+
+ROOT = Path(__file__).parents[2]
+PLUGINS = ROOT / "examples" / "plugins"
+
+
+def placements(monkeypatch: pytest.MonkeyPatch, file: str, name: str, args: str) -> dict[str, str]:
+    """Pod -> where it goes, or why nowhere."""
+    monkeypatch.chdir(ROOT)  # the arguments name a file by its path from here
+    snapshot = load_snapshot(SHOP / "cluster.json.gz")
+    simulator = Simulator(snapshot, plugins=[f"examples/plugins/{file}:{name}"], plugin_args={name: PLUGINS / args})
+    return {found.pod: found.node or found.message.replace(name, "") for found in simulator.run().placements}
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "args"),
+    [("team_nodes.py", "TeamNodes", "team-nodes.yaml"), ("node_usage.py", "NodeUsage", "node-usage.yaml")],
+)
+def test_both_forms_place_the_pods_of_the_shop_alike(file: str, name: str, args: str, monkeypatch: pytest.MonkeyPatch):
+    assert placements(monkeypatch, file, name, args) == placements(monkeypatch, file, f"{name}ByColumn", args)
+
+
+def test_the_tests_of_the_examples_pass():
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "COV_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=PLUGINS,
+        env=environment | {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_usage_file_is_what_its_program_writes():
+    program = runpy.run_path(str(PLUGINS / "make_usage.py"))
+    assert (PLUGINS / "shop-usage.json").read_text(encoding="utf-8") == program["usage_list"]()
