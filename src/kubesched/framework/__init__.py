@@ -17,13 +17,15 @@ from kubesched.framework.cycle_state import BindingNotes, CycleState
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
-from kubesched.framework.framework import Framework, PreFiltered, Scores, WhatIf
+from kubesched.framework.framework import Framework, PreFiltered, Scores
 from kubesched.framework.handle import Clock, Handle, Logger
+from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
 from kubesched.framework.profile import Profile, build_profiles
 from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
 from kubesched.framework.status import Code, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
+from kubesched.framework.what_if import WhatIf
 
 __all__ = [
     "CACHE_BYTES",
@@ -50,6 +52,7 @@ __all__ = [
     "HintFunction",
     "Logger",
     "NodeScore",
+    "NominatedPods",
     "Outcome",
     "PatchPodStatus",
     "Plugin",

@@ -21,9 +21,10 @@ from kubesched.framework.plugin import DependsOn, PostFilterResult
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Code, PreFilterResult, Status
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
-from kubesched.state import Nodes, PodBatch, PodInfo, Rows, WhatIfNodes
+from kubesched.framework.what_if import WhatIf
+from kubesched.state import Nodes, Rows
 
-__all__ = ["Framework", "PreFiltered", "Scores", "WhatIf"]
+__all__ = ["Framework", "PreFiltered", "Scores"]
 
 _PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of a frozenset of names"
 _POST_FILTER: Final = "(PostFilterResult or None, Status)"
@@ -222,13 +223,13 @@ class Framework:
         nominated = self.handle.nominated
         if not nominated:
             return result
-        positions, pods = _nominated_on(nodes, nominated, state.pod)
+        positions, pods = nominated.on(nodes, state.pod)
         if not len(positions):
             return result
         rows, inverse = np.unique(positions, return_inverse=True)
         what_if = WhatIf(self, state, pod, nodes.select(rows), with_nominated=False)
         try:
-            what_if.add(inverse, PodBatch(pods))
+            what_if.add(inverse, pods)
         except PluginFault as failed:
             return FilterResult(nodes, [Rejections("", _failed_on(nodes, rows, failed.status)), *result.rejections])
         statuses = what_if.filter().statuses()
@@ -405,73 +406,6 @@ class Framework:
         except Exception as error:
             return fault(what, error)
         return checked(what, answer)
-
-
-class WhatIf:
-    """Some rows of the cluster with pods moved onto and off them, and what the filters say then.
-
-    Attributes:
-        nodes: the copy; its positions are those of the table that it was made from.
-    """
-
-    __slots__ = ("_framework", "_pod", "_state", "_with_nominated", "nodes")
-
-    def __init__(
-        self, framework: Framework, state: CycleState, pod: Pod, nodes: Nodes, *, with_nominated: bool
-    ) -> None:
-        self.nodes: WhatIfNodes = nodes.copy()
-        self._framework = framework
-        self._state = state.clone()
-        self._pod = pod
-        self._with_nominated = with_nominated
-
-    def add(self, positions: Rows, pods: PodBatch) -> None:
-        """Put the i-th pod on the node at positions[i]."""
-        self.nodes.add(positions, pods)
-        changes = PodChanges(self.nodes, positions, pods)
-        self._framework.pods_moved(self._state, self._pod, changes, added=True)
-
-    def remove(self, positions: Rows, pods: PodBatch) -> None:
-        """Take the i-th pod off the node at positions[i]."""
-        self.nodes.remove(positions, pods)
-        changes = PodChanges(self.nodes, positions, pods)
-        self._framework.pods_moved(self._state, self._pod, changes, added=False)
-
-    def filter(self) -> FilterResult:
-        """What the filters say of every row now."""
-        framework = self._framework
-        if not self._with_nominated or not framework.handle.nominated:
-            return framework.run_filter(self._state, self._pod, self.nodes, is_whole=False)
-        return self._filter_with_nominated()
-
-    def _filter_with_nominated(self) -> FilterResult:
-        framework = self._framework
-        plain = framework.run_filter(self._state, self._pod, self.nodes, is_whole=False)
-        positions, pods = _nominated_on(self.nodes, framework.handle.nominated, self._state.pod)
-        if not len(positions):
-            return plain
-        crowded = WhatIf(framework, self._state, self._pod, self.nodes, with_nominated=False)
-        crowded.add(positions, PodBatch(pods))
-        statuses = crowded.filter().statuses()
-        touched = np.zeros(len(self.nodes), dtype=np.bool_)
-        touched[positions] = True
-        values = np.where(touched, statuses.index, 0)
-        if not values.any():
-            return plain
-        return FilterResult(self.nodes, [Rejections("", Verdicts(values, statuses.distinct[1:])), *plain.rejections])
-
-
-def _nominated_on(nodes: Nodes, nominated: Any, incoming: PodInfo) -> tuple[Rows, list[PodInfo]]:
-    """Pods of equal or higher priority that are nominated to nodes of a table: (positions, pods)."""
-    positions: list[int] = []
-    pods: list[PodInfo] = []
-    for name, infos in nominated.items():
-        fitting = [i for i in infos if i.priority >= incoming.priority and i.pod.uid != incoming.pod.uid]
-        position = nodes.position_of(name) if fitting else None
-        if position is not None:
-            positions += [position] * len(fitting)
-            pods += fitting
-    return np.array(positions, dtype=np.intp), pods
 
 
 def _survivors(nodes: Nodes, rejections: list[Rejections]) -> Rows | None:

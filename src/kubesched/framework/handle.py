@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kubesched.api import KubeObject, Pod
 from kubesched.framework.cycle_state import CycleState
-from kubesched.state import ClusterState, Nodes, PodInfo, Snapshot
+from kubesched.framework.nominated import NominatedPods
+from kubesched.state import ClusterState, Nodes, Snapshot
 
 if TYPE_CHECKING:
-    from kubesched.framework.framework import WhatIf
+    from kubesched.framework.what_if import WhatIf
 
 __all__ = ["Clock", "Handle", "Logger"]
 
@@ -75,7 +76,7 @@ class Handle:
         wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds, which is looked at after
             each change of the state, or when the time is over; gives whether it holds.
         activate: asks the queue to try pods again now.
-        nominated: the pods nominated to a node, by node name.
+        nominated: pods that were promised a node.
         waiting_pods: pods held back in Permit, by uid.
         what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
         preempt_plugins: plugins that may strike nodes from a preemption plan.
@@ -91,7 +92,7 @@ class Handle:
         self.perform: Callable[[Any], Any] = _no_action
         self.wait: Callable[[Callable[[], object], float], Any] = _no_wait
         self.activate: Callable[[Iterable[Pod]], None] = lambda pods: None
-        self.nominated: Mapping[str, Sequence[PodInfo]] = {}
+        self.nominated = NominatedPods(state.columns)
         self.waiting_pods: Callable[[], Mapping[str, Any]] = dict
         self.what_if: Callable[[CycleState, Pod, Nodes], "WhatIf"] = _no_what_if
         self.preempt_plugins: Sequence[Any] = ()

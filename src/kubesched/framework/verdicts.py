@@ -28,13 +28,8 @@ class Verdicts:
 
     def __init__(self, values: Codes, status: Callable[[int], Status] | Sequence[Status]) -> None:
         self.values = values
-        self.status: Callable[[int], Status]
-        if isinstance(status, Sequence):
-            self.status = _Listed(status)
-            self.may_fail = any([one.code is Code.ERROR for one in status])
-        else:
-            self.status = status
-            self.may_fail = False
+        self.status: Callable[[int], Status] = _Listed(status) if isinstance(status, Sequence) else status
+        self.may_fail = isinstance(self.status, _Listed) and self.status.may_fail
 
     def have_meaning(self) -> bool:
         """Whether every value is 0 or has a status; taken for granted where a function gives the statuses."""
@@ -44,12 +39,13 @@ class Verdicts:
 
 
 class _Listed:
-    """Statuses by verdict, counted from 1."""
+    """Statuses by verdict, counted from 1; `may_fail` when one of them is an Error."""
 
-    __slots__ = ("statuses",)
+    __slots__ = ("may_fail", "statuses")
 
     def __init__(self, statuses: Sequence[Status]) -> None:
         self.statuses = statuses
+        self.may_fail = any(one.code is Code.ERROR for one in statuses)
 
     def __call__(self, verdict: int) -> Status:
         if not 0 < verdict <= len(self.statuses):

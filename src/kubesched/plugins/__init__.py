@@ -29,12 +29,14 @@ from kubesched.plugins.node_name import NodeName
 from kubesched.plugins.node_ports import NodePorts
 from kubesched.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from kubesched.plugins.node_resources_fit import NodeResourcesFit
+from kubesched.plugins.node_selection import required_node_affinity
 from kubesched.plugins.node_unschedulable import NodeUnschedulable
 from kubesched.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.plugins.pod_topology_spread import PodTopologySpread
 from kubesched.plugins.priority_sort import PrioritySort
 from kubesched.plugins.scheduling_gates import SchedulingGates
 from kubesched.plugins.taint_toleration import TaintToleration
+from kubesched.plugins.tolerations import is_tolerated
 from kubesched.plugins.volume_binding import VolumeBinding
 from kubesched.plugins.volume_restrictions import VolumeRestrictions
 from kubesched.plugins.volume_zone import VolumeZone
@@ -74,6 +76,8 @@ __all__ = [
     "VolumeBindingArgs",
     "VolumeRestrictions",
     "VolumeZone",
+    "is_tolerated",
+    "required_node_affinity",
 ]
 
 IN_TREE_PLUGINS: Final[dict[str, type[Plugin]]] = {

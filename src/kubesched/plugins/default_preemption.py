@@ -89,8 +89,9 @@ class DefaultPreemption(Plugin):
         offset = self.handle.rng.randrange(len(nodes)) if len(nodes) > wanted else 0
         order = np.roll(np.arange(len(nodes)), -offset)
         search = _Search(self.handle, state, pod)
-        for start in range(0, len(nodes), max(wanted, _CHUNK)):
-            search.look_at(nodes.select(order[start : start + max(wanted, _CHUNK)]))
+        size = max(wanted + wanted // 4, _CHUNK)  # some nodes will not do
+        for start in range(0, len(nodes), size):
+            search.look_at(nodes.select(order[start : start + size]))
             if search.n_clean and search.n_found >= wanted:
                 break
         return search

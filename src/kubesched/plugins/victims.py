@@ -108,7 +108,7 @@ class Candidates:
         names = [name for part in parts for name in part.node_names]
         starts = np.cumsum([0, *[len(part) for part in parts]])
         of = np.concatenate([part._of + start for part, start in zip(parts, starts, strict=False)])
-        victims = PodBatch([info for part in parts for info in part.victims.infos])
+        victims = PodBatch.joined([part.victims for part in parts])
         return cls(names, victims, of, np.concatenate([part.n_violations for part in parts]))
 
     def only(self, keep: Sequence[int]) -> "Candidates":

@@ -16,12 +16,16 @@ class Nominator:
     Args:
         find_pod: gives the pod as the cluster has it now, None when it is gone. A pod that is gone or assigned is not
             nominated. Without it every pod is taken to be as given.
+
+    Attributes:
+        generation: grows with every change.
     """
 
     def __init__(self, find_pod: Callable[[Pod], Pod | None] | None = None) -> None:
         self._find_pod = find_pod
         self._by_node: dict[str, dict[str, QueuedPodInfo]] = {}
         self._node_of: dict[str, str] = {}
+        self.generation = 0
 
     def __len__(self) -> int:
         """How many pods are nominated."""
@@ -50,6 +54,7 @@ class Nominator:
         node = info.pod.status.nominated_node_name if node_name is None else node_name
         if not node or not self._may_be_nominated(info.pod):
             return
+        self.generation += 1
         self._node_of[info.pod.uid] = node
         self._by_node.setdefault(node, {})[info.pod.uid] = info
 
@@ -69,6 +74,7 @@ class Nominator:
         """End the pod's nomination, if it has one: it is deleted, assumed, or no longer nominated."""
         node = self._node_of.pop(pod.uid, None)
         if node is not None:
+            self.generation += 1
             pods = self._by_node[node]
             del pods[pod.uid]
             if not pods:

@@ -6,7 +6,7 @@ a node, reserved -> binding cycle -> bound, when the API server confirms it by a
 undoes what was done and hands the pod back to the queue. Rule: kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 """
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from random import Random
 from typing import Any
 
@@ -18,6 +18,7 @@ from kubesched.framework import (
     DeletePod,
     Diagnosis,
     Framework,
+    NominatedPods,
     Outcome,
     PatchPodStatus,
     RecordEvent,
@@ -87,7 +88,8 @@ class Scheduler:
             max_backoff=max_backoff,
             nominator=Nominator(self._find_pod),
         )
-        self._nominated = _NominatedPods(self.queue.nominator, state)
+        nominator = self.queue.nominator
+        self._nominated = NominatedPods(state.columns, self._nominations, lambda: nominator.generation)
         for framework in frameworks.values():
             self._connect(framework)
 
@@ -114,6 +116,9 @@ class Scheduler:
         old = self.state.objects.get("Pod", pod.key)
         before = old if isinstance(old, Pod) else None
         is_gone = event.type is EventType.DELETED or pod.is_finished
+        if before is not None and before.uid != pod.uid and not is_gone:  # its deletion was missed
+            self._handle_pod(WatchEvent(EventType.DELETED, "Pod", before), before, now)
+            before = None
         if is_gone and self.state.is_assumed(pod):
             self._reject_waiting(pod.uid)
         changes = self.state.apply(event)
@@ -132,6 +137,9 @@ class Scheduler:
 
     def _is_mine(self, pod: Pod) -> bool:
         return pod.scheduler_name in self.frameworks
+
+    def _nominations(self) -> Iterator[tuple[str, PodInfo]]:
+        return ((name, self._pod_info(queued)) for name, pods in self.queue.nominator for queued in pods)
 
     def _find_pod(self, pod: Pod) -> Pod | None:
         found = self.state.objects.get("Pod", pod.key)
@@ -338,29 +346,6 @@ class Scheduler:
                 nominated_node_name=decision.nominated_node_name,
             )
         )
-
-
-class _NominatedPods(Mapping[str, Sequence[PodInfo]]):
-    """The nominator as plugins see it: node name -> pods with their parts."""
-
-    def __init__(self, nominator: Nominator, state: ClusterState) -> None:
-        self._nominator = nominator
-        self._state = state
-
-    def __getitem__(self, node_name: str) -> Sequence[PodInfo]:
-        return [self._info(queued) for queued in self._nominator.pods_on(node_name)]
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name, _ in self._nominator)
-
-    def __len__(self) -> int:
-        return len(self._nominator)
-
-    def _info(self, queued: QueuedPodInfo) -> PodInfo:
-        info = queued.pod_info
-        if not isinstance(info, PodInfo):
-            info = queued.pod_info = self._state.pod_info(queued.pod)
-        return info
 
 
 def _turned_down(decision: Decision, status: Status) -> None:

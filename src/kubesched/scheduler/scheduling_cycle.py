@@ -59,7 +59,7 @@ class SchedulingCycle:
 
     Attributes:
         tie_break: which of equally good nodes is taken.
-        next_start: where a sampling search begins, in node-tree order.
+        next_start: where the next search begins, in node-tree order.
     """
 
     def __init__(self, tie_break: TieBreak, rng: Random) -> None:
@@ -111,10 +111,11 @@ class SchedulingCycle:
             diagnosis.absent = Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
         found.is_whole = table is nodes
         result = framework.run_filter_with_nominated(state, info.pod, table, is_whole=found.is_whole)
-        wanted = nodes_to_find(len(table), framework.profile.percentage_of_nodes_to_score)
+        wanted = self._n_wanted(framework, len(table))
         if wanted < len(table):
             result = self._sampled(result, snapshot, wanted)
             found.is_whole = False
+        self._move_start(result, diagnosis, snapshot.n_nodes)
         found.failure = result.failure
         found.result = result
         return found
@@ -138,14 +139,27 @@ class SchedulingCycle:
             found.diagnosis.add_plugin(status)
         return False
 
+    def _n_wanted(self, framework: Framework, n_nodes: int) -> int:
+        """After how many feasible nodes the search ends; without scores kube-scheduler takes the first it meets."""
+        if self.tie_break is TieBreak.UPSTREAM and not framework.has_scores:
+            return 1
+        return nodes_to_find(n_nodes, framework.profile.percentage_of_nodes_to_score)
+
     def _sampled(self, result: FilterResult, snapshot: Snapshot, wanted: int) -> FilterResult:
-        """The verdicts on the nodes that a search for `wanted` feasible ones looks at, in the order in which it does."""
-        order = _positions_in_order(result.nodes, snapshot)
-        order = np.roll(order, -self.next_start)
+        """The verdicts on the nodes that a search for `wanted` feasible ones looks at, in the order of the search."""
+        order = np.roll(_positions_in_order(result.nodes, snapshot, 0), -self.next_start)
         feasible = np.flatnonzero(result.fits[order])
         examined = order if len(feasible) <= wanted else order[: feasible[wanted]]
-        self.next_start = (self.next_start + len(examined)) % snapshot.n_nodes
         return result.restricted(examined)
+
+    def _move_start(self, result: FilterResult, diagnosis: Diagnosis, n_nodes: int) -> None:
+        """Begin the next search behind the nodes that this one looked at.
+
+        Rule: kube-scheduler v1.36: on by the number of feasible nodes and stored rejections, modulo all nodes; so a
+            look at all of them changes nothing, and one at the few that PreFilter left does.
+        """
+        n_elsewhere = sum(result.nodes.position_of(name) is None for name in diagnosis.explicit)
+        self.next_start = (self.next_start + len(result.nodes) + n_elsewhere) % n_nodes
 
     # --- when nothing fits ---
 
@@ -198,7 +212,7 @@ class SchedulingCycle:
     def _select(self, decision: Decision, scores: Scores, snapshot: Snapshot, is_whole: bool) -> None:
         order = None
         if self.tie_break is TieBreak.UPSTREAM and is_whole:
-            order = np.roll(_positions_in_order(scores.nodes, snapshot), -self.next_start)
+            order = _positions_in_order(scores.nodes, snapshot, self.next_start)
         best = select_best(scores.varying, self.tie_break, order, self._rng)
         decision.chosen = _node_score(scores, best)
         decision.runners_up = _runners_up(scores, best)
@@ -255,11 +269,11 @@ def _named(nodes: Nodes, names: frozenset[str]) -> Nodes:
     return nodes.select(np.array(positions, dtype=np.intp))
 
 
-def _positions_in_order(nodes: Nodes, snapshot: Snapshot) -> Rows:
-    """The positions of a table in the order in which kube-scheduler lists nodes."""
+def _positions_in_order(nodes: Nodes, snapshot: Snapshot, start: int) -> Rows:
+    """The positions of a table in the order in which kube-scheduler's search meets the nodes, beginning at `start`."""
     place = np.full(snapshot.columns.n_rows, -1, dtype=np.intp)
     place[nodes.all_rows] = np.arange(len(nodes))
-    positions = place[snapshot.order()]
+    positions = place[np.roll(snapshot.order(), -start)]
     return positions[positions >= 0]
 
 

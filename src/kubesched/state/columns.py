@@ -263,36 +263,37 @@ class NodeColumns:
         self.pod_table.moved(info)
 
     def held_matrix(self, parts: Collection[Part[PodRequests]]) -> IntMatrix:
-        """(parts, 2 + resources) int64: `held_vector` of each."""
+        """(parts, 3 + resources) int64: `held_vector` of each."""
         for part in parts:
             self.held_vector(part)  # may make the resource axis longer
         vectors = [self.held_vector(part) for part in parts]
-        return np.array(vectors) if vectors else np.zeros((0, 2 + len(self.requested)), dtype=np.int64)
+        return np.array(vectors) if vectors else np.zeros((0, 3 + len(self.requested)), dtype=np.int64)
 
     def held_vector(self, part: Part[PodRequests]) -> IntVector:
-        """What pods with these requests hold.
+        """What a pod with these requests adds to a node.
 
-        Returns: (2 + resources,) int64: cpu and memory with the scoring defaults, then every resource as it is.
+        Returns: (3 + resources,) int64: one pod, cpu and memory with the scoring defaults, then every resource as it is.
         """
         vector: IntVector | None = part.compiled.get(NodeColumns)
-        if vector is None or len(vector) != 2 + len(self.requested):
+        if vector is None or len(vector) != 3 + len(self.requested):
             requests = part.value
             rows = {self.resource_row(name): amount for name, amount in requests.held.items() if amount}
-            vector = np.zeros(2 + len(self.requested), dtype=np.int64)
-            vector[0] = requests.held_non_zero.get("cpu", 0)
-            vector[1] = requests.held_non_zero.get("memory", 0)
+            vector = np.zeros(3 + len(self.requested), dtype=np.int64)
+            vector[0] = 1
+            vector[1] = requests.held_non_zero.get("cpu", 0)
+            vector[2] = requests.held_non_zero.get("memory", 0)
             for row, amount in rows.items():
-                vector[2 + row] = amount
+                vector[3 + row] = amount
             part.compiled[NodeColumns] = vector
         return vector
 
     def _move(self, row: int, info: PodInfo, sign: int) -> None:
         vector = self.held_vector(info.requests)
         if sign > 0:
-            self.non_zero_requested[:, row] += vector[:2]
-            self.requested[:, row] += vector[2:]
+            self.non_zero_requested[:, row] += vector[1:3]
+            self.requested[:, row] += vector[3:]
         else:
-            self.non_zero_requested[:, row] -= vector[:2]
-            self.requested[:, row] -= vector[2:]
+            self.non_zero_requested[:, row] -= vector[1:3]
+            self.requested[:, row] -= vector[3:]
         self.n_pods[row] += sign
         self.row_log.record(row)

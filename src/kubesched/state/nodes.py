@@ -199,9 +199,8 @@ class WhatIfNodes(Nodes):
 
     def __init__(self, source: Nodes) -> None:
         super().__init__(source.columns, source.all_rows)
-        self._requested = source.requested.copy()
-        self._non_zero_requested = source.non_zero_requested.copy()
-        self._n_pods = source.n_pods.copy()
+        # one row per entry, as NodeColumns.held_vector has it: pods, cpu and memory with defaults, every resource
+        self._sums = np.vstack((source.n_pods, source.non_zero_requested, source.requested)).T.copy()
         self._moves: list[tuple[int, Rows, PodBatch]] = []  # sign, positions, pods
         self._ports: dict[Port, BoolVector] | None = None
         self._n_ports_moved = 0  # moves that _ports shows
@@ -211,20 +210,23 @@ class WhatIfNodes(Nodes):
     @property
     def requested(self) -> IntMatrix:
         """(resources, n) int64 after the moves."""
-        missing = len(self.columns.requested) - len(self._requested)
-        if missing > 0:  # the resource axis has grown since
-            self._requested = np.vstack((self._requested, np.zeros((missing, len(self)), dtype=np.int64)))
-        return self._requested
+        return self._padded_sums().T[3:]
 
     @property
     def non_zero_requested(self) -> IntMatrix:
         """(2, n) int64 after the moves."""
-        return self._non_zero_requested
+        return self._sums.T[1:3]
 
     @property
     def n_pods(self) -> IntVector:
         """(n,) int64 after the moves."""
-        return self._n_pods
+        return self._sums[:, 0]
+
+    def _padded_sums(self) -> IntMatrix:
+        missing = 3 + len(self.columns.requested) - self._sums.shape[1]
+        if missing > 0:  # the resource axis has grown since
+            self._sums = np.hstack((self._sums, np.zeros((len(self), missing), dtype=np.int64)))
+        return self._sums
 
     @property
     def ports(self) -> Collection[Port]:
@@ -252,9 +254,7 @@ class WhatIfNodes(Nodes):
     def select(self, positions: npt.NDArray[np.intp]) -> "WhatIfNodes":
         """The entries as they stand after the moves, as a table of their own."""
         chosen = WhatIfNodes(Nodes(self.columns, self.all_rows[positions]))
-        chosen._requested = self.requested[:, positions]
-        chosen._non_zero_requested = self._non_zero_requested[:, positions]
-        chosen._n_pods = self._n_pods[positions]
+        chosen._sums = self._sums[positions]
         place = np.full(len(self), -1, dtype=np.intp)
         place[positions] = np.arange(len(positions))
         for sign, moved, pods in self._moves:
@@ -271,10 +271,8 @@ class WhatIfNodes(Nodes):
         self._move(positions, pods, -1)
 
     def _move(self, positions: Rows, pods: PodBatch, sign: int) -> None:
-        amounts = sign * pods.held(self.columns)
-        np.add.at(self._non_zero_requested.T, positions, amounts[:, :2])
-        np.add.at(self.requested.T, positions, amounts[:, 2:])
-        np.add.at(self._n_pods, positions, sign)
+        held = pods.held(self.columns)  # may make the resource axis longer
+        np.add.at(self._padded_sums(), positions, held if sign > 0 else -held)
         self._moves.append((sign, positions, pods))
 
     def _moved_ports(self) -> dict[Port, BoolVector]:

@@ -134,8 +134,8 @@ class PodTable:
         return self._start[slots]
 
     def held(self, slots: Slots, columns: "NodeColumns") -> IntMatrix:
-        """(slots, 2 + resources) int64: what each pod holds; see NodeColumns.held_vector."""
-        width = 2 + len(columns.requested)
+        """(slots, 3 + resources) int64: what each pod holds; see NodeColumns.held_vector."""
+        width = 3 + len(columns.requested)
         if self._held.shape != (len(self._request_parts), width):
             self._held = columns.held_matrix(self._request_parts)
         held: IntMatrix = self._held[self._requests[slots]]
@@ -217,16 +217,24 @@ class PodBatch:
             return self._table.starts(self._slots)
         return np.array([info.start for info in self.infos], dtype=np.float64)
 
+    @classmethod
+    def joined(cls, batches: Sequence["PodBatch"]) -> "PodBatch":
+        """The pods of several batches of one cluster, one after another."""
+        slots = [batch._slots for batch in batches if batch._slots is not None]
+        if len(slots) == len(batches) and slots:
+            return cls([], batches[0]._table, np.concatenate(slots))
+        return cls([info for batch in batches for info in batch.infos])
+
     def chosen(self, which: BoolVector | Slots) -> "PodBatch":
         """Some of these pods, in the order given."""
         if self._table is not None and self._slots is not None:
             return PodBatch([], self._table, self._slots[which])
-        infos = np.empty(len(self.infos), dtype=object)
-        infos[:] = self.infos
-        return PodBatch(list(infos[which]))
+        known = self.infos
+        indices = np.flatnonzero(which) if which.dtype == np.bool_ else which
+        return PodBatch([known[i] for i in indices.tolist()])
 
     def held(self, columns: "NodeColumns") -> IntMatrix:
-        """(pods, 2 + resources) int64: what each holds; see NodeColumns.held_vector."""
+        """(pods, 3 + resources) int64: what each holds; see NodeColumns.held_vector."""
         if self._table is not None and self._slots is not None:
             return self._table.held(self._slots, columns)
         parts: dict[Part[PodRequests], int] = {}

@@ -1,0 +1,61 @@
+"""Pods that were promised a node and are not on it yet: filters count them where they are of equal or higher priority."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from kubesched.engine import IntVector
+from kubesched.state import NodeColumns, Nodes, PodBatch, PodInfo, Rows
+
+__all__ = ["NominatedPods"]
+
+
+class NominatedPods:
+    """The nominations as arrays, made anew when they change.
+
+    Args:
+        columns: the nodes.
+        pods: gives every nominated pod with the name of its node.
+        generation: grows with every change of what `pods` gives.
+    """
+
+    __slots__ = ("_columns", "_generation", "_infos", "_known", "_pods", "_priorities", "_rows")
+
+    def __init__(
+        self,
+        columns: NodeColumns,
+        pods: Callable[[], Iterable[tuple[str, PodInfo]]] = tuple,
+        generation: Callable[[], int] = int,
+    ) -> None:
+        self._columns = columns
+        self._pods = pods
+        self._generation = generation
+        self._known: tuple[int, int] | None = None
+        self._infos: list[PodInfo] = []
+        self._rows: IntVector = np.zeros(0, dtype=np.int64)
+        self._priorities: IntVector = np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        """How many pods are nominated to nodes that exist."""
+        self._refresh()
+        return len(self._infos)
+
+    def on(self, nodes: Nodes, incoming: PodInfo) -> tuple[Rows, PodBatch]:
+        """The pods nominated to nodes of a table that the incoming pod has to reckon with: their positions, and they."""
+        self._refresh()
+        place = np.full(self._columns.n_rows, -1, dtype=np.intp)
+        place[nodes.all_rows] = np.arange(len(nodes))
+        positions = place[self._rows]
+        counting = np.flatnonzero((positions >= 0) & (self._priorities >= incoming.priority)).tolist()
+        counting = [i for i in counting if self._infos[i].pod.uid != incoming.pod.uid]
+        return positions[counting], PodBatch([self._infos[i] for i in counting])
+
+    def _refresh(self) -> None:
+        known = (self._generation(), self._columns.node_log.generation)
+        if known != self._known:
+            row_of = self._columns.row_of
+            found = [(row_of[name], info) for name, info in self._pods() if name in row_of]
+            self._infos = [info for _, info in found]
+            self._rows = np.array([row for row, _ in found], dtype=np.int64)
+            self._priorities = np.array([info.priority for info in self._infos], dtype=np.int64)
+            self._known = known

@@ -1,0 +1,69 @@
+"""Questions about a cluster that is not: some rows with pods moved onto and off them, and what the filters say then."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kubesched.api import Pod
+from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
+from kubesched.state import Nodes, PodBatch, Rows, WhatIfNodes
+
+if TYPE_CHECKING:
+    from kubesched.framework.framework import Framework
+
+__all__ = ["WhatIf"]
+
+
+class WhatIf:
+    """Some rows of the cluster with pods moved onto and off them, and what the filters say then.
+
+    Attributes:
+        nodes: the copy; its positions are those of the table that it was made from.
+    """
+
+    __slots__ = ("_framework", "_pod", "_state", "_with_nominated", "nodes")
+
+    def __init__(
+        self, framework: "Framework", state: CycleState, pod: Pod, nodes: Nodes, *, with_nominated: bool
+    ) -> None:
+        self.nodes: WhatIfNodes = nodes.copy()
+        self._framework = framework
+        self._state = state.clone()
+        self._pod = pod
+        self._with_nominated = with_nominated
+
+    def add(self, positions: Rows, pods: PodBatch) -> None:
+        """Put the i-th pod on the node at positions[i]."""
+        self.nodes.add(positions, pods)
+        changes = PodChanges(self.nodes, positions, pods)
+        self._framework.pods_moved(self._state, self._pod, changes, added=True)
+
+    def remove(self, positions: Rows, pods: PodBatch) -> None:
+        """Take the i-th pod off the node at positions[i]."""
+        self.nodes.remove(positions, pods)
+        changes = PodChanges(self.nodes, positions, pods)
+        self._framework.pods_moved(self._state, self._pod, changes, added=False)
+
+    def filter(self) -> FilterResult:
+        """What the filters say of every row now."""
+        framework = self._framework
+        if not self._with_nominated or not framework.handle.nominated:
+            return framework.run_filter(self._state, self._pod, self.nodes, is_whole=False)
+        return self._filter_with_nominated()
+
+    def _filter_with_nominated(self) -> FilterResult:
+        framework = self._framework
+        plain = framework.run_filter(self._state, self._pod, self.nodes, is_whole=False)
+        positions, pods = framework.handle.nominated.on(self.nodes, self._state.pod)
+        if not len(positions):
+            return plain
+        crowded = WhatIf(framework, self._state, self._pod, self.nodes, with_nominated=False)
+        crowded.add(positions, pods)
+        statuses = crowded.filter().statuses()
+        touched = np.zeros(len(self.nodes), dtype=np.bool_)
+        touched[positions] = True
+        values = np.where(touched, statuses.index, 0)
+        if not values.any():
+            return plain
+        return FilterResult(self.nodes, [Rejections("", Verdicts(values, statuses.distinct[1:])), *plain.rejections])
