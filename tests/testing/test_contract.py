@@ -74,7 +74,7 @@ def test_checks_are_those_that_apply():
 
 def test_arguments_are_read_strictly_before_anything_is_checked():
     with pytest.raises(ConfigError, match="bonsu"):
-        list(check_plugin(Good, args={"bonsu": 3}))
+        check_plugin(Good, args={"bonsu": 3})
 
 
 class Growing(Good):

@@ -1,11 +1,11 @@
 """Checks of the plugin contract: what holds for every plugin, whatever its rule is.
 
-`check_plugin` looks at which hooks a class defines and yields the checks that apply. Each runs the plugin over a
+`check_plugin` looks at which hooks a class defines and gives the checks that apply. Each runs the plugin over a
 scenario, by default a small cluster with something of everything, and fails with a sentence that says which promise was
 broken.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -56,7 +56,7 @@ def check_plugin(
     *,
     args: PluginArgs | Mapping[str, Any] | None = None,
     scenario: Scenario | None = None,
-) -> Iterator[Check]:
+) -> list[Check]:
     """Find the checks that apply to a plugin.
 
     Args:
@@ -72,9 +72,7 @@ def check_plugin(
             check()
     """
     subject = Subject(plugin_class, _as_args(plugin_class, args), scenario or varied_scenario())
-    for name, applies, run in _CHECKS:
-        if applies(plugin_class):
-            yield Check(name, run, subject)
+    return [Check(name, run, subject) for name, applies, run in _CHECKS if applies(plugin_class)]
 
 
 def _as_args(plugin_class: type[Plugin], args: PluginArgs | Mapping[str, Any] | None) -> PluginArgs:
