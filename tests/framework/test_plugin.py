@@ -1,0 +1,81 @@
+"""What a plugin class may look like, found when it is defined."""
+
+import numpy as np
+import pytest
+
+from kubesched.config import PluginArgs
+from kubesched.errors import PluginDefinitionError
+from kubesched.framework import Plugin, Status, default_normalize
+
+
+def test_extension_points_are_the_hooks_that_a_class_defines() -> None:
+    class Some(Plugin):
+        def filter(self, state, pod, node):
+            return Status.SUCCESS
+
+        def score_nodes(self, state, pod, nodes):
+            return np.zeros(len(nodes), dtype=np.int64)
+
+        def unreserve(self, state, pod, node_name):
+            pass
+
+    class More(Some):
+        def permit(self, state, pod, node_name):
+            return Status.SUCCESS
+
+    assert Some.extension_points() == {"filter", "score", "reserve"}
+    assert More.extension_points() == {"filter", "score", "reserve", "permit"}
+    assert (Some().name, Plugin.extension_points()) == ("Some", frozenset())
+
+
+def test_arguments_have_their_defaults() -> None:
+    class WithArgs(Plugin):
+        class Args(PluginArgs):
+            limit: int = 3
+
+    assert WithArgs().args.limit == 3
+    assert WithArgs(WithArgs.Args(limit=5)).args.limit == 5
+
+
+@pytest.mark.parametrize(
+    ("hooks", "forms"),
+    [
+        (
+            {"filter": lambda self, state, pod, node: 0, "filter_nodes": lambda self, state, pod, nodes: 0},
+            "filter_nodes",
+        ),
+        ({"score": lambda self, state, pod, node: 0, "score_nodes": lambda self, state, pod, nodes: 0}, "score_nodes"),
+        ({"sort_key": lambda self, queued: (), "less": lambda self, a, b: True}, "less"),
+    ],
+)
+def test_a_rule_is_written_in_one_form(hooks: dict, forms: str) -> None:
+    with pytest.raises(PluginDefinitionError, match=f"Both defines both .* and {forms}: a rule is written once"):
+        type("Both", (Plugin,), hooks)
+
+
+def test_a_hook_must_be_callable_as_it_is_called() -> None:
+    with pytest.raises(
+        PluginDefinitionError, match=r"Short.filter must be callable as filter\(self, state, pod, node\)"
+    ):
+        type("Short", (Plugin,), {"filter": lambda self, pod, node: Status.SUCCESS})
+
+
+def test_a_hook_may_take_more_with_defaults_or_everything() -> None:
+    type("Wide", (Plugin,), {"filter": lambda self, state, pod, node, extra=1: Status.SUCCESS})
+    type("Any", (Plugin,), {"filter": lambda self, *given: Status.SUCCESS})
+
+
+@pytest.mark.parametrize(
+    ("scores", "normalized", "reversed_"),
+    [
+        ([0, 0], [0, 0], [100, 100]),
+        ([3, 1, 0], [100, 33, 0], [0, 67, 100]),
+        ([7], [100], [0]),
+        ([], [], []),
+    ],
+)
+def test_scores_are_scaled_to_the_highest(scores: list[int], normalized: list[int], reversed_: list[int]) -> None:
+    given = np.array(scores, dtype=np.int64)
+    assert default_normalize(given).tolist() == normalized
+    assert default_normalize(given, reverse=True).tolist() == reversed_
+    assert given.tolist() == scores
