@@ -47,6 +47,8 @@ def nonsense(what: str, answer: object, allowed: str = "a Status, such as Status
 
 def checked(what: str, answer: object, *, may_skip: bool = False) -> Status:
     """A hook's Status; Error with upstream's prefix for a fault, for what is no Status, and for one out of place."""
+    if answer is Status.SUCCESS:
+        return Status.SUCCESS
     if not isinstance(answer, Status):
         return nonsense(what, answer)
     if answer.is_success or answer.is_rejected or (may_skip and answer.is_skip):

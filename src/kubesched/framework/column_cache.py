@@ -185,9 +185,14 @@ class ColumnCache:
                 column.values[few.freed] = 0
             if len(few):
                 found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), len(few))
-                column.n_rejected -= int(np.count_nonzero(column.values[few.rows]))
-                column.n_rejected += int(np.count_nonzero(found.values))
-                column.values[few.rows] = found.values
+                if len(few) == 1:
+                    row, verdict = few.row(0), found.values[0]
+                    column.n_rejected += bool(verdict) - bool(column.values[row])
+                    column.values[row] = verdict
+                else:
+                    column.n_rejected -= int(np.count_nonzero(column.values[few.rows]))
+                    column.n_rejected += int(np.count_nonzero(found.values))
+                    column.values[few.rows] = found.values
         column.generation = log.generation
         return column
 

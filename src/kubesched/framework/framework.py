@@ -135,6 +135,9 @@ class Framework:
                 return result
             if answer is Status.SUCCESS:
                 continue
+            if answer is Status.SKIP:
+                state.skip_filter.add(name)
+                continue
             if isinstance(answer, PreFilterResult) and isinstance(answer.node_names, frozenset | set):
                 if self._narrow(result, name, frozenset(answer.node_names)):
                     return result
@@ -322,6 +325,9 @@ class Framework:
             except Exception as error:
                 raise PluginFault(fault(f'running PreScore plugin "{name}"', error).by(name)) from error
             if status is Status.SUCCESS:
+                continue
+            if status is Status.SKIP:
+                state.skip_score.add(name)
                 continue
             if not isinstance(status, Status):
                 raise PluginFault(nonsense(f'running PreScore plugin "{name}"', status).by(name))

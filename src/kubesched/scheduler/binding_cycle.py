@@ -111,7 +111,7 @@ async def _call(
     """Call a hook that may be a coroutine; faults and nonsense become Error statuses."""
     try:
         answer = hook(state, pod, node_name)
-        if inspect.isawaitable(answer):
+        if not isinstance(answer, Status) and inspect.isawaitable(answer):
             answer = await answer
     except Exception as error:
         return fault(what, error)

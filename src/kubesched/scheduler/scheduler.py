@@ -6,7 +6,7 @@ a node, reserved -> binding cycle -> bound, when the API server confirms it by a
 undoes what was done and hands the pod back to the queue. Rule: kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 """
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from random import Random
 from typing import Any
 
@@ -138,8 +138,8 @@ class Scheduler:
     def _is_mine(self, pod: Pod) -> bool:
         return pod.scheduler_name in self.frameworks
 
-    def _nominations(self) -> Iterator[tuple[str, PodInfo]]:
-        return ((name, self._pod_info(queued)) for name, pods in self.queue.nominator for queued in pods)
+    def _nominations(self) -> list[tuple[str, PodInfo]]:
+        return [(name, self._pod_info(queued)) for name, pods in self.queue.nominator for queued in pods]
 
     def _find_pod(self, pod: Pod) -> Pod | None:
         found = self.state.objects.get("Pod", pod.key)

@@ -20,6 +20,7 @@ __all__ = ["Identity", "NodeChoice", "Part", "Parts", "PodInfo", "Port", "host_p
 
 Port = tuple[str, str, int]  # ip, protocol, port
 _MAX_PARTS: Final = 250_000
+_MAX_TEMPLATES: Final = 50_000
 
 ValueT = TypeVar("ValueT")
 
@@ -73,6 +74,21 @@ class _Table(Generic[ValueT]):
         return found
 
 
+class Template:
+    """What pods share whose specs are made of the same objects, as pods of one workload are once a reader has shared equal values.
+
+    Attributes:
+        sources: the objects that the spec is made of; held so that their identities stay theirs.
+        parts: the parts found so far, by name.
+    """
+
+    __slots__ = ("parts", "sources")
+
+    def __init__(self, sources: tuple[object, ...]) -> None:
+        self.sources = sources
+        self.parts: dict[str, Part[Any]] = {}
+
+
 class Parts:
     """All parts of the pods of one cluster. Its owner is ClusterState."""
 
@@ -85,7 +101,28 @@ class Parts:
         self.images: _Table[tuple[tuple[str, ...], int]] = _Table()
         self.terms: _Table[AffinityTerms] = _Table()
         self.spread: _Table[tuple[TopologySpreadConstraint, ...]] = _Table()
-        self.none: Final = Part(None, -1)
+        self._templates: dict[tuple[object, ...], Template] = {}
+
+    def template(self, pod: Pod) -> Template:
+        """The template of a pod's spec, a new one at first sight. Statuses and volumes are not in it."""
+        spec = pod.spec
+        sources = (
+            spec.containers,
+            spec.init_containers,
+            spec.resources,
+            spec.overhead,
+            spec.node_selector,
+            spec.affinity,
+            spec.tolerations,
+            spec.topology_spread_constraints,
+        )
+        key = (pod.metadata.namespace, *map(id, sources))
+        found = self._templates.get(key)
+        if found is None:
+            if len(self._templates) >= _MAX_TEMPLATES:
+                self._templates.clear()
+            found = self._templates[key] = Template(sources)
+        return found
 
 
 class PodInfo:
@@ -100,15 +137,10 @@ class PodInfo:
 
     __slots__ = (
         "_identity",
-        "_images",
-        "_node_choice",
         "_parts",
-        "_ports",
         "_requests",
-        "_spread",
         "_start",
-        "_terms",
-        "_tolerations",
+        "_template",
         "_volumes",
         "node_row",
         "place",
@@ -124,30 +156,35 @@ class PodInfo:
         self.place = 0
         self.slot = -1
         self._parts = parts
+        self._template = parts.template(pod)
         self._requests: Part[PodRequests] | None = None
         self._identity: Part[Identity] | None = None
-        self._tolerations: Part[tuple[Toleration, ...]] | None = None
-        self._node_choice: Part[NodeChoice] | None = None
-        self._ports: Part[tuple[Port, ...]] | None = None
-        self._images: Part[tuple[tuple[str, ...], int]] | None = None
-        self._terms: Part[AffinityTerms] | None = None
-        self._spread: Part[tuple[TopologySpreadConstraint, ...]] | None = None
         self._start: float | None = None
         self._volumes: PodVolumes | None = None
 
     def with_pod(self, pod: Pod) -> "PodInfo":
         """The same parts for a pod that differs in nothing that they read."""
-        twin = PodInfo(pod, self._parts)
+        twin = PodInfo.__new__(PodInfo)
+        twin.pod = pod
+        twin.priority = self.priority
+        twin.node_row = -1
+        twin.place = 0
+        twin.slot = -1
+        twin._parts = self._parts
+        twin._template = self._template
         twin._requests = self._requests
         twin._identity = self._identity
-        twin._tolerations = self._tolerations
-        twin._node_choice = self._node_choice
-        twin._ports = self._ports
-        twin._images = self._images
-        twin._terms = self._terms
-        twin._spread = self._spread
+        twin._start = self._start
         twin._volumes = self._volumes
         return twin
+
+    def _part(self, name: str, find: Callable[[Pod, Parts], Part[Any]]) -> Any:
+        """A part that the template has for all its pods."""
+        parts = self._template.parts
+        found = parts.get(name)
+        if found is None:
+            found = parts[name] = find(self.pod, self._parts)
+        return found
 
     @property
     def start(self) -> float:
@@ -159,11 +196,16 @@ class PodInfo:
 
     @property
     def requests(self) -> Part[PodRequests]:
-        """What the pod asks for."""
-        if self._requests is None:
-            pod = self.pod
-            self._requests = self._parts.requests.part(requests_key(pod), lambda: PodRequests(pod))
-        return self._requests
+        """What the pod asks for; statuses of containers may make it a pod's own."""
+        found = self._requests
+        if found is None:
+            status = self.pod.status
+            if status.container_statuses or status.init_container_statuses or status.resources:
+                found = _requests(self.pod, self._parts)
+            else:
+                found = self._part("requests", _requests)
+            self._requests = found
+        return found
 
     @property
     def identity(self) -> Part[Identity]:
@@ -178,50 +220,41 @@ class PodInfo:
     @property
     def tolerations(self) -> Part[tuple[Toleration, ...]]:
         """spec.tolerations, in order."""
-        if self._tolerations is None:
-            value = self.pod.spec.tolerations or ()
-            self._tolerations = self._parts.tolerations.part(value, lambda: value)
-        return self._tolerations
+        found: Part[tuple[Toleration, ...]] = self._part("tolerations", _tolerations)
+        return found
 
     @property
     def node_choice(self) -> Part[NodeChoice]:
         """nodeSelector and node affinity."""
-        if self._node_choice is None:
-            spec = self.pod.spec
-            pairs = tuple(sorted((spec.node_selector or {}).items()))
-            affinity = spec.affinity.node_affinity if spec.affinity else None
-            value = NodeChoice(pairs, spec.node_selector is not None, affinity)
-            self._node_choice = self._parts.node_choice.part(value, lambda: value)
-        return self._node_choice
+        found: Part[NodeChoice] = self._part("node_choice", _node_choice)
+        return found
 
     @property
     def ports(self) -> Part[tuple[Port, ...]]:
         """Wanted host ports."""
-        if self._ports is None:
-            value = host_ports(self.pod)
-            self._ports = self._parts.ports.part(value, lambda: value)
-        return self._ports
+        found: Part[tuple[Port, ...]] = self._part("ports", _ports)
+        return found
 
     @property
     def images(self) -> Part[tuple[tuple[str, ...], int]]:
         """Image names, normalised, of containers and image volumes; and the number of containers."""
-        if self._images is None:
-            value = image_names(self.pod)
-            self._images = self._parts.images.part(value, lambda: value)
-        return self._images
+        has_volumes = bool(self.pod.spec.volumes)
+        found: Part[tuple[tuple[str, ...], int]] = (
+            _images(self.pod, self._parts) if has_volumes else self._part("images", _images)
+        )
+        return found
 
     @property
     def terms(self) -> Part[AffinityTerms]:
         """The pod's own inter-pod affinity terms, parsed; namespaces as they stand in the pod."""
-        if self._terms is None:
-            pod = self.pod
-            affinity = pod.spec.affinity
-            parts: tuple[PodAffinity | None, ...] = (None, None)
-            if affinity is not None:
-                parts = (affinity.pod_affinity, affinity.pod_anti_affinity)
-            key = (pod.namespace, msgspec.json.encode(parts)) if parts != (None, None) else ()
-            self._terms = self._parts.terms.part(key, lambda: affinity_terms(pod.namespace, *parts))
-        return self._terms
+        found: Part[AffinityTerms] = self._part("terms", _terms)
+        return found
+
+    @property
+    def spread(self) -> Part[tuple[TopologySpreadConstraint, ...]]:
+        """spec.topologySpreadConstraints, in order."""
+        found: Part[tuple[TopologySpreadConstraint, ...]] = self._part("spread", _spread)
+        return found
 
     @property
     def volumes(self) -> PodVolumes:
@@ -230,14 +263,47 @@ class PodInfo:
             self._volumes = pod_volumes(self.pod)
         return self._volumes
 
-    @property
-    def spread(self) -> Part[tuple[TopologySpreadConstraint, ...]]:
-        """spec.topologySpreadConstraints, in order."""
-        if self._spread is None:
-            value = self.pod.spec.topology_spread_constraints or ()
-            key = msgspec.json.encode(value) if value else b""
-            self._spread = self._parts.spread.part(key, lambda: value)
-        return self._spread
+
+def _requests(pod: Pod, parts: Parts) -> Part[PodRequests]:
+    return parts.requests.part(requests_key(pod), lambda: PodRequests(pod))
+
+
+def _tolerations(pod: Pod, parts: Parts) -> Part[tuple[Toleration, ...]]:
+    value = pod.spec.tolerations or ()
+    return parts.tolerations.part(value, lambda: value)
+
+
+def _node_choice(pod: Pod, parts: Parts) -> Part[NodeChoice]:
+    spec = pod.spec
+    pairs = tuple(sorted((spec.node_selector or {}).items()))
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    value = NodeChoice(pairs, spec.node_selector is not None, affinity)
+    return parts.node_choice.part(value, lambda: value)
+
+
+def _ports(pod: Pod, parts: Parts) -> Part[tuple[Port, ...]]:
+    value = host_ports(pod)
+    return parts.ports.part(value, lambda: value)
+
+
+def _images(pod: Pod, parts: Parts) -> Part[tuple[tuple[str, ...], int]]:
+    value = image_names(pod)
+    return parts.images.part(value, lambda: value)
+
+
+def _terms(pod: Pod, parts: Parts) -> Part[AffinityTerms]:
+    affinity = pod.spec.affinity
+    both: tuple[PodAffinity | None, ...] = (None, None)
+    if affinity is not None:
+        both = (affinity.pod_affinity, affinity.pod_anti_affinity)
+    key = (pod.namespace, msgspec.json.encode(both)) if both != (None, None) else ()
+    return parts.terms.part(key, lambda: affinity_terms(pod.namespace, *both))
+
+
+def _spread(pod: Pod, parts: Parts) -> Part[tuple[TopologySpreadConstraint, ...]]:
+    value = pod.spec.topology_spread_constraints or ()
+    key = msgspec.json.encode(value) if value else b""
+    return parts.spread.part(key, lambda: value)
 
 
 def host_ports(pod: Pod) -> tuple[Port, ...]:
