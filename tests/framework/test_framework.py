@@ -1,0 +1,220 @@
+"""Which hook is called when, and what its answer causes."""
+
+import numpy as np
+
+from kubesched.framework import (
+    Code,
+    CycleState,
+    DependsOn,
+    NominatedPods,
+    Plugin,
+    PostFilterResult,
+    PreFilterResult,
+    Status,
+    default_normalize,
+)
+from kubesched.framework.framework import Framework
+from kubesched.scheduler import build_frameworks, find_feasible
+from kubesched.state import ClusterState
+from kubesched.testing.builders import make_node, make_pod
+from kubesched.testing.cluster import minimal_profile
+
+POD = make_pod("p", requests={"cpu": "1"})
+
+
+def framework(*plugins: Plugin, weights: dict[str, int] | None = None, n_nodes: int = 3) -> Framework:
+    state = ClusterState()
+    state.load([("Node", make_node(f"n{i}", allocatable={"cpu": str(i + 1)})) for i in range(n_nodes)])
+    (found,) = build_frameworks([minimal_profile(*plugins, weights=weights)], state).values()
+    return found
+
+
+def new_cycle(found: Framework) -> CycleState:
+    return CycleState(found.handle.state.pod_info(POD))
+
+
+def pre_filtered(*plugins: Plugin):
+    found = framework(*plugins)
+    return found.run_pre_filter(new_cycle(found), POD, found.handle.snapshot().nodes)
+
+
+def answering(name: str, hook: str, answer: object) -> Plugin:
+    return type(name, (Plugin,), {hook: lambda self, *given: answer})()
+
+
+class Cores(Plugin):
+    """Rejects the node with one core; scores nodes by cores."""
+
+    reasons = (Status.unschedulable("too small"),)
+
+    def filter_nodes(self, state, pod, nodes):
+        return nodes.allocatable[0] < 2000
+
+    def score_nodes(self, state, pod, nodes):
+        return nodes.allocatable[0] // 1000
+
+
+class KeptCores(Cores):
+    """The same, kept."""
+
+    depends_on = DependsOn.NODE
+
+    def filter_part(self, state, pod):
+        return None
+
+    def score_part(self, state, pod):
+        return None
+
+    def normalize_score(self, state, pod, scores):
+        return default_normalize(scores)
+
+
+# --- PreFilter ---
+
+
+def test_an_unschedulable_prefilter_is_remembered_and_the_others_are_asked() -> None:
+    first = answering("A", "pre_filter", Status.unschedulable("no"))
+    last = answering("B", "pre_filter", Status.unschedulable("never mind"))
+    assert pre_filtered(first, last).status == Status.unschedulable("never mind").by("B")
+    stops = answering("C", "pre_filter", Status.unresolvable("stop"))
+    assert pre_filtered(first, stops, last).status == Status.unresolvable("stop").by("C")
+
+
+def test_prefilters_narrow_the_nodes_together() -> None:
+    some = answering("A", "pre_filter", PreFilterResult(frozenset({"n0", "n1"})))
+    others = answering("B", "pre_filter", PreFilterResult(frozenset({"n1", "n2"})))
+    found = pre_filtered(some, others)
+    assert (found.status, found.node_names, found.narrowed_by) == (Status.SUCCESS, {"n1"}, ["A", "B"])
+
+
+def test_a_skipping_prefilter_switches_its_filter_off() -> None:
+    class Skips(Cores):
+        def pre_filter(self, state, pod, nodes):
+            return Status.SKIP
+
+    found = framework(Skips())
+    result, _ = find_feasible(found, cycle := new_cycle(found), cycle.pod, found.handle.snapshot())
+    assert result.all_fit
+
+
+# --- Filter ---
+
+
+def test_a_rule_is_asked_whole_when_it_may_be_kept_and_else_only_about_survivors() -> None:
+    asked = []
+
+    class Notes(Plugin):
+        reasons = (Status.unschedulable("no"),)
+
+        def filter_nodes(self, state, pod, nodes):
+            asked.append((self.name, nodes.names))
+            return np.zeros(len(nodes), dtype=np.int16)
+
+        def filter_part(self, state, pod):
+            return None
+
+    anything = type("Anything", (Notes,), {})()
+    kept = type("Kept", (Notes,), {"depends_on": DependsOn.ROW})()
+    related = type("Related", (Notes,), {"depends_on": DependsOn.CLUSTER})()
+    found = framework(Cores(), anything, kept, related)
+    nodes = found.handle.snapshot().nodes
+    found.run_filter(new_cycle(found), POD, nodes, is_whole=True)
+    everything, survivors = ["n0", "n1", "n2"], ["n1", "n2"]
+    assert asked == [("Anything", survivors), ("Kept", everything), ("Related", everything)]
+
+
+def test_kept_and_fresh_verdicts_are_the_same() -> None:
+    kept, fresh = framework(KeptCores()), framework(Cores())
+    for found in (kept, kept, fresh):
+        result = found.run_filter(new_cycle(found), POD, found.handle.snapshot().nodes, is_whole=True)
+        assert result.fits.tolist() == [False, True, True]
+    assert kept.cache.n_hits == 1
+
+
+# --- PostFilter ---
+
+
+def post_filtered(*plugins: Plugin) -> tuple[PostFilterResult | None, Status]:
+    found = framework(Cores(), *plugins)
+    cycle = new_cycle(found)
+    _, diagnosis = find_feasible(found, cycle, cycle.pod, found.handle.snapshot())
+    return found.run_post_filter(cycle, POD, diagnosis)
+
+
+def test_the_first_postfilter_that_succeeds_ends_the_run() -> None:
+    no = answering("A", "post_filter", (None, Status.unschedulable("not I")))
+    room = PostFilterResult("n1")
+    yes = answering("B", "post_filter", (room, Status.SUCCESS))
+    never = answering("C", "post_filter", (None, Status.error("asked")))
+    assert post_filtered(no, yes, never) == (room, Status.SUCCESS.by("B"))
+
+
+def test_rejections_of_postfilters_are_put_together() -> None:
+    no = answering("A", "post_filter", (None, Status.unschedulable("not I")))
+    clears = PostFilterResult("")
+    neither = answering("B", "post_filter", (clears, Status.unschedulable("nor I")))
+    assert post_filtered(no, neither) == (clears, Status(Code.UNSCHEDULABLE, ("not I", "nor I"), "A"))
+
+
+# --- Score ---
+
+
+def scored(*plugins: Plugin, weights: dict[str, int] | None = None) -> dict[str, list[int]]:
+    found = framework(*plugins, weights=weights)
+    cycle = new_cycle(found)
+    result, _ = find_feasible(found, cycle, cycle.pod, found.handle.snapshot())
+    scores = found.run_score(cycle, POD, result, is_whole=True)
+    return {name: scores.of(name).tolist() for name in scores.by_plugin} | {"total": scores.total.tolist()}
+
+
+def test_scores_are_normalised_over_feasible_nodes_and_weighted() -> None:
+    assert scored(KeptCores(), weights={"KeptCores": 3}) == {"KeptCores": [198, 300], "total": [198, 300]}
+
+
+def test_totals_add_up_over_plugins() -> None:
+    other = answering("Other", "score_nodes", np.array([5, 5]))
+    assert scored(Cores(), other, weights={"Other": 2}) == {"Cores": [2, 3], "Other": [10, 10], "total": [12, 13]}
+
+
+def test_a_skipping_prescore_leaves_the_plugin_out() -> None:
+    class Skips(Cores):
+        def pre_score(self, state, pod, nodes):
+            assert nodes.names == ["n1", "n2"]
+            return Status.SKIP
+
+    assert scored(Skips()) == {"total": [0, 0]}
+
+
+def test_a_score_that_all_nodes_share_is_normalised_and_weighted_too() -> None:
+    class Same(KeptCores):
+        def filter_nodes(self, state, pod, nodes):
+            return np.zeros(len(nodes), dtype=np.int16)
+
+        def score_nodes(self, state, pod, nodes):
+            return np.full(len(nodes), 7, dtype=np.int64)
+
+    assert scored(Same(), weights={"Same": 2}) == {"Same": [200] * 3, "total": [200] * 3}
+
+
+# --- nominated pods ---
+
+
+def test_a_node_must_fit_with_and_without_the_pods_nominated_to_it() -> None:
+    class Sees(Plugin):
+        """Rejects nodes with pods, and the node n2 without."""
+
+        depends_on = DependsOn.CLUSTER
+        reasons = (Status.unschedulable("occupied"), Status.unschedulable("empty"))
+
+        def filter_nodes(self, state, pod, nodes):
+            wants_company = np.array([name == "n2" for name in nodes.names])
+            return np.where(wants_company, np.where(nodes.n_pods > 0, 0, 2), nodes.n_pods > 0)
+
+    found = framework(Sees())
+    state = found.handle.state
+    info = state.pod_info(make_pod("nominated", requests={"cpu": "1"}))
+    found.handle.nominated = NominatedPods(state.columns, lambda: [("n1", info), ("n2", info)])
+    nodes = state.snapshot().nodes
+    statuses = found.run_filter_with_nominated(new_cycle(found), POD, nodes, is_whole=True).statuses()
+    assert [statuses[i].message for i in range(3)] == ["", "occupied", "empty"]
+    assert nodes.n_pods.tolist() == [0, 0, 0]
