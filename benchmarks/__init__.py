@@ -1,0 +1,1 @@
+"""Measurements, each a program; none of them is a test."""
