@@ -1,0 +1,160 @@
+"""Measure one thing once, in this process, on one CPU, and print one JSON object.
+
+    python benchmarks/rows/measure.py simulate|load|explain SNAPSHOT [--config FILE] [--plugin FILE:Class] [--profile N]
+
+- simulate: Simulator.run, after the snapshot and the cluster are loaded.
+- load: load_snapshot and building the cluster state.
+- explain: a pod against every node and plugin, with the words for all of them, after loading: the slowest of ten pods.
+
+--profile prints the N functions that took the most time instead. Nothing is tuned here: the garbage collector and all
+settings are as a user of the Python API has them.
+"""
+
+import argparse
+import cProfile
+import json
+import os
+import pstats
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+EXPLAINED = 10
+
+Figures = dict[str, Any]
+
+
+class Timer:
+    """Wall and CPU seconds of a block, and the profile of it if one is wanted."""
+
+    def __init__(self, profile: cProfile.Profile | None = None) -> None:
+        self.seconds = self.cpu_seconds = 0.0
+        self._profile = profile
+
+    def __enter__(self) -> "Timer":
+        if self._profile is not None:
+            self._profile.enable()
+        self._cpu, self._wall = time.process_time(), time.perf_counter()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.seconds = time.perf_counter() - self._wall
+        self.cpu_seconds = time.process_time() - self._cpu
+        if self._profile is not None:
+            self._profile.disable()
+
+
+def simulate(options: argparse.Namespace, profile: cProfile.Profile | None) -> Figures:
+    from kubesched import PodState, Simulator, load_snapshot
+
+    with Timer() as loading:
+        snapshot = load_snapshot(options.snapshot)
+    with Timer() as building:
+        simulator = Simulator(snapshot, options.config, options.plugin)
+    with Timer(profile) as run:
+        report = simulator.run()
+    return {
+        "pods": len(report.placements),
+        "placed": report.count(PodState.SCHEDULED),
+        "attempts": sum(placement.attempts for placement in report.placements),
+        "victims": len(report.victims),
+        "seconds": run.seconds,
+        "cpuSeconds": run.cpu_seconds,
+        "loadSeconds": loading.seconds,
+        "stateSeconds": building.seconds,
+    }
+
+
+def load(options: argparse.Namespace, profile: cProfile.Profile | None) -> Figures:
+    from kubesched import Simulator, load_snapshot
+
+    with Timer(profile) as whole:
+        with Timer() as loading:
+            snapshot = load_snapshot(options.snapshot)
+        with Timer() as building:
+            simulator = Simulator(snapshot, options.config, options.plugin)
+    return {
+        "pods": simulator.state.columns.n_pods.sum().item(),
+        "seconds": whole.seconds,
+        "cpuSeconds": whole.cpu_seconds,
+        "loadSeconds": loading.seconds,
+        "stateSeconds": building.seconds,
+    }
+
+
+def explain(options: argparse.Namespace, profile: cProfile.Profile | None) -> Figures:
+    from kubesched import Explainer, load_snapshot, set_up
+    from kubesched.explanation import as_line
+
+    with Timer() as loading:
+        snapshot = load_snapshot(options.snapshot)
+    with Timer() as building:
+        explainer = Explainer(snapshot, set_up(options.config, options.plugin))
+    pods = explainer.pending[:: max(1, len(explainer.pending) // EXPLAINED)][:EXPLAINED]
+    timers, n_fit = [], 0
+    for pod in pods:
+        with Timer(profile) as one:
+            explanation = explainer.explain(pod)
+            as_line(explanation)
+        timers.append(one)
+        n_fit += explanation.fits
+    slowest = max(timers, key=lambda timer: timer.seconds)
+    return {
+        "pods": len(pods),
+        "placed": n_fit,
+        "seconds": slowest.seconds,
+        "cpuSeconds": slowest.cpu_seconds,
+        "eachSeconds": [timer.seconds for timer in timers],
+        "loadSeconds": loading.seconds,
+        "stateSeconds": building.seconds,
+    }
+
+
+TASKS: dict[str, Callable[[argparse.Namespace, cProfile.Profile | None], Figures]] = {
+    "simulate": simulate,
+    "load": load,
+    "explain": explain,
+}
+
+
+def pin() -> None:
+    """Stay on one CPU, where the system can do that."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def peak_mib() -> float:
+    """The most memory that this process ever held.
+
+    Linux's own figure comes first: what getrusage says there begins with the peak of the process that started this one.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1024**2 if sys.platform == "darwin" else peak / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task", choices=TASKS)
+    parser.add_argument("snapshot")
+    parser.add_argument("--config")
+    parser.add_argument("--plugin", action="append", default=[])
+    parser.add_argument("--profile", type=int, default=0)
+    options = parser.parse_args()
+    pin()
+    profile = cProfile.Profile() if options.profile else None
+    figures = TASKS[options.task](options, profile)
+    if profile is not None:
+        pstats.Stats(profile).sort_stats("tottime").print_stats(options.profile)
+    else:
+        print(json.dumps({**figures, "peakMib": round(peak_mib(), 1)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""The table as Markdown, line by line, and the machine that it comes from."""
+
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.rows.runs import Result
+
+COLUMNS = (
+    ("row", -27),
+    ("pods", 6),
+    ("placed", 6),
+    ("kubesched", 14),
+    ("least-most", 15),
+    ("oracle", 7),
+    ("sampled", 7),
+    ("ratio", 11),
+    ("target", 17),
+    ("met", -4),
+    ("MiB", 5),
+    ("CPU", 4),
+)
+"""Title and width of each column; text is left-justified where the width is negative."""
+
+
+def header() -> list[str]:
+    """The titles and the line under them."""
+    rule = ["-" * (-width) if width < 0 else "-" * (width - 1) + ":" for _, width in COLUMNS]
+    return [_line([title for title, _ in COLUMNS]), _line(rule)]
+
+
+def line(result: Result) -> str:
+    """One row."""
+    row, last = result.row, result.runs[-1]
+    met = {None: "", True: "yes", False: "no"}[result.is_met]
+    return _line(
+        [
+            row.name,
+            f"{last['pods']:,}",
+            f"{last['placed']:,}" if "placed" in last else "",
+            _amount(result.median, is_rate=row.is_rate, with_unit=True),
+            "-".join(_amount(value, is_rate=row.is_rate) for value in (min(result.values), max(result.values))),
+            _oracle(result.every_node),
+            _oracle(result.sampled),
+            _ratios(result),
+            _target(result),
+            met,
+            f"{result.peak_mib:,.0f}",
+            f"{result.cpu_share:.0%}",
+        ]
+    )
+
+
+def machine() -> dict[str, str]:
+    """What the figures were measured on, and how busy it was."""
+    return {
+        "CPU": f"{os.cpu_count()} x {_cpu_model()}",
+        "memory": _memory(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+        "libraries": ", ".join(f"{name} {version(name)}" for name in ("numpy", "msgspec")),
+        "load average": " ".join(f"{value:.2f}" for value in os.getloadavg()),
+    }
+
+
+def _line(cells: list[str]) -> str:
+    padded = [
+        cell.ljust(-width) if width < 0 else cell.rjust(width) for cell, (_, width) in zip(cells, COLUMNS, strict=True)
+    ]
+    return f"| {' | '.join(padded)} |"
+
+
+def _amount(value: float, *, is_rate: bool, with_unit: bool = False) -> str:
+    if is_rate:
+        return f"{value:,.0f}{' pods/s' * with_unit}"
+    return f"{value:.3g}{' s' * with_unit}"
+
+
+def _target(result: Result) -> str:
+    row = result.row
+    if result.is_met is None or row.target is None:
+        return ""
+    if row.is_rate:
+        return f">= {row.target:,.0f}"
+    memory = f", {row.target_mib:,} MiB" if row.target_mib else ""
+    return f"<= {row.target:g} s{memory}"
+
+
+def _oracle(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:,.0f}"
+
+
+def _ratios(result: Result) -> str:
+    """How many times the oracle's rates ours is: every node, sampled."""
+    if result.every_node is None or result.sampled is None:
+        return ""
+    return f"{result.median / result.every_node:,.0f} / {result.median / result.sampled:,.0f}"
+
+
+def _cpu_model() -> str:
+    found = Path("/proc/cpuinfo")
+    if found.exists():
+        for row in found.read_text(encoding="utf-8").splitlines():
+            if row.startswith("model name"):
+                return row.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def _memory() -> str:
+    if sys.platform == "win32":
+        return "unknown"
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB"
