@@ -1,0 +1,89 @@
+"""The table of benchmarks/engine.py on clusters so small that nothing is measured, only that it can be."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks.rows.row import ROWS, Row, find_rows
+from benchmarks.rows.runs import Result
+
+ROOT = Path(__file__).parents[2]
+FAST = ("generate", "preemption", "stateful", "two-profiles", "scalar-plugin", "load", "explain")
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "benchmarks" / "engine.py"), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(command, capture_output=True, text=True, timeout=50, env=environment)
+
+
+def result(row: Row, value: float, n_nodes: int, peak_mib: float = 100) -> Result:
+    return Result(row, n_nodes, [{"peakMib": peak_mib, "seconds": 1, "cpuSeconds": 1}], [value], None, None)
+
+
+def test_every_kind_of_row_is_measured(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    done = run("--nodes", "30", "--repeat", "1", "--rows", ",".join(FAST), "--json", figures)
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row for row in json.loads(figures.read_text())["rows"]}
+    assert list(rows) == list(FAST)
+    assert all(row["median"] > 0 and row["peakMib"] > 0 for row in rows.values())
+    runs = {name: row["runs"][0] for name, row in rows.items()}
+    for name in ("preemption", "stateful", "two-profiles", "scalar-plugin"):
+        assert runs[name]["placed"] == runs[name]["pods"] > 0, name
+    assert runs["preemption"]["victims"] == 3 * runs["preemption"]["pods"]
+    assert runs["load"]["pods"] == 600
+
+
+def test_the_table_sets_ours_against_the_oracles_figures(tmp_path: Path) -> None:
+    oracle = tmp_path / "oracle"
+    oracle.write_text(
+        '#!/bin/sh\ncase "$2" in -sample) rate=7;; *) rate=2;; esac\necho "{\\"podsPerSecond\\": $rate}"\n'
+    )
+    oracle.chmod(0o755)
+    figures = tmp_path / "figures.json"
+    done = run("--nodes", "30", "--repeat", "1", "--rows", "basic", "--oracle", oracle, "--json", figures)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(figures.read_text())["rows"]
+    assert (row["oracleEveryNode"], row["oracleSampled"]) == (2, 7)
+    cells = [cell.strip() for cell in done.stdout.splitlines()[-1].strip("|").split("|")]
+    assert cells[0] == "basic"
+    assert cells[5:8] == ["2", "7", f"{row['median'] / 2:,.0f} / {row['median'] / 7:,.0f}"]
+
+
+def test_profile_names_functions_instead_of_figures() -> None:
+    done = run("--nodes", "10", "--rows", "basic", "--profile", "5")
+    assert done.returncode == 0, done.stderr
+    assert "== basic" in done.stdout
+    assert "tottime" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rows", "basic,basci"), "no row named basci; there are basic, node-affinity"),
+        (("--oracle", "nowhere"), "--oracle: nowhere is no file"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence(arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_target_counts_only_at_its_own_size() -> None:
+    basic, load = find_rows("basic,load")
+    assert result(basic, 10_000, 5000).is_met is True
+    assert result(basic, 9_999, 5000).is_met is False
+    assert result(basic, 9_999, 500).is_met is None
+    assert result(load, 5.0, 5000, 1536).is_met is True
+    assert result(load, 5.1, 5000, 1536).is_met is False
+    assert result(load, 4.0, 5000, 1537).is_met is False
+
+
+def test_rows_have_names_of_their_own() -> None:
+    assert len({row.name for row in ROWS}) == len(ROWS)
