@@ -9,7 +9,7 @@ of its own, pinned to one CPU, with nothing cached from an earlier one; the tabl
 fastest run, and the most memory that one of them took. The oracle (tests/oracle) runs kube-scheduler's plugins on all
 cores: `bench` looks at every node, `bench -sample` at as few as kube-scheduler does by default. It is given fewer
 pending pods, because it is slow: what is compared is pods a second. The ratio is ours to both.
-CPU says how much of its core kubesched had: below 99% the machine was busy and the figures are too low.
+The last column has the median by CPU time instead of the clock; where it is better, the machine was busy.
 
 The targets are for 5,000 nodes; with other --nodes the clusters shrink or grow, pending pods only shrink.
 --profile prints for each row the N functions that took the most time, instead of the table.

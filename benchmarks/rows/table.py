@@ -20,7 +20,7 @@ COLUMNS = (
     ("target", 17),
     ("met", -4),
     ("MiB", 5),
-    ("CPU", 4),
+    ("in CPU time", 14),
 )
 """Title and width of each column; text is left-justified where the width is negative."""
 
@@ -48,7 +48,7 @@ def line(result: Result) -> str:
             _target(result),
             met,
             f"{result.peak_mib:,.0f}",
-            f"{result.cpu_share:.0%}",
+            _amount(result.in_cpu_time, is_rate=row.is_rate, with_unit=True),
         ]
     )
 
