@@ -137,8 +137,9 @@ class Simulator:
             self._note(decision)
             if binding is not None:
                 self._drive(binding, None)
-            elif decision.reason == "SchedulerError":
+            elif not decision.unschedulable_plugins and not decision.pending_plugins:
                 self._give_up_if_hopeless(decision)
+            self._resume()
             return True
         return self._pass_time()
 
@@ -157,7 +158,9 @@ class Simulator:
         return True
 
     def _give_up_if_hopeless(self, decision: Decision) -> None:
-        """A pod that failed twice in the same cluster, or too often in any, is not tried again."""
+        """A pod that no plugin rejected is tried again without an event: but not after it failed twice in the same
+        cluster, or too often in any.
+        """
         uid, n_changes = decision.pod.uid, self.cluster.n_changes
         last, n_errors = self._errors.get(uid, (-1, 0))
         if last == n_changes or n_errors >= _MAX_ERRORS:
@@ -206,6 +209,8 @@ class Simulator:
 
     def _resume(self) -> None:
         """Go on with binding cycles whose wait is over."""
+        if not self._suspended:
+            return
         suspended, self._suspended = self._suspended, []
         for binding, request, until in suspended:
             answer, error = self._answer(request)
