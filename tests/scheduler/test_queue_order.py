@@ -1,0 +1,58 @@
+import itertools
+
+from kubesched.framework import Plugin
+from kubesched.queue import QueuedPodInfo
+from kubesched.scheduler.queue_order import QueueOrder
+from kubesched.testing import FakeCluster, make_pod
+
+
+def queued(name: str) -> QueuedPodInfo:
+    pod = make_pod(name)
+    return QueuedPodInfo(pod=pod, key=pod.key, timestamp=0.0)
+
+
+def order_by(**hook) -> QueueOrder:
+    return QueueOrder(FakeCluster(type("Sorter", (Plugin,), hook)()).framework)
+
+
+def test_a_good_key_is_given_as_it_is():
+    order = order_by(sort_key=lambda self, queued: (queued.pod.name,))
+    assert order.has_key
+    assert order.sort_key(queued("a")) == ("a",)
+    assert order.fault_of(queued("a").pod.uid) is None
+
+
+def test_a_pod_without_a_key_stands_in_front_and_its_fault_is_told_once():
+    order = order_by(sort_key=lambda self, queued: {"b": (2,)}[queued.pod.name])
+    good, bad = order.sort_key(queued("b")), order.sort_key(queued("a"))
+    assert (bad < good, good < bad, good > bad) == (True, False, True)
+    fault = order.fault_of(queued("a").pod.uid)
+    assert fault is not None
+    assert fault.message == "running QueueSort plugin \"Sorter\": KeyError: 'a'"
+    assert order.fault_of(queued("a").pod.uid) is None
+
+
+def test_keys_of_unlike_types_sort_whatever_their_order():
+    keys = {"a": (1, "x"), "b": (1, None), "c": (1, "y"), "d": (1, 7), "e": (0, None)}
+    for names in itertools.permutations(keys):
+        order = order_by(sort_key=lambda self, queued: keys[queued.pod.name])
+        found = sorted(order.sort_key(queued(name)) for name in names)
+        assert len(found) == len(keys)
+
+
+def test_numbers_of_both_kinds_are_comparable():
+    order = order_by(sort_key=lambda self, queued: (1 if queued.pod.name == "a" else 0.5,))
+    assert order.sort_key(queued("a")) == (1,)
+    assert order.sort_key(queued("b")) == (0.5,)
+
+
+def test_a_comparison_that_fails_is_false_and_blames_the_pod_that_fails_alone():
+    def less(self, a, b):
+        return {"a": 1, "b": 2}[a.pod.name] < {"a": 1, "b": 2}[b.pod.name]
+
+    order = order_by(less=less)
+    assert not order.has_key
+    assert order.less(queued("a"), queued("b"))
+    assert not order.less(queued("a"), queued("x"))
+    assert order.fault_of(queued("a").pod.uid) is None
+    assert order.fault_of(queued("x").pod.uid) is not None
