@@ -100,6 +100,15 @@ class Framework:
         self._filters = [Rule(plugin, cache, "filter_nodes") for plugin in points["filter"]]
         self._pre_score = [(plugin, plugin.name, plugin.pre_score) for plugin in points["preScore"]]
         self._scores = [Rule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]]
+        self._pre_enqueue = [
+            (plugin.name, f'running PreEnqueue plugin "{plugin.name}"', plugin.pre_enqueue)
+            for plugin in points["preEnqueue"]
+        ]
+        self._reserve = [
+            (plugin.name, f'running Reserve plugin "{plugin.name}"', plugin.reserve)
+            for plugin in points["reserve"]
+            if plugin.defines("reserve")
+        ]
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
         handle.what_if = self.what_if
         for plugin in profile.plugins:
@@ -114,11 +123,11 @@ class Framework:
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status:
         """Ask the PreEnqueue plugins; the one that gated the pod last time goes first."""
-        plugins = sorted(self.profile.points["preEnqueue"], key=lambda plugin: plugin.name != first)
-        for plugin in plugins:
-            status = self._ask(f'running PreEnqueue plugin "{plugin.name}"', plugin.pre_enqueue, pod)
-            if not status.is_success:
-                return status.by(plugin.name)
+        hooks = sorted(self._pre_enqueue, key=lambda hook: hook[0] != first) if first else self._pre_enqueue
+        for name, what, hook in hooks:
+            status = self._ask(what, hook, pod)
+            if status is not Status.SUCCESS and not status.is_success:
+                return status.by(name)
         return Status.SUCCESS
 
     # --- PreFilter and Filter ---
@@ -389,11 +398,10 @@ class Framework:
 
     def run_reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Ask every Reserve plugin in order; the first failure ends it. The caller unreserves."""
-        for plugin in self.profile.points["reserve"]:
-            if plugin.defines("reserve"):
-                status = self._ask(f'running Reserve plugin "{plugin.name}"', plugin.reserve, state, pod, node_name)
-                if not status.is_success:
-                    return status.by(plugin.name)
+        for name, what, hook in self._reserve:
+            status = self._ask(what, hook, state, pod, node_name)
+            if status is not Status.SUCCESS and not status.is_success:
+                return status.by(name)
         return Status.SUCCESS
 
     def run_unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:

@@ -41,6 +41,7 @@ from kubesched.state import CPU, MEMORY, Nodes, Part, PodRequests
 __all__ = ["NodeResourcesFit"]
 
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
+_CPU_AND_MEMORY: Final = [CPU, MEMORY]
 _TOO_MANY_PODS: Final = 1
 _UNRESOLVABLE: Final = 1 << 30
 
@@ -142,9 +143,7 @@ class NodeResourcesFit(Plugin):
         if not rows:
             return np.zeros(len(nodes), dtype=np.int64)
         room = nodes.allocatable[rows]
-        non_zero, requested = nodes.non_zero_requested, nodes.requested
-        used = np.array([non_zero[row] if row in (CPU, MEMORY) else requested[row] for row in rows])
-        used += amounts
+        used = _counted(nodes, rows) + amounts
         all_count = bool(room.all())
         score = self._resource_scores(used, room if all_count else np.maximum(room, 1))
         if all_count and self._shape is None:
@@ -222,6 +221,15 @@ class NodeResourcesFit(Plugin):
         asked = ["pods", *(name for name, amount in wanted.items() if amount > 0)]
         grew = any(room.get(name, 0) > before.get(name, 0) for name in asked)
         return QueueingHint.QUEUE if grew else QueueingHint.SKIP
+
+
+def _counted(nodes: Nodes, rows: list[int]) -> IntMatrix:
+    """(rows, nodes): what a score takes as used: cpu and memory with the scoring defaults, other resources as they are."""
+    non_zero = nodes.non_zero_requested
+    if rows == _CPU_AND_MEMORY:
+        return non_zero
+    requested = nodes.requested
+    return np.array([non_zero[row] if row in _CPU_AND_MEMORY else requested[row] for row in rows])
 
 
 def allocatable_of(node: Node) -> dict[str, int]:

@@ -31,6 +31,7 @@ from kubesched.plugins.spread_constraints import (
     HOSTNAME,
     SCHEDULE_ANYWAY,
     Constraint,
+    DefaultConstraints,
     constraints_of,
 )
 from kubesched.plugins.tolerations import without_untolerated_taint
@@ -148,13 +149,17 @@ class PodTopologySpread(Plugin):
         Status.unschedulable(_MISMATCH),
     )
 
+    def __init__(self, args: PodTopologySpreadArgs | None = None) -> None:
+        super().__init__(args)
+        self._defaults = DefaultConstraints(self.args)
+
     # --- filter ---
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         """Count matching pods per domain of each hard constraint."""
         snapshot = self.handle.snapshot()
         try:
-            constraints = constraints_of(state.pod, DO_NOT_SCHEDULE, self.args, snapshot)
+            constraints = constraints_of(state.pod, DO_NOT_SCHEDULE, self._defaults, snapshot)
         except SelectorError as error:
             return Status.error(str(error))
         if not constraints:
@@ -229,7 +234,7 @@ class PodTopologySpread(Plugin):
         if not snapshot.n_nodes:
             return Status.SKIP
         try:
-            constraints = constraints_of(state.pod, SCHEDULE_ANYWAY, self.args, snapshot)
+            constraints = constraints_of(state.pod, SCHEDULE_ANYWAY, self._defaults, snapshot)
         except SelectorError as error:
             return Status.error(str(error))
         if not constraints:
@@ -329,7 +334,7 @@ class PodTopologySpread(Plugin):
 
     def _hard_constraints(self, pod: Pod) -> tuple[Constraint, ...]:
         state = self.handle.state
-        return constraints_of(state.pod_info(pod), DO_NOT_SCHEDULE, self.args, state.snapshot())
+        return constraints_of(state.pod_info(pod), DO_NOT_SCHEDULE, self._defaults, state.snapshot())
 
     def _pod_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         changed = new if isinstance(new, Pod) else old

@@ -26,7 +26,7 @@ from kubesched.api import (
 from kubesched.plugins.args import PodTopologySpreadArgs
 from kubesched.state import Identity, PodInfo, Snapshot
 
-__all__ = ["DO_NOT_SCHEDULE", "HOSTNAME", "SCHEDULE_ANYWAY", "Constraint", "constraints_of"]
+__all__ = ["DO_NOT_SCHEDULE", "HOSTNAME", "SCHEDULE_ANYWAY", "Constraint", "DefaultConstraints", "constraints_of"]
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE: Final = "DoNotSchedule"
@@ -36,7 +36,23 @@ _SYSTEM_DEFAULTS: Final = (
     TopologySpreadConstraint(3, HOSTNAME, SCHEDULE_ANYWAY),
     TopologySpreadConstraint(5, "topology.kubernetes.io/zone", SCHEDULE_ANYWAY),
 )
-_OWNING_KINDS: Final = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
+
+
+class DefaultConstraints:
+    """The constraints for pods that have none of their own, sorted by action once.
+
+    Args:
+        args: those of the plugin.
+    """
+
+    __slots__ = ("by_action",)
+
+    def __init__(self, args: PodTopologySpreadArgs) -> None:
+        written = args.default_constraints if args.defaulting_type == "List" else _SYSTEM_DEFAULTS
+        self.by_action = {
+            action: tuple(c for c in written if c.when_unsatisfiable == action)
+            for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
+        }
 
 
 class Constraint:
@@ -80,24 +96,22 @@ class Constraint:
 
 
 def constraints_of(
-    info: PodInfo, action: str, args: PodTopologySpreadArgs, snapshot: Snapshot
+    info: PodInfo, action: str, defaults: DefaultConstraints, snapshot: Snapshot
 ) -> tuple[Constraint, ...]:
     """The constraints with this action that apply to a pod.
 
     Raises:
         SelectorError: a selector that does not parse.
     """
-    own = info.spread.value
-    if own:
-        key = (info.identity, action)
-        known: tuple[Constraint, ...] | None = info.spread.compiled.get(key)
-        if known is None:
-            identity = info.identity.value
-            known = tuple(_own(c, identity) for c in own if c.when_unsatisfiable == action)
-            info.spread.compiled[key] = known
-        return known
-    defaults = args.default_constraints if args.defaulting_type == "List" else _SYSTEM_DEFAULTS
-    return _defaults(info, tuple(c for c in defaults if c.when_unsatisfiable == action), snapshot)
+    own = info.spread
+    if not own.value:
+        return _defaults(info, action, defaults, snapshot) if defaults.by_action[action] else ()
+    key = (info.identity, action)
+    known: tuple[Constraint, ...] | None = own.compiled.get(key)
+    if known is None:
+        identity = info.identity.value
+        known = own.compiled[key] = tuple(_own(c, identity) for c in own.value if c.when_unsatisfiable == action)
+    return known
 
 
 def _own(written: TopologySpreadConstraint, pod: Identity) -> Constraint:
@@ -110,15 +124,11 @@ def _own(written: TopologySpreadConstraint, pod: Identity) -> Constraint:
     return Constraint(written, selector, (msgspec.json.encode(written.label_selector), pairs), pod)
 
 
-def _defaults(
-    info: PodInfo, wanted: tuple[TopologySpreadConstraint, ...], snapshot: Snapshot
-) -> tuple[Constraint, ...]:
-    if not wanted:
-        return ()
+def _defaults(info: PodInfo, action: str, defaults: DefaultConstraints, snapshot: Snapshot) -> tuple[Constraint, ...]:
     owner = info.pod.metadata.controller
-    generation = tuple([snapshot.objects.generation(kind) for kind in _OWNING_KINDS])
+    generation = snapshot.objects.generation_of_others
     compiled = info.identity.compiled
-    key = (wanted, owner)
+    key = (defaults, action, owner)
     known = compiled.get(key)
     if known is None or known[0] != generation:
         selector = _deduced_selector(info.pod, owner, snapshot)
@@ -126,6 +136,7 @@ def _defaults(
         constraints: tuple[Constraint, ...] = ()
         if not parsed.is_empty:
             name = msgspec.json.encode(selector)
+            wanted = defaults.by_action[action]
             constraints = tuple(Constraint(c, parsed, name, info.identity.value) for c in wanted)
         known = compiled[key] = (generation, constraints)
     found: tuple[Constraint, ...] = known[1]

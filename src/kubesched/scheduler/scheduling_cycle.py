@@ -31,6 +31,7 @@ __all__ = ["NO_NODES", "SchedulingCycle", "find_feasible"]
 NO_NODES: Final = "no nodes available to schedule pods"
 _N_RUNNERS_UP: Final = 3
 _LOWEST: Final = -(2**63)
+_SUCCESS: Final = Outcome(Status.SUCCESS)
 
 
 class Found:
@@ -75,9 +76,7 @@ class SchedulingCycle:
         Returns: the decision, not carried out, and what the plugins remember for Reserve and later.
         """
         state = CycleState(info)
-        decision = Decision(
-            info.pod, framework.profile.scheduler_name, attempt, snapshot.n_nodes, Outcome(Status.SUCCESS)
-        )
+        decision = Decision(info.pod, framework.profile.scheduler_name, attempt, snapshot.n_nodes, _SUCCESS)
         if not snapshot.n_nodes:
             decision.outcome = Outcome(Status.unresolvable(NO_NODES), NO_NODES)
             decision.nominated_node_name = ""

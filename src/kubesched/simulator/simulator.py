@@ -184,8 +184,8 @@ class Simulator:
                     return
         except StopIteration as end:
             decision: Decision = end.value
-            self._note(decision)
             if not decision.outcome.status.is_success:
+                self._note(decision)
                 self._give_up_if_hopeless(decision)
 
     def _answer(self, request: object) -> tuple[Any, Exception | None]:

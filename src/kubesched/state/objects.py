@@ -10,11 +10,16 @@ Listener = Callable[[KubeObject | None, KubeObject | None], None]
 
 
 class ObjectStore:
-    """Objects by kind and key (`namespace/name`, or the name alone outside namespaces), in order of appearance."""
+    """Objects by kind and key (`namespace/name`, or the name alone outside namespaces), in order of appearance.
+
+    Attributes:
+        generation_of_others: how often objects that are no pods have changed.
+    """
 
     def __init__(self) -> None:
         self._kinds: dict[str, dict[str, KubeObject]] = {}
         self._generations: dict[str, int] = {}
+        self.generation_of_others = 0
         self._listeners: dict[str, list[Listener]] = {}
 
     def listen(self, kind: str, listener: Listener) -> None:
@@ -39,19 +44,24 @@ class ObjectStore:
         key = obj.key
         old = objects.get(key)
         objects[key] = obj
-        self._generations[kind] = self.generation(kind) + 1
+        self._count(kind)
         for listener in self._listeners.get(kind, ()):
             listener(old, obj)
         return old
 
     def remove(self, kind: str, key: str) -> KubeObject | None:
         """Remove an object. Returns: it, or None where there was none."""
-        self._generations[kind] = self.generation(kind) + 1
+        self._count(kind)
         old = self._kinds.get(kind, {}).pop(key, None)
         if old is not None:
             for listener in self._listeners.get(kind, ()):
                 listener(old, None)
         return old
+
+    def _count(self, kind: str) -> None:
+        self._generations[kind] = self._generations.get(kind, 0) + 1
+        if kind != "Pod":
+            self.generation_of_others += 1
 
     def __contains__(self, kind: str) -> bool:
         return bool(self._kinds.get(kind))
