@@ -1,0 +1,57 @@
+"""Objects are decoded with what a scheduler reads, and remember where they came from."""
+
+import re
+
+import msgspec
+import pytest
+
+from kubesched.api import KINDS, Pod, decode_object
+from kubesched.errors import ObjectError
+
+
+def test_an_object_remembers_its_source_and_gives_it_back_parsed() -> None:
+    raw = b'{"metadata": {"name": "p"}, "spec": {"unknown": [1]}}'
+    pod = decode_object("Pod", raw)
+    assert (pod.raw, pod.document["spec"]) == (raw, {"unknown": [1]})
+    pod.document["spec"].clear()
+    assert pod.document["spec"] == {"unknown": [1]}
+
+
+def test_an_object_that_was_made_up_is_encoded() -> None:
+    assert msgspec.json.decode(Pod().raw) == {}
+
+
+def test_a_namespaced_object_without_a_namespace_is_in_default() -> None:
+    assert decode_object("Pod", b'{"metadata": {"name": "p"}}').key == "default/p"
+    assert decode_object("Node", b'{"metadata": {"name": "n"}}').key == "n"
+
+
+def test_null_is_the_same_as_absent() -> None:
+    given = b'{"metadata": {"name": "p", "labels": null}, "spec": {"containers": null, "tolerations": null}}'
+    pod = decode_object("Pod", given)
+    assert isinstance(pod, Pod)
+    assert (pod.labels, pod.containers, pod.tolerations) == ({}, (), ())
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw", "message"),
+    [
+        ("Pod", b"{", "Pod: Input data was truncated"),
+        ("Pod", b"[]", "Pod: Expected `object`, got `array`"),
+        ("Pod", b"{}", "Pod: metadata.name is missing"),
+        ("Node", b'{"metadata": {"name": "n"}, "spec": {"taints": 7}}', "$.spec.taints"),
+    ],
+)
+def test_what_does_not_decode_is_refused_with_the_field(kind: str, raw: bytes, message: str) -> None:
+    with pytest.raises(ObjectError, match=re.escape(message)):
+        decode_object(kind, raw)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+def test_every_kind_decodes_and_encodes_to_the_same(kind) -> None:
+    metadata = {"name": "x", **({"namespace": "ns"} if kind.namespaced else {}), "labels": {"a": "b"}}
+    found = decode_object(kind.name, msgspec.json.encode({"metadata": metadata}))
+    assert type(found) is kind.type
+    again = decode_object(kind.name, msgspec.json.encode(found))
+    assert again == found
+    assert kind.api_version == (f"{kind.group}/{kind.version}" if kind.group else "v1")

@@ -1,0 +1,34 @@
+"""Divisions and rounding are Go's, to the last unit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubesched.engine import floor_divide, round_half_away
+
+FEW = st.integers(1, 3)
+MANY = st.just(100)  # long columns take another way
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**62), st.integers(1, 2**62)), min_size=1, max_size=5), FEW | MANY)
+def test_quotients_are_rounded_down(pairs: list[tuple[int, int]], times: int) -> None:
+    numerators, denominators = (
+        np.array(column * times, dtype=np.int64) for column in map(list, zip(*pairs, strict=True))
+    )
+    assert floor_divide(numerators, denominators).tolist() == [a // b for a, b in pairs] * times
+
+
+@given(st.integers(1, 2**45), st.integers(0, 63))
+def test_quotients_just_below_an_integer_are_not_rounded_up(denominator: int, quotient: int) -> None:
+    numerator = denominator * quotient + denominator - 1
+    column = np.full(100, numerator, dtype=np.int64)
+    assert floor_divide(column, np.full(100, denominator, dtype=np.int64)).tolist() == [quotient] * 100
+
+
+@pytest.mark.parametrize(
+    ("value", "rounded"),
+    [(0.0, 0), (0.49999999999999994, 0), (0.5, 1), (1.5, 2), (2.5, 3), (2.4999, 2), (1e15 + 0.5, 10**15 + 1)],
+)
+def test_halves_are_rounded_away_from_zero(value: float, rounded: int) -> None:
+    assert round_half_away(np.array([value])).tolist() == [rounded]
