@@ -1,0 +1,148 @@
+"""NodeResourcesFit: the words of its rejections, and how its score counts."""
+
+import pytest
+
+from kubesched.api import ActionType
+from kubesched.framework import Code, QueueingHint
+from kubesched.plugins import (
+    NodeResourcesFit,
+    NodeResourcesFitArgs,
+    RequestedToCapacityRatioParam,
+    ResourceSpec,
+    ScoringStrategy,
+    ScoringStrategyType,
+    UtilizationShapePoint,
+)
+from kubesched.testing import filter_all, make_node, make_pod, score_all
+from tests.plugins.hinting import NODE_ADD, POD_DELETE, hint, node_event, pod_event
+
+GPU = "example.com/gpu"
+
+
+def verdict(pod, node, *pods, args: NodeResourcesFitArgs | None = None):
+    return filter_all(NodeResourcesFit(args), pod, [node], pods)[node.name]
+
+
+def test_everything_that_is_short_is_named_pods_first_and_extended_resources_by_name() -> None:
+    node = make_node("n", allocatable={"cpu": "1", "memory": "1Gi", "pods": 1, GPU: "1", "a.com/x": "1"})
+    there = make_pod("there", node="n", requests={"cpu": "1", "memory": "1Gi", GPU: "1", "a.com/x": "1"})
+    wanting = make_pod("p", requests={GPU: "1", "a.com/x": "1", "memory": "1", "cpu": "1m"})
+    status = verdict(wanting, node, there)
+    assert status.code is Code.UNSCHEDULABLE
+    assert status.message == (
+        "Too many pods, Insufficient cpu, Insufficient memory, Insufficient a.com/x, Insufficient example.com/gpu"
+    )
+
+
+@pytest.mark.parametrize(
+    ("requests", "code"),
+    [
+        ({"cpu": "5"}, Code.UNSCHEDULABLE_AND_UNRESOLVABLE),
+        ({"cpu": "4"}, Code.UNSCHEDULABLE),
+        ({"cpu": "3"}, Code.SUCCESS),
+        ({GPU: "1"}, Code.UNSCHEDULABLE_AND_UNRESOLVABLE),
+        ({GPU: "0"}, Code.SUCCESS),
+        ({"not-a-scalar": "9"}, Code.SUCCESS),
+        ({}, Code.SUCCESS),
+    ],
+)
+def test_what_an_empty_node_could_not_give_no_eviction_helps(requests: dict, code: Code) -> None:
+    there = make_pod("there", node="n", requests={"cpu": "1"})
+    assert verdict(make_pod("p", requests=requests), make_node("n"), there).code is code
+
+
+def test_one_thing_that_no_eviction_helps_makes_the_whole_verdict_final() -> None:
+    there = make_pod("there", node="n", requests={"cpu": "4"})
+    status = verdict(make_pod("p", requests={"cpu": "1", "memory": "1Ti"}), make_node("n"), there)
+    assert (status.code, status.message) == (
+        Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+        "Insufficient cpu, Insufficient memory",
+    )
+
+
+def test_ignored_extended_resources_are_not_asked_for() -> None:
+    pod = make_pod("p", requests={GPU: "1", "cpu": "9"})
+    for args in (
+        NodeResourcesFitArgs(ignored_resources=(GPU, "cpu")),
+        NodeResourcesFitArgs(ignored_resource_groups=("example.com",)),
+    ):
+        assert verdict(pod, make_node("n"), args=args).message == "Insufficient cpu"
+
+
+def test_a_node_without_room_for_pods_takes_none() -> None:
+    node = make_node("n", allocatable={"pods": "0"})
+    assert verdict(make_pod("p"), node).message == "Too many pods"
+
+
+def test_init_containers_sidecars_and_overhead_are_part_of_the_request() -> None:
+    def container(name: str, cpu: str, **said) -> dict:
+        return {"name": name, "image": "x", "resources": {"requests": {"cpu": cpu}}, **said}
+
+    spec = {
+        "containers": [container("a", "1"), container("b", "500m")],
+        "initContainers": [container("s", "250m", restartPolicy="Always"), container("i", "1800m")],
+        "overhead": {"cpu": "100m"},
+    }
+    pod = make_pod("p", spec=spec)  # max(1500 + 250, 250 + 1800) + 100
+    assert verdict(pod, make_node("n", allocatable={"cpu": "2150m"})).is_success
+    assert not verdict(pod, make_node("n", allocatable={"cpu": "2149m"})).is_success
+
+
+def scores(args: NodeResourcesFitArgs | None = None, requests: dict | None = None, **nodes: dict) -> dict[str, int]:
+    made = [make_node(name, allocatable=allocatable) for name, allocatable in nodes.items()]
+    return score_all(
+        NodeResourcesFit(args), make_pod("p", requests={"cpu": "1"} if requests is None else requests), made
+    )
+
+
+def strategy(kind: ScoringStrategyType, *resources: ResourceSpec, **said) -> NodeResourcesFitArgs:
+    return NodeResourcesFitArgs(scoring_strategy=ScoringStrategy(type=kind, resources=resources, **said))
+
+
+CPU = ResourceSpec(name="cpu", weight=1)
+
+
+def test_emptier_nodes_score_higher_by_default() -> None:
+    found = scores(
+        requests={"cpu": "1", "memory": "1Gi"}, a={"cpu": "2", "memory": "4Gi"}, b={"cpu": "8", "memory": "8Gi"}
+    )
+    assert found == {"a": (50 + 75) // 2, "b": (87 + 87) // 2}
+
+
+def test_containers_without_requests_count_with_the_defaults() -> None:
+    args = strategy(ScoringStrategyType.LEAST_ALLOCATED, CPU)
+    assert scores(args, requests={}, a={"cpu": "1"}) == {"a": 90}
+
+
+def test_fuller_nodes_score_higher_when_told_so() -> None:
+    args = strategy(ScoringStrategyType.MOST_ALLOCATED, CPU)
+    assert scores(args, a={"cpu": "2"}, b={"cpu": "8"}) == {"a": 50, "b": 12}
+
+
+def test_a_shape_gives_any_curve() -> None:
+    shape = tuple(UtilizationShapePoint(utilization=u, score=s) for u, s in ((0, 10), (50, 0), (100, 10)))
+    ratio = RequestedToCapacityRatioParam(shape=shape)
+    args = strategy(ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO, CPU, requested_to_capacity_ratio=ratio)
+    assert scores(args, a={"cpu": "10"}, b={"cpu": "2"}, c={"cpu": "1"}) == {"a": 80, "b": 0, "c": 100}
+
+
+def test_resources_that_the_pod_does_not_ask_for_do_not_count_unless_they_are_basic() -> None:
+    gpu = ResourceSpec(name=GPU, weight=100)
+    args = strategy(ScoringStrategyType.LEAST_ALLOCATED, CPU, gpu)
+    assert scores(args, a={"cpu": "2", GPU: "4"}, b={"cpu": "2"}) == {"a": 50, "b": 50}
+    wanting = {"cpu": "1", GPU: "1"}
+    assert scores(args, requests=wanting, a={"cpu": "2", GPU: "4"}) == {"a": (50 + 7500) // 101}
+
+
+def test_hints_tell_room_that_appears_from_other_news() -> None:
+    plugin = NodeResourcesFit()
+    waiting = make_pod("p", requests={"cpu": "2"})
+    small, large = make_node("n", allocatable={"cpu": "1"}), make_node("n", allocatable={"cpu": "3"})
+    larger = make_node("n", allocatable={"cpu": "3", "memory": "64Gi"})
+    grew = node_event(ActionType.UPDATE_NODE_ALLOCATABLE)
+    assert hint(plugin, NODE_ADD, waiting, None, small) is QueueingHint.SKIP
+    assert hint(plugin, NODE_ADD, waiting, None, large) is QueueingHint.QUEUE
+    assert hint(plugin, grew, waiting, small, large) is QueueingHint.QUEUE
+    assert hint(plugin, grew, waiting, large, larger) is QueueingHint.SKIP
+    assert hint(plugin, POD_DELETE, waiting, make_pod("q", node="n"), None) is QueueingHint.QUEUE
+    assert hint(plugin, pod_event(ActionType.UPDATE_POD_TOLERATION), waiting, waiting, waiting) is None
