@@ -20,12 +20,12 @@ def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> E
     snapshot = framework.handle.snapshot()
     cycle = CycleState(info)
     result, diagnosis = find_feasible(framework, cycle, info, snapshot)
-    found = Explanation(info, framework.profile.scheduler_name, snapshot.nodes, diagnosis)
+    found = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
     found.result = result
     found.by_plugin = {name: _alone(one, info, snapshot) for name, one in _frameworks_of_one(framework).items()}
     if found.fits:
         _score(framework, cycle, found)
-    elif preempt:
+    elif preempt and snapshot.n_nodes:
         found.preemption = _post_filter(framework, cycle, found)
     return found
 

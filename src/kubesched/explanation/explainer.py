@@ -11,10 +11,10 @@ from kubesched.config import did_you_mean
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
-from kubesched.framework import Framework
+from kubesched.framework import Framework, NominatedPods
 from kubesched.scheduler import build_frameworks, start_plugins
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, Setup, set_up
-from kubesched.state import ClusterState, PodInfo
+from kubesched.state import ClusterState
 
 __all__ = ["Explainer", "explain"]
 
@@ -44,9 +44,10 @@ class Explainer:
         served = [pod for pod in waiting if pod.scheduler_name in self.frameworks]
         self.pending = sorted(served, key=lambda pod: -pod.priority)
         if nominations:
-            nominated = _nominated(self.pending, self.state)
+            infos = [self.state.pod_info(pod) for pod in self.pending if pod.status.nominated_node_name]
+            nominated = [(info.pod.status.nominated_node_name, info) for info in infos]
             for framework in self.frameworks.values():
-                framework.handle.nominated = nominated
+                framework.handle.nominated = NominatedPods(self.state.columns, lambda: nominated)
 
     def explain(self, pod: Pod, *, preempt: bool = True) -> Explanation:
         """Hold a pod that is on no node against the cluster.
@@ -118,11 +119,3 @@ def unplaced(pod: Pod) -> Pod:
     if source is not None:
         before.__dict__["raw_source"] = source
     return before
-
-
-def _nominated(pods: Iterable[Pod], state: ClusterState) -> dict[str, list[PodInfo]]:
-    found: dict[str, list[PodInfo]] = {}
-    for pod in pods:
-        if pod.status.nominated_node_name:
-            found.setdefault(pod.status.nominated_node_name, []).append(state.pod_info(pod))
-    return found

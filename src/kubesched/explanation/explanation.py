@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Pod
-from kubesched.framework import Diagnosis, FilterResult, Scores, Status
-from kubesched.state import Nodes, PodInfo
+from kubesched.framework import Code, Diagnosis, FilterResult, Scores, Status
+from kubesched.state import Nodes, PodInfo, Snapshot
 
 __all__ = ["Explanation", "PluginVerdicts", "Preemption"]
 
@@ -52,6 +52,18 @@ class PluginVerdicts:
             found |= np.array([name not in self.node_names for name in self.nodes.names], dtype=np.bool_)
         return found
 
+    @property
+    def rejected_for_good(self) -> BoolVector:
+        """(nodes,) bool: those of them that stay rejected whatever pods leave."""
+        if self.pre_filter is not None:
+            return np.full(len(self.nodes), self.pre_filter.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+        found = self.rejected
+        if self.result is not None:
+            for_good = self.result.statuses().with_code(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+            found &= self.result.fits
+            found[for_good] = True
+        return found
+
     def status_of(self, position: int) -> Status:
         """The plugin's verdict on one node; SUCCESS where it has no objection."""
         if self.pre_filter is not None:
@@ -88,7 +100,7 @@ class Explanation:
     Attributes:
         info: the pod with its parts.
         profile: the scheduler name that serves it.
-        nodes: the table of all nodes, in the snapshot's order.
+        snapshot: the cluster without the pod.
         by_plugin: what each Filter plugin says by itself, in the order in which filters run.
         result: the verdicts of the whole profile on the nodes that PreFilter left; None when it left none.
         diagnosis: why the nodes do not fit.
@@ -97,10 +109,10 @@ class Explanation:
         preemption: what PostFilter would do; None when the pod fits, or when nobody asked.
     """
 
-    def __init__(self, info: PodInfo, profile: str, nodes: Nodes, diagnosis: Diagnosis) -> None:
+    def __init__(self, info: PodInfo, profile: str, snapshot: Snapshot, diagnosis: Diagnosis) -> None:
         self.info = info
         self.profile = profile
-        self.nodes = nodes
+        self.snapshot = snapshot
         self.diagnosis = diagnosis
         self.by_plugin: dict[str, PluginVerdicts] = {}
         self.result: FilterResult | None = None
@@ -112,6 +124,11 @@ class Explanation:
     def pod(self) -> Pod:
         """The pod, as it was held against the cluster."""
         return self.info.pod
+
+    @property
+    def nodes(self) -> Nodes:
+        """The table of all nodes, in the snapshot's order."""
+        return self.snapshot.nodes
 
     @property
     def fits(self) -> bool:

@@ -1,0 +1,58 @@
+"""The one line that helps: what would have to change for the pod to fit where it comes nearest to fitting."""
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.config import did_you_mean
+from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.obstacles import obstacles
+from kubesched.plugins import required_node_affinity
+
+__all__ = ["advice"]
+
+
+def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
+    """What stands in the way on the nearest nodes; empty where there is nothing to say.
+
+    Args:
+        order: the positions of the nodes that do not fit, the nearest first.
+    """
+    blocked = [said for said in explanation.by_plugin.values() if said.pre_filter is not None]
+    if blocked:
+        said = " and ".join(f"{one.plugin} says: {one.pre_filter.message}" for one in blocked if one.pre_filter)
+        return f"no node can take the pod while {said}."
+    if not len(order):
+        return ""
+    first = int(order[0])
+    found = obstacles(explanation, first)
+    n_same = _n_alike(explanation, first) - 1
+    listed = "; ".join(obstacle.text for obstacle in found)
+    what = "this has to change" if len(found) == 1 else f"{len(found)} things have to change"
+    said = f"to fit on {explanation.nodes.name(first)}, {what}: {listed}.{_unknown_values(explanation)}"
+    if not n_same:
+        return said
+    where = "one more node" if n_same == 1 else f"{n_same} more nodes"
+    return f"{said} On {where} only the same plugin{' objects' if len(found) == 1 else 's object'}."
+
+
+def _n_alike(explanation: Explanation, position: int) -> int:
+    """How many nodes are rejected by the same plugins as this one."""
+    alike = np.ones(len(explanation.nodes), dtype=np.bool_)
+    for said in explanation.by_plugin.values():
+        rejected = said.rejected
+        alike &= rejected == rejected[position]
+    return int(np.count_nonzero(alike))
+
+
+def _unknown_values(explanation: Explanation) -> str:
+    """Labels of the node selector that no node has: most often a typing error."""
+    required = required_node_affinity(explanation.info.node_choice)
+    said = ""
+    for pair in required.pairs if required is not None else ():
+        if not explanation.nodes.satisfying(pair).any():
+            (wanted,) = pair.values
+            known = [value for value in explanation.nodes.label(pair.key).values.values if value is not None]
+            near = did_you_mean(wanted, known) if known else f"no node has the label {pair.key} at all"
+            said += f" No node has {pair.key}={wanted}{f'; {near}' if near else ''}"
+            said += "" if said.endswith("?") else "."
+    return said

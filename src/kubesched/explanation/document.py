@@ -1,0 +1,57 @@
+"""An explanation as one JSON document: the fields of a line, and what a reader wants to know besides."""
+
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.explanation.advice import advice
+from kubesched.explanation.choice import choice
+from kubesched.explanation.explanation import Explanation, Preemption
+from kubesched.explanation.lines import as_line, rejection
+from kubesched.explanation.nearest import nearest, shortages
+from kubesched.explanation.obstacles import obstacles
+from kubesched.scheduler import default_sample
+
+__all__ = ["N_NEAREST", "as_document"]
+
+N_NEAREST: Final = 20
+
+
+def as_document(explanation: Explanation) -> dict[str, Any]:
+    """The fields of as_line, `nNodes`, `nearest`, `advice`, `preemption`, `choice` and `defaultSample`.
+
+    docs/reference/output.md describes them. Empty ones are left out.
+    """
+    document = as_line(explanation)
+    document["nNodes"] = len(explanation.nodes)
+    order = nearest(explanation)
+    document["nearest"] = [_near(explanation, position) for position in order[:N_NEAREST].tolist()]
+    if not explanation.fits:
+        document["advice"] = advice(explanation, order)
+    document["preemption"] = _preemption(explanation.preemption)
+    chosen = choice(explanation)
+    if chosen is not None:
+        document["choice"] = msgspec.to_builtins(chosen)
+        document["defaultSample"] = default_sample(len(explanation.nodes))
+    return {name: value for name, value in document.items() if value or name == "plugins"}
+
+
+def _near(explanation: Explanation, position: int) -> dict[str, Any]:
+    found = [
+        {**rejection(obstacle.status), "plugin": obstacle.plugin, "details": list(obstacle.details)}
+        for obstacle in obstacles(explanation, position)
+    ]
+    short = {one.resource: one.short for one in shortages(explanation.info, explanation.nodes, position)}
+    near: dict[str, Any] = {"node": explanation.nodes.name(position), "rejections": found}
+    return {**near, "short": short} if short else near
+
+
+def _preemption(preemption: Preemption | None) -> dict[str, Any]:
+    if preemption is None:
+        return {}
+    said: dict[str, Any] = {"message": preemption.message}
+    if preemption.node_name:
+        said["node"] = preemption.node_name
+        said["victims"] = [info.pod.key for info in preemption.victims]
+        said["nPdbViolations"] = preemption.n_pdb_violations
+    return {name: value for name, value in said.items() if value != ""}
