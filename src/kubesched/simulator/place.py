@@ -111,6 +111,8 @@ def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break: TieB
         node_name = scores.nodes.name(best)
         state.assume(info, node_name)
         return Placed(pod.key, name, node_name)
+    if not snapshot.n_nodes:
+        return Placed(pod.key, name, message=diagnosis.message)
     found, status = framework.run_post_filter(cycle, pod, diagnosis)
     outcome: tuple[PreemptionOutcome, ...] = ()
     if found is not None and found.nominated_node_name:

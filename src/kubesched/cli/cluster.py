@@ -1,0 +1,74 @@
+"""Reading what a command works on, the snapshot and the setup; what is worth knowing goes to standard error."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kubesched.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from kubesched.setup import Setup
+    from kubesched.snapshot import ClusterObjects
+
+__all__ = ["note", "read_cluster", "read_setup"]
+
+
+def note(text: str) -> None:
+    """Say something that is no result, on standard error."""
+    click.echo(f"kubesched: note: {text}", err=True)
+
+
+def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad_objects: bool) -> "ClusterObjects":
+    """Load a snapshot and say what was left out of it.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    from kubesched.snapshot import load_snapshot
+
+    with progress_bar("reading") as progress:
+        cluster = load_snapshot(*snapshots, manifests=manifests, skip_bad_objects=skip_bad_objects, progress=progress)
+    for sentence in cluster.bad:
+        note(f"left out: {sentence}")
+    if cluster.skipped:
+        counted = ", ".join(f"{n} {kind}" for kind, n in sorted(cluster.skipped.items()))
+        note(f"left out, because a scheduler does not read them: {counted}")
+    for sentence in (*cluster.notes, *_homeless(cluster)):
+        note(sentence)
+    return cluster
+
+
+def _homeless(cluster: "ClusterObjects") -> list[str]:
+    """Pods that run on nodes which the snapshot lacks."""
+    from kubesched.api import Node, Pod
+
+    nodes = {node.name for node in cluster.of(Node)}
+    pods = [p for p in cluster.of(Pod) if p.node_name and p.node_name not in nodes and not p.is_finished]
+    if not pods:
+        return []
+    missing = sorted({pod.node_name for pod in pods})
+    named = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+    where = f"{_count(len(missing), 'node')} that the snapshot lacks ({named})"
+    return [f"{_count(len(pods), 'pod')} on {where}: not counted"]
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n} {thing}{'' if n == 1 else 's'}"
+
+
+def read_setup(config: Path | None, references: Sequence[str], plugin_args: Mapping[str, str]) -> "Setup":
+    """Read the configuration and load the plugins.
+
+    Raises:
+        InputError: the configuration cannot be read or does not hold.
+        PluginDefinitionError: a plugin does not load.
+    """
+    from kubesched.setup import set_up
+
+    setup = set_up(config, references, plugin_args)
+    if setup.configuration.extenders:
+        urls = ", ".join(extender.url_prefix for extender in setup.configuration.extenders)
+        note(f"extenders are not asked offline: {urls}")
+    return setup

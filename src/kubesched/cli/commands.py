@@ -1,0 +1,94 @@
+"""`kubesched`: the group of all commands, and how every one of them ends when something is wrong."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Final, NoReturn
+
+import click
+
+from kubesched.errors import KubeschedError
+from kubesched.version import VERSION
+
+__all__ = ["main"]
+
+_COMMANDS: Final = ("simulate", "explain", "config", "plugins")
+"""Module and command, in the order of the help."""
+_BAD_INPUT: Final = 2
+_INTERRUPTED: Final = 130
+
+
+class _Commands(Mapping[str, click.Command]):
+    """Name -> command; looking one up loads its module."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in _COMMANDS:
+            raise KeyError(name)
+        found: click.Command = getattr(import_module(f"kubesched.cli.{name}"), name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def __len__(self) -> int:
+        return len(_COMMANDS)
+
+
+class _Main(click.Group):
+    """A group that reports every mistake of a user in one message, without a stack trace."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in the order of the help."""
+        return list(self.commands)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command and, in standalone mode, end the process with its exit code."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, False, **extra)
+        try:
+            code = super().main(args, prog_name or "kubesched", complete_var, False, **extra)
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx is not None else "kubesched"
+            _end(f"{error.format_message()}\n  Try: {command} --help", error.exit_code)
+        except click.ClickException as error:
+            _end(error.format_message(), error.exit_code)
+        except KubeschedError as error:
+            _end(str(error), _BAD_INPUT)
+        except click.Abort:
+            sys.exit(_INTERRUPTED)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end(message: str, code: int) -> NoReturn:
+    click.echo(f"kubesched: error: {message}", err=True)
+    sys.exit(code)
+
+
+@click.group(
+    cls=_Main,
+    commands=_Commands(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(
+    VERSION, prog_name="kubesched", message="%(prog)s %(version)s (decides like kube-scheduler v1.36)"
+)
+def main() -> None:
+    """kube-scheduler's decisions in Python: where pods go, and why.
+
+    A SNAPSHOT is a file that you have or can make:
+
+    \b
+      kubectl get nodes,pods,pv,pvc,sc,csinodes,services,replicasets,statefulsets,pdb,priorityclasses \\
+        -A -o json > cluster.json
+      kubesched simulate cluster.json
+      kubesched explain cluster.json --pod shop/web-7
+
+    Exit codes: 0 done; 1 done, and something that was asked to hold does not; 2 bad input; 130 interrupted.
+    """  # noqa: D301

@@ -1,0 +1,159 @@
+"""`kubesched explain`: say why a pod goes where it goes, or nowhere."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import click
+
+from kubesched.cli.cluster import read_cluster, read_setup
+from kubesched.cli.machine_output import print_document, print_line
+from kubesched.cli.options import cluster_options, setup_options
+
+if TYPE_CHECKING:
+    from kubesched.explanation import Explanation
+    from kubesched.setup import Setup
+    from kubesched.snapshot import ClusterObjects
+
+__all__ = ["explain"]
+
+_MAX_NAMED: Final = 5
+
+
+@click.command()
+@cluster_options
+@setup_options
+@click.option(
+    "--pod", metavar="NAMESPACE/NAME", help="The pod to explain, placed or not; or a file with one: POD.yaml."
+)
+@click.option("--all", "all_pods", is_flag=True, help="All pending pods, in the order of the queue; with -o jsonl.")
+@click.option("--node", "nodes", metavar="NAME", multiple=True, help="Show this node, plugin by plugin. Repeatable.")
+@click.option("--all-nodes", is_flag=True, help="Show every node, not only the 20 nearest to fitting.")
+@click.option(
+    "--by",
+    type=click.Choice(["node", "plugin"]),
+    default="node",
+    show_default=True,
+    help="What the rows of the table are.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "json", "jsonl"]),
+    default="table",
+    show_default=True,
+    help="docs/reference/output.md describes the fields.",
+)
+def explain(
+    snapshots: tuple[str, ...],
+    manifests: tuple[str, ...],
+    skip_bad_objects: bool,
+    config: Path | None,
+    references: tuple[str, ...],
+    plugin_args: Mapping[str, str],
+    pod: str | None,
+    all_pods: bool,
+    nodes: tuple[str, ...],
+    all_nodes: bool,
+    by: str,
+    output: str,
+) -> None:
+    """Say why a pod goes where it goes, or nowhere.
+
+    \b
+    Examples:
+      kubesched explain cluster.json --pod shop/web-7
+      kubesched explain cluster.json --pod new-pod.yaml --by plugin
+      kubesched explain cluster.json --pod shop/web-7 --node worker-3
+      kubesched explain cluster.json --all -o jsonl
+
+    A pod that has a node is explained as if it were not there yet. SNAPSHOT is a file or folder of
+    `kubectl get -o json|yaml`, packed or not, or - for standard input.
+    """  # noqa: D301
+    if all_pods and pod is not None:
+        raise click.UsageError("--all and --pod exclude each other")
+    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    setup = read_setup(config, references, plugin_args)
+    if all_pods:
+        _print_all(cluster, setup, output)
+    else:
+        view = View(by=by, nodes=nodes, all_nodes=all_nodes)
+        _print_one(_explain(cluster, setup, pod), view, output)
+
+
+class View(NamedTuple):
+    """Which part of an explanation is shown as text."""
+
+    by: str
+    nodes: tuple[str, ...]
+    all_nodes: bool
+
+
+def _print_all(cluster: "ClusterObjects", setup: "Setup", output: str) -> None:
+    from kubesched.explanation import Explainer, as_line
+
+    explainer = Explainer(cluster, setup, nominations=False)
+    if output == "jsonl":
+        for pod in explainer.pending:
+            print_line(as_line(explainer.explain(pod, preempt=False)))
+    elif output == "json":
+        print_document({"pods": [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]})
+
+
+def _explain(cluster: "ClusterObjects", setup: "Setup", pod: str | None) -> "Explanation":
+    from kubesched.explanation import explain
+    from kubesched.snapshot import read_pod
+
+    if pod is None:
+        raise _which_pod(cluster)
+    if not _is_file(pod):
+        return explain(cluster, pod, setup)
+    read, claims = read_pod(pod, cluster.objects)
+    return explain([*cluster, *claims], read, setup)
+
+
+def _is_file(pod: str) -> bool:
+    return pod == "-" or pod.endswith((".yaml", ".yml", ".json", ".gz", ".zst")) or Path(pod).is_file()
+
+
+def _which_pod(cluster: "ClusterObjects") -> click.UsageError:
+    from kubesched.api import Pod
+
+    pending = [pod.key for pod in cluster.of(Pod) if not pod.node_name and not pod.is_finished]
+    named = ", ".join(pending[:_MAX_NAMED]) + (", ..." if len(pending) > _MAX_NAMED else "")
+    listed = f"; {len(pending)} are pending: {named}" if pending else "; none is pending"
+    return click.UsageError(f"say which pod, with --pod NAMESPACE/NAME or --pod FILE.yaml, or --all{listed}")
+
+
+def _print_one(explanation: "Explanation", view: View, output: str) -> None:
+    from kubesched.explanation import as_document
+
+    if output == "json":
+        print_document(as_document(explanation))
+    elif output == "jsonl":
+        print_line(as_document(explanation))
+    else:
+        from kubesched.cli.console import text_console
+        from kubesched.explanation import ExplanationText
+
+        positions = [_position(explanation, name) for name in view.nodes]
+        with text_console() as console:
+            ExplanationText(explanation, console).print(by=view.by, nodes=positions, all_nodes=view.all_nodes)
+
+
+def _position(explanation: "Explanation", name: str) -> int:
+    """Find a node by its name, which may be cut at the first dot.
+
+    Raises:
+        InputError: there is none, or several.
+    """
+    from kubesched.config import did_you_mean
+    from kubesched.errors import InputError
+
+    names = explanation.nodes.names
+    found = [position for position, known in enumerate(names) if name in (known, known.partition(".")[0])]
+    if len(found) == 1:
+        return found[0]
+    near = did_you_mean(name, names)
+    what = f"several nodes are called {name}; write the whole name" if found else f"no node is called {name}"
+    raise InputError(f"--node: {what}{f'; {near}' if near and not found else ''}")

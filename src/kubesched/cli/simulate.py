@@ -1,0 +1,151 @@
+"""`kubesched simulate`: place the pending pods of a snapshot."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kubesched.cli.cluster import read_cluster, read_setup
+from kubesched.cli.machine_output import print_document, print_line
+from kubesched.cli.options import cluster_options, setup_options
+from kubesched.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from kubesched.setup import Setup
+    from kubesched.simulator import Report, Simulator
+    from kubesched.snapshot import ClusterObjects
+
+__all__ = ["simulate"]
+
+
+@click.command()
+@cluster_options
+@setup_options
+@click.option("--profile", metavar="NAME", help="Let only this profile of the configuration schedule its pods.")
+@click.option(
+    "--tie-break",
+    type=click.Choice(["upstream", "first", "random"]),
+    default="first",
+    show_default=True,
+    help="Which of equally good nodes is taken: kube-scheduler's choice, the first in the snapshot, or any.",
+)
+@click.option("--seed", type=int, metavar="N", help="Source of chance: for random ties, and where preemption searches.")
+@click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod that was tried stays pending.")
+@click.option(
+    "--no-preemption-effects",
+    is_flag=True,
+    help="Try each pod once, by priority; name the victims of preemption and leave them where they are.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "json", "jsonl", "summary"]),
+    default="table",
+    show_default=True,
+    help="jsonl is a line per pod; docs/reference/output.md describes the fields.",
+)
+def simulate(
+    snapshots: tuple[str, ...],
+    manifests: tuple[str, ...],
+    skip_bad_objects: bool,
+    config: Path | None,
+    references: tuple[str, ...],
+    plugin_args: Mapping[str, str],
+    profile: str | None,
+    tie_break: str,
+    seed: int | None,
+    fail_on_pending: bool,
+    no_preemption_effects: bool,
+    output: str,
+) -> None:
+    """Place the pending pods of a cluster as kube-scheduler would.
+
+    Every pod goes through the queue, takes its room and its volumes, and is seen by the next one. A pod that fits
+    nowhere may push out others of lower priority, which leave and do not come back.
+
+    \b
+    Examples:
+      kubesched simulate cluster.json
+      kubesched simulate cluster.json --manifest deployment.yaml --fail-on-pending
+      kubesched simulate dump/ --config scheduler.yaml --plugin team_zone.py:TeamZone -o json
+
+    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, packed or not, or - for standard input.
+    """  # noqa: D301
+    if tie_break == "random" and seed is None:
+        raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")
+    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    setup = _only(profile, read_setup(config, references, plugin_args))
+    simulator = _simulator(cluster, setup, tie_break, seed or 0)
+    if no_preemption_effects and output == "jsonl":
+        n_pending = _print_places(simulator, tie_break)
+    else:
+        report = _run(simulator, tie_break if no_preemption_effects else None)
+        n_pending = sum(placement.is_left_pending for placement in report.placements)
+        _print(report, cluster, output, evicted=not no_preemption_effects)
+    if fail_on_pending and n_pending:
+        raise click.exceptions.Exit(1)
+
+
+def _only(profile: str | None, setup: "Setup") -> "Setup":
+    """The setup with one of its profiles, if one is asked for."""
+    from kubesched.errors import ConfigError
+    from kubesched.setup import Setup
+
+    if profile is None:
+        return setup
+    kept = tuple(one for one in setup.profiles if one.scheduler_name == profile)
+    if not kept:
+        names = ", ".join(one.scheduler_name for one in setup.profiles)
+        raise ConfigError(f"--profile {profile}: the configuration has no such profile; found: {names}")
+    return Setup(setup.configuration, kept)
+
+
+def _simulator(cluster: "ClusterObjects", setup: "Setup", tie_break: str, seed: int) -> "Simulator":
+    from kubesched.scheduler import TieBreak
+    from kubesched.simulator import Simulator
+
+    return Simulator(cluster, setup, tie_break=TieBreak(tie_break), seed=seed)
+
+
+def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":
+    """Run a whole simulation, or try each pod once with the tie-break given."""
+    from kubesched.scheduler import TieBreak
+    from kubesched.simulator import place_all
+
+    with progress_bar("placing") as progress:
+        if one_by_one is None:
+            return simulator.run(progress)
+        return place_all(simulator, TieBreak(one_by_one), progress)
+
+
+def _print_places(simulator: "Simulator", tie_break: str) -> int:
+    """Try each pod once and print a line for each. Returns: how many go nowhere."""
+    from kubesched.scheduler import TieBreak
+    from kubesched.simulator import place, placed_line
+
+    n_pending = 0
+    for placed in place(simulator, TieBreak(tie_break)):
+        print_line(placed_line(placed))
+        n_pending += not placed.node
+    return n_pending
+
+
+def _print(report: "Report", cluster: "ClusterObjects", output: str, *, evicted: bool) -> None:
+    from kubesched.simulator import placement_line, report_document
+
+    if output == "json":
+        print_document(report_document(report))
+    elif output == "jsonl":
+        for placement in report.placements:
+            print_line(placement_line(placement))
+    else:
+        from kubesched.cli.console import text_console
+        from kubesched.cli.simulation_text import SimulationText
+
+        with text_console() as console:
+            text = SimulationText(report, cluster, console, evicted=evicted)
+            if output == "summary":
+                text.print_summary()
+            else:
+                text.print()
