@@ -1,5 +1,6 @@
 """Whatever happens to a cluster: what is kept equals what a fresh load of the same objects holds."""
 
+import hypothesis
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -94,6 +95,9 @@ def test_forget_gives_back_what_assume_took(seed: int, node: int, pod: int) -> N
     claim = next(iter(state.objects.list("PersistentVolumeClaim")))
     before = everything(state)
     info = state.pod_info(as_pod(pending[pod]))
+    row = state.columns.row_of[f"node-{node:04d}"]
+    clashes = [entry for entry in info.ports.value if entry in state.columns.ports and state.columns.ports[entry][row]]
+    hypothesis.assume(not clashes)  # a port held twice is free once one of its holders has left, as upstream has it
     taken = read({**claim.document, "spec": {"volumeName": "taken"}})
     state.assume(info, f"node-{node:04d}", [("PersistentVolumeClaim", taken)])
     assert everything(state) != before
