@@ -1,0 +1,187 @@
+"""DefaultPreemption: who is asked to leave, where, and why nobody is."""
+
+from random import Random
+
+import pytest
+
+from kubesched.framework import CycleState, NominatedPods, Plugin, PostFilterResult, Status
+from kubesched.plugins import DefaultPreemption, DefaultPreemptionArgs, NodeResourcesFit
+from kubesched.scheduler import find_feasible
+from kubesched.testing import FakeCluster, make_node, make_object, make_pod
+
+HELPLESS = "Preemption is not helpful for scheduling"
+
+
+def node(name: str, cpu: str = "2", **said):
+    return make_node(name, allocatable={"cpu": cpu}, **said)
+
+
+def low(name: str, cpu: str = "1", on: str = "n", priority: int = 0, start: int = 0, **said):
+    status = {"startTime": f"2026-01-01T00:00:{start:02d}Z", **said.pop("status", {})}
+    return make_pod(name, node=on, requests={"cpu": cpu}, priority=priority, status=status, **said)
+
+
+def high(cpu: str = "1", priority: int = 10, **said):
+    return make_pod("p", requests={"cpu": cpu}, priority=priority, **said)
+
+
+def budget(name: str, app: str, allowed: int):
+    return make_object(
+        "PodDisruptionBudget",
+        name,
+        spec={"selector": {"matchLabels": {"app": app}}},
+        status={"disruptionsAllowed": allowed},
+    )
+
+
+def preempt(pod, *objects, plugins: tuple[Plugin, ...] = (), nominated=None, args=None, seed: int = 0):
+    plugins = (NodeResourcesFit(), *plugins, DefaultPreemption(args))
+    cluster = FakeCluster(*plugins, objects=objects)
+    cluster.handle.rng = Random(seed)
+    if nominated:
+        pairs = [(name, cluster.state.pod_info(other)) for name, other in nominated]
+        cluster.handle.nominated = NominatedPods(cluster.state.columns, lambda: pairs)
+    info = cluster.state.pod_info(pod)
+    cycle = CycleState(info)
+    _, diagnosis = find_feasible(cluster.framework, cycle, info, cluster.state.snapshot())
+    return cluster.framework.run_post_filter(cycle, pod, diagnosis)
+
+
+def outcome(pod, *objects, **said) -> tuple[str, list[str]]:
+    result, status = preempt(pod, *objects, **said)
+    assert isinstance(result, PostFilterResult), status
+    return result.nominated_node_name, [victim.pod.name for victim in result.victims]
+
+
+def refusal(pod, *objects, **said) -> str:
+    result, status = preempt(pod, *objects, **said)
+    assert result is None or not result.nominated_node_name
+    return status.message
+
+
+def test_only_pods_of_lower_priority_leave_and_only_as_many_as_it_takes() -> None:
+    pods = [low("a", priority=1), low("b", priority=3), low("c", "1", priority=10)]
+    assert outcome(high(), node("n", "3"), *pods) == ("n", ["a"])
+
+
+def test_the_most_important_pods_are_put_back_first() -> None:
+    pods = [low("older", start=1), low("newer", start=9)]
+    assert outcome(high(), node("n"), *pods) == ("n", ["newer"])
+
+
+def test_victims_are_named_the_most_important_first() -> None:
+    pods = [low("a", priority=1), low("b", priority=5)]
+    assert outcome(high("2"), node("n"), *pods) == ("n", ["b", "a"])
+
+
+@pytest.mark.parametrize(
+    ("on_n", "on_m", "chosen"),
+    [
+        ([("a", 5)], [("b", 3)], "m"),  # the lowest highest priority
+        ([("a", 3), ("b", 3)], [("c", 3), ("d", 1)], "m"),  # the lowest sum
+        ([("a", 3)], [("b", 3)], "n"),  # the first of equals
+    ],
+)
+def test_the_node_that_costs_least_is_chosen(on_n: list, on_m: list, chosen: str) -> None:
+    pods = [low(name, on="n", priority=priority) for name, priority in on_n]
+    pods += [low(name, on="m", priority=priority) for name, priority in on_m]
+    size = str(len(on_n))
+    assert outcome(high(size), node("n", size), node("m", size), *pods)[0] == chosen
+
+
+def test_of_otherwise_equal_nodes_the_one_whose_victims_started_last_is_chosen() -> None:
+    pods = [low("a", on="n", start=5), low("b", on="m", start=9)]
+    assert outcome(high(), node("n", "1"), node("m", "1"), *pods) == ("m", ["b"])
+
+
+def test_a_budget_is_broken_only_where_nothing_else_helps() -> None:
+    kept = low("kept", on="n", labels={"app": "kept"})
+    other = low("other", on="m", priority=5)
+    full = [node("n", "1"), node("m", "1")]
+    assert outcome(high(), *full, kept, other, budget("b", "kept", 0)) == ("m", ["other"])
+    assert outcome(high(), *full, kept, other, budget("b", "kept", 1)) == ("n", ["kept"])
+    result, _ = preempt(high(), full[0], kept, budget("b", "kept", 0))
+    assert (result.nominated_node_name, result.n_pdb_violations) == ("n", 1)
+
+
+def test_pods_that_a_budget_protects_are_put_back_first() -> None:
+    pods = [low("kept", labels={"app": "kept"}), low("other", priority=5)]
+    assert outcome(high(), node("n"), *pods, budget("b", "kept", 0)) == ("n", ["other"])
+
+
+def test_every_protected_pod_uses_up_its_budget() -> None:
+    pods = [low(f"p{i}", labels={"app": "kept"}, start=i) for i in range(3)]
+    result, _ = preempt(high("3"), node("n", "3"), *pods, budget("b", "kept", 1))
+    assert (len(result.victims), result.n_pdb_violations) == (3, 2)
+
+
+def test_nodes_that_no_eviction_helps_are_not_tried() -> None:
+    small, full = node("small", "1"), node("n", "2")
+    message = refusal(high("2"), small, full, low("a", "1", priority=10))
+    reasons = f"1 No preemption victims found for incoming pod, 1 {HELPLESS}"
+    assert message == f"preemption: 0/2 nodes are available: {reasons}."
+
+
+def test_a_pod_that_still_does_not_fit_says_why() -> None:
+    pods = [low("a", "1", priority=10), low("b", "500m")]
+    message = refusal(high("1500m"), node("n"), *pods)
+    assert message == "preemption: 0/1 nodes are available: 1 Insufficient cpu."
+
+
+def test_a_polite_pod_preempts_nobody() -> None:
+    pod = high(spec={"preemptionPolicy": "Never"})
+    assert refusal(pod, node("n", "1"), low("a")) == "preemption: not eligible due to preemptionPolicy=Never."
+
+
+def leaving(name: str, **said):
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    status = {"conditions": [condition], **said.pop("status", {})}
+    return low(name, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status, **said)
+
+
+def test_a_pod_waits_for_the_victims_on_its_nominated_node() -> None:
+    pod = high(status={"nominatedNodeName": "n"})
+    text = "preemption: not eligible due to a terminating pod on the nominated node."
+    assert refusal(pod, node("n", "1"), leaving("a")) == text
+    assert outcome(pod, node("n", "1"), leaving("a", status={"conditions": []})) == ("n", ["a"])
+
+
+def test_room_is_kept_for_pods_nominated_with_equal_or_higher_priority() -> None:
+    other = make_pod("other", requests={"cpu": "1"}, priority=10)
+    objects = [node("n"), low("a"), low("b", priority=1)]
+    assert outcome(high(), *objects) == ("n", ["a"])
+    assert outcome(high(), *objects, nominated=[("n", other)]) == ("n", ["b", "a"])
+
+
+def test_the_search_ends_with_enough_candidates_from_where_chance_says() -> None:
+    nodes = [node(f"n{i:02d}", "1") for i in range(40)]
+    pods = [low(f"p{i:02d}", on=f"n{i:02d}") for i in range(40)]
+    few = DefaultPreemptionArgs(min_candidate_nodes_percentage=0, min_candidate_nodes_absolute=1)
+    chosen = {outcome(high(), *nodes, *pods, args=few, seed=seed)[0] for seed in range(8)}
+    assert len(chosen) > 3
+    assert {outcome(high(), *nodes, *pods, seed=seed)[0] for seed in range(8)} == {"n00"}
+
+
+def test_other_plugins_may_strike_nodes_from_the_plan() -> None:
+    class Spares(Plugin):
+        def preempt(self, state, pod, victims_by_node):
+            return {name: victims for name, victims in victims_by_node.items() if name != "n"}
+
+    cluster = [node("n", "1"), node("m", "1"), low("a", on="n"), low("b", on="m", priority=5)]
+    plugin = DefaultPreemption()
+    fake = FakeCluster(NodeResourcesFit(), plugin, objects=cluster)
+    fake.handle.preempt_plugins = (Spares(),)
+    info = fake.state.pod_info(high())
+    cycle = CycleState(info)
+    _, diagnosis = find_feasible(fake.framework, cycle, info, fake.state.snapshot())
+    result, status = plugin.post_filter(cycle, info.pod, diagnosis)
+    assert (result.nominated_node_name, status) == ("m", Status.SUCCESS)
+
+
+def test_a_pod_whose_victims_are_still_leaving_is_kept_out_of_the_queue() -> None:
+    fake = FakeCluster(DefaultPreemption(), nodes=[node("n")])
+    pod = high()
+    assert fake.framework.run_pre_enqueue(pod).is_success
+    fake.handle.preempting = {pod.uid}
+    status = fake.framework.run_pre_enqueue(pod)
+    assert status.message == "waiting for the preemption for this pod to be finished"

@@ -1,0 +1,69 @@
+"""The incoming pod's affinity terms, namespace selectors resolved to names."""
+
+from kubesched.plugins.pod_terms import all_match, any_matches, resolved_terms
+from kubesched.state import ClusterState, Identity
+from kubesched.testing import make_object, make_pod
+
+ZONE = "topology.kubernetes.io/zone"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def namespace(name: str, team: str):
+    return make_object("Namespace", name, labels={"team": team})
+
+
+def state_of(*namespaces) -> ClusterState:
+    state = ClusterState()
+    state.load([("Namespace", one) for one in namespaces])
+    return state
+
+
+def terms(state: ClusterState, *written: dict):
+    pod = make_pod("p", spec={"affinity": {"podAffinity": {REQUIRED: list(written)}}})
+    return resolved_terms(state.pod_info(pod).terms, state.snapshot()).required_affinity
+
+
+def term(**said) -> dict:
+    return {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "db"}}, **said}
+
+
+DB = {"app": "db"}
+RED = {"namespaceSelector": {"matchLabels": {"team": "red"}}}
+
+
+def test_a_selector_becomes_the_names_of_the_namespaces_it_selects_and_those_that_are_named_stay() -> None:
+    state = state_of(namespace("a", "red"), namespace("b", "blue"))
+    (found,) = terms(state, term(**RED, namespaces=["c"]))
+    assert found.namespaces == {"a", "c"}
+    assert [any_matches((found,), Identity(name, DB)) for name in ("a", "b", "c", "default")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_names_follow_the_namespaces() -> None:
+    state = state_of(namespace("a", "red"))
+    assert terms(state, term(**RED))[0].namespaces == {"a"}
+    state.load([("Namespace", namespace("b", "red"))])
+    assert terms(state, term(**RED))[0].namespaces == {"a", "b"}
+
+
+def test_an_empty_selector_means_every_namespace() -> None:
+    (found,) = terms(state_of(), term(namespaceSelector={}))
+    assert any_matches((found,), Identity("anywhere", DB))
+
+
+def test_a_selector_of_absences_matches_every_namespace_as_upstream_has_it() -> None:
+    absent = {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}
+    (found,) = terms(state_of(namespace("a", "red")), term(namespaceSelector=absent))
+    assert any_matches((found,), Identity("a", DB))
+
+
+def test_no_terms_are_never_matched() -> None:
+    state = state_of()
+    assert not all_match((), Identity("default", DB))
+    both = terms(state, term(), term(labelSelector={"matchLabels": {"tier": "x"}}))
+    assert not all_match(both, Identity("default", DB))
+    assert all_match(both, Identity("default", {**DB, "tier": "x"}))
