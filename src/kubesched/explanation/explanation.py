@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Pod
-from kubesched.framework import Code, Diagnosis, FilterResult, Scores, Status
+from kubesched.framework import Code, Diagnosis, FilterResult, RowStatuses, Scores, Status
 from kubesched.state import Nodes, PodInfo, Snapshot
 
 __all__ = ["Explanation", "PluginVerdicts", "Preemption"]
@@ -25,8 +25,6 @@ class PluginVerdicts:
         result: its filter's verdicts over all nodes; None where it was not asked.
     """
 
-    __slots__ = ("node_names", "nodes", "plugin", "pre_filter", "result", "skipped")
-
     def __init__(self, plugin: str, nodes: Nodes) -> None:
         self.plugin = plugin
         self.nodes = nodes
@@ -40,7 +38,11 @@ class PluginVerdicts:
         """Node -> why its filter rejects it, in the snapshot's order; what PreFilter says is left out."""
         return {} if self.result is None else rejections_in(self.result)
 
-    @property
+    @cached_property
+    def _statuses(self) -> RowStatuses | None:
+        return None if self.result is None else self.result.statuses()
+
+    @cached_property
     def rejected(self) -> BoolVector:
         """(nodes,) bool: nodes that the plugin keeps the pod from, by PreFilter or Filter."""
         if self.pre_filter is not None:
@@ -58,18 +60,18 @@ class PluginVerdicts:
         if self.pre_filter is not None:
             return np.full(len(self.nodes), self.pre_filter.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
         found = self.rejected
-        if self.result is not None:
-            for_good = self.result.statuses().with_code(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
-            found &= self.result.fits
-            found[for_good] = True
+        if self.result is None or self._statuses is None:
+            return found
+        found = found & self.result.fits
+        found[self._statuses.with_code(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)] = True
         return found
 
     def status_of(self, position: int) -> Status:
         """The plugin's verdict on one node; SUCCESS where it has no objection."""
         if self.pre_filter is not None:
             return self.pre_filter
-        if self.result is not None and not self.result.fits[position]:
-            return self.result.statuses()[position]
+        if self._statuses is not None and self._statuses.index[position]:
+            return self._statuses[position]
         if self.node_names is not None and self.nodes.name(position) not in self.node_names:
             return Status.unresolvable(f"node(s) didn't satisfy plugin {self.plugin}").by(self.plugin)
         return Status.SUCCESS
@@ -170,4 +172,6 @@ class Explanation:
 def rejections_in(result: FilterResult) -> dict[str, Status]:
     """Node -> its first rejection, in the order of the table."""
     statuses, names = result.statuses(), result.nodes.names
-    return {names[position]: statuses[position] for position in np.flatnonzero(statuses.index).tolist()}
+    positions = np.flatnonzero(statuses.index)
+    found = zip(positions.tolist(), statuses.index[positions].tolist(), strict=True)
+    return {names[position]: statuses.distinct[number] for position, number in found}

@@ -15,7 +15,7 @@ def as_line(explanation: Explanation) -> dict[str, Any]:
     """
     line: dict[str, Any] = {"pod": explanation.pod.key, "profile": explanation.profile}
     line["plugins"] = {name: _verdicts(said) for name, said in explanation.by_plugin.items()}
-    line["filter"] = {name: rejection(status) for name, status in explanation.rejections.items()}
+    line["filter"] = _by_node(explanation.rejections)
     line["feasible"] = sorted(explanation.feasible)
     line["message"] = explanation.message
     if explanation.scores is not None:
@@ -35,6 +35,13 @@ def rejection(status: Status) -> dict[str, Any]:
     return said
 
 
+def _by_node(rejections: dict[str, Status]) -> dict[str, Any]:
+    """The rejection of each node; nodes with one status share it, because there may be thousands of them."""
+    distinct = {id(status): status for status in rejections.values()}
+    words = {key: rejection(status) for key, status in distinct.items()}
+    return {name: words[id(status)] for name, status in rejections.items()}
+
+
 def _verdicts(said: PluginVerdicts) -> dict[str, Any]:
     if said.pre_filter is not None:
         return {"preFilter": rejection(said.pre_filter)}
@@ -44,5 +51,5 @@ def _verdicts(said: PluginVerdicts) -> dict[str, Any]:
     if said.node_names is not None:
         found["nodes"] = sorted(said.node_names)
     if rejections := said.rejections:
-        found["filter"] = {name: rejection(status) for name, status in rejections.items()}
+        found["filter"] = _by_node(rejections)
     return found

@@ -24,7 +24,7 @@ from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResul
 from kubesched.framework.profile import Profile, build_profiles
 from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
 from kubesched.framework.status import Code, PreFilterResult, Status, Wait
-from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
+from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
 from kubesched.framework.what_if import WhatIf
 
 __all__ = [
@@ -67,6 +67,7 @@ __all__ = [
     "RegisteredPlugin",
     "Registry",
     "Rejections",
+    "RowStatuses",
     "Scores",
     "Status",
     "Verdicts",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from kubesched.framework.status import Code, Status
 from kubesched.state import Nodes, PodBatch, PodInfo
 
-__all__ = ["FilterResult", "PodChanges", "Rejections", "Verdicts"]
+__all__ = ["FilterResult", "PodChanges", "Rejections", "RowStatuses", "Verdicts"]
 
 Codes = npt.NDArray[np.integer[Any]]
 
