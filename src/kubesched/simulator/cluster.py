@@ -1,7 +1,7 @@
 """An API server and its controllers in memory: carries out the scheduler's actions and says what happened.
 
-What is simplified, on purpose: victims leave at once and are not recreated; volumes are bound and provisioned at once (see
-`volume_controllers`).
+What is simplified, on purpose: victims leave at once and are not recreated; volumes are bound and provisioned at once
+(see `volume_controllers`).
 """
 
 from collections.abc import Callable

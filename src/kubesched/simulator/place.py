@@ -1,7 +1,8 @@
 """The pending pods one after another, each tried once, without consequences beyond where they go.
 
-This is what recorded cases of the real plugins hold: no queue, no Reserve, every pod by priority and then in the order of the file;
-victims of preemption are named and stay, nominations are forgotten. A plugin that fails on a node rejects that node.
+This is what recorded cases of the real plugins hold: no queue, no Reserve, every pod by priority and then in the order
+of the file; victims of preemption are named and stay, nominations are forgotten. A plugin that fails on a node rejects
+that node.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,8 @@
 """Runs the scheduler over a snapshot, on a virtual clock and an in-memory cluster, until nothing more can happen.
 
-The same Scheduler that serves a live cluster takes the pending pods off its queue; its actions are carried out in memory and come back
-as events. A run ends when the active and backoff queues are empty, so that only the flush of unschedulable pods is left, or when pods
-that ended in an error would only be tried again in an unchanged cluster.
+The same Scheduler that serves a live cluster takes the pending pods off its queue; its actions are carried out in
+memory and come back as events. A run ends when the active and backoff queues are empty, so that only the flush of
+unschedulable pods is left, or when pods that ended in an error would only be tried again in an unchanged cluster.
 """
 
 import asyncio
@@ -27,6 +27,7 @@ from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, S
 from kubesched.simulator.clock import VirtualClock
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
+from kubesched.snapshot import paused_gc
 from kubesched.state import ClusterState
 
 __all__ = ["Progress", "Simulator"]
@@ -100,7 +101,8 @@ class Simulator:
         kinds = [(type(obj).__name__, obj) for obj in objects]
         pending = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished]
         waiting = {id(pod) for pod in pending}
-        self.state.load([(kind, obj) for kind, obj in kinds if id(obj) not in waiting])
+        with paused_gc():
+            self.state.load([(kind, obj) for kind, obj in kinds if id(obj) not in waiting])
         return pending
 
     # --- running ---
@@ -189,7 +191,7 @@ class Simulator:
                 self._give_up_if_hopeless(decision)
 
     def _answer(self, request: object) -> tuple[Any, Exception | None]:
-        """The answer to a request of a binding cycle, _LATER where there is none yet; or what is wrong with the request."""
+        """The answer to a request of a binding cycle, _LATER where there is none yet; or what is wrong with it."""
         try:
             if isinstance(request, Action):
                 return self.cluster.perform(request), None

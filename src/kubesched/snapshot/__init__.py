@@ -1,8 +1,18 @@
 """Files that people have, as Kubernetes objects, and back."""
 
+from kubesched.snapshot.bulk import paused_gc
 from kubesched.snapshot.load import load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds
 from kubesched.snapshot.objects import ClusterObjects, kind_of
 from kubesched.snapshot.writer import write_snapshot
 
-__all__ = ["ClusterObjects", "MissingKinds", "kind_of", "load_snapshot", "missing_kinds", "read_pod", "write_snapshot"]
+__all__ = [
+    "ClusterObjects",
+    "MissingKinds",
+    "kind_of",
+    "load_snapshot",
+    "missing_kinds",
+    "paused_gc",
+    "read_pod",
+    "write_snapshot",
+]

@@ -15,8 +15,17 @@ __all__ = ["PartPool"]
 
 _FIELDS: Final = (
     ("labels", "owner_references"),
-    ("containers", "init_containers", "tolerations", "affinity", "topology_spread_constraints"),
-    ("conditions", "container_statuses", "init_container_statuses"),
+    (
+        "containers",
+        "init_containers",
+        "resources",
+        "overhead",
+        "node_selector",
+        "tolerations",
+        "affinity",
+        "topology_spread_constraints",
+    ),
+    ("conditions", "container_statuses", "init_container_statuses", "resources", "allocated_resources"),
 )
 _encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode
 
@@ -25,12 +34,14 @@ class PartPool:
     """Remembers parts by their content."""
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[bytes, Any]] = {field: {} for fields in _FIELDS for field in fields}
+        self._known: list[list[tuple[str, dict[bytes, Any]]]] = [
+            [(field, {}) for field in fields] for fields in _FIELDS
+        ]
 
     def share(self, pod: Pod) -> None:
         """Replace parts of a pod, just decoded and seen by nobody else, by equal ones of earlier pods."""
-        for holder, fields in zip((pod.metadata, pod.spec, pod.status), _FIELDS, strict=True):
-            for field in fields:
+        for holder, fields in zip((pod.metadata, pod.spec, pod.status), self._known, strict=True):
+            for field, known in fields:
                 part = getattr(holder, field)
                 if part is not None:
-                    force_setattr(holder, field, self._known[field].setdefault(_encode(part), part))
+                    force_setattr(holder, field, known.setdefault(_encode(part), part))

@@ -1,7 +1,7 @@
 """Which cluster events an object's change means.
 
-Rule: kube-scheduler v1.36 event handlers: a node update gives one event per changed property, in upstream's order; a pod update
-gives specific events, or plain Update where none applies; other kinds give Add, Update, Delete.
+Rule: kube-scheduler v1.36 event handlers: a node update gives one event per changed property, in upstream's order; a
+pod update gives specific events, or plain Update where none applies; other kinds give Add, Update, Delete.
 """
 
 from typing import Final

@@ -1,10 +1,11 @@
 """The cluster as the scheduler knows it: events in, columns and relations up to date, snapshots out.
 
-Theory of operation. Three things hold what is known: NodeColumns (a row per node, sums over the pods on it), relations between pods
-(PodGroups, TermCounts), and ObjectStore (everything else, and all pods by name). ClusterState is the only one that changes them:
-through `apply` (what a watch or a snapshot file says), `assume` (a pod is counted on a node before the API server says so) and
-`forget` (it did not come to be). A pod is in one of three states: unknown, assumed or added. Invariants, checked by
-`check_invariants`: every column equals what a fresh load of the same objects would give, and a pod is counted on exactly one row.
+Theory of operation. Three things hold what is known: NodeColumns (a row per node, sums over the pods on it), relations
+between pods (PodGroups, TermCounts), and ObjectStore (everything else, and all pods by name). ClusterState is the only
+one that changes them: through `apply` (what a watch or a snapshot file says), `assume` (a pod is counted on a node
+before the API server says so) and `forget` (it did not come to be). A pod is in one of three states: unknown, assumed
+or added. Invariants, checked by `check_invariants`: every column equals what a fresh load of the same objects would
+give, and a pod is counted on exactly one row.
 """
 
 from collections.abc import Sequence
@@ -233,7 +234,7 @@ class ClusterState:
         return {name: list(pods.values()) for name, pods in self._homeless.items()}
 
     def check_invariants(self) -> None:
-        """Assert that everything that is kept equals what counting anew gives, and that every pod stands in one place."""
+        """Assert that everything that is kept equals what counting anew gives, and that every pod stands once."""
         check_invariants(self, self._placed)
         assert self._assumed.keys() <= self._placed.keys()
 

@@ -36,7 +36,7 @@ class ImageState:
 
 
 class NodeColumns:
-    """The columns. Arrays have `capacity` slots; rows below `n_rows` are in use or free (`alive` is false, all else zero).
+    """The columns. Arrays have `capacity` slots; rows below `n_rows` are in use or free (`alive` is false, the rest 0).
 
     Attributes:
         nodes: the object of each row; None for a free row.
@@ -139,7 +139,7 @@ class NodeColumns:
         self._fill(row, node)
 
     def remove_node(self, row: int) -> None:
-        """Take a node away; its row holds zeros until it is given out again. The pods must have been taken off before."""
+        """Take a node away; its row holds zeros until it is given out again. Its pods were taken off before."""
         self._drop_images(row)
         del self.row_of[self.names[row]]
         self.names[row] = ""
@@ -272,7 +272,7 @@ class NodeColumns:
     def held_vector(self, part: Part[PodRequests]) -> IntVector:
         """What a pod with these requests adds to a node.
 
-        Returns: (3 + resources,) int64: one pod, cpu and memory with the scoring defaults, then every resource as it is.
+        Returns: (3 + resources,) int64: one pod, cpu and memory with the scoring defaults, then all resources as is.
         """
         vector: IntVector | None = part.compiled.get(NodeColumns)
         if vector is None or len(vector) != 3 + len(self.requested):

@@ -1,8 +1,8 @@
 """The table that rules work on: chosen rows of the cluster's columns.
 
-A rule never sees "the cluster": it sees a Nodes table and answers with one value per row of it. Which rows those are is the
-framework's business: all, those that changed, the names of a PreFilterResult, a sample, or a what-if copy on which pods have been
-moved (`WhatIfNodes`).
+A rule never sees "the cluster": it sees a Nodes table and answers with one value per row of it. Which rows those are is
+the framework's business: all, those that changed, the names of a PreFilterResult, a sample, or a what-if copy on which
+pods have been moved (`WhatIfNodes`).
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -25,7 +25,7 @@ ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 
 class Nodes:
-    """Rows of the cluster, as arrays with one entry per row of this table. Read only; valid for one generation of the state.
+    """Rows of the cluster, as arrays with one entry per row of this table. Read only; valid for one generation.
 
     Attributes:
         columns: the columns that the rows are of.
@@ -193,8 +193,8 @@ class Nodes:
 class WhatIfNodes(Nodes):
     """A copy of a table on which pods come and go; the cluster does not notice. Every entry is a question of its own.
 
-    Sums move at once, all pods of a call in a few array operations. What hangs on single pods (host ports, the pods of an entry) is
-    worked out from the moves when somebody asks for it.
+    Sums move at once, all pods of a call in a few array operations. What hangs on single pods (host ports, the pods of
+    an entry) is worked out from the moves when somebody asks for it.
     """
 
     def __init__(self, source: Nodes) -> None:

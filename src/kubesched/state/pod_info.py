@@ -1,7 +1,8 @@
 """Pods as rules read them: a pod, and the parts of it that rules share, interned by value.
 
-What a rule reads of a pod is a part: its requests, its tolerations, its affinity terms. Pods of one workload have equal parts, so
-that whatever was compiled or computed for a part serves all of them. A part's identity is its value: equal values, same object.
+What a rule reads of a pod is a part: its requests, its tolerations, its affinity terms. Pods of one workload have equal
+parts, so that whatever was compiled or computed for a part serves all of them. A part's identity is its value: equal
+values, same object.
 """
 
 from collections.abc import Callable, Hashable
@@ -75,10 +76,11 @@ class _Table(Generic[ValueT]):
 
 
 class Template:
-    """What pods share whose specs are made of the same objects, as pods of one workload are once a reader has shared equal values.
+    """What pods share whose specs are made of the same objects, as pods of one workload are once a reader has shared
+    equal values.
 
     Attributes:
-        sources: the objects that the spec is made of; held so that their identities stay theirs.
+        sources: the objects that rules read; held so that their identities stay theirs.
         parts: the parts found so far, by name.
     """
 
@@ -104,8 +106,9 @@ class Parts:
         self._templates: dict[tuple[object, ...], Template] = {}
 
     def template(self, pod: Pod) -> Template:
-        """The template of a pod's spec, a new one at first sight. Statuses and volumes are not in it."""
-        spec = pod.spec
+        """The template of a pod, a new one at first sight. Volumes are not in it."""
+        spec, status = pod.spec, pod.status
+        holds_more = status.container_statuses or status.init_container_statuses or status.resources
         sources = (
             spec.containers,
             spec.init_containers,
@@ -115,6 +118,11 @@ class Parts:
             spec.affinity,
             spec.tolerations,
             spec.topology_spread_constraints,
+            status.container_statuses,
+            status.init_container_statuses,
+            status.resources,
+            status.allocated_resources,
+            status.conditions if holds_more else None,  # one of them says that a resize is infeasible
         )
         key = (pod.metadata.namespace, *map(id, sources))
         found = self._templates.get(key)
@@ -196,15 +204,10 @@ class PodInfo:
 
     @property
     def requests(self) -> Part[PodRequests]:
-        """What the pod asks for; statuses of containers may make it a pod's own."""
+        """What the pod asks for and holds."""
         found = self._requests
         if found is None:
-            status = self.pod.status
-            if status.container_statuses or status.init_container_statuses or status.resources:
-                found = _requests(self.pod, self._parts)
-            else:
-                found = self._part("requests", _requests)
-            self._requests = found
+            found = self._requests = self._part("requests", _requests)
         return found
 
     @property
@@ -309,7 +312,8 @@ def _spread(pod: Pod, parts: Parts) -> Part[tuple[TopologySpreadConstraint, ...]
 def host_ports(pod: Pod) -> tuple[Port, ...]:
     """The host ports that a pod wants.
 
-    Rule: kube-scheduler v1.36 GetHostPorts: sidecars, then containers; an empty hostIP is 0.0.0.0, an empty protocol TCP.
+    Rule: kube-scheduler v1.36 GetHostPorts: sidecars, then containers; an empty hostIP is 0.0.0.0, an empty protocol
+    TCP.
     """
     sidecars: tuple[Container, ...] = ()
     if pod.spec.init_containers:
@@ -327,8 +331,8 @@ def host_ports(pod: Pod) -> tuple[Port, ...]:
 def image_names(pod: Pod) -> tuple[tuple[str, ...], int]:
     """The images that a pod pulls, repeats included, and how many containers it has.
 
-    Rule: kube-scheduler v1.36 ImageLocality: init containers, containers, then the references of image volumes; `:latest` is
-    added where no tag or digest follows the last slash.
+    Rule: kube-scheduler v1.36 ImageLocality: init containers, containers, then the references of image volumes;
+    `:latest` is added where no tag or digest follows the last slash.
     """
     names = [container.image for container in (*pod.init_containers, *pod.containers)]
     n_containers = len(names)

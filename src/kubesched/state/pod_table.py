@@ -1,7 +1,8 @@
 """The placed pods in columns: one slot per pod, for rules that have to look at many pods at once.
 
-A pod that comes or goes is noted at once and written when somebody reads the columns, so that placing a pod costs no array operation
-here. `PodBatch` is what rules get: some pods, by slot or one by one, with what is asked of them as arrays.
+A pod that comes or goes is noted at once and written when somebody reads the columns, so that placing a pod costs no
+array operation here. `PodBatch` is what rules get: some pods, by slot or one by one, with what is asked of them as
+arrays.
 """
 
 import enum
@@ -97,9 +98,9 @@ class PodTable:
         Args:
             place_of_row: (rows,) the position of each row in the table asked about; -1 for rows that are not in it.
         Returns: the pods, and (pods,) the position that each is on, ascending.
-        Rule: kube-scheduler v1.36 MoreImportantPod with sort.Slice: higher priority, then the earlier start. A pod without start
-            time has "now", asked for the left one first, so that of two such pods each precedes the other: up to 12 pods they come
-            out in reverse order of NodeInfo, others of equal start in its order.
+        Rule: kube-scheduler v1.36 MoreImportantPod with sort.Slice: higher priority, then the earlier start. A pod
+            without start time has "now", asked for the left one first, so that of two such pods each precedes the other: up to 12
+            pods they come out in reverse order of NodeInfo, others of equal start in its order.
         """
         self._settle()
         n_slots = len(self.infos)
@@ -198,7 +199,8 @@ class PodBatch:
     def infos(self) -> Sequence[PodInfo]:
         """The pods, in order."""
         if self._infos is None:
-            assert self._table is not None and self._slots is not None
+            assert self._table is not None
+            assert self._slots is not None
             known = self._table.infos
             self._infos = [info for slot in self._slots.tolist() if (info := known[slot]) is not None]
         return self._infos

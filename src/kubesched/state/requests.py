@@ -1,7 +1,7 @@
 """What a pod asks for, in the readings that different rules take of it.
 
-Rule: kube-scheduler v1.36 component-helpers resource.PodRequests. Amounts are added exactly and rounded up once per pod; see
-`PodRequests` for which reading counts container statuses, pod-level resources and the scoring defaults.
+Rule: kube-scheduler v1.36 component-helpers resource.PodRequests. Amounts are added exactly and rounded up once per
+pod; see `PodRequests` for which reading counts container statuses, pod-level resources and the scoring defaults.
 """
 
 from collections.abc import Mapping

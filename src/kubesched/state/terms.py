@@ -1,7 +1,8 @@
-"""Inter-pod affinity terms, parsed: which pods a term means, and the topology key of the domain in which they are looked for.
+"""Inter-pod affinity terms, parsed: which pods a term means, and the topology key of the domain to look in.
 
-Rule: kube-scheduler v1.36 framework.AffinityTerm: a term without namespaces and without namespaceSelector means its owner's
-namespace; a null namespaceSelector selects none, `{}` all. matchLabelKeys are merged by the API server, not here.
+Rule: kube-scheduler v1.36 framework.AffinityTerm: a term without namespaces and without namespaceSelector means its
+owner's namespace; a null namespaceSelector selects none, `{}` all. matchLabelKeys are merged by the API server, not
+here.
 """
 
 from typing import Final
