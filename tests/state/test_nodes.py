@@ -1,0 +1,117 @@
+"""Tables of nodes: some rows, all rows, and copies on which pods move."""
+
+import numpy as np
+import pytest
+
+from kubesched.api import EventType, NodeSelectorTerm, Requirement, SelectorRequirement, WatchEvent, parse_node_term
+from kubesched.state import ClusterState, NodeInfo, Nodes, PodBatch
+from kubesched.testing import make_node, make_pod
+
+GPU = "example.com/gpu"
+
+
+@pytest.fixture
+def state() -> ClusterState:
+    found = ClusterState()
+    found.load(
+        [
+            ("Node", make_node("n0", labels={"disk": "ssd"})),
+            ("Node", make_node("gone")),
+            ("Node", make_node("n1", labels={"disk": "hdd", "rank": "7"}, allocatable={GPU: "4"})),
+            ("Node", make_node("n2", labels={"rank": "x"})),
+            ("Pod", make_pod("p", node="n1", requests={"cpu": "1", GPU: "1"}, host_ports=[80])),
+        ]
+    )
+    found.apply(WatchEvent(EventType.DELETED, "Node", make_node("gone")))
+    return found
+
+
+def batch(state: ClusterState, *pods) -> PodBatch:
+    return PodBatch([state.placed(pod.uid) or state.pod_info(pod) for pod in pods])
+
+
+def test_free_rows_stand_in_no_table(state: ClusterState) -> None:
+    nodes = state.snapshot().nodes
+    assert (nodes.names, len(nodes), nodes.position_of("gone"), nodes.position_of("n2")) == (
+        ["n0", "n1", "n2"],
+        3,
+        None,
+        2,
+    )
+    assert [node.name for node in nodes] == nodes.names
+
+
+def test_a_selection_is_a_table_of_its_own(state: ClusterState) -> None:
+    some = state.snapshot().nodes.select(np.array([2, 1]))
+    assert (some.names, some.position_of("n1"), some.position_of("n0")) == (["n2", "n1"], 1, None)
+    assert (some.n_pods.tolist(), some.requested[0].tolist()) == ([0, 1], [0, 1000])
+    assert some.select(np.array([1])).names == ["n1"]
+
+
+def test_a_node_info_reads_one_row_by_names(state: ClusterState) -> None:
+    node = state.snapshot().nodes[1]
+    assert (node.name, node.labels["disk"], [info.pod.name for info in node.pods]) == ("n1", "hdd", ["p"])
+    assert node.allocatable == {"cpu": 4000, "memory": 8 * 1024**3, "pods": 110, GPU: 4}
+    assert node.requested == {"cpu": 1000, GPU: 1}
+    assert node.non_zero_requested == {"cpu": 1000, "memory": 200 * 1024**2}
+
+
+@pytest.mark.parametrize(
+    ("requirement", "names"),
+    [
+        (Requirement("disk", "In", ("ssd", "nvme")), ["n0"]),
+        (Requirement("disk", "NotIn", ("ssd",)), ["n1", "n2"]),
+        (Requirement("disk", "Exists"), ["n0", "n1"]),
+        (Requirement("never", "DoesNotExist"), ["n0", "n1", "n2"]),
+        (Requirement("rank", "Gt", ("6",)), ["n1"]),
+        (Requirement("rank", "Lt", ("100",)), ["n1"]),
+    ],
+    ids=lambda value: value.operator if isinstance(value, Requirement) else "",
+)
+def test_requirements_are_judged_row_by_row(state: ClusterState, requirement: Requirement, names: list[str]) -> None:
+    nodes = state.snapshot().nodes
+    assert [nodes.name(i) for i in np.flatnonzero(nodes.satisfying(requirement))] == names
+
+
+def test_a_term_may_name_nodes(state: ClusterState) -> None:
+    nodes = state.snapshot().nodes
+    for operator, names in (("In", ["n1"]), ("NotIn", ["n0", "n2"])):
+        term = parse_node_term(NodeSelectorTerm(None, (SelectorRequirement("metadata.name", operator, ("n1",)),)))
+        assert [nodes.name(i) for i in np.flatnonzero(nodes.matching(term))] == names
+
+
+def test_pods_move_on_a_copy_and_stay_in_the_cluster(state: ClusterState) -> None:
+    nodes = state.snapshot().nodes
+    copy = nodes.copy()
+    known, new = make_pod("p", node="n1"), make_pod("q", requests={"cpu": "2", "b.com/new": "3"}, host_ports=[81])
+    copy.remove(np.array([1]), batch(state, known))
+    copy.add(np.array([0, 0]), batch(state, new, make_pod("r")))
+    assert copy.n_pods.tolist() == [2, 0, 0]
+    assert copy.requested[0].tolist() == [2000, 0, 0]
+    assert NodeInfo(copy, 0).requested == {"cpu": 2000, "b.com/new": 3}
+    assert [[info.pod.name for info in copy.pods(i)] for i in range(3)] == [["q", "r"], [], []]
+    assert {port: copy.port_used(port).tolist() for port in copy.ports} == {
+        ("0.0.0.0", "TCP", 80): [False] * 3,
+        ("0.0.0.0", "TCP", 81): [True, False, False],
+    }
+    assert nodes.n_pods.tolist() == [0, 1, 0]
+    state.check_invariants()
+
+
+def test_a_copy_of_a_copy_begins_where_the_first_one_stands(state: ClusterState) -> None:
+    copy = state.snapshot().nodes.copy()
+    copy.add(np.array([2]), batch(state, make_pod("q", requests={"cpu": "2"}, host_ports=[81])))
+    twin = copy.copy()
+    twin.add(np.array([2]), batch(state, make_pod("r", requests={"cpu": "1"})))
+    assert (copy.requested[0].tolist(), twin.requested[0].tolist()) == ([0, 1000, 2000], [0, 1000, 3000])
+    assert [info.pod.name for info in twin.pods(2)] == ["q", "r"]
+    some = twin.select(np.array([2, 0]))
+    assert (some.names, some.n_pods.tolist()) == (["n2", "n0"], [2, 0])
+    assert some.port_used(("0.0.0.0", "TCP", 81)).tolist() == [True, False]
+
+
+def test_all_rows_are_spelled_out_on_demand(state: ClusterState) -> None:
+    assert state.snapshot().nodes.all_rows.tolist() == [0, 2, 3]
+    full = ClusterState()
+    full.load([("Node", make_node("n"))])
+    assert (full.snapshot().nodes.rows, Nodes(full.columns).all_rows.tolist()) == (None, [0])

@@ -1,0 +1,92 @@
+"""What a pod asks for, in the readings that rules take of it."""
+
+import pytest
+
+from kubesched.api import Pod
+from kubesched.state import PodRequests
+from kubesched.state.requests import requests_key
+from kubesched.testing import make_pod
+
+MIB = 1024 * 1024
+
+
+def container(name: str = "c", requests: dict | None = None, **said) -> dict:
+    return {"name": name, "image": "x", "resources": {"requests": requests or {}}, **said}
+
+
+def pod(*containers: dict, init: tuple[dict, ...] = (), status: dict | None = None, **spec) -> Pod:
+    init_containers = {"initContainers": list(init)} if init else {}
+    return make_pod("p", spec={"containers": list(containers), **init_containers, **spec}, status=status or {})
+
+
+def test_containers_add_up_exactly_before_they_are_rounded() -> None:
+    both = pod(container("a", {"cpu": "0.3m", "memory": "0.4"}), container("b", {"cpu": "0.3m", "memory": "0.4"}))
+    assert PodRequests(both).wanted == {"cpu": 1, "memory": 1}
+
+
+def test_the_largest_init_container_counts_and_sidecars_stay() -> None:
+    init = (
+        container("i1", {"cpu": "3"}),
+        container("s", {"cpu": "1"}, restartPolicy="Always"),
+        container("i2", {"cpu": "3", "memory": "5"}),
+    )
+    found = PodRequests(pod(container(requests={"cpu": "2"}), init=init, overhead={"cpu": "10m"}))
+    assert found.wanted == {"cpu": 4010, "memory": 5}
+
+
+def test_scores_fill_in_defaults_per_container() -> None:
+    found = PodRequests(pod(container("a"), container("b", {"cpu": "1"})))
+    assert found.scored == {"cpu": 1100, "memory": 400 * MIB}
+    assert (found.wanted, found.held, found.held_non_zero) == ({"cpu": 1000}, {"cpu": 1000}, found.scored)
+
+
+def test_pod_level_requests_replace_the_sum_for_the_filter_only() -> None:
+    found = PodRequests(
+        pod(container(requests={"cpu": "1", "example.com/gpu": "2"}), resources={"requests": {"cpu": "3"}})
+    )
+    assert found.wanted == {"cpu": 3000, "example.com/gpu": 2}
+    assert found.scored["cpu"] == 1000
+    assert found.held == found.wanted
+    assert found.held_non_zero == {"cpu": 3000, "memory": 200 * MIB, "example.com/gpu": 2}
+
+
+def resized(wanted: str, actual: str, allocated: str, condition: dict | None = None) -> PodRequests:
+    held = {"name": "c", "resources": {"requests": {"cpu": actual}}, "allocatedResources": {"cpu": allocated}}
+    status = {"containerStatuses": [held], **({"conditions": [condition]} if condition else {})}
+    return PodRequests(pod(container(requests={"cpu": wanted}), status=status))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "actual", "allocated", "held"), [("1", "2", "3", 3000), ("1", "3", "2", 3000), ("4", "3", "2", 4000)]
+)
+def test_a_pod_that_is_being_resized_holds_the_largest_amount(
+    wanted: str, actual: str, allocated: str, held: int
+) -> None:
+    found = resized(wanted, actual, allocated)
+    assert (found.held["cpu"], found.wanted["cpu"]) == (held, int(wanted) * 1000)
+
+
+def test_a_resize_that_cannot_be_does_not_count() -> None:
+    infeasible = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
+    assert resized("9", "2", "1", infeasible).held["cpu"] == 2000
+    deferred = {**infeasible, "reason": "Deferred"}
+    assert resized("9", "2", "1", deferred).held["cpu"] == 9000
+
+
+def test_pods_with_equal_keys_have_equal_requests_and_others_other_keys() -> None:
+    pods = [
+        pod(container()),
+        pod(container(requests={"cpu": "1"})),
+        pod(container(requests={"cpu": "2"})),
+        pod(container(requests={"cpu": "1"}), container()),
+        pod(container(requests={"cpu": "1"}), overhead={"cpu": "1"}),
+        pod(container(requests={"cpu": "1"}), init=(container("i", {"cpu": "1"}),)),
+        pod(container(requests={"cpu": "1"}), init=(container("i", {"cpu": "1"}, restartPolicy="Always"),)),
+        pod(container(requests={"cpu": "1"}), resources={"requests": {"cpu": "1"}}),
+        pod(
+            container(requests={"cpu": "1"}),
+            status={"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "7"}}}]},
+        ),
+    ]
+    assert len({requests_key(one) for one in pods}) == len(pods)
+    assert requests_key(pods[1]) == requests_key(pod(container("other", requests={"cpu": "1"})))
