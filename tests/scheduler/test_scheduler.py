@@ -66,7 +66,6 @@ def test_hooks_are_called_in_the_order_of_the_cycles() -> None:
 def test_a_pod_is_assumed_before_the_next_one_is_tried() -> None:
     small = make_node("n", allocatable={"cpu": "1"})
     driven = Driven(NodeResourcesFit(), objects=[small, pending("a"), pending("b")])
-    driven.refusals[Bind] = ""
     assert driven.attempt().node_name == "n"
     assert driven.attempt().outcome.message == "0/1 nodes are available: 1 Insufficient cpu."
 
