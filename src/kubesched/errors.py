@@ -12,8 +12,8 @@
     ├── ClusterError               the API server refused
     └── ExtenderError              an HTTP extender failed
 
-Each message says where, what was found, what is allowed and what to do, in one sentence. Third-party exceptions end at the
-adapter that met them, as the cause.
+Each message says where, what was found, what is allowed and what to do, in one sentence. Third-party exceptions end at
+the adapter that met them, as the cause.
 """
 
 __all__ = [

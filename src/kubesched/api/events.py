@@ -1,7 +1,7 @@
 """What happens in a cluster: watch events as they come in, and cluster events as queueing hints hear of them.
 
-Rule: kube-scheduler v1.36 framework.ClusterEvent. Resources and actions carry upstream's names; an event's label is resource and
-action together, such as `AssignedPodDelete`.
+Rule: kube-scheduler v1.36 framework.ClusterEvent. Resources and actions carry upstream's names; an event's label is
+resource and action together, such as `AssignedPodDelete`.
 """
 
 import enum
@@ -111,8 +111,8 @@ class ClusterEvent(msgspec.Struct, frozen=True):
     def covers(self, incoming: "ClusterEvent") -> bool:
         """Whether a registration for this event hears of `incoming`.
 
-        Rule: kube-scheduler v1.36 ClusterEvent.Match: wildcard; or same resource (Pod covers its two special forms), a common
-        action bit, and no incoming action above the registered ones.
+        Rule: kube-scheduler v1.36 ClusterEvent.Match: wildcard; or same resource (Pod covers its two special forms), a
+        common action bit, and no incoming action above the registered ones.
         """
         if self.is_wildcard:
             return True

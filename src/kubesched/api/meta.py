@@ -1,4 +1,4 @@
-"""What all Kubernetes objects share: the base of wire values, metadata, owner references, and the way back to the source."""
+"""What all Kubernetes objects share: the base of wire values, metadata, owner references, and the way to the source."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ __all__ = ["KubeObject", "ObjectMeta", "OwnerReference", "Value"]
 
 
 class Value(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """Base of everything read off the wire: immutable, camelCase outside, unknown fields ignored, null same as absent."""
+    """Base of everything read off the wire: immutable, camelCase outside, unknown fields ignored, null as absent."""
 
 
 class OwnerReference(Value, frozen=True, gc=False):
@@ -47,7 +47,10 @@ _NO_LABELS: dict[str, str] = {}
 
 
 class KubeObject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, dict=True):
-    """Base of the kinds that stand alone in a cluster. `==` compares what a scheduler reads; identity is namespace and name."""
+    """Base of the kinds that stand alone in a cluster.
+
+    `==` compares what a scheduler reads; identity is namespace and name.
+    """
 
     metadata: ObjectMeta = ObjectMeta()
 

@@ -1,7 +1,7 @@
 """Pods as a scheduler reads them: the wire structs, and short names on Pod for what rules ask most.
 
-Only fields that some rule reads are decoded. Lists and maps may be absent or null on the wire; both read as None here, and the
-short names on Pod give an empty one instead.
+Only fields that some rule reads are decoded. Lists and maps may be absent or null on the wire; both read as None here,
+and the short names on Pod give an empty one instead.
 """
 
 from typing import Final
@@ -115,7 +115,7 @@ class PodAffinity(Value, frozen=True, gc=False):
 
 
 class NodeAffinity(Value, frozen=True, gc=False):
-    """nodeAffinity. `required` that is present but has no terms matches no node; a preferred list that is [] is not None."""
+    """nodeAffinity. `required` that is present but has no terms matches no node; a preferred [] is not None."""
 
     required: NodeSelector | None = msgspec.field(default=None, name=_REQUIRED)
     preferred: tuple[PreferredSchedulingTerm, ...] | None = msgspec.field(default=None, name=_PREFERRED)

@@ -32,7 +32,7 @@ class ChangeLog:
         self._limit = max(limit, self._limit)
 
     def since(self, generation: int) -> list[int] | None:
-        """The distinct rows that changed after a generation, ascending; None when the log does not reach back so far."""
+        """The distinct rows that changed after a generation, ascending; None when the log begins later."""
         if generation < self._start:
             return None
         rows = self._rows[generation - self._start :]

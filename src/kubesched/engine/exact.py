@@ -18,8 +18,8 @@ def floor_divide(numerator: IntVector, denominator: IntVector) -> IntVector:
     Args:
         numerator: not negative.
         denominator: positive.
-    Float64 division is several times faster and, rounded down, exact for numerators below 2**51: the nearest quotient below an
-    integer is 1/denominator away, which is more than half a unit in the last place.
+    Float64 division is several times faster and, rounded down, exact for numerators below 2**51: the nearest quotient
+    below an integer is 1/denominator away, which is more than half a unit in the last place.
     """
     if numerator.size < _SMALL or numerator.max() >= _EXACT_BELOW:
         return numerator // denominator

@@ -1,4 +1,4 @@
-"""Everything that the core wants done in the world. Drivers carry actions out; the outcome comes back to whoever waits for it.
+"""Everything that the core wants done in the world. Drivers carry it out and hand back what came of it.
 
 The core does no I/O: it emits actions, or awaits them in binding-cycle hooks through `handle.perform`.
 """

@@ -1,8 +1,9 @@
-"""The one place where computed columns are kept: a rule's answer for all rows, brought up to date instead of computed anew.
+"""The one place where computed columns are kept: a rule's answer for all rows, brought up to date, not computed anew.
 
-A column belongs to (rule, part): a plugin class with its arguments, and everything that the rule reads of a pod. It is true for one
-generation of the change log that its rule depends on (node objects, or nodes and their pods); asked for later, only the rows that
-changed since are computed again. Above a byte budget the least recently used columns go; that changes nothing but the time.
+A column belongs to (rule, part): a plugin class with its arguments, and everything that the rule reads of a pod. It is
+true for one generation of the change log that its rule depends on (node objects, or nodes and their pods); asked for
+later, only the rows that changed since are computed again. Above a byte budget the least recently used columns go; that
+changes nothing but the time.
 """
 
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The record of one attempt to place a pod: what every reading of it (messages, events, metrics, reports) is made from."""
+"""The record of one attempt to place a pod: what messages, events, metrics and reports are made from."""
 
 import msgspec
 

@@ -112,7 +112,8 @@ def fit_error(n_all_nodes: int, counted: Iterable[tuple[Status, int]], absent: S
     Args:
         counted: statuses of nodes that have one of their own, with how many nodes have it.
         absent: the status of all other nodes.
-    Rule: kube-scheduler v1.36 FitError.Error: `<n> <reason>` items sorted as text; a status with two reasons counts under both.
+    Rule: kube-scheduler v1.36 FitError.Error: `<n> <reason>` items sorted as text; a status with two reasons counts
+    under both.
     """
     reasons: Counter[str] = Counter()
     n_explicit = 0

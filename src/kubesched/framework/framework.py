@@ -1,7 +1,8 @@
 """Runs the plugins of one profile: which hook is called when, and what each answer causes.
 
-The framework chooses the rows that a rule sees, keeps column answers in the ColumnCache, lifts rules written per node, and turns what
-a plugin raises or returns into statuses. Rule: kube-scheduler v1.36 framework runtime; messages are its words.
+The framework chooses the rows that a rule sees, keeps column answers in the ColumnCache, lifts rules written per node,
+and turns what a plugin raises or returns into statuses. Rule: kube-scheduler v1.36 framework runtime; messages are its
+words.
 """
 
 from collections.abc import Callable

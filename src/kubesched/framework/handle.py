@@ -71,10 +71,12 @@ class Handle:
     Attributes:
         state: the cluster state; plugins read it through snapshot(), get() and list().
         extenders: configured HTTP extenders.
-        clock, rng, logger: time, chance and a place for messages; a run replays from its events because only these are used.
-        perform: awaited by binding-cycle hooks: carries out an action (a write to the API server) and gives its outcome.
-        wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds, which is looked at after
-            each change of the state, or when the time is over; gives whether it holds.
+        clock, rng, logger: time, chance and a place for messages; a run replays from its events because only these are
+            used.
+        perform: awaited by binding-cycle hooks: carries out an action (a write to the API server) and gives its
+            outcome.
+        wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds, which is looked
+            at after each change of the state, or when the time is over; gives whether it holds.
         activate: asks the queue to try pods again now.
         nominated: pods that were promised a node.
         waiting_pods: pods held back in Permit, by uid.
@@ -94,7 +96,7 @@ class Handle:
         self.activate: Callable[[Iterable[Pod]], None] = lambda pods: None
         self.nominated = NominatedPods(state.columns)
         self.waiting_pods: Callable[[], Mapping[str, Any]] = dict
-        self.what_if: Callable[[CycleState, Pod, Nodes], "WhatIf"] = _no_what_if
+        self.what_if: Callable[[CycleState, Pod, Nodes], WhatIf] = _no_what_if
         self.preempt_plugins: Sequence[Any] = ()
         self.preempting: Container[str] = ()
 

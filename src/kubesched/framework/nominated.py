@@ -1,4 +1,4 @@
-"""Pods that were promised a node and are not on it yet: filters count them where they are of equal or higher priority."""
+"""Pods that were promised a node and are not on it yet: filters count those of equal or higher priority."""
 
 from collections.abc import Callable, Iterable
 
@@ -42,7 +42,7 @@ class NominatedPods:
         return len(self._infos)
 
     def on(self, nodes: Nodes, incoming: PodInfo) -> tuple[Rows, PodBatch]:
-        """The pods nominated to nodes of a table that the incoming pod has to reckon with: their positions, and they."""
+        """The pods nominated to nodes of a table that the incoming pod reckons with: their positions, and they."""
         self._refresh()
         place = np.full(self._columns.n_rows, -1, dtype=np.intp)
         place[nodes.all_rows] = np.arange(len(nodes))

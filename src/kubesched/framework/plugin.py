@@ -94,14 +94,15 @@ class PostFilterResult:
 class Plugin:
     """Base of all scheduling plugins. Define the methods of the extension points that you want; leave the others alone.
 
-    The class name is the name in configuration files. Arguments are declared as a nested class `Args(PluginArgs)` and arrive, decoded
-    and checked, as `self.args`. `__init__` stores arguments and no more; computing starts in a hook. `self.handle` is there from
-    `start` on.
+    The class name is the name in configuration files. Arguments are declared as a nested class `Args(PluginArgs)` and
+    arrive, decoded and checked, as `self.args`. `__init__` stores arguments and no more; computing starts in a hook.
+    `self.handle` is there from `start` on.
 
-    A rule is written once, per node (`filter`, `score`) or over columns (`filter_nodes`, `score_nodes`); defining both forms of one
-    rule is an error. A rejection is a returned Status; an exception is a fault and ends the pod's attempt as SchedulerError. Returning
-    None is an error: a hook that is content returns `Status.SUCCESS`. Hooks of the scheduling cycle (up to permit) are plain functions
-    and do no I/O; `start`, `stop`, `pre_bind`, `bind` and `post_bind` may be coroutines.
+    A rule is written once, per node (`filter`, `score`) or over columns (`filter_nodes`, `score_nodes`); defining both
+    forms of one rule is an error. A rejection is a returned Status; an exception is a fault and ends the pod's attempt
+    as SchedulerError. Returning None is an error: a hook that is content returns `Status.SUCCESS`. Hooks of the
+    scheduling cycle (up to permit) are plain functions and do no I/O; `start`, `stop`, `pre_bind`, `bind` and
+    `post_bind` may be coroutines.
 
     Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
 
@@ -148,7 +149,7 @@ class Plugin:
     # --- life ---
 
     def start(self, handle: "Handle") -> Any:
-        """Called once before the first cycle; may do I/O and be a coroutine. A background refresh is a task made here."""
+        """Called once, before all cycles; may do I/O and be a coroutine. A background refresh is a task made here."""
 
     def stop(self) -> Any:
         """Called once after the last cycle; may be a coroutine."""
@@ -179,13 +180,13 @@ class Plugin:
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status | PreFilterResult:
         """Called once per pod, before any filter: check the pod, compute what filters share.
 
-        UNSCHEDULABLE_AND_UNRESOLVABLE ends the cycle; SKIP switches this plugin's filter off for this pod; a PreFilterResult
-        narrows the nodes.
+        UNSCHEDULABLE_AND_UNRESOLVABLE ends the cycle; SKIP switches this plugin's filter off for this pod; a
+        PreFilterResult narrows the nodes.
         """
         raise NotImplementedError
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
-        """A what-if table gained pods: bring what pre_filter computed up to date, row by row, by writing new data to `state`."""
+        """A what-if table gained pods: bring what pre_filter computed up to date by writing new data to `state`."""
         raise NotImplementedError
 
     def remove_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
@@ -197,7 +198,8 @@ class Plugin:
         raise NotImplementedError
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts | npt.NDArray[np.integer[Any]]:
-        """Whether the pod can run on each node of a table: (nodes,) integers, 0 fits, else the place in `reasons` counted from 1.
+        """Whether the pod can run on each node of a table: (nodes,) integers, 0 fits, else the place in `reasons`
+        counted from 1.
 
         Pure, given state: the same row gets the same verdict whatever other rows the table has.
         """
@@ -214,7 +216,7 @@ class Plugin:
         raise NotImplementedError
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
-        """Called once per pod with the feasible nodes, before any score. SKIP switches this plugin's score off for this pod."""
+        """Called once per pod with the feasible nodes, before any score. SKIP switches this plugin's score off."""
         raise NotImplementedError
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
@@ -268,7 +270,7 @@ class Plugin:
     def preempt(
         self, state: CycleState, pod: Pod, victims_by_node: Mapping[str, tuple[PodInfo, ...]]
     ) -> Mapping[str, Any]:
-        """Strike nodes or victims from a preemption plan: asked by DefaultPreemption and by the extender's preempt verb."""
+        """Strike nodes or victims from a preemption plan: asked by DefaultPreemption and by the preempt verb."""
         raise NotImplementedError
 
 
@@ -278,8 +280,8 @@ def default_normalize(scores: IntVector, *, reverse: bool = False) -> IntVector:
     Args:
         scores: (nodes,) int64, not negative.
         reverse: turn them round, the highest becoming 0.
-    Rule: kube-scheduler v1.36 DefaultNormalizeScore: 100 * score / max, rounded down; with max 0 nothing changes, or everything
-        becomes 100 when reversed.
+    Rule: kube-scheduler v1.36 DefaultNormalizeScore: 100 * score / max, rounded down; with max 0 nothing changes, or
+        everything becomes 100 when reversed.
     """
     top = int(scores.max(initial=0))
     if top <= 0:
@@ -318,8 +320,8 @@ def _check_signature(cls: type[Plugin], hook: str) -> None:
     try:
         inspect.signature(getattr(cls, hook)).bind(None, *wanted)
     except TypeError:
-        listed = ", ".join(["self", *wanted])
+        listed, found = ", ".join(["self", *wanted]), inspect.signature(getattr(cls, hook))
         raise PluginDefinitionError(
-            f"{cls.__name__}.{hook} must be callable as {hook}({listed}); found {hook}{inspect.signature(getattr(cls, hook))}",
+            f"{cls.__name__}.{hook} must be callable as {hook}({listed}); found {hook}{found}",
             plugin=cls.__name__,
         ) from None

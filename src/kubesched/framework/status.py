@@ -11,8 +11,9 @@ __all__ = ["Code", "PreFilterResult", "Status", "Wait"]
 class Code(enum.Enum):
     """Status codes, in upstream's spelling.
 
-    UNSCHEDULABLE may be helped by removing pods (preemption looks at such nodes); UNSCHEDULABLE_AND_UNRESOLVABLE may not. PENDING is
-    for PreEnqueue and Permit-like gates whose plugin will say when to try again. SKIP switches off the plugin's later hooks.
+    UNSCHEDULABLE may be helped by removing pods (preemption looks at such nodes); UNSCHEDULABLE_AND_UNRESOLVABLE may
+    not. PENDING is for PreEnqueue and Permit-like gates whose plugin will say when to try again. SKIP switches off the
+    plugin's later hooks.
     """
 
     SUCCESS = "Success"

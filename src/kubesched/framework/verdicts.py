@@ -113,7 +113,7 @@ class FilterResult:
     @property
     def failure(self) -> Status | None:
         """The Error of the first row that has one, which ends the cycle; None when no plugin failed."""
-        if not any([rejection.verdicts.may_fail for rejection in self.rejections]):
+        if not any(rejection.verdicts.may_fail for rejection in self.rejections):
             return None
         return self.statuses().failure()
 

@@ -15,8 +15,8 @@ def broken_linear(points: Sequence[tuple[int, int]]) -> IntVector:
     Args:
         points: (utilization, score) with utilizations increasing.
     Returns: (101,) int64: the score at utilization 0..100.
-    Rule: kube-scheduler v1.36 helper.BuildBrokenLinearFunction: between two points integer division toward zero, so that falling
-        segments round up.
+    Rule: kube-scheduler v1.36 helper.BuildBrokenLinearFunction: between two points integer division toward zero, so
+        that falling segments round up.
     """
     return np.array([_at(points, x) for x in range(101)], dtype=np.int64)
 

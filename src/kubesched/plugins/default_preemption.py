@@ -1,7 +1,7 @@
 """DefaultPreemption: when no node fits, find the node where evicting pods of lower priority helps most.
 
-Rule: kube-scheduler v1.36 DefaultPreemption and its preemption Evaluator. Upstream starts its search at a random node and examines
-nodes in parallel until it has enough candidates; this starts where `handle.rng` says and walks in order.
+Rule: kube-scheduler v1.36 DefaultPreemption and its preemption Evaluator. Upstream starts its search at a random node
+and examines nodes in parallel until it has enough candidates; this starts where `handle.rng` says and walks in order.
 """
 
 from typing import Final

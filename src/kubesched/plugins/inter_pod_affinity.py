@@ -1,8 +1,9 @@
 """InterPodAffinity: near some pods, away from others; what the pods already placed ask for is respected, too.
 
-Rule: kube-scheduler v1.36 InterPodAffinity. Existing pods' terms are judged with the labels of the incoming pod's namespace. The
-incoming pod's terms have their namespaceSelector resolved to names first; upstream up to 1.36.3 then still evaluates the selector
-against an empty label set, so that one made of NotIn or DoesNotExist only matches every namespace, and so does this.
+Rule: kube-scheduler v1.36 InterPodAffinity. Existing pods' terms are judged with the labels of the incoming pod's
+namespace. The incoming pod's terms have their namespaceSelector resolved to names first; upstream up to 1.36.3 then
+still evaluates the selector against an empty label set, so that one made of NotIn or DoesNotExist only matches every
+namespace, and so does this.
 """
 
 from collections.abc import Callable, Iterable
@@ -255,7 +256,7 @@ class InterPodAffinity(Plugin):
                     _add(points, term.topology_key, by_code * (sign * term.weight))
 
     def _add_existing_terms(self, points: dict[str, FloatVector], state: CycleState, snapshot: Snapshot) -> bool:
-        """Points that existing pods' terms give the incoming pod. Returns: whether any term counted, be it with 0 in the end."""
+        """Points that existing pods' terms give the incoming pod. Returns: whether any counted, even with 0."""
         placed = snapshot.state
         hard = self.args.hard_pod_affinity_weight
         is_carried = False

@@ -1,8 +1,8 @@
-"""NodeResourcesFit: the pod's requests must fit what the pods on a node leave free; the score prefers emptier or fuller nodes.
+"""NodeResourcesFit: the pod's requests must fit what the pods on a node leave free; the score, emptier or fuller ones.
 
-Rule: kube-scheduler v1.36 NodeResourcesFit. The filter honours pod-level resources, the score does not. Among scalar resources the
-order of reasons is upstream's map order, which is none; ours is by name. The DRAExtendedResource gate concerns clusters with
-DeviceClasses, which kubesched does not read.
+Rule: kube-scheduler v1.36 NodeResourcesFit. The filter honours pod-level resources, the score does not. Among scalar
+resources the order of reasons is upstream's map order, which is none; ours is by name. The DRAExtendedResource gate
+concerns clusters with DeviceClasses, which kubesched does not read.
 """
 
 from collections.abc import Hashable
@@ -224,7 +224,7 @@ class NodeResourcesFit(Plugin):
 
 
 def _counted(nodes: Nodes, rows: list[int]) -> IntMatrix:
-    """(rows, nodes): what a score takes as used: cpu and memory with the scoring defaults, other resources as they are."""
+    """(rows, nodes): what a score takes as used: cpu and memory with the scoring defaults, others as they are."""
     non_zero = nodes.non_zero_requested
     if rows == _CPU_AND_MEMORY:
         return non_zero

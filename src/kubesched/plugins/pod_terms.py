@@ -14,7 +14,8 @@ class ResolvedTerms:
     """A pod's terms with the names of the namespaces that their selectors select.
 
     Attributes:
-        required_affinity, required_anti_affinity, preferred_affinity, preferred_anti_affinity: the terms, in the pod's order.
+        required_affinity, required_anti_affinity, preferred_affinity, preferred_anti_affinity: the terms, in the pod's
+            order.
     """
 
     __slots__ = ("preferred_affinity", "preferred_anti_affinity", "required_affinity", "required_anti_affinity")

@@ -1,9 +1,9 @@
-"""PodTopologySpread: keep the numbers of matching pods per topology domain close to each other, or prefer nodes that do.
+"""PodTopologySpread: keep the numbers of matching pods per topology domain close to each other, or prefer to.
 
-Rule: kube-scheduler v1.36 PodTopologySpread. Traps kept on purpose: an empty selector counts no existing pod, but selects the
-incoming one, and what-if moves do count with it; the score counts pods on all nodes but registers domains of feasible nodes only;
-host names are counted per node whatever the node inclusion policies say; with System defaults nodes without a zone form a domain
-of their own, which earns them nothing.
+Rule: kube-scheduler v1.36 PodTopologySpread. Traps kept on purpose: an empty selector counts no existing pod, but
+selects the incoming one, and what-if moves do count with it; the score counts pods on all nodes but registers domains
+of feasible nodes only; host names are counted per node whatever the node inclusion policies say; with System defaults
+nodes without a zone form a domain of their own, which earns them nothing.
 """
 
 from math import log
@@ -229,7 +229,7 @@ class PodTopologySpread(Plugin):
     # --- score ---
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
-        """Count matching pods per domain of each soft constraint, and weigh the constraints by their number of domains."""
+        """Count matching pods per domain of each soft constraint, and weigh constraints by their number of domains."""
         snapshot = self.handle.snapshot()
         if not snapshot.n_nodes:
             return Status.SKIP
@@ -258,7 +258,7 @@ class PodTopologySpread(Plugin):
     def _soft_counts(
         self, snapshot: Snapshot, constraint: Constraint, needed: tuple[Constraint, ...], pod: PodInfo
     ) -> FloatVector:
-        """Matching pods per domain over all nodes that count; `needed` names the constraints whose keys a node must have."""
+        """Matching pods per domain over all nodes that count; a node must have the keys of the `needed` ones."""
         nodes = snapshot.nodes
         eligible = _eligible(_has_keys(nodes, needed), _counting(nodes, constraint, pod))
         counts = self._counts(nodes, constraint, eligible, snapshot)

@@ -1,7 +1,8 @@
 """Which topology spread constraints apply to a pod: its own, or the defaults with a selector deduced from its owners.
 
-Rule: kube-scheduler v1.36 PodTopologySpread. A pod with constraints of its own never gets defaults. The deduced selector merges the
-selectors of the services that select the pod with that of its controller; objects that are not found are left out.
+Rule: kube-scheduler v1.36 PodTopologySpread. A pod with constraints of its own never gets defaults. The deduced
+selector merges the selectors of the services that select the pod with that of its controller; objects that are not
+found are left out.
 """
 
 from collections.abc import Hashable

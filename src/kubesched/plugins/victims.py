@@ -1,8 +1,9 @@
 """Which pods would have to leave each of some nodes so that another fits, and which node costs least.
 
-Rule: kube-scheduler v1.36 preemption: SelectVictimsOnNode and pickOneNodeForPreemption. All nodes of a table are asked at once: every
-pod of lower priority is taken off, then the most important victim of every node is put back, then the second, and so on, with the
-filters asked once per round. Pods and nodes are arrays throughout; names appear for the node that is chosen.
+Rule: kube-scheduler v1.36 preemption: SelectVictimsOnNode and pickOneNodeForPreemption. All nodes of a table are asked
+at once: every pod of lower priority is taken off, then the most important victim of every node is put back, then the
+second, and so on, with the filters asked once per round. Pods and nodes are arrays throughout; names appear for the
+node that is chosen.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ class Budget:
         self._selector = _parsed(budget.spec.selector)
 
     def protects(self, pod: Identity) -> bool:
-        """Whether evicting such a pod counts against the budget; an empty selector and a pod without labels never match."""
+        """Whether evicting such a pod counts against the budget; empty selectors and empty labels never match."""
         return (
             pod.namespace == self._namespace
             and bool(pod.labels)
@@ -66,7 +67,8 @@ class Candidates:
     __slots__ = ("_of", "_priority", "_start", "n_violations", "node_names", "victims")
 
     def __init__(self, node_names: list[str], victims: PodBatch, of: Rows, n_violations: IntVector) -> None:
-        """
+        """Take the candidates as arrays.
+
         Args:
             victims: of all candidates, candidate by candidate, the most important first.
             of: (victims,) which candidate each belongs to, ascending; each has one at least.
@@ -129,8 +131,8 @@ def find_victims(
         what_if: the table, nothing moved yet.
         lower: the pods of lower priority, node by node, the most important first.
         positions: (pods,) the node of each, ascending; every node has one at least.
-    Returns: the candidates; what the filters say with all those pods gone; and (nodes,) which nodes would do without any victim,
-        which upstream calls an error.
+    Returns: the candidates; what the filters say with all those pods gone; and (nodes,) which nodes would do without
+        any victim, which upstream calls an error.
     """
     nodes = what_if.nodes
     what_if.remove(positions, lower)

@@ -1,7 +1,7 @@
 """From the chosen node to the bound pod: Permit's wait, PreBind, Bind, PostBind.
 
-Rule: kube-scheduler v1.36 bindingCycle. A coroutine that awaits only what the driver offers; whoever started it undoes Reserve and
-assume when it gives anything but SUCCESS.
+Rule: kube-scheduler v1.36 bindingCycle. A coroutine that awaits only what the driver offers; whoever started it undoes
+Reserve and assume when it gives anything but SUCCESS.
 """
 
 import inspect

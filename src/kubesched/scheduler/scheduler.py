@@ -1,9 +1,10 @@
 """The scheduler: events in, decisions and actions out. No I/O, no clock, no threads; a driver runs it.
 
-Theory of operation. A driver feeds `handle_event` with what happens in the cluster, calls `schedule_one` while `queue.can_pop`, and
-runs the binding cycles that come out of it (see `suspension`). A pod on its way: queue -> in flight (scheduling cycle) -> assumed on
-a node, reserved -> binding cycle -> bound, when the API server confirms it by an event. Whatever fails goes through `_failed`, which
-undoes what was done and hands the pod back to the queue. Rule: kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
+Theory of operation. A driver feeds `handle_event` with what happens in the cluster, calls `schedule_one` while
+`queue.can_pop`, and runs the binding cycles that come out of it (see `suspension`). A pod on its way: queue -> in
+flight (scheduling cycle) -> assumed on a node, reserved -> binding cycle -> bound, when the API server confirms it by
+an event. Whatever fails goes through `_failed`, which undoes what was done and hands the pod back to the queue. Rule:
+kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 """
 
 from collections.abc import Callable, Coroutine, Mapping

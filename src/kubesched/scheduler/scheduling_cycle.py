@@ -1,8 +1,8 @@
 """One pod, one snapshot: which node, or why none.
 
-The cycle as a pipeline: PreFilter, Filter, PostFilter when nothing fits, PreScore, Score, selection. It changes nothing: assuming
-the pod, Reserve and Permit are the Scheduler's. Rule: kube-scheduler v1.36 schedulePod, with percentageOfNodesToScore 0 meaning
-every node.
+The cycle as a pipeline: PreFilter, Filter, PostFilter when nothing fits, PreScore, Score, selection. It changes
+nothing: assuming the pod, Reserve and Permit are the Scheduler's. Rule: kube-scheduler v1.36 schedulePod, with
+percentageOfNodesToScore 0 meaning every node.
 """
 
 from random import Random

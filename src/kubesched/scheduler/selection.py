@@ -74,8 +74,8 @@ def first_of_heap(places: Rows) -> int:
     Args:
         places: (n,) distinct places, counted from 0.
     Returns: an index into `places`.
-    Rule: kube-scheduler v1.35+ selectHost: a heap is built bottom-up, moving a node only past strictly worse ones and preferring
-        the left of equal children, so that the root is the first of the best in pre-order.
+    Rule: kube-scheduler v1.35+ selectHost: a heap is built bottom-up, moving a node only past strictly worse ones and
+        preferring the left of equal children, so that the root is the first of the best in pre-order.
     """
     paths = places.astype(np.int64) + 1  # counted from 1, the bits after the leading one are the turns from the root
     depths = np.frexp(paths)[1]

@@ -1,7 +1,7 @@
 """How a binding cycle hands its requests to whoever drives it, without knowing an event loop.
 
-A binding cycle is a coroutine. Where it has to wait it yields a request; the driver sends the answer back when there is one: the live
-scheduler from asyncio, the simulator from its calendar.
+A binding cycle is a coroutine. Where it has to wait it yields a request; the driver sends the answer back when there is
+one: the live scheduler from asyncio, the simulator from its calendar.
 """
 
 import types

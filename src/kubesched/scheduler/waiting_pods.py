@@ -1,7 +1,7 @@
 """Pods that a Permit plugin holds back: data with deadlines, no timers.
 
-Rule: kube-scheduler v1.36 waiting pods: a deadline per plugin, at most 15 minutes; allowed when every plugin allowed it; the first
-rejection or deadline rejects it.
+Rule: kube-scheduler v1.36 waiting pods: a deadline per plugin, at most 15 minutes; allowed when every plugin allowed
+it; the first rejection or deadline rejects it.
 """
 
 from typing import Final

@@ -353,7 +353,7 @@ class NodeInfo:
 
     @property
     def non_zero_requested(self) -> dict[str, int]:
-        """cpu and memory held, with 100 milli-CPU and 200 MiB for containers that request none."""
+        """What is held of cpu and memory, with 100 milli-CPU and 200 MiB for containers that request none."""
         held = self._table.non_zero_requested[:, self._position]
         return {"cpu": int(held[0]), "memory": int(held[1])}
 

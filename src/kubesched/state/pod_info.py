@@ -228,7 +228,7 @@ class PodInfo:
 
     @property
     def node_choice(self) -> Part[NodeChoice]:
-        """nodeSelector and node affinity."""
+        """The nodeSelector with the node affinity."""
         found: Part[NodeChoice] = self._part("node_choice", _node_choice)
         return found
 

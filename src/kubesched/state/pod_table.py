@@ -99,8 +99,8 @@ class PodTable:
             place_of_row: (rows,) the position of each row in the table asked about; -1 for rows that are not in it.
         Returns: the pods, and (pods,) the position that each is on, ascending.
         Rule: kube-scheduler v1.36 MoreImportantPod with sort.Slice: higher priority, then the earlier start. A pod
-            without start time has "now", asked for the left one first, so that of two such pods each precedes the other: up to 12
-            pods they come out in reverse order of NodeInfo, others of equal start in its order.
+            without start time has "now", asked for the left one first, so that of two such each precedes the other: up
+            to 12 pods they come out in reverse order of NodeInfo, others of equal start in its order.
         """
         self._settle()
         n_slots = len(self.infos)
