@@ -55,3 +55,8 @@ def test_every_kind_decodes_and_encodes_to_the_same(kind) -> None:
     again = decode_object(kind.name, msgspec.json.encode(found))
     assert again == found
     assert kind.api_version == (f"{kind.group}/{kind.version}" if kind.group else "v1")
+
+
+def test_a_pod_without_a_uid_gets_its_name_for_one() -> None:
+    pod = decode_object("Pod", b'{"metadata": {"name": "web"}}')
+    assert (pod.namespace, pod.uid) == ("default", "Pod/default/web")

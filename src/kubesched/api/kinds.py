@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api.meta import KubeObject
+from kubesched.api.meta import KubeObject, ObjectMeta
 from kubesched.api.node import Node
 from kubesched.api.pod import Pod
 from kubesched.api.storage import (
@@ -77,13 +77,15 @@ KINDS: Final[dict[str, Kind]] = {
     )
 }
 
+_TOLD_APART_BY_UID: Final = ("Pod", "PersistentVolumeClaim")
 _DECODERS: Final = {name: msgspec.json.Decoder(kind.type) for name, kind in KINDS.items()}
 
 
 def decode_object(kind: str, raw: bytes | memoryview | msgspec.Raw) -> KubeObject:
     """Decode the JSON of one object of a known kind and remember its source (`raw`).
 
-    Namespaced kinds without a namespace are put into `default`, as an API server would.
+    Namespaced kinds without a namespace are put into `default`, as an API server would. A pod or claim without a uid,
+    which has never met one, gets its name for a uid: it is the only one of that name.
 
     Raises:
         ObjectError: the JSON is broken or a field has the wrong type; the message names the field.
@@ -94,8 +96,16 @@ def decode_object(kind: str, raw: bytes | memoryview | msgspec.Raw) -> KubeObjec
         raise ObjectError(f"{kind}: {error}") from error
     if not decoded.metadata.name:
         raise ObjectError(f"{kind}: metadata.name is missing")
-    if KINDS[kind].namespaced and not decoded.metadata.namespace:
-        metadata = msgspec.structs.replace(decoded.metadata, namespace="default")
-        decoded = msgspec.structs.replace(decoded, metadata=metadata)
+    metadata = decoded.metadata
+    if (kind in _TOLD_APART_BY_UID and not metadata.uid) or (KINDS[kind].namespaced and not metadata.namespace):
+        decoded = msgspec.structs.replace(decoded, metadata=_completed(kind, metadata))
     decoded.__dict__["raw_source"] = raw
     return decoded
+
+
+def _completed(kind: str, metadata: ObjectMeta) -> ObjectMeta:
+    namespace = metadata.namespace or ("default" if KINDS[kind].namespaced else "")
+    uid = metadata.uid
+    if kind in _TOLD_APART_BY_UID and not uid:
+        uid = f"{kind}/{namespace}/{metadata.name}"
+    return msgspec.structs.replace(metadata, namespace=namespace, uid=uid)
