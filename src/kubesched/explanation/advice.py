@@ -17,10 +17,9 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     Args:
         order: the positions of the nodes that do not fit, the nearest first.
     """
-    blocked = [said for said in explanation.by_plugin.values() if said.pre_filter is not None]
-    if blocked:
-        said = " and ".join(f"{one.plugin} says: {one.pre_filter.message}" for one in blocked if one.pre_filter)
-        return f"no node can take the pod while {said}."
+    turned_down = _turned_down(explanation)
+    if turned_down:
+        return f"no node can take the pod: {turned_down}."
     if not len(order):
         return ""
     first = int(order[0])
@@ -33,6 +32,15 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
         return said
     where = "one more node" if n_same == 1 else f"{n_same} more nodes"
     return f"{said} On {where} only the same plugin{' objects' if len(found) == 1 else 's object'}."
+
+
+def _turned_down(explanation: Explanation) -> str:
+    """What plugins have against the pod itself, each complaint once with the plugins behind it."""
+    complaints: dict[str, list[str]] = {}
+    for said in explanation.by_plugin.values():
+        if said.pre_filter is not None:
+            complaints.setdefault(said.pre_filter.message, []).append(said.plugin)
+    return "; ".join(f"{message} ({', '.join(plugins)})" for message, plugins in complaints.items())
 
 
 def _n_alike(explanation: Explanation, position: int) -> int:

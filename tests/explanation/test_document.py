@@ -1,0 +1,35 @@
+from kubesched.explanation import as_document, as_line
+from kubesched.testing import make_node, make_pod
+from tests.explanation.asking import SMALL, ask, filling, three_nodes
+
+
+def test_a_document_has_every_field_of_a_line():
+    found = ask(make_pod("p"), *three_nodes())
+    document = as_document(found)
+    assert as_line(found).items() <= document.items()
+
+
+def test_a_pod_that_fits_gets_its_choice():
+    document = as_document(ask(make_pod("p"), *three_nodes()))
+    assert document["nNodes"] == 3
+    assert document["choice"]["best"]["node"] == "n1"
+    assert [one["node"] for one in document["choice"]["runnersUp"]] == ["n2", "n3"]
+    assert document["defaultSample"] == 3
+    assert "advice" not in document
+
+
+def test_a_pod_that_fits_nowhere_gets_the_nearest_nodes_advice_and_preemption():
+    pod = make_pod("p", requests={"cpu": "2"}, priority=5)
+    document = as_document(ask(pod, make_node("n1", allocatable=SMALL), filling("n1", cpu="1500m")))
+    (near,) = document["nearest"]
+    assert near["node"] == "n1"
+    assert near["short"] == {"cpu": 1500}
+    assert near["rejections"][0]["details"] == ["cpu is short by 1.5: asks for 2, 500m of 2 free"]
+    assert document["advice"].startswith("to fit on n1")
+    assert document["preemption"] == {"node": "n1", "victims": ["default/on-n1"], "nPdbViolations": 0}
+
+
+def test_no_more_than_twenty_nodes_are_near():
+    nodes = [make_node(f"n{i:02}", taints=["gpu:NoSchedule"]) for i in range(25)]
+    document = as_document(ask(make_pod("p"), *nodes))
+    assert [near["node"] for near in document["nearest"]] == [f"n{i:02}" for i in range(20)]

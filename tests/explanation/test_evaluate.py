@@ -1,0 +1,114 @@
+from kubesched.framework import Code, Plugin, Status
+from kubesched.testing import make_node, make_object, make_pod
+from tests.explanation.asking import SMALL, ask, filling, profile, three_nodes
+
+
+def test_each_plugin_speaks_for_itself_whatever_the_others_say():
+    pod = make_pod("p", requests={"cpu": "3"}, node_selector={"disk": "ssd"})
+    found = ask(pod, make_node("n1", allocatable=SMALL))
+    assert found.rejections["n1"].plugin == "NodeAffinity"
+    assert set(found.by_plugin["NodeResourcesFit"].rejections) == {"n1"}
+    assert set(found.by_plugin["NodeAffinity"].rejections) == {"n1"}
+
+
+def test_a_pre_filter_that_has_nothing_to_do_is_told():
+    assert ask(make_pod("p"), *three_nodes()).by_plugin["NodePorts"].skipped
+
+
+def test_the_rejection_of_the_pod_itself_stands_for_every_node():
+    pod = make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]})
+    found = ask(pod, *three_nodes())
+    said = found.by_plugin["VolumeBinding"]
+    assert said.pre_filter is not None
+    assert said.pre_filter.message == 'persistentvolumeclaim "data" not found'
+    assert said.rejected.all()
+    assert said.status_of(0) is said.pre_filter
+    assert found.rejections == {}
+    assert found.message == '0/3 nodes are available: persistentvolumeclaim "data" not found.'
+
+
+def test_nodes_that_pre_filter_leaves_out_count_as_rejected_by_that_plugin_alone():
+    fields = [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": fields}]}}
+    found = ask(make_pod("p", spec={"affinity": {"nodeAffinity": required}}), *three_nodes())
+    assert found.by_plugin["NodeAffinity"].node_names == {"n2"}
+    assert found.by_plugin["NodeAffinity"].rejected.tolist() == [True, False, True]
+    assert found.feasible == ["n2"]
+
+
+def test_a_filter_without_its_pre_filter_says_so_as_an_error_on_every_node():
+    config = profile("{preFilter: {disabled: [{name: NodeResourcesFit}]}}")
+    found = ask(make_pod("p"), *three_nodes(), config=config)
+    status = found.by_plugin["NodeResourcesFit"].status_of(0)
+    assert status.code is Code.ERROR
+    assert 'error reading "PreFilterNodeResourcesFit" from cycleState: not found' in status.message
+    assert not found.fits
+
+
+def test_room_is_kept_for_a_nominated_pod_of_higher_priority():
+    nominated = make_pod(
+        "first", requests={"cpu": "2"}, priority=10, status={"nominatedNodeName": "n1", "phase": "Pending"}
+    )
+    found = ask(make_pod("p", requests={"cpu": "1"}), nominated, *three_nodes())
+    assert found.feasible == ["n2", "n3"]
+    assert found.by_plugin["NodeResourcesFit"].rejected.tolist() == [True, False, False]
+
+
+def test_a_single_feasible_node_is_scored_too():
+    found = ask(make_pod("p"), make_node("n1"))
+    assert found.scores is not None
+    assert found.best == ["n1"]
+
+
+class Broken(Plugin):
+    def score(self, state, pod, node):
+        return 1000
+
+
+def test_a_score_that_fails_leaves_the_pod_without_a_best_node():
+    found = ask(make_pod("p"), *three_nodes(), plugins=[Broken])
+    assert found.fits
+    assert found.scores is None
+    assert found.best == []
+    assert "returns an invalid score 1000" in found.message
+
+
+def test_preemption_is_asked_where_no_node_fits():
+    victim = make_pod("victim", node="n1", requests={"cpu": "2"}, priority=1)
+    found = ask(make_pod("p", requests={"cpu": "2"}, priority=5), victim, make_node("n1", allocatable=SMALL))
+    assert found.preemption is not None
+    assert found.preemption.node_name == "n1"
+    assert [info.pod.name for info in found.preemption.victims] == ["victim"]
+
+
+def test_preemption_that_helps_nowhere_says_why():
+    found = ask(make_pod("p", requests={"cpu": "9"}), make_node("n1", allocatable=SMALL))
+    assert found.preemption is not None
+    assert found.preemption.node_name == ""
+    assert "Preemption is not helpful for scheduling" in found.preemption.message
+
+
+def test_a_profile_without_preemption_has_nothing_to_say_about_it():
+    config = profile("{postFilter: {disabled: [{name: '*'}]}}")
+    assert ask(make_pod("p", requests={"cpu": "9"}), make_node("n1"), config=config).preemption is None
+
+
+def test_a_rejection_that_no_eviction_cures_is_for_good():
+    pod = make_pod("p", requests={"cpu": "2"})
+    taint = make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"])
+    full = make_node("n2", allocatable=SMALL)
+    found = ask(pod, taint, full, filling("n2", cpu="1"))
+    assert found.by_plugin["TaintToleration"].rejected_for_good.tolist() == [True, False]
+    assert found.by_plugin["NodeResourcesFit"].rejected.tolist() == [False, True]
+    assert found.by_plugin["NodeResourcesFit"].rejected_for_good.tolist() == [False, False]
+
+
+def test_a_pod_in_a_cluster_without_nodes_fits_nowhere():
+    found = ask(make_pod("p"), make_object("Namespace", "default"))
+    assert found.message == "0/0 nodes are available:"
+    assert found.preemption is None
+    assert found.by_plugin["NodeResourcesFit"].rejections == {}
+
+
+def test_status_of_a_node_that_fits_is_success():
+    assert ask(make_pod("p"), *three_nodes()).by_plugin["NodeResourcesFit"].status_of(0) is Status.SUCCESS

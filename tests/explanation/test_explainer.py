@@ -1,0 +1,75 @@
+import pytest
+
+from kubesched.errors import InputError
+from kubesched.explanation import Explainer, explain, find_pod
+from kubesched.framework import Plugin, Status
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_pod
+from tests.explanation.asking import SMALL, ask, filling, three_nodes
+
+
+def test_a_pod_that_is_placed_is_explained_as_if_it_were_not_there_yet():
+    placed = filling("n1", cpu="2")
+    found = explain([make_node("n1", allocatable=SMALL), placed], placed.key)
+    assert found.feasible == ["n1"]
+    assert found.pod.node_name == ""
+
+
+def test_a_pod_of_the_caller_stands_in_for_the_one_of_that_name():
+    found = explain([make_node("n1", allocatable=SMALL), filling("n1", cpu="2")], make_pod("on-n1"))
+    assert found.feasible == ["n1"]
+
+
+def test_pending_pods_take_no_room():
+    others = [make_pod(f"other-{i}", requests={"cpu": "2"}) for i in range(3)]
+    assert ask(make_pod("p", requests={"cpu": "2"}), *others, *three_nodes()).feasible == ["n1", "n2", "n3"]
+
+
+def test_pending_pods_come_in_the_order_of_the_queue_without_foreign_ones():
+    low, high, other = make_pod("low"), make_pod("high", priority=7), make_pod("other")
+    foreign = make_pod("foreign", spec={"schedulerName": "volcano"})
+    leaving = make_pod("leaving", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    finished = make_pod("finished", status={"phase": "Failed"})
+    explainer = Explainer([low, foreign, high, other, leaving, finished], set_up())
+    assert [pod.name for pod in explainer.pending] == ["high", "low", "other", "leaving"]
+
+
+def test_nominations_can_be_left_out():
+    nominated = make_pod("first", requests={"cpu": "2"}, priority=10, status={"nominatedNodeName": "n1"})
+    pod = make_pod("p", requests={"cpu": "1"})
+    explainer = Explainer([nominated, pod, make_node("n1", allocatable=SMALL)], set_up(), nominations=False)
+    assert explainer.explain(pod).fits
+
+
+def test_a_pod_of_another_scheduler_is_refused_with_the_profiles_there_are():
+    pod = make_pod("p", spec={"schedulerName": "volcano"})
+    with pytest.raises(InputError, match='pod default/p: no profile has the scheduler name "volcano"; found: default-'):
+        ask(pod, make_node("n1"))
+
+
+class OnlyStarted(Plugin):
+    def start(self, handle):
+        self.nodes = handle.snapshot().n_nodes
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS if self.nodes == 3 else Status.unschedulable("started too early")
+
+
+def test_plugins_are_started_when_the_cluster_is_there():
+    assert ask(make_pod("p"), *three_nodes(), plugins=[OnlyStarted]).fits
+
+
+def test_a_pod_is_found_by_its_name_alone_where_only_one_has_it():
+    assert find_pod([make_pod("web", namespace="shop")], "web").namespace == "shop"
+
+
+def test_a_name_that_several_pods_have_needs_its_namespace():
+    pods = [make_pod("web", namespace="shop"), make_pod("web", namespace="dev")]
+    assert find_pod(pods, "dev/web").namespace == "dev"
+    with pytest.raises(InputError, match='several pods are called "web": shop/web, dev/web'):
+        find_pod(pods, "web")
+
+
+def test_a_wrong_name_is_answered_with_the_nearest_one():
+    with pytest.raises(InputError, match='no pod is called "shop/wep"; did you mean "shop/web"'):
+        find_pod([make_pod("web", namespace="shop")], "shop/wep")

@@ -1,0 +1,45 @@
+from kubesched.explanation import Explanation, nearest, shortages
+from kubesched.testing import make_node, make_pod
+from tests.explanation.asking import SMALL, ask, filling, three_nodes
+
+
+def order(explanation: Explanation) -> list[str]:
+    return [explanation.nodes.name(position) for position in nearest(explanation).tolist()]
+
+
+def test_nodes_that_fewer_plugins_reject_come_first():
+    pod = make_pod("p", requests={"cpu": "3"})
+    tainted = make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"])
+    assert order(ask(pod, tainted, make_node("n2", allocatable=SMALL))) == ["n2", "n1"]
+
+
+def test_what_leaving_pods_could_cure_comes_before_what_stays():
+    pod = make_pod("p", requests={"cpu": "2"})
+    tainted = make_node("n1", taints=["gpu:NoSchedule"])
+    assert order(ask(pod, tainted, make_node("n2", allocatable=SMALL), filling("n2", cpu="1"))) == ["n2", "n1"]
+
+
+def test_of_nodes_that_are_full_the_least_short_one_comes_first():
+    pod = make_pod("p", requests={"cpu": "2"})
+    found = ask(pod, *three_nodes(), filling("n1", cpu="1500m"), filling("n2", cpu="100m"), filling("n3", cpu="1"))
+    assert order(found) == ["n2", "n3", "n1"]
+
+
+def test_nodes_that_fit_are_left_out_and_equal_ones_keep_their_order():
+    pod = make_pod("p", node_selector={"topology.kubernetes.io/zone": "b"})
+    assert order(ask(pod, *three_nodes())) == ["n1", "n2"]
+
+
+def test_a_resource_that_no_node_knows_is_all_missing():
+    found = ask(make_pod("p", requests={"example.com/fpga": "2"}), *three_nodes())
+    assert order(found) == ["n1", "n2", "n3"]
+    (shortage,) = shortages(found.info, found.nodes, 0)
+    assert (shortage.resource, shortage.wanted, shortage.free, shortage.allocatable) == ("example.com/fpga", 2, 0, 0)
+
+
+def test_the_places_for_pods_count_as_a_resource():
+    node = make_node("n1", allocatable={"pods": "1"})
+    (shortage,) = shortages(
+        ask(make_pod("p"), node, filling("n1")).info, ask(make_pod("p"), node, filling("n1")).nodes, 0
+    )
+    assert (shortage.resource, shortage.short) == ("pods", 1)

@@ -1,0 +1,154 @@
+from kubesched.explanation import obstacles
+from kubesched.framework import Plugin, Status
+from kubesched.testing import make_node, make_object, make_pod
+from tests.explanation.asking import SMALL, ask, filling, why
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def affinity(kind: str, **term: object) -> dict:
+    terms = [{"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "db"}}, **term}]
+    return {"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": terms}}}
+
+
+def node_affinity(*terms: list[dict]) -> dict:
+    written = {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": written}}}
+
+
+def claim(name: str, volume: str) -> object:
+    spec = {"volumeName": volume, "accessModes": ["ReadWriteOnce"], "storageClassName": "fast"}
+    bound = {"pv.kubernetes.io/bind-completed": "yes"}
+    return make_object("PersistentVolumeClaim", name, annotations=bound, spec=spec, status={"phase": "Bound"})
+
+
+def pod_with_claim(name: str) -> object:
+    return make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}]})
+
+
+def test_a_resource_is_told_with_what_is_asked_for_and_what_is_free():
+    said = why(make_pod("p", requests={"cpu": "1500m"}), make_node("n1", allocatable=SMALL), filling("n1", cpu="1800m"))
+    assert said == {"NodeResourcesFit": "cpu is short by 1.3: asks for 1.5, 200m of 2 free"}
+
+
+def test_a_request_that_no_empty_node_could_meet_is_told_apart():
+    said = why(make_pod("p", requests={"memory": "1Ti", "example.com/fpga": "2"}), make_node("n1"))
+    text = "asks for 1Ti memory, the whole node has 8Gi; asks for 2 example.com/fpga, the node has none"
+    assert said == {"NodeResourcesFit": text}
+
+
+def test_full_places_for_pods_are_told():
+    said = why(make_pod("p"), make_node("n1", allocatable={"pods": "1"}), filling("n1"))
+    assert said == {"NodeResourcesFit": "all 1 places for pods are taken"}
+
+
+def test_only_taints_that_are_not_tolerated_and_keep_away_are_named():
+    node = make_node("n1", taints=["a=x:NoSchedule", "b:NoExecute", "c=y:PreferNoSchedule"])
+    said = why(make_pod("p", tolerations=[{"key": "a", "operator": "Exists"}]), node)
+    assert said == {"TaintToleration": "taint b:NoExecute is not tolerated"}
+
+
+def test_a_cordoned_node_is_called_that():
+    assert why(make_pod("p"), make_node("n1", unschedulable=True))["NodeUnschedulable"] == "the node is cordoned"
+
+
+def test_a_label_that_differs_is_told_with_both_values():
+    said = why(make_pod("p", node_selector={"disk": "ssd"}), make_node("n1", labels={"disk": "hdd"}))
+    assert said == {"NodeAffinity": "label disk is 'hdd', wanted: 'ssd'"}
+
+
+def test_a_label_that_is_missing_is_called_absent():
+    said = why(make_pod("p", node_selector={"disk": "ssd"}), make_node("n1"))
+    assert said == {"NodeAffinity": "label disk is absent, wanted: 'ssd'"}
+
+
+def test_of_several_terms_the_one_that_misses_least_is_told():
+    far = [{"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}]
+    near = [{"key": "size", "operator": "Gt", "values": ["5"]}]
+    said = why(make_pod("p", spec=node_affinity(far, near)), make_node("n1", labels={"size": "3"}))
+    assert said == {"NodeAffinity": "label size is '3', wanted: more than 5"}
+
+
+def test_requirements_of_every_kind_are_put_into_words():
+    term = [
+        {"key": "a", "operator": "In", "values": ["x", "y"]},
+        {"key": "b", "operator": "NotIn", "values": ["z"]},
+        {"key": "c", "operator": "DoesNotExist"},
+        {"key": "d", "operator": "Lt", "values": ["2"]},
+    ]
+    said = why(make_pod("p", spec=node_affinity(term)), make_node("n1", labels={"b": "z", "c": "1"}))
+    assert said["NodeAffinity"].split("; ") == [
+        "label a is absent, wanted: 'x' or 'y'",
+        "label b is 'z', wanted: not 'z'",
+        "label c is '1', wanted: absent",
+        "label d is absent, wanted: less than 2",
+    ]
+
+
+def test_a_host_port_is_told_with_the_pod_that_holds_it():
+    said = why(make_pod("p", host_ports=[80]), make_node("n1"), make_pod("edge", host_ports=[80, 443], node="n1"))
+    assert said == {"NodePorts": "host port 80/TCP is held by default/edge"}
+
+
+def test_pods_that_anti_affinity_avoids_are_counted_in_the_domain():
+    others = [make_pod(f"db-{i}", labels={"app": "db"}, node="n1") for i in range(2)]
+    said = why(make_pod("p", spec=affinity("podAntiAffinity")), make_node("n1", zone="a"), *others)
+    assert said == {"InterPodAffinity": "there are 2 pods with app=db in zone a"}
+
+
+def test_a_pod_that_affinity_misses_is_described():
+    said = why(make_pod("p", spec=affinity("podAffinity")), make_node("n1", zone="a"))
+    assert said == {"InterPodAffinity": "there is no pod with app=db in zone a"}
+
+
+def test_affinity_over_a_label_that_the_node_lacks_names_the_label():
+    assert why(make_pod("p", spec=affinity("podAffinity")), make_node("n1")) == {
+        "InterPodAffinity": f"label {ZONE} is absent"
+    }
+
+
+def test_anti_affinity_of_pods_that_are_there_keeps_the_plugin_s_words():
+    other = make_pod("db", node="n1", spec=affinity("podAntiAffinity"))
+    said = why(make_pod("p", labels={"app": "db"}), make_node("n1", zone="a"), other)
+    assert said == {"InterPodAffinity": "node(s) didn't satisfy existing pods anti-affinity rules"}
+
+
+def test_spreading_is_told_with_its_limit():
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [constraint]})
+    there = make_pod("web", labels={"app": "web"}, node="n1")
+    said = why(pod, make_node("n1", zone="a"), make_node("n2", zone="b"), there)
+    assert said == {"PodTopologySpread": "one more such pod in zone a would exceed maxSkew 1"}
+
+
+def test_a_volume_out_of_reach_is_told_with_what_it_wants():
+    expressions = [{"key": ZONE, "operator": "In", "values": ["c"]}]
+    required = {"required": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}}
+    volume = make_object("PersistentVolume", "pv-1", spec={"nodeAffinity": required})
+    said = why(pod_with_claim("data"), make_node("n1", zone="a"), claim("data", "pv-1"), volume)
+    assert said == {"VolumeBinding": f"volume pv-1 of claim data: label {ZONE} is 'a', wanted: 'c'"}
+
+
+def test_a_volume_of_another_zone_is_told():
+    volume = make_object("PersistentVolume", "pv-1", labels={ZONE: "c"})
+    said = why(pod_with_claim("data"), make_node("n1", zone="a"), claim("data", "pv-1"), volume)
+    assert said == {"VolumeZone": "volume pv-1 of claim data is in zone c, the node in a"}
+
+
+class NoThanks(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable("no", "thanks")
+
+
+def test_a_plugin_of_one_s_own_is_quoted():
+    (obstacle,) = obstacles(ask(make_pod("p"), make_node("n1"), plugins=[NoThanks]), 0)
+    assert (obstacle.plugin, obstacle.details, obstacle.text) == ("NoThanks", (), "no; thanks")
+
+
+def test_a_node_that_fits_has_no_obstacles():
+    assert why(make_pod("p"), make_node("n1")) == {}
