@@ -3,12 +3,10 @@
 import io
 import json
 
-import msgspec
-
 from kubesched.explanation import Explainer, as_line
 from kubesched.scheduler import TieBreak
 from kubesched.setup import set_up
-from kubesched.simulator import Simulator, place
+from kubesched.simulator import Simulator, place, placed_line
 from kubesched.snapshot import load_snapshot
 
 Lines = list[dict]
@@ -21,4 +19,4 @@ def answer(case: dict) -> tuple[Lines, Lines]:
     explainer = Explainer(cluster, set_up(config), nominations=False)
     explained = [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]
     simulator = Simulator(cluster, config)
-    return explained, [json.loads(msgspec.json.encode(placed)) for placed in place(simulator, TieBreak.FIRST)]
+    return explained, [placed_line(placed) for placed in place(simulator, TieBreak.FIRST)]

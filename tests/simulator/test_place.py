@@ -1,55 +1,61 @@
-"""One try per pod: what goes where, and what preemption would do, without doing it."""
-
-import pytest
-
+from kubesched.framework import Plugin, Status
 from kubesched.scheduler import TieBreak
-from kubesched.simulator import Simulator, pending_in_order, place
-from kubesched.testing.builders import make_node, make_pod
+from kubesched.simulator import PodState, Simulator, place, place_all
+from kubesched.testing import make_node, make_object, make_pod
+
+NODES = [make_node("n1", allocatable={"cpu": "2"}), make_node("n2", allocatable={"cpu": "1"})]
 
 
-def placed(*objects, **options):
-    return {one.pod.removeprefix("default/"): one for one in place(Simulator(objects, **options), TieBreak.FIRST)}
+def test_each_placement_is_seen_by_the_next_pod():
+    pods = [make_pod(f"p{i}", requests={"cpu": "1"}) for i in range(4)]
+    placed = list(place(Simulator([*NODES, *pods]), TieBreak.FIRST))
+    assert sorted(one.node for one in placed[:3]) == ["n1", "n1", "n2"]
+    assert placed[3].message == "0/2 nodes are available: 2 Insufficient cpu."
 
 
-def pending(name: str, cpu: str = "1", **said):
-    return make_pod(name, requests={"cpu": cpu}, **said)
+def test_victims_are_named_and_stay():
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "nightly", "uid": "1", "controller": True}
+    victim = make_pod("victim", node="n1", requests={"cpu": "2"}, metadata={"ownerReferences": [owner]})
+    pods = [make_pod(f"p{i}", priority=5, requests={"cpu": "2"}) for i in range(2)]
+    report = place_all(Simulator([*NODES, victim, *pods]), TieBreak.FIRST)
+    assert [placement.nominated_node for placement in report.placements] == ["n1", "n1"]
+    assert report.count(PodState.UNSCHEDULABLE) == 2
+    assert [(one.pod, one.owner) for one in report.victims] == [("default/victim", "Job/nightly")] * 2
+    assert report.before.held("n1") == report.after.held("n1")
 
 
-def test_each_placement_is_seen_by_the_next() -> None:
-    found = placed(make_node("a", allocatable={"cpu": "1"}), make_node("b"), pending("p"), pending("q"))
-    assert {name: one.node for name, one in found.items()} == {"p": "b", "q": "b"}
-    full = placed(make_node("a", allocatable={"cpu": "1"}), pending("p"), pending("q"))
-    assert (full["p"].node, full["q"].message) == ("a", "0/1 nodes are available: 1 Insufficient cpu.")
+def test_a_pod_of_another_scheduler_is_not_tried():
+    foreign = make_pod("p", spec={"schedulerName": "volcano"})
+    (placement,) = place_all(Simulator([*NODES, foreign]), TieBreak.FIRST).placements
+    assert placement.state is PodState.NOT_TRIED
+    assert placement.message == 'no profile has the scheduler name "volcano"'
 
 
-def test_pods_are_taken_by_priority_and_then_as_they_stand() -> None:
-    pods = [make_pod("a"), make_pod("b", priority=3), make_pod("c"), make_pod("d", priority=3)]
-    assert [pod.name for pod in pending_in_order(pods)] == ["b", "d", "a", "c"]
+class Broken(Plugin):
+    def score(self, state, pod, node):
+        raise ValueError("no")
 
 
-def test_victims_are_named_and_stay() -> None:
-    victim = make_pod("v", node="n", requests={"cpu": "1"})
-    leaving = make_pod("w", node="n", requests={"cpu": "1"}, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
-    objects = (make_node("n", allocatable={"cpu": "2"}), victim, leaving)
-    found = placed(*objects, pending("p", "2", priority=5), pending("q", "2", priority=4))
-    for one in found.values():
-        (outcome,) = one.preemption
-        assert (one.node, outcome.node, outcome.victims) == ("", "n", ("default/v",))
+class Nowhere(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable("nowhere")
 
 
-def test_pods_of_other_schedulers_are_left_out() -> None:
-    assert placed(make_node("n"), pending("p", spec={"schedulerName": "another"})) == {}
+def test_a_score_that_fails_is_an_error_of_the_pod():
+    (placement,) = place_all(Simulator([*NODES, make_pod("p")], None, [Broken]), TieBreak.FIRST).placements
+    assert (placement.state, placement.reason) == (PodState.ERROR, "SchedulerError")
+    assert "Broken" in placement.message
 
 
-def test_a_gated_or_terminating_pod_is_tried_all_the_same() -> None:
-    found = placed(make_node("n"), pending("p", spec={"schedulingGates": [{"name": "g"}]}))
-    assert found["p"].node == "n"
+def test_without_nodes_nobody_asks_for_preemption():
+    (placed,) = place(Simulator([make_object("Namespace", "default"), make_pod("p")]), TieBreak.FIRST)
+    assert (placed.message, placed.post_filter_message) == ("0/0 nodes are available:", "")
 
 
-@pytest.mark.parametrize(("tie_break", "nodes"), [(TieBreak.FIRST, {"a"}), (TieBreak.RANDOM, {"a", "b"})])
-def test_ties_are_broken_as_told(tie_break: TieBreak, nodes: set[str]) -> None:
-    taken = set()
-    for seed in range(10):
-        simulator = Simulator([make_node("a"), make_node("b"), pending("p")], seed=seed)
-        taken |= {one.node for one in place(simulator, tie_break)}
-    assert taken == nodes
+def test_progress_is_told_pod_by_pod():
+    told = []
+    pods = [make_pod(f"p{i}") for i in range(3)]
+    place_all(
+        Simulator([*NODES, *pods], None, [Nowhere]), TieBreak.FIRST, lambda done, total: told.append((done, total))
+    )
+    assert told == [(1, 3), (2, 3), (3, 3)]

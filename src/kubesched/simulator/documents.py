@@ -12,7 +12,7 @@ __all__ = ["placed_line", "placement_line", "report_document"]
 
 def placement_line(placement: Placement) -> dict[str, Any]:
     """The final outcome of one pod; empty fields are left out."""
-    line: dict[str, Any] = msgspec.to_builtins(placement)
+    line: dict[str, Any] = _plain(placement)
     if placement.runners_up:
         line["runnersUp"] = [{"node": node, "total": total} for node, total in placement.runners_up]
     return line
@@ -20,7 +20,7 @@ def placement_line(placement: Placement) -> dict[str, Any]:
 
 def placed_line(placed: Placed) -> dict[str, Any]:
     """Where one pod goes when each is tried once; empty fields are left out."""
-    line: dict[str, Any] = msgspec.to_builtins(placed)
+    line: dict[str, Any] = _plain(placed)
     return line
 
 
@@ -29,7 +29,12 @@ def report_document(report: Report) -> dict[str, Any]:
     counts = {state.value: report.count(state) for state in PodState}
     return {
         "pods": [placement_line(placement) for placement in report.placements],
-        "victims": msgspec.to_builtins(report.victims),
-        "nodes": msgspec.to_builtins(report.nodes),
+        "victims": _plain(report.victims),
+        "nodes": _plain(report.nodes),
         "summary": {**counts, "pods": len(report.placements), "victims": len(report.victims)},
     }
+
+
+def _plain(value: object) -> Any:
+    """Mappings, lists, texts and numbers, as a reader of the JSON gets them."""
+    return msgspec.json.decode(msgspec.json.encode(value))
