@@ -106,7 +106,7 @@ ROWS = (
     Row("generate-preempting", inputs.random_cluster, 300),
     Row("basic-50000", inputs.shape("basic"), 3000, 60, 3_000, n_times=10),
     Row("preemption", inputs.preemption, 500, target=300),
-    Row("stateful", inputs.stateful, 2000, 300),
+    Row("stateful", inputs.stateful, 2000, 60),
     Row("two-profiles", inputs.two_profiles, 4000, 300, config=TWO_PROFILES, oracle_config=TWO_PROFILES),
     Row(
         "scalar-plugin",
