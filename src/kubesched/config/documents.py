@@ -13,10 +13,14 @@ from typing import Any, Final, NoReturn
 import msgspec
 import yaml
 
+from kubesched.config.extent import Parser, check_extent
 from kubesched.config.field_errors import quoted
 from kubesched.errors import ConfigError
 
 __all__ = ["Document", "JsonObject", "parse_document", "parse_value", "write_yaml"]
+
+
+_MAX_DIGITS: Final = 1000  # of a number; Python itself stops at a few thousand
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -60,9 +64,20 @@ def parse_value(text: str) -> Document:
 
 def _parse_json(text: str) -> Document:
     try:
-        return Document(json.loads(text, object_pairs_hook=_json_object, parse_constant=_refuse_constant))
-    except (ValueError, RecursionError) as error:
+        value = json.loads(
+            text, object_pairs_hook=_json_object, parse_int=_parse_integer, parse_constant=_refuse_constant
+        )
+    except RecursionError:
+        raise ConfigError("couldn't get version/kind; json parse error: exceeded max depth") from None
+    except ValueError as error:
         raise ConfigError(f"couldn't get version/kind; json parse error: {error}") from None
+    return Document(value)
+
+
+def _parse_integer(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError(f"a number of {len(digits)} digits is out of any range")
+    return int(digits)
 
 
 def _json_object(pairs: list[tuple[str, Any]]) -> JsonObject:
@@ -79,6 +94,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _parse_yaml(text: str) -> Document:
     try:
+        check_extent(text)
         loader = _Loader(text)
         try:
             value = loader.get_data() if loader.check_data() else None
@@ -109,7 +125,7 @@ _INTEGER = re.compile(r"[-+]?(0b[01_]+|0o?[0-7_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*)"
 _FLOAT = re.compile(r"[-+]?(\.[0-9_]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?")
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class _Loader(Parser):  # type: ignore[misc, valid-type]
     """Reads scalars, keys and repeated keys as kubectl's reader does."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
