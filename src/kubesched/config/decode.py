@@ -4,7 +4,7 @@ The order of work is kube-scheduler's: kind and version, types, the arguments of
 there, defaults.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -17,6 +17,8 @@ from kubesched.config.types import KubeSchedulerConfiguration, KubeSchedulerProf
 from kubesched.errors import ConfigError
 
 __all__ = ["decode_configuration"]
+
+_MAX_SHOWN: Final = 200  # characters of a text that is no configuration; upstream shows all of it
 
 
 def decode_configuration(text: str, args_types: ArgsTypes) -> KubeSchedulerConfiguration:
@@ -45,7 +47,8 @@ def _body(value: Any, text: str) -> dict[str, Any]:
     if not kind or not version:
         missing = "apiVersion" if kind else "Kind"
         advice = f"a configuration begins with apiVersion: {API_VERSION} and kind: {KIND}"
-        raise ConfigError(f"Object '{missing}' is missing in '{text}'\n  {advice}")
+        shown = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+        raise ConfigError(f"Object '{missing}' is missing in '{shown}'\n  {advice}")
     check_registered(kind, version)
     if kind != KIND:
         advice = "arguments stand inside a configuration, in profiles[].pluginConfig[].args"

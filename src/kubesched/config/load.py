@@ -65,11 +65,17 @@ def load_args(
         InputError: the file cannot be read.
         ConfigError: the text is not the arguments of this plugin.
     """
-    parsed = parse_value(_text_of(source))
-    args, faults = decode_args(name, parsed.value, args_types)
-    faults = [*yaml_faults(parsed), *faults]
-    if faults:
-        raise strict_error(faults, f"decoding args for plugin {name}: ")
+    text = _text_of(source)
+    try:
+        parsed = parse_value(text)
+        args, faults = decode_args(name, parsed.value, args_types)
+        faults = [*yaml_faults(parsed), *faults]
+        if faults:
+            raise strict_error(faults, f"decoding args for plugin {name}: ")
+    except ConfigError as error:
+        if isinstance(source, Readable):
+            raise ConfigError(f"{error}\n  in {source}") from None
+        raise
     return args
 
 

@@ -141,6 +141,7 @@ _TYPE_WORDS: Final = {
     "object": "a mapping",
     "str": "a text",
 }
+_MAX_SHOWN: Final = 80
 _BOUND_WORDS: Final = {"<": "below", "<=": "of at most", ">": "above", ">=": "of at least"}
 _KINDS: Final = {
     bool: "bool",
@@ -209,7 +210,7 @@ def describe(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f"the text {quoted(value)}"
+        return f"the text {quoted(value if len(value) <= _MAX_SHOWN else value[:_MAX_SHOWN] + '...')}"
     if isinstance(value, int | float):
         return f"the number {value}"
     if isinstance(value, dict):
