@@ -5,7 +5,7 @@ import pytest
 
 from kubesched.config import PluginArgs
 from kubesched.errors import PluginDefinitionError
-from kubesched.framework import Plugin, Status, default_normalize
+from kubesched.framework import DependsOn, Plugin, Status, default_normalize
 
 
 def test_extension_points_are_the_hooks_that_a_class_defines() -> None:
@@ -58,6 +58,30 @@ def test_a_hook_must_be_callable_as_it_is_called() -> None:
         PluginDefinitionError, match=r"Short.filter must be callable as filter\(self, state, pod, node\)"
     ):
         type("Short", (Plugin,), {"filter": lambda self, pod, node: Status.SUCCESS})
+
+
+@pytest.mark.parametrize("hook", [5, property(lambda self: None)])
+def test_a_hook_is_a_method(hook: object) -> None:
+    found = type(hook).__name__
+    with pytest.raises(PluginDefinitionError, match=rf"Odd.filter must be a method filter\(self, .*\); found {found}$"):
+        type("Odd", (Plugin,), {"filter": hook})
+
+
+def test_arguments_are_a_plugin_args_class() -> None:
+    with pytest.raises(PluginDefinitionError, match=r"Odd.Args is <class 'dict'>; derive it from kubesched.PluginArgs"):
+        type("Odd", (Plugin,), {"Args": dict})
+
+
+def test_what_columns_depend_on_is_a_member_of_the_enum() -> None:
+    with pytest.raises(PluginDefinitionError, match=r"Odd.depends_on is 'node'; allowed are DependsOn.NODE, "):
+        type("Odd", (Plugin,), {"depends_on": "node"})
+
+
+@pytest.mark.parametrize(("hook", "part"), [("filter_nodes", "filter_part"), ("score_nodes", "score_part")])
+def test_columns_that_are_kept_need_their_part(hook: str, part: str) -> None:
+    rule = {"depends_on": DependsOn.ROW, hook: lambda self, state, pod, nodes: 0}
+    with pytest.raises(PluginDefinitionError, match=f"Odd: columns of {hook} .* are kept, so it must define {part}"):
+        type("Odd", (Plugin,), rule)
 
 
 def test_a_hook_may_take_more_with_defaults_or_everything() -> None:

@@ -122,6 +122,10 @@ def test_a_missing_module_is_named(plugins):
         ("class A(:\n", "line 1: invalid syntax"),
         ("\n\nx = y\n", "line 3: NameError: name 'y' is not defined"),
         ("import no_such_module\n", "line 1: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise SystemExit(3)\n", "line 1: SystemExit: 3"),
+        ("raise KeyError\n", "line 1: KeyError"),
+        ("raise ValueError('a\\n b ' * 500)\n", f"line 1: ValueError: {'a b ' * 50}..."),
+        ("x = 'a\0b'\n", "source code string cannot contain null bytes"),
         ("open('no-such-file')\n", "line 1: FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file'"),
         (
             "from kubesched.framework import Plugin\nclass A(Plugin):\n    def filter(self): ...\n",
@@ -153,6 +157,15 @@ def test_what_is_no_plugin_is_refused(plugins, file, name):
     assert error_of(plugins, f"{file}:{name}") == (
         f"{file}:{name} is no plugin: derive it from kubesched.Plugin; it defines TeamZone, Other"
     )
+
+
+def test_a_class_that_would_never_be_called_is_refused(plugins, tmp_path):
+    path = tmp_path / "spelt.py"
+    path.write_text("from kubesched.framework import Plugin\nclass A(Plugin):\n    def fliter(self, pod): ...\n")
+    message, help_line = error_of(plugins, f"{path}:A").split("\n")
+    assert message.startswith(f"{path}:A defines no extension point, so it would never be called; define one ")
+    assert help_line == '  fliter: did you mean "filter"?'
+    assert "A" not in plugins
 
 
 def test_help_offers_the_nearest_name(plugins):

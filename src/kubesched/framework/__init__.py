@@ -11,7 +11,7 @@ from kubesched.framework.actions import (
     WriteObject,
 )
 from kubesched.framework.added_plugins import enable_loaded
-from kubesched.framework.answers import PluginFault, checked, fault
+from kubesched.framework.answers import PluginFault, checked, fault, in_one_line
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
 from kubesched.framework.cycle_state import BindingNotes, CycleState
 from kubesched.framework.decision import Decision, NodeScore, Outcome
@@ -80,4 +80,5 @@ __all__ = [
     "enable_loaded",
     "fault",
     "fit_error",
+    "in_one_line",
 ]

@@ -9,7 +9,7 @@ from kubesched.framework.plugin import PostFilterResult
 from kubesched.framework.status import Code, Status
 from kubesched.state import PodInfo
 
-__all__ = ["PluginFault", "checked", "fault", "fault_text", "is_post_filter_answer", "nonsense"]
+__all__ = ["PluginFault", "checked", "fault", "fault_text", "in_one_line", "is_post_filter_answer", "nonsense"]
 
 
 class PluginFault(Exception):
@@ -21,6 +21,7 @@ class PluginFault(Exception):
 
 
 _PLAIN: Final = (RuntimeError, PluginFault)
+_MAX_SAID: Final = 200
 
 
 def fault(what: str, error: Exception) -> Status:
@@ -37,6 +38,14 @@ def fault_text(error: Exception) -> str:
     said = str(error)
     if said and isinstance(error, _PLAIN):
         return said
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def in_one_line(error: BaseException) -> str:
+    """An exception's type and what it says, on one line and cut where that gets long: for messages to people."""
+    said = " ".join(str(error).split())
+    if len(said) > _MAX_SAID:
+        said = f"{said[:_MAX_SAID]}..."
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 

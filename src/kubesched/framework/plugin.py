@@ -69,6 +69,7 @@ _FURTHER_HOOKS: Final = (
 """Methods that the framework calls besides; they make a class take part nowhere."""
 _MAY_AWAIT: Final = ("start", "stop", "pre_bind", "bind", "post_bind")
 
+_PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
 _ONE_FORM: Final = (("filter", "filter_nodes"), ("score", "score_nodes"), ("sort_key", "less"))
 
 
@@ -291,6 +292,7 @@ def default_normalize(scores: IntVector, *, reverse: bool = False) -> IntVector:
 
 
 def _check_definition(cls: type[Plugin]) -> None:
+    _check_declarations(cls)
     for forms in _ONE_FORM:
         if all(map(cls.defines, forms)):
             raise PluginDefinitionError(
@@ -302,6 +304,27 @@ def _check_definition(cls: type[Plugin]) -> None:
             if cls.defines(hook):
                 _check_signature(cls, hook)
                 _check_is_plain(cls, hook)
+
+
+def _check_declarations(cls: type[Plugin]) -> None:
+    """What the class says of itself has the types that the framework reads."""
+    args: object = cls.Args
+    depends_on: object = cls.depends_on
+    if not (isinstance(args, type) and issubclass(args, PluginArgs)):
+        raise PluginDefinitionError(
+            f"{cls.__name__}.Args is {args!r:.80}; derive it from kubesched.PluginArgs", plugin=cls.__name__
+        )
+    if not isinstance(depends_on, DependsOn):
+        allowed = ", ".join(str(member) for member in DependsOn)
+        raise PluginDefinitionError(
+            f"{cls.__name__}.depends_on is {depends_on!r:.80}; allowed are {allowed}", plugin=cls.__name__
+        )
+    for hook, part in _PARTS:
+        if depends_on in (DependsOn.NODE, DependsOn.ROW) and cls.defines(hook) and not cls.defines(part):
+            raise PluginDefinitionError(
+                f"{cls.__name__}: columns of {hook} that depend on {depends_on} are kept, so it must define {part}",
+                plugin=cls.__name__,
+            )
 
 
 def _check_is_plain(cls: type[Plugin], hook: str) -> None:
@@ -317,6 +340,12 @@ def _check_is_plain(cls: type[Plugin], hook: str) -> None:
 def _check_signature(cls: type[Plugin], hook: str) -> None:
     """A hook takes the arguments that Plugin gives it, by position."""
     wanted = list(inspect.signature(getattr(Plugin, hook)).parameters)[1:]
+    if not callable(getattr(cls, hook)):
+        raise PluginDefinitionError(
+            f"{cls.__name__}.{hook} must be a method {hook}({', '.join(['self', *wanted])}); found "
+            f"{type(getattr(cls, hook)).__name__}",
+            plugin=cls.__name__,
+        )
     try:
         inspect.signature(getattr(cls, hook)).bind(None, *wanted)
     except TypeError:

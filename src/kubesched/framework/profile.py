@@ -16,6 +16,7 @@ from kubesched.config import (
     load_args,
 )
 from kubesched.errors import ConfigError
+from kubesched.framework.answers import in_one_line
 from kubesched.framework.expansion import expand_points, score_weights
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.registry import Registry
@@ -140,7 +141,7 @@ def _build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) 
         raise ConfigError(f'initializing plugin "{name}": {error}') from None
     except Exception as error:  # a plugin may do anything
         advice = f"the class {name} of {plugin_class.__module__} raised this when it was made"
-        raise ConfigError(f'initializing plugin "{name}": {type(error).__name__}: {error}\n  {advice}') from error
+        raise ConfigError(f'initializing plugin "{name}": {in_one_line(error)}\n  {advice}') from error
 
 
 def _typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> PluginArgs:

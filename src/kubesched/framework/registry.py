@@ -14,7 +14,8 @@ from typing import Final
 
 from kubesched.config import PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
-from kubesched.framework.plugin import Plugin
+from kubesched.framework.answers import in_one_line
+from kubesched.framework.plugin import HOOKS, Plugin
 
 __all__ = ["ENTRY_POINT_GROUP", "IN_TREE", "RegisteredPlugin", "Registry"]
 
@@ -88,9 +89,10 @@ class Registry:
         """Add a plugin from outside the tree; the same class may come twice.
 
         Raises:
-            PluginDefinitionError: another plugin has the name.
+            PluginDefinitionError: it defines no extension point, or another plugin has the name.
         """
         name = plugin_class.__name__
+        _check_takes_part(plugin_class, origin)
         if name not in self._plugins or self._plugins[name].plugin_class is not plugin_class:
             self._add(_of_class(name, origin, plugin_class))
 
@@ -109,7 +111,8 @@ class Registry:
         Args:
             reference: `FILE.py:Class` or `package.module:Class`.
         Raises:
-            PluginDefinitionError: there is none, or it cannot be imported, or another plugin has the name.
+            PluginDefinitionError: there is none, or it cannot be imported, or it defines no extension point, or another
+                plugin has the name.
         """
         source, _, class_name = reference.rpartition(":")
         if not source or not class_name:
@@ -194,7 +197,7 @@ def _run_file(path: str) -> ModuleType:
     sys.modules[name] = module  # annotations of Args classes are looked up there
     try:
         loader.exec_module(module)
-    except Exception as error:  # the file may do anything
+    except (Exception, SystemExit) as error:  # the file may do anything
         del sys.modules[name]
         missing = isinstance(error, FileNotFoundError) and error.filename == path
         raise PluginDefinitionError(f"{path}: no such file" if missing else _reason(path, error)) from error
@@ -207,18 +210,18 @@ def _import_module(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         advice = "it is looked for where Python looks, PYTHONPATH among it"
         raise PluginDefinitionError(f"{name}: there is no module {error.name}; {advice}") from error
-    except Exception as error:  # the module may do anything
+    except (Exception, SystemExit) as error:  # the module may do anything
         raise PluginDefinitionError(_reason(name, error)) from error
 
 
-def _reason(source: str, error: Exception) -> str:
+def _reason(source: str, error: BaseException) -> str:
     """What went wrong while a module ran, and in which of its lines."""
     if isinstance(error, SyntaxError):
-        return f"{source}: line {error.lineno}: {error.msg}"
+        return f"{source}: {f'line {error.lineno}: ' if error.lineno else ''}{error.msg}"
     if isinstance(error, PluginDefinitionError):
         return f"{source}: {error}"
     line = _line_in(source, error.__traceback__)
-    return f"{source}: {f'line {line}: ' if line else ''}{type(error).__name__}: {error}"
+    return f"{source}: {f'line {line}: ' if line else ''}{in_one_line(error)}"
 
 
 def _line_in(source: str, traceback: TracebackType | None) -> int | None:
@@ -240,6 +243,20 @@ def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
         near = did_you_mean(name, plugins)
         raise PluginDefinitionError(f"{source} has no class {name}; {near or listed}", plugin=name)
     raise PluginDefinitionError(f"{source}:{name} is no plugin: derive it from kubesched.Plugin; {listed}", plugin=name)
+
+
+def _check_takes_part(plugin_class: type[Plugin], origin: str) -> None:
+    """A class without a hook would be enabled nowhere; most often the name of its method is spelt wrong."""
+    if plugin_class.extension_points():
+        return
+    hooks = [hook for forms in HOOKS.values() for hook in forms]
+    spelt = {name: did_you_mean(name, hooks) for name in vars(plugin_class) if not name.startswith("_")}
+    near = "".join(f"\n  {name}: {question}" for name, question in spelt.items() if question)
+    raise PluginDefinitionError(
+        f"{origin}:{plugin_class.__name__} defines no extension point, so it would never be called; define one "
+        f"or more of {', '.join(hooks)}{near}",
+        plugin=plugin_class.__name__,
+    )
 
 
 def _is_defined(value: type, module: ModuleType) -> bool:

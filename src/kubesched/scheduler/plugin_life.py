@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 from kubesched.errors import PluginError
-from kubesched.framework import Framework, Plugin
+from kubesched.framework import Framework, Plugin, in_one_line
 
 __all__ = ["start_plugins", "stop_plugins"]
 
@@ -33,16 +33,14 @@ def stop_plugins(frameworks: Iterable[Framework], run: Run) -> None:
                 try:
                     _finish(plugin.stop(), run)
                 except Exception as error:  # a plugin may do anything
-                    framework.handle.logger.warning(
-                        "stop of plugin %s: %s: %s", plugin.name, type(error).__name__, error
-                    )
+                    framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, in_one_line(error))
 
 
 def _start(plugin: Plugin, framework: Framework, run: Run) -> None:
     try:
         _finish(plugin.start(framework.handle), run)
     except Exception as error:
-        text = f'starting plugin "{plugin.name}": {type(error).__name__}: {error}'
+        text = f'starting plugin "{plugin.name}": {in_one_line(error)}'
         raise PluginError(text, plugin=plugin.name, extension_point="start") from error
 
 
