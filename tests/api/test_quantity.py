@@ -102,7 +102,7 @@ def test_what_is_no_quantity_is_refused_with_an_example(text: str) -> None:
     [
         ("1e41", "'e41' is out of range: the exponent of a quantity is at most 40"),
         ("1E-999999999", "'E-999999999' is out of range: the exponent of a quantity is at most 40"),
-        ("9" * 5000, f"'{'9' * 39} is out of range: a quantity has at most 100 digits"),
+        ("9" * 5000, f"'{'9' * 40}...' is out of range: a quantity has at most 100 digits"),
     ],
 )
 def test_what_would_cost_memory_to_expand_is_refused(text: str, message: str) -> None:

@@ -22,6 +22,7 @@ _BINARY: Final = {letter + "i": 1024**power for power, letter in enumerate("KMGT
 _QUANTITY = re.compile(r"([+-]?)(?:([0-9]+)\.?([0-9]*)|\.([0-9]+))([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i|)")
 _MAX_DIGITS: Final = 100  # more of them, or a larger exponent, is a mistake and would cost memory to expand
 _MAX_EXPONENT: Final = 40
+_MAX_SHOWN: Final = 40
 _SHORT: Final = 18  # digits that upstream keeps as an int64 and a power of ten; more of them make a big decimal
 _WRAPPING_STEPS: Final = (1, 2, 3, 6, 9)
 _ALWAYS_FITS: Final = MAX_INT64 // 1000 * NANO
@@ -49,15 +50,20 @@ def parse_quantity(text: str | int | float) -> int:
     match = _QUANTITY.fullmatch(str(text))
     if match is None:
         raise QuantityError(
-            f'{text!r} is not a quantity; write a number with an optional suffix, such as "500m", "2" or "1.5Gi"'
+            f'{_shown(text)} is not a quantity; write a number with an optional suffix, such as "500m", "2" or "1.5Gi"'
         )
     sign, before_point, after_point, only_after, suffix = match.groups()
     fraction = after_point or only_after or ""
     digits = (before_point or "").lstrip("0") + fraction
     if len(digits) > _MAX_DIGITS:
-        raise QuantityError(f"{text!r:.40} is out of range: a quantity has at most {_MAX_DIGITS} digits")
+        raise QuantityError(f"{_shown(text)} is out of range: a quantity has at most {_MAX_DIGITS} digits")
     nano = _billionths(digits or "0", suffix, len(fraction))
     return -nano if sign == "-" else nano
+
+
+def _shown(text: str | int | float) -> str:
+    """The text in quotes, cut where it gets long."""
+    return repr(text) if len(str(text)) <= _MAX_SHOWN else f"'{text!s:.{_MAX_SHOWN}}...'"
 
 
 def _billionths(digits: str, suffix: str, n_fraction: int) -> int:

@@ -53,7 +53,8 @@ def describe_fault(error: BaseException, raw: bytes) -> str:
     what, path = (placed["what"], placed["path"] or "") if placed else (str(error), "")
     expected = _EXPECTED.match(what)
     if expected is None:
-        return f"{path}: {what}" if path else what
+        path = path.removesuffix("[...]")
+        return f"{path}: {what[:1].lower()}{what[1:]}" if path else what
     allowed = [name.strip() for name in expected["expected"].split("|")]
     path, found = _find(raw, path, allowed)
     words = " or ".join(_WORDS.get(name, name) for name in allowed)

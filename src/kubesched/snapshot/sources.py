@@ -61,6 +61,8 @@ def _sources_of(given: SourceLike) -> list[Source]:
         return [Source(name if isinstance(name, str) and name else "<stream>", stream=given)]
     if given == "-":
         return [Source(_STDIN, stream=sys.stdin.buffer)]
+    if not os.fspath(given):
+        raise InputError("a file name is empty; write . for the folder that you are in")
     path = Path(given)
     try:
         return _files_in(path) if path.is_dir() else [Source(str(path), path, size=path.stat().st_size)]

@@ -198,7 +198,10 @@ def _tagged(event: yaml.ScalarEvent) -> Any:
 
 def _parse_binary(text: str) -> str:
     """Base64, which JSON can only carry as text."""
-    return base64.b64decode(text).decode()
+    try:
+        return base64.b64decode(text).decode()
+    except ValueError:
+        raise ValueError("what !!binary stands for is no base64 of UTF-8 text") from None
 
 
 _TAGS: Final[dict[str, Callable[[str], Any]]] = {
