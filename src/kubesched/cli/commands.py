@@ -54,6 +54,9 @@ class _Main(click.Group):
             return super().main(args, prog_name, complete_var, False, **extra)
         try:
             code = super().main(args, prog_name or "kubesched", complete_var, False, **extra)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            sys.exit(error.exit_code)
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx is not None else "kubesched"
             _end(f"{error.format_message()}\n  Try: {command} --help", error.exit_code)
@@ -72,6 +75,7 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 @click.group(
+    "kubesched",
     cls=_Main,
     commands=_Commands(),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

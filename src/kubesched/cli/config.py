@@ -70,7 +70,10 @@ def _load(file: Path, registry: "Registry") -> "KubeSchedulerConfiguration":
     from kubesched.framework import build_profiles, enable_loaded
 
     configuration = enable_loaded(load_configuration(file, args_types=registry.args_types), registry)
-    build_profiles(configuration, registry)
+    try:
+        build_profiles(configuration, registry)
+    except ConfigError as error:
+        raise ConfigError(f"{error}\n  in {file}") from None
     return configuration
 
 
