@@ -26,7 +26,7 @@ _MAX_NAMED: Final = 5
 @click.option(
     "--pod", metavar="NAMESPACE/NAME", help="The pod to explain, placed or not; or a file with one: POD.yaml."
 )
-@click.option("--all", "all_pods", is_flag=True, help="All pending pods, in the order of the queue; with -o jsonl.")
+@click.option("--all", "all_pods", is_flag=True, help="All pending pods, in the order of the queue.")
 @click.option("--node", "nodes", metavar="NAME", multiple=True, help="Show this node, plugin by plugin. Repeatable.")
 @click.option("--all-nodes", is_flag=True, help="Show every node, not only the 20 nearest to fitting.")
 @click.option(
@@ -72,8 +72,10 @@ def explain(
     """  # noqa: D301
     if all_pods and pod is not None:
         raise click.UsageError("--all and --pod exclude each other")
-    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    if all_pods and (nodes or all_nodes):
+        raise click.UsageError("--node and --all-nodes belong to one pod: name it with --pod")
     setup = read_setup(config, references, plugin_args)
+    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
     if all_pods:
         _print_all(cluster, setup, output)
     else:
@@ -98,6 +100,12 @@ def _print_all(cluster: "ClusterObjects", setup: "Setup", output: str) -> None:
             print_line(as_line(explainer.explain(pod, preempt=False)))
     elif output == "json":
         print_document({"pods": [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]})
+    else:
+        from kubesched.cli.console import text_console
+        from kubesched.explanation import print_overview
+
+        with text_console() as console:
+            print_overview((explainer.explain(pod, preempt=False) for pod in explainer.pending), console)
 
 
 def _explain(cluster: "ClusterObjects", setup: "Setup", pod: str | None) -> "Explanation":
@@ -120,8 +128,7 @@ def _which_pod(cluster: "ClusterObjects") -> click.UsageError:
     from kubesched.api import Pod
 
     pending = [pod.key for pod in cluster.of(Pod) if not pod.node_name and not pod.is_finished]
-    named = ", ".join(pending[:_MAX_NAMED]) + (", ..." if len(pending) > _MAX_NAMED else "")
-    listed = f"; {len(pending)} are pending: {named}" if pending else "; none is pending"
+    listed = f"; {len(pending)} are pending: {_first(pending)}" if pending else "; none is pending"
     return click.UsageError(f"say which pod, with --pod NAMESPACE/NAME or --pod FILE.yaml, or --all{listed}")
 
 
@@ -154,6 +161,11 @@ def _position(explanation: "Explanation", name: str) -> int:
     found = [position for position, known in enumerate(names) if name in (known, known.partition(".")[0])]
     if len(found) == 1:
         return found[0]
+    if found:
+        raise InputError(f"--node: several nodes are called {name}; write the whole name")
     near = did_you_mean(name, names)
-    what = f"several nodes are called {name}; write the whole name" if found else f"no node is called {name}"
-    raise InputError(f"--node: {what}{f'; {near}' if near and not found else ''}")
+    raise InputError(f"--node: no node is called {name}; {near or f'found: {_first(names)}'}")
+
+
+def _first(names: list[str]) -> str:
+    return ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")

@@ -1,7 +1,7 @@
 """How full nodes are before and after a simulation, as shares and bars: by node, pool or zone."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubesched.api import Node
@@ -28,6 +28,7 @@ _POOLS: Final = (
     "karpenter.sh/nodepool",
 )
 _POOL_NAMES: Final = ("pool", "nodepool", "node-pool", "nodegroup", "node-group")
+_NODE: Final = "NODE"
 _ZONE: Final = "topology.kubernetes.io/zone"
 
 
@@ -59,31 +60,39 @@ def fill_words(report: Report) -> str:
 
 
 def fill_table(report: Report, cluster: "ClusterObjects", console: "Console") -> "Table":
-    """One row for each group of nodes, the fullest resource columns as wide as the console allows."""
+    """One row for each group of nodes, as many resources as the console has room for."""
     fills = report.nodes
     heading, groups = _groups(fills, {node.name: node for node in cluster.of(Node)})
     total = _Sum(fills)
     n_columns = max(2, (console.width - _LABEL) // _CELL)
     resources = _resources(total)[:n_columns]
-    table = new_table(
-        heading, "NODES", *(name.upper() if name in _ALWAYS else name for name in resources), numbers=(1,)
-    )
-    for name, members in groups.items():
-        summed = _Sum(members)
-        table.add_row(name, str(summed.n_nodes), *(_cell(summed.shares(one), console) for one in resources))
-    if len(groups) > 1:
-        table.add_section()
-        table.add_row("all", str(total.n_nodes), *(_cell(total.shares(one), console) for one in resources))
+    headings = [name.upper() if name in _ALWAYS else name for name in resources]
+    counted = ["NODES"] if heading != _NODE else []
+    table = new_table(heading, *counted, *headings, numbers=range(1, 1 + len(counted)))
+    rows = [(name, _Sum(members)) for name, members in groups.items()]
+    if len(rows) != 1:
+        rows.append(("all", total))
+    for i, (name, summed) in enumerate(rows, 1):
+        table.add_row(name, *[str(summed.n_nodes)] * len(counted), *_cells(summed, resources, console))
+        if i == len(rows) - 1:
+            table.add_section()
     return table
 
 
+def _cells(summed: _Sum, resources: list[str], console: "Console") -> Iterator[str]:
+    for resource in resources:
+        shares = summed.shares(resource)
+        bar = "" if shares is None else _bar(*shares, ascii_only=console.options.ascii_only)
+        yield "-" if shares is None else f"{bar} {_words(*shares)}"
+
+
 def _groups(fills: tuple[NodeFill, ...], nodes: Mapping[str, Node]) -> tuple[str, dict[str, list[NodeFill]]]:
-    """A heading, and nodes by what it says, in order of name."""
-    key = _grouping_label(nodes.values()) if len(fills) > _MAX_ROWS else None
+    """A heading and the nodes that each row stands for; no rows where nothing tells many nodes apart."""
     if len(fills) <= _MAX_ROWS:
-        return "NODE", {fill.node: [fill] for fill in fills}
+        return _NODE, {fill.node: [fill] for fill in fills}
+    key = _grouping_label(nodes.values())
     if key is None:
-        return "NODE", {}
+        return "CLUSTER", {}
     groups: dict[str, list[NodeFill]] = {}
     for fill in fills:
         groups.setdefault(nodes[fill.node].labels.get(key, "-"), []).append(fill)
@@ -107,10 +116,6 @@ def _resources(total: _Sum) -> list[str]:
     others = [name for name in total.allocatable if total.after[name] and name not in (*_ALWAYS, "pods")]
     others.sort(key=lambda name: (name == "ephemeral-storage", name))
     return [*_ALWAYS, *others, "pods"]
-
-
-def _cell(shares: tuple[float, float] | None, console: "Console") -> str:
-    return "-" if shares is None else f"{_bar(*shares, ascii_only=console.options.ascii_only)} {_words(*shares)}"
 
 
 def _bar(before: float, after: float, *, ascii_only: bool) -> str:

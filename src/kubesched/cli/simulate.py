@@ -74,8 +74,8 @@ def simulate(
     """  # noqa: D301
     if tie_break == "random" and seed is None:
         raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")
-    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
     setup = _only(profile, read_setup(config, references, plugin_args))
+    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
     simulator = _simulator(cluster, setup, tie_break, seed or 0)
     if no_preemption_effects and output == "jsonl":
         n_pending = _print_places(simulator, tie_break)

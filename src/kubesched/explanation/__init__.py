@@ -10,7 +10,7 @@ from kubesched.explanation.lines import as_line
 from kubesched.explanation.nearest import Shortage, nearest, shortages
 from kubesched.explanation.node_names import common_domain
 from kubesched.explanation.obstacles import Obstacle, obstacles
-from kubesched.explanation.text import ExplanationText, new_table
+from kubesched.explanation.text import ExplanationText, new_table, print_overview
 
 __all__ = [
     "N_NEAREST",
@@ -34,6 +34,7 @@ __all__ = [
     "nearest",
     "new_table",
     "obstacles",
+    "print_overview",
     "shortages",
     "unplaced",
 ]

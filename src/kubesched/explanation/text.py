@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["ExplanationText", "new_table"]
+__all__ = ["ExplanationText", "new_table", "print_overview"]
 
 _N_REASONS: Final = 5
 _PLUGIN_WIDTH: Final = 34
@@ -47,6 +47,20 @@ def new_table(*headings: str, numbers: Iterable[int] = ()) -> "Table":
     for i, heading in enumerate(headings):
         table.add_column(heading, justify="right" if i in numbers else "left", overflow="fold")
     return table
+
+
+def print_overview(explanations: Iterable[Explanation], console: "Console") -> None:
+    """Print two or three lines for each of several pods: where it can go, or why nowhere."""
+    from rich.padding import Padding
+
+    for explanation in explanations:
+        chosen = choice(explanation)
+        said = explanation.message
+        if chosen is not None:
+            fits = f"fits on {len(explanation.feasible)} of {len(explanation.nodes)} nodes"
+            said = f"{fits}, best on {chosen.best.node} ({chosen.best.total} points)"
+        console.print(explanation.pod.key, style="bold")
+        console.print(Padding(said, (0, 0, 0, 4)))
 
 
 class ExplanationText:

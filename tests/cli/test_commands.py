@@ -1,0 +1,66 @@
+import pytest
+
+from kubesched.cli import main
+from kubesched.errors import InputError
+from kubesched.version import VERSION
+from tests.architecture.sources import ROOT
+from tests.cli.clusters import run
+
+
+def test_every_command_stands_in_the_help_in_its_order():
+    text = run("--help").stdout
+    places = [text.index(f"\n  {name} ") for name in ("simulate", "explain", "config", "plugins")]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("name", main.commands)
+def test_every_command_has_help_with_one_line_for_the_list(name: str):
+    assert run(name, "--help").exit_code == 0
+    assert main.commands[name].get_short_help_str(limit=200).endswith(".")
+
+
+def test_a_name_that_is_no_command_is_a_key_error():
+    with pytest.raises(KeyError):
+        main.commands["frobnicate"]
+
+
+def test_the_version_is_that_of_the_package():
+    assert run("--version").stdout == f"kubesched {VERSION} (decides like kube-scheduler v1.36)\n"
+    assert f'\nversion = "{VERSION}"\n' in (ROOT / "pyproject.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["frobnicate"], "No such command 'frobnicate'"),
+        (["simulate"], "Missing argument 'SNAPSHOT...'"),
+        (["simulate", "x", "--nonsense"], "No such option"),
+        (["simulate", "x", "-o", "xml"], "'xml' is not one of"),
+    ],
+)
+def test_a_wrong_call_is_one_message_and_a_way_to_the_help(arguments: list[str], words: str):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("kubesched: error: ")
+    assert words in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("  Try: kubesched")
+    assert result.stdout == ""
+
+
+def test_a_file_that_is_not_there_is_one_message():
+    result = run("simulate", "missing.json")
+    assert (result.exit_code, result.stderr) == (2, "kubesched: error: missing.json: no such file or folder\n")
+
+
+def test_an_interrupt_ends_quietly_with_130(monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kubesched.cli.simulate.read_cluster", interrupted)
+    result = run("simulate", "x")
+    assert (result.exit_code, result.stderr.strip()) == (130, "")
+
+
+def test_a_program_that_calls_the_commands_itself_gets_the_exception():
+    with pytest.raises(InputError):
+        main(["simulate", "missing.json"], standalone_mode=False)

@@ -1,0 +1,35 @@
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
+
+
+def fill_lines(path) -> list[str]:
+    text = run("simulate", path).stdout
+    return [" ".join(line.split()) for line in text.partition("Nodes: ")[2].splitlines()]
+
+
+def test_a_small_cluster_is_shown_node_by_node(tmp_path):
+    pods = [make_pod("there", node="n1", requests={"cpu": "1"}), make_pod("p", requests={"cpu": "1"})]
+    path = write(tmp_path, make_node("n1", allocatable={"cpu": "2"}), make_node("n2", allocatable={"cpu": "4"}), *pods)
+    said = fill_lines(path)
+    assert said[2] == "NODE CPU MEMORY pods"
+    assert "n1 █████····· 50% ·········· 0% ·········· 1%" in said
+    assert "n2 ▒▒········ 0% -> 25% ·········· 0% ·········· 0% -> 1%" in said
+    assert "all ██▒······· 17% -> 33% ·········· 0% ·········· 0% -> 1%" in said
+
+
+def test_a_large_cluster_is_shown_by_pool(tmp_path):
+    nodes = [make_node(f"n{i}", labels={"example.com/pool": "ab"[i % 2]}, zone="z") for i in range(14)]
+    said = fill_lines(write(tmp_path, *nodes, make_pod("p")))
+    assert said[2].startswith("POOL NODES CPU MEMORY")
+    assert [line.split()[:2] for line in said[4:6]] == [["a", "7"], ["b", "7"]]
+
+
+def test_a_large_cluster_without_pools_is_shown_by_zone(tmp_path):
+    nodes = [make_node(f"n{i}", zone="xy"[i % 2]) for i in range(14)]
+    said = fill_lines(write(tmp_path, *nodes))
+    assert said[2].startswith("ZONE NODES")
+
+
+def test_a_large_cluster_without_either_is_shown_as_a_whole(tmp_path):
+    said = fill_lines(write(tmp_path, *(make_node(f"n{i}") for i in range(14))))
+    assert any(line.startswith("all 14") for line in said)

@@ -1,0 +1,114 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from kubesched.testing import make_node, make_object, make_pod
+from tests.cli.clusters import run, shop, write
+
+HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    return write(tmp_path, *shop())
+
+
+def lines(*arguments: object) -> dict[str, dict]:
+    """The jsonl output by the names of the pods."""
+    result = run("simulate", *arguments, "-o", "jsonl")
+    assert result.exit_code == 0, result.stderr
+    return {line["pod"].removeprefix("default/"): line for line in map(json.loads, result.stdout.splitlines())}
+
+
+def test_each_pod_has_a_line_with_what_became_of_it(cluster):
+    said = lines(cluster)
+    assert {name: line["state"] for name, line in said.items()} == {
+        "urgent": "scheduled",
+        "fits": "scheduled",
+        "huge": "unschedulable",
+        "gated": "notTried",
+        "foreign": "notTried",
+    }
+    assert (said["urgent"]["node"], said["urgent"]["attempts"]) == ("n1", 2)
+    assert said["urgent"]["victims"] == ["default/cheap"]
+    assert said["huge"]["message"].startswith("0/2 nodes are available: 2 Insufficient cpu.")
+    assert said["gated"]["message"] == "waiting for scheduling gates: [not-yet]"
+    assert said["foreign"]["message"] == 'no profile has the scheduler name "volcano"'
+
+
+def test_without_effects_every_pod_is_tried_once_and_victims_stay(cluster):
+    said = lines(cluster, "--no-preemption-effects")
+    assert list(said) == ["urgent", "fits", "huge", "gated"]
+    assert said["urgent"]["preemption"] == [{"node": "n1", "victims": ["default/cheap"]}]
+    assert said["fits"] == {"node": "n2", "pod": "default/fits", "profile": "default-scheduler"}
+    assert said["huge"]["message"] == "0/2 nodes are available: 2 Insufficient cpu."
+    assert said["huge"]["postFilterMessage"].endswith("Preemption is not helpful for scheduling.")
+
+
+def test_the_document_holds_pods_victims_nodes_and_counts(cluster):
+    document = json.loads(run("simulate", cluster, "-o", "json").stdout)
+    assert list(document) == ["nodes", "pods", "summary", "victims"]
+    assert document["summary"]["scheduled"] == 2
+    assert document["victims"][0]["owner"] == "Job/nightly"
+    assert document["nodes"][0]["after"]["cpu"] == 2000
+
+
+def test_the_same_input_gives_the_same_bytes(cluster):
+    for output in ("table", "json", "jsonl", "summary"):
+        assert run("simulate", cluster, "-o", output).stdout == run("simulate", cluster, "-o", output).stdout
+
+
+def test_keys_are_sorted(cluster):
+    for line in run("simulate", cluster, "-o", "jsonl").stdout.splitlines():
+        assert list(json.loads(line)) == sorted(json.loads(line))
+
+
+def test_pending_pods_fail_the_command_only_when_asked_to(cluster, tmp_path):
+    assert run("simulate", cluster, "-o", "summary").exit_code == 0
+    assert run("simulate", cluster, "-o", "summary", "--fail-on-pending").exit_code == 1
+    assert run("simulate", cluster, "-o", "jsonl", "--no-preemption-effects", "--fail-on-pending").exit_code == 1
+    gated = write(tmp_path, make_node("n1"), make_pod("p", spec={"schedulingGates": [{"name": "g"}]}), name="g.json")
+    assert run("simulate", gated, "-o", "summary", "--fail-on-pending").exit_code == 0
+
+
+def test_random_ties_need_a_seed_and_repeat_with_it(tmp_path):
+    nodes = [make_node(f"n{i}") for i in range(9)]
+    path = write(tmp_path, *nodes, *(make_pod(f"p{i}", requests={"cpu": "1"}) for i in range(5)))
+    result = run("simulate", path, "--tie-break", "random")
+    assert result.exit_code == 2
+    assert "--tie-break random needs --seed N" in result.stderr
+    placed = [
+        [line["node"] for line in lines(path, "--tie-break", "random", "--seed", seed).values()]
+        for seed in (1, 1, 2, 3)
+    ]
+    assert placed[0] == placed[1]
+    assert placed[1] != placed[2] or placed[2] != placed[3]
+
+
+def test_ties_go_to_the_first_node_of_the_snapshot_unless_told_otherwise(tmp_path):
+    path = write(tmp_path, make_node("b"), make_node("a"), make_pod("p"))
+    assert lines(path)["p"]["node"] == "b"
+
+
+def test_one_profile_may_run_alone(tmp_path):
+    config = tmp_path / "scheduler.yaml"
+    config.write_text(f"{HEADER}profiles:\n- schedulerName: default-scheduler\n- schedulerName: batch\n")
+    pods = [make_pod("web"), make_pod("job", spec={"schedulerName": "batch"})]
+    path = write(tmp_path, make_node("n1"), *pods)
+    said = lines(path, "--config", config, "--profile", "batch")
+    assert {name: line["state"] for name, line in said.items()} == {"web": "notTried", "job": "scheduled"}
+    result = run("simulate", path, "--config", config, "--profile", "night")
+    assert result.exit_code == 2
+    assert "--profile night: the configuration has no such profile; found: default-scheduler, batch" in result.stderr
+
+
+def test_a_summary_is_one_line(cluster):
+    said = run("simulate", cluster, "-o", "summary").stdout
+    counts = "5 pending pods: 2 placed, 1 left pending, 2 not tried, 1 evicted."
+    assert said == f"{counts} Requested: cpu 75%, memory 0%.\n"
+
+
+def test_without_pending_pods_there_is_nothing_to_do(tmp_path):
+    said = run("simulate", write(tmp_path, make_object("Namespace", "default"), make_node("n1")), "-o", "summary")
+    assert said.stdout.startswith("0 pending pods: nothing to do.")
