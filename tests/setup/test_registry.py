@@ -15,7 +15,8 @@ def test_in_tree_plugins_are_always_there():
 
 
 def test_classes_and_references_stand_side_by_side(tmp_path):
-    (tmp_path / "other.py").write_text("from kubesched.framework import Plugin\nclass Other(Plugin): pass\n")
+    source = "from kubesched import Plugin\nclass Other(Plugin):\n    def score(self, state, pod, node): return 1\n"
+    (tmp_path / "other.py").write_text(source)
     registry = find_plugins([TeamZone, f"{tmp_path}/other.py:Other"])
     assert registry["TeamZone"].plugin_class is TeamZone
     assert registry.loaded == ["TeamZone", "Other"]

@@ -247,7 +247,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_a_name_that_no_file_can_have():
-    with pytest.raises(InputError, match="cannot be read: .*embedded null"):
+    with pytest.raises(InputError, match=r"cannot be read: .*embedded null"):
         load_snapshot("a\0b")
 
 
