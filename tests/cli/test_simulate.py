@@ -98,6 +98,7 @@ def test_one_profile_may_run_alone(tmp_path):
     path = write(tmp_path, make_node("n1"), *pods)
     said = lines(path, "--config", config, "--profile", "batch")
     assert {name: line["state"] for name, line in said.items()} == {"web": "notTried", "job": "scheduled"}
+    assert said["web"]["message"] == "--profile batch leaves out the profile default-scheduler"
     result = run("simulate", path, "--config", config, "--profile", "night")
     assert result.exit_code == 2
     assert "--profile night: the configuration has no such profile; found: default-scheduler, batch" in result.stderr

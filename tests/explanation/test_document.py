@@ -29,6 +29,12 @@ def test_a_pod_that_fits_nowhere_gets_the_nearest_nodes_advice_and_preemption():
     assert document["preemption"] == {"node": "n1", "victims": ["default/on-n1"], "nPdbViolations": 0}
 
 
+def test_a_pod_that_is_held_back_says_so():
+    pod = make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]})
+    assert as_document(ask(pod, *three_nodes()))["heldBack"] == "waiting for scheduling gates: [not-yet]"
+    assert "heldBack" not in as_document(ask(make_pod("p"), *three_nodes()))
+
+
 def test_no_more_than_twenty_nodes_are_near():
     nodes = [make_node(f"n{i:02}", taints=["gpu:NoSchedule"]) for i in range(25)]
     document = as_document(ask(make_pod("p"), *nodes))

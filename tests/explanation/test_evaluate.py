@@ -110,5 +110,20 @@ def test_a_pod_in_a_cluster_without_nodes_fits_nowhere():
     assert found.by_plugin["NodeResourcesFit"].rejections == {}
 
 
+def test_a_pod_behind_a_gate_is_held_back_and_judged_all_the_same():
+    found = ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes())
+    assert found.held_back == "waiting for scheduling gates: [not-yet]"
+    assert found.fits
+
+
+def test_a_pod_on_its_way_out_is_held_back():
+    found = ask(make_pod("p", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}), *three_nodes())
+    assert found.held_back == "the pod is being deleted"
+
+
+def test_other_pods_are_not_held_back():
+    assert ask(make_pod("p"), *three_nodes()).held_back == ""
+
+
 def test_status_of_a_node_that_fits_is_success():
     assert ask(make_pod("p"), *three_nodes()).by_plugin["NodeResourcesFit"].status_of(0) is Status.SUCCESS

@@ -110,6 +110,16 @@ def test_preemption_that_helps_names_its_victims():
     assert "Preemption would make room on n1: out go default/on-n1 (priority 0)." in text
 
 
+def test_a_pod_that_is_held_back_is_told_first():
+    text = printed(ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes()))
+    assert text.index("does not try it now: waiting for scheduling gates: [not-yet]") < text.index("Fits on")
+
+
+def test_a_nomination_is_told():
+    text = printed(ask(make_pod("p", status={"nominatedNodeName": "n2"}), *three_nodes()))
+    assert "Nominated to n2: kube-scheduler takes that node if the pod fits there." in text
+
+
 def test_brackets_in_reasons_are_printed_as_they_are():
     pod = make_pod("p", node_selector={"pool": "[red]x[/red]"})
     assert "[red]x[/red]" in printed(ask(pod, make_node("n1", labels={"pool": "y"})), width=200)

@@ -74,13 +74,16 @@ def simulate(
     """  # noqa: D301
     if tie_break == "random" and seed is None:
         raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")
-    setup = _only(profile, read_setup(config, references, plugin_args))
+    whole = read_setup(config, references, plugin_args)
+    setup = _only(profile, whole)
+    left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
     cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
     simulator = _simulator(cluster, setup, tie_break, seed or 0)
     if no_preemption_effects and output == "jsonl":
         n_pending = _print_places(simulator, tie_break)
     else:
         report = _run(simulator, tie_break if no_preemption_effects else None)
+        _say_left_out(report, profile, left_out)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
         _print(report, cluster, output, evicted=not no_preemption_effects)
     if fail_on_pending and n_pending:
@@ -99,6 +102,14 @@ def _only(profile: str | None, setup: "Setup") -> "Setup":
         names = ", ".join(one.scheduler_name for one in setup.profiles)
         raise ConfigError(f"--profile {profile}: the configuration has no such profile; found: {names}")
     return Setup(setup.configuration, kept)
+
+
+def _say_left_out(report: "Report", profile: str | None, left_out: set[str]) -> None:
+    """Pods of profiles that --profile leaves out have a profile, only not here."""
+    for placement in report.placements:
+        for name in left_out:
+            if placement.message == f'no profile has the scheduler name "{name}"':
+                placement.message = f"--profile {profile} leaves out the profile {name}"
 
 
 def _simulator(cluster: "ClusterObjects", setup: "Setup", tie_break: str, seed: int) -> "Simulator":

@@ -18,11 +18,12 @@ N_NEAREST: Final = 20
 
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
-    """The fields of as_line, `nNodes`, `nearest`, `advice`, `preemption`, `choice` and `defaultSample`.
+    """The fields of as_line, `heldBack`, `nNodes`, `nearest`, `advice`, `preemption`, `choice` and `defaultSample`.
 
     docs/reference/output.md describes them. Empty ones are left out.
     """
     document = as_line(explanation)
+    document["heldBack"] = explanation.held_back
     document["nNodes"] = len(explanation.nodes)
     order = nearest(explanation)
     document["nearest"] = [_near(explanation, position) for position in order[:N_NEAREST].tolist()]

@@ -22,12 +22,20 @@ def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> E
     result, diagnosis = find_feasible(framework, cycle, info, snapshot)
     found = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
     found.result = result
+    found.held_back = _held_back(framework, info)
     found.by_plugin = {name: _alone(one, info, snapshot) for name, one in _frameworks_of_one(framework).items()}
     if found.fits:
         _score(framework, cycle, found)
     elif preempt and snapshot.n_nodes:
         found.preemption = _post_filter(framework, cycle, found)
     return found
+
+
+def _held_back(framework: Framework, info: PodInfo) -> str:
+    """What keeps a pod out of the queue: it is on its way out, or a PreEnqueue plugin holds it."""
+    if info.pod.is_terminating:
+        return "the pod is being deleted"
+    return framework.run_pre_enqueue(info.pod).message
 
 
 def _frameworks_of_one(framework: Framework) -> Mapping[str, Framework]:

@@ -109,6 +109,7 @@ class Explanation:
         scores: of the feasible nodes; None when there are none, or when scoring failed.
         failure: what ended the scoring, if anything did.
         preemption: what PostFilter would do; None when the pod fits, or when nobody asked.
+        held_back: why kube-scheduler would not even try the pod now; empty when it would.
     """
 
     def __init__(self, info: PodInfo, profile: str, snapshot: Snapshot, diagnosis: Diagnosis) -> None:
@@ -121,6 +122,7 @@ class Explanation:
         self.scores: Scores | None = None
         self.failure: Status | None = None
         self.preemption: Preemption | None = None
+        self.held_back = ""
 
     @property
     def pod(self) -> Pod:

@@ -110,6 +110,13 @@ class ExplanationText:
         print_(f"Pod {found.pod.key}", style="bold")
         print_(f"profile {found.profile}, priority {found.pod.priority}, asks for {asks or 'nothing'}", style="dim")
         print_()
+        if found.held_back:
+            print_(
+                f"kube-scheduler does not try it now: {found.held_back}. What follows is for when it does.\n",
+                style="red",
+            )
+        if nominated := found.pod.status.nominated_node_name:
+            print_(f"Nominated to {nominated}: kube-scheduler takes that node if the pod fits there.\n", style="yellow")
         n_nodes, n_fit = len(found.nodes), len(found.feasible)
         if self._choice is not None:
             print_(f"Fits on {n_fit} of {n_nodes} nodes and goes to {self._choice.best.node}.", style="green")
