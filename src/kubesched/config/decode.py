@@ -19,6 +19,7 @@ from kubesched.errors import ConfigError
 __all__ = ["decode_configuration"]
 
 _MAX_SHOWN: Final = 200  # characters of a text that is no configuration; upstream shows all of it
+_MAX_LINES: Final = 3
 
 
 def decode_configuration(text: str, args_types: ArgsTypes) -> KubeSchedulerConfiguration:
@@ -47,7 +48,8 @@ def _body(value: Any, text: str) -> dict[str, Any]:
     if not kind or not version:
         missing = "apiVersion" if kind else "Kind"
         advice = f"a configuration begins with apiVersion: {API_VERSION} and kind: {KIND}"
-        shown = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+        begin = "".join(text.splitlines(keepends=True)[:_MAX_LINES])[:_MAX_SHOWN]
+        shown = text if begin == text else f"{begin.rstrip()}..."
         raise ConfigError(f"Object '{missing}' is missing in '{shown}'\n  {advice}")
     check_registered(kind, version)
     if kind != KIND:
