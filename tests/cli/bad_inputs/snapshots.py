@@ -1,0 +1,132 @@
+"""Snapshots that are cut, packed wrongly, no Kubernetes objects, or hold a bad object."""
+
+import gzip
+from typing import Any
+
+from tests.cli.bad_inputs.case import CLUSTER, Case, text_of
+from tests.snapshot.builders import listed, node, other, pod
+
+NOT_A_QUANTITY = 'is not a quantity; write a number with an optional suffix, such as "500m", "2" or "1.5Gi"'
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def file(name: str, content: bytes | str, *words: str) -> Case:
+    """A file that cannot be read at all; its name begins the message."""
+    return Case(f"simulate {name}", (f"kubesched: error: {name}: ", *words), {name: content})
+
+
+def second(item: Any, *words: str) -> Case:
+    """A bad object after a good one."""
+    content = text_of(listed(node("before"), item))
+    return Case("simulate a.json", ("kubesched: error: a.json, item 2", *words), {"a.json": content})
+
+
+def allocatable(quantity: object, *words: str) -> Case:
+    place = "(Node n1): status.allocatable.cpu: "
+    return second(node(status={"allocatable": {"cpu": quantity}}), place, *words)
+
+
+def bomb(n_levels: int) -> str:
+    levels = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, n_levels)]
+    return "\n".join(["a0: &a0 x", *levels])
+
+
+FILES = {
+    "no file": Case("simulate gone.json", ("gone.json: no such file or folder",)),
+    "a file without a name": Case("simulate ''", ("a file name is empty",)),
+    "an empty file": file("a.json", b"", "the file is empty; allowed is JSON or YAML with Kubernetes objects"),
+    "white space alone": file("a.yaml", b" \n\n", "the file is empty"),
+    "a folder without files to read": Case(
+        "simulate dump", ("dump: no file to read in this folder; files are found by .json, ",), {"dump/notes.txt": "x"}
+    ),
+    "a folder with one broken file": Case(
+        "simulate dump",
+        ("dump/b.yaml: line 2, column 1: this is no YAML",),
+        {"dump/a.json": CLUSTER, "dump/b.yaml": "kind: [\n"},
+    ),
+    "cut JSON": file("a.json", CLUSTER[:-20], "ends in the middle; the file is cut after"),
+    "JSON that goes on": file("a.json", CLUSTER + "}", "line 1, column ", "this is no JSON: invalid character"),
+    "a stray word in JSON": file("a.json", '{"kind": "List",\n "items": [nope]}', "line 2, column 13: this is no JSON"),
+    "half a surrogate pair": file("a.json", '{"kind": "\\ud800 and more"}', "line 1, column ", "this is no JSON"),
+    "deep JSON": file("a.json", "[" * 200_000, "this is no JSON: it is nested too deeply"),
+    "binary": file("a.json", bytes(range(256)), "binary data; allowed is JSON or YAML, plain or packed with gzip"),
+    "a list of objects": file("a.json", '[{"kind": "Node"}]', 'found [{"kind":"Node"}]; allowed is a map'),
+    "a text": file("a.json", "Unable to connect to the server", 'document 1: found "Unable to connect', "is a map"),
+    "items that are no list": file("a.json", '{"kind": "PodList", "items": {}}', "items: found {}; allowed is a list"),
+    "cut gzip": file("a.json.gz", gzip.compress(CLUSTER.encode())[:-9], "the gzip data ends in the middle"),
+    "what only begins like gzip": file("a.json.gz", b"\x1f\x8b" + b"nope" * 50, "the gzip data is damaged"),
+    "what only begins like zstd": file("a.json.zst", b"\x28\xb5\x2f\xfd\xff\xff\xff\xff", "the zstd data "),
+    "no gzip under its name": file("a.json.gz", b"\x00\x01\x02\x03", "binary data"),
+    "bzip2": file("a.json.bz2", b"BZh91AY", "compressed with bzip2", "allowed are gzip (.gz) and zstd (.zst)"),
+    "garbage on standard input": Case("simulate -", ("<stdin>: binary data",), stdin=b"\x00\x01garbage"),
+    "nothing on standard input": Case("simulate -", ("<stdin>: the file is empty",)),
+    "standard input named twice": Case("simulate - -", ('standard input ("-") is named twice',), stdin=b"{}"),
+    "a tab in YAML": file("a.yaml", "a:\n\t- b\n", "line 2, column 1: this is no YAML", "cannot start any token"),
+    "a key twice in YAML": file("a.yaml", "kind: Pod\nkind: Node\n", "line 2, column 1: key 'kind' stands twice"),
+    "an unknown tag in YAML": file("a.yaml", "kind: !Ref Pod\n", "line 1, column 7: unknown tag '!Ref'"),
+    "!!binary that is no text": file("a.yaml", "kind: !!binary /w==\n", "line 1, column 7: what !!binary stands for"),
+    "aliases of aliases": file("a.yaml", bomb(9), "line 7, column ", "stand for more than 1000000 values"),
+    "an alias without an anchor": file("a.yaml", "a: *b\n", "line 1, column 4: alias *b refers to nothing"),
+    "a list as a key": file("a.yaml", "? [a]\n: b\n", "line 1, column 3: a map key is a list or a map"),
+    "deep YAML": file("a.yaml", "[" * 10_000, "nested deeper than 200 levels"),
+    "a template of Helm": file("a.yaml", "{{ .Values.pod }}\nkind: Pod\n", "line 1, column 2: "),
+}
+
+OBJECTS = {
+    "an object without a kind": second({"metadata": {"name": "x"}}, "(x): kind is missing"),
+    "an object without apiVersion": second({"kind": "Node", "metadata": {"name": "x"}}, "(Node x): apiVersion is miss"),
+    "an item that is a number": second(5, ": found 5; allowed is a map"),
+    "an object without a name": second(node(""), "(Node): metadata.name is missing"),
+    "a kind that is a number": second({"kind": 5}, ": kind: found 5; allowed is a text"),
+    "a name that is a number": second(node(7), "(Node): metadata.name: found 7; allowed is a text"),
+    "a label that is a number": second(node(labels={"a": 1}), "(Node n1): metadata.labels.a: found 1; allowed is a te"),
+    "containers that are a text": second(pod(containers="x"), '(Pod shop/p1): spec.containers: found "x"; allowed is'),
+    "a toleration with a number": second(pod(tolerations=[{"key": 5}]), "spec.tolerations[0].key: found 5; allowed"),
+    "a selector that is a list": second(pod(nodeSelector=["a"]), 'spec.nodeSelector: found ["a"]; allowed is a map'),
+    "an affinity that is a text": second(pod(affinity="near"), 'spec.affinity: found "near"; allowed is a map'),
+    "a skew that is a text": second(
+        pod(topologySpreadConstraints=[{"maxSkew": "1"}]),
+        'spec.topologySpreadConstraints[0].maxSkew: found "1"; allowed is a whole number',
+    ),
+    "a weight beyond int32": second(
+        pod(affinity={"podAntiAffinity": {PREFERRED: [{"weight": 2**40}]}}),
+        f"spec.affinity.podAntiAffinity.{PREFERRED}[0].weight: found {2**40}; allowed is an int32",
+    ),
+    "a priority beyond int32": second(pod(priority=2**31), "spec.priority: found 2147483648; allowed is an int32"),
+    "a port beyond the last": second(
+        pod(containers=[{"name": "c", "ports": [{"hostPort": 70000}]}]),
+        "spec.containers[0].ports[0].hostPort: found 70000; allowed is 1 to 65535",
+    ),
+    "a negative quantity": allocatable("-4", 'found "-4"; allowed is 0 or more'),
+    "a quantity with words": allocatable("4 cores", "'4 cores'", NOT_A_QUANTITY),
+    "a quantity that is a boolean": allocatable(True, "found true; allowed is a whole number or a number or a text"),
+    "a quantity of many digits": allocatable("9" * 5000, f"'{'9' * 40}...' is out of range", "at most 100 digits"),
+    "a quantity with a large exponent": allocatable("1e999999999", "is out of range: the exponent", "at most 40"),
+    "a number that no float holds": Case(
+        "simulate a.json",
+        ("a.json (Node n1): status.allocatable: number out of range",),
+        {"a.json": text_of(node(status={"allocatable": {"cpu": "1e999"}})).replace('"1e999"', "1e999")},
+    ),
+    "a request that is no quantity": second(
+        pod(containers=[{"name": "c", "resources": {"requests": {"memory": "1GiB"}}}]),
+        f"(Pod shop/p1): spec.containers[0].resources.requests.memory: '1GiB' {NOT_A_QUANTITY}",
+    ),
+    "a time that is none": second(
+        other("v1", "Pod", metadata={"creationTimestamp": "soon"}),
+        '(Pod x): metadata.creationTimestamp: found "soon"; allowed is a time such as 2026-01-31T12:00:00Z',
+    ),
+    "a day that is none": second(
+        pod(status={"startTime": "2026-02-30T00:00:00Z"}), 'status.startTime: found "2026-02-30T00:00:00Z"; allowed'
+    ),
+    "a number as a name in YAML": Case(
+        "simulate a.yaml",
+        ("a.yaml, document 2 (Node): metadata.name: found 2026; allowed is a text",),
+        {"a.yaml": "kind: Foo\n---\nkind: Node\napiVersion: v1\nmetadata: {name: 2026}\n"},
+    ),
+    "an object twice, different": second(node("before", unschedulable=True), "(Node before): stands at a.json, item 1"),
+    "an object twice, in two files": Case(
+        "simulate cluster.json b.json",
+        ("b.json, item 1 (Node n1): stands at cluster.json, item 1 too, with other content", "remove one"),
+        {"b.json": text_of(listed(node("n1", unschedulable=True)))},
+    ),
+}
