@@ -1,4 +1,4 @@
-"""Inputs broken at random, with fixed seeds: whatever comes of them, a command ends by itself, with a code of its own."""
+"""Inputs broken at random, with fixed seeds: whatever comes of them, a command ends by itself, with a code it knows."""
 
 import copy
 import gzip
