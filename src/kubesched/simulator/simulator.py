@@ -6,7 +6,9 @@ unschedulable pods is left, or when pods that ended in an error would only be tr
 """
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from random import Random
 from typing import Any, Final
 
@@ -36,6 +38,7 @@ Progress = Callable[[int, int], None]
 """Told now and then: how many pods have been decided, and how many there are."""
 
 _PROGRESS_EVERY = 64
+_COLLECT_EVERY = 1024
 _MAX_ERRORS = 10
 _LATER: Final = object()
 _NO_ARGS: Mapping[str, ArgsLike] = {}
@@ -119,9 +122,14 @@ class Simulator:
         for pod in self.pending:
             self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
         total = len(self.pending)
-        while self._step():
-            if progress is not None and len(self._outcomes) % _PROGRESS_EVERY == 0:
-                progress(len(self._outcomes), total)
+        with paused_gc():  # the whole cluster would be scanned again and again
+            for step in count(1):
+                if not self._step():
+                    break
+                if step % _COLLECT_EVERY == 0:
+                    gc.collect(0)
+                if progress is not None and len(self._outcomes) % _PROGRESS_EVERY == 0:
+                    progress(len(self._outcomes), total)
         if progress is not None:
             progress(total, total)
         self.close()

@@ -96,6 +96,8 @@ class ClusterState:
             for kind, obj in objects:
                 if (kind == "Node") is wanted:
                     self.apply(WatchEvent(EventType.ADDED, kind, obj))
+        self.columns.pod_table.settle()  # so that the first pod that asks does not pay for all
+        self.volumes.prepare()
 
     def _apply_node(self, type_: EventType, node: Node) -> list[StateChange]:
         row = self.columns.row_of.get(node.name)

@@ -172,7 +172,7 @@ def _check_groups(groups: PodGroups, standing: list[tuple[int, PodInfo]], column
 
 def _check_pod_table(table: PodTable, standing: list[tuple[int, PodInfo]]) -> None:
     """Every placed pod has a slot of its own, and its columns say what it says."""
-    table._settle()
+    table.settle()
     slots = [info.slot for _, info in standing]
     assert len(set(slots)) == len(slots)
     assert {slot for slot, info in enumerate(table.infos) if info is not None} == set(slots)

@@ -102,7 +102,7 @@ class PodTable:
             without start time has "now", asked for the left one first, so that of two such each precedes the other: up
             to 12 pods they come out in reverse order of NodeInfo, others of equal start in its order.
         """
-        self._settle()
+        self.settle()
         n_slots = len(self.infos)
         rows = self._row[:n_slots]
         positions = np.where(rows >= 0, place_of_row[rows], -1)
@@ -115,7 +115,7 @@ class PodTable:
 
     def rows_of(self, predicate: Callable[[Identity], bool], *, includes_terminating: bool) -> IntVector:
         """The rows of all pods whose identity satisfies a predicate, a row as often as it has such pods."""
-        self._settle()
+        self.settle()
         if not self._identity_parts:
             return np.zeros(0, dtype=np.int64)
         n_slots = len(self.infos)
@@ -152,7 +152,7 @@ class PodTable:
         """Which of some pods have something: indices into `slots`, ascending."""
         return np.flatnonzero(self._traits[slots] & trait.value)
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Write what was noted."""
         if not self._noted:
             return

@@ -27,6 +27,13 @@ class Volumes:
         self._objects = objects
         self.use = VolumeUse()
 
+    def prepare(self) -> None:
+        """Make every part now, so that the first pod with volumes does not pay for it; nothing to do without claims."""
+        if "PersistentVolumeClaim" in self._objects:
+            self._csi_nodes.refresh()
+            self._attached.refresh()
+            _ = self.persistent, self.capacities
+
     def move(self, row: int, info: PodInfo, sign: int) -> None:
         """A pod came to a row (+1) or left it (-1)."""
         if info.volumes is not NO_VOLUMES:
