@@ -185,3 +185,21 @@ def test_a_pod_whose_victims_are_still_leaving_is_kept_out_of_the_queue() -> Non
     fake.handle.preempting = {pod.uid}
     status = fake.framework.run_pre_enqueue(pod)
     assert status.message == "waiting for the preemption for this pod to be finished"
+
+
+class KeepOut(Plugin):
+    """Strikes one node from every preemption plan."""
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+    def preempt(self, state, pod, victims_by_node):
+        return {name: victims for name, victims in victims_by_node.items() if name != "n"}
+
+
+def test_another_plugin_may_strike_a_node_from_the_plan() -> None:
+    cheap, dear = low("cheap", cpu="2"), low("dear", cpu="2", on="m", priority=5)
+    assert outcome(high(), node("n"), node("m"), cheap, dear) == ("n", ["cheap"])
+    assert outcome(high(), node("n"), node("m"), cheap, dear, plugins=(KeepOut(),)) == ("m", ["dear"])
+    alone = refusal(high(), node("n"), cheap, plugins=(KeepOut(),))
+    assert alone == "preemption: no candidate node for preemption"

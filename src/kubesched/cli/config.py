@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kubesched.cli.bad_input import refuse_bad_input
-from kubesched.cli.plugins import find_plugins, plugin_option
+from kubesched.cli.plugins import plugin_option
 from kubesched.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def check(file: Path, references: tuple[str, ...], output: str) -> None:
     indented lines. Exits with 2 if FILE cannot be read or a plugin cannot be loaded. What FILE leads to is not looked
     at: kubeconfigs, certificates.
     """
+    from kubesched.setup import find_plugins
+
     with refuse_bad_input():
         registry = find_plugins(references)
         try:
@@ -58,6 +60,7 @@ def show(file: Path, references: tuple[str, ...], output: str) -> None:
     Exits with 2 if kube-scheduler would not accept FILE.
     """
     from kubesched.config import effective, write_yaml
+    from kubesched.setup import find_plugins
 
     with refuse_bad_input():
         shown = effective(_load(file, find_plugins(references)))

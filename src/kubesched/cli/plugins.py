@@ -10,9 +10,9 @@ from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.errors import PluginDefinitionError
 
 if TYPE_CHECKING:
-    from kubesched.framework import RegisteredPlugin, Registry
+    from kubesched.framework import RegisteredPlugin
 
-__all__ = ["find_plugins", "plugin_option", "plugins"]
+__all__ = ["plugin_option", "plugins"]
 
 _HEADINGS = ("NAME", "EXTENSION POINTS", "WEIGHT", "FROM")
 
@@ -26,22 +26,6 @@ plugin_option = click.option(
 """The option of every command that runs or names plugins."""
 
 
-def find_plugins(references: Sequence[str] = ()) -> "Registry":
-    """Register the in-tree plugins, those of installed packages, and those that the user names.
-
-    Raises:
-        PluginDefinitionError: a plugin that the user names does not load, or two have one name.
-    """
-    from kubesched.framework import Registry
-    from kubesched.plugins import IN_TREE_PLUGINS
-
-    registry = Registry(IN_TREE_PLUGINS)
-    registry.register_installed()
-    for reference in references:
-        registry.load(reference)
-    return registry
-
-
 @click.command()
 @plugin_option
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="How to print the list.")
@@ -52,6 +36,8 @@ def plugins(references: tuple[str, ...], output: str) -> None:
     where a profile enables them; then those given with --plugin. The weight is the one that a score plugin has unless a
     profile gives another. Exits with 2 if a plugin cannot be loaded.
     """
+    from kubesched.setup import find_plugins
+
     with refuse_bad_input():
         registry = find_plugins(references)
         rows = []

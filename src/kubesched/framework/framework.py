@@ -112,6 +112,7 @@ class Framework:
         ]
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
         handle.what_if = self.what_if
+        handle.preempt_plugins = [plugin for plugin in profile.plugins if plugin.defines("preempt")]
         for plugin in profile.plugins:
             plugin.handle = handle
 

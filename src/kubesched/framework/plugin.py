@@ -271,7 +271,10 @@ class Plugin:
     def preempt(
         self, state: CycleState, pod: Pod, victims_by_node: Mapping[str, tuple[PodInfo, ...]]
     ) -> Mapping[str, Any]:
-        """Strike nodes or victims from a preemption plan: asked by DefaultPreemption and by the preempt verb."""
+        """Strike nodes from a preemption plan: given the pods to evict by node name, give back the entries that may stay.
+
+        Asked by DefaultPreemption before it chooses, one plugin after another.
+        """
         raise NotImplementedError
 
 
