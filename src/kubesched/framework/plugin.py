@@ -271,8 +271,10 @@ class Plugin:
     def preempt(
         self, state: CycleState, pod: Pod, victims_by_node: Mapping[str, tuple[PodInfo, ...]]
     ) -> Mapping[str, Any]:
-        """Strike nodes from a preemption plan: given the pods to evict by node name, give back the entries that may stay.
+        """Strike nodes from a preemption plan: give back the entries that may stay.
 
+        Args:
+            victims_by_node: the pods to evict, by node name.
         Asked by DefaultPreemption before it chooses, one plugin after another.
         """
         raise NotImplementedError
