@@ -246,7 +246,10 @@ class Framework:
             what_if.add(inverse, pods)
         except PluginFault as failed:
             return FilterResult(nodes, [Rejections("", _failed_on(nodes, rows, failed.status)), *result.rejections])
-        statuses = what_if.filter().statuses()
+        found = what_if.filter()
+        if found.all_fit:
+            return result
+        statuses = found.statuses()
         rejected = np.flatnonzero(statuses.index)
         if not len(rejected):
             return result

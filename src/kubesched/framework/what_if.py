@@ -60,7 +60,10 @@ class WhatIf:
             return plain
         crowded = WhatIf(framework, self._state, self._pod, self.nodes, with_nominated=False)
         crowded.add(positions, pods)
-        statuses = crowded.filter().statuses()
+        found = crowded.filter()
+        if found.all_fit:
+            return plain
+        statuses = found.statuses()
         touched = np.zeros(len(self.nodes), dtype=np.bool_)
         touched[positions] = True
         values = np.where(touched, statuses.index, 0)
