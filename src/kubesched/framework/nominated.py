@@ -19,7 +19,7 @@ class NominatedPods:
         generation: grows with every change of what `pods` gives.
     """
 
-    __slots__ = ("_columns", "_generation", "_infos", "_known", "_place_of", "_pods", "_priorities", "_rows")
+    __slots__ = ("_columns", "_generation", "_infos", "_known", "_pods", "_priorities", "_rows")
 
     def __init__(
         self,
@@ -32,7 +32,6 @@ class NominatedPods:
         self._generation = generation
         self._known: tuple[int, int] | None = None
         self._infos: list[PodInfo] = []
-        self._place_of: dict[str, int] = {}  # by uid
         self._rows: IntVector = np.zeros(0, dtype=np.int64)
         self._priorities: IntVector = np.zeros(0, dtype=np.int64)
 
@@ -48,20 +47,19 @@ class NominatedPods:
         place[nodes.all_rows] = np.arange(len(nodes))
         positions = place[self._rows]
         counts = (positions >= 0) & (self._priorities >= incoming.priority)
-        itself = self._place_of.get(incoming.pod.uid)
-        if itself is not None:
-            counts[itself] = False
-        counting = np.flatnonzero(counts)
         infos = self._infos
+        uid = incoming.pod.metadata.uid
+        counting = np.array(
+            [i for i in np.flatnonzero(counts).tolist() if infos[i].pod.metadata.uid != uid], dtype=np.intp
+        )
         return positions[counting], PodBatch([infos[i] for i in counting.tolist()])
 
     def _refresh(self) -> None:
         known = (self._generation(), self._columns.node_log.generation)
         if known != self._known:
             row_of = self._columns.row_of
-            found = [(row_of[name], info) for name, info in self._pods() if name in row_of]
+            found = [(name, info) for name, info in self._pods() if name in row_of]
             self._infos = [info for _, info in found]
-            self._place_of = {info.pod.metadata.uid: i for i, info in enumerate(self._infos)}
-            self._rows = np.array([row for row, _ in found], dtype=np.int64)
+            self._rows = np.array([row_of[name] for name, _ in found], dtype=np.int64)
             self._priorities = np.array([info.priority for info in self._infos], dtype=np.int64)
             self._known = known

@@ -35,6 +35,10 @@ class Nominator:
         """Each node that has nominated pods, with them."""
         return ((node, tuple(pods.values())) for node, pods in self._by_node.items())
 
+    def pairs(self) -> list[tuple[str, QueuedPodInfo]]:
+        """Every nominated pod with its node."""
+        return [(node, info) for node, pods in self._by_node.items() for info in pods.values()]
+
     def pods_on(self, node_name: str) -> tuple[QueuedPodInfo, ...]:
         """The pods nominated to a node, in the order they were nominated."""
         pods = self._by_node.get(node_name)

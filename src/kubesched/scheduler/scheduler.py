@@ -140,7 +140,7 @@ class Scheduler:
         return pod.scheduler_name in self.frameworks
 
     def _nominations(self) -> list[tuple[str, PodInfo]]:
-        return [(name, self._pod_info(queued)) for name, pods in self.queue.nominator for queued in pods]
+        return [(name, self._pod_info(queued)) for name, queued in self.queue.nominator.pairs()]
 
     def _find_pod(self, pod: Pod) -> Pod | None:
         found = self.state.objects.get("Pod", pod.key)
