@@ -9,11 +9,11 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.config.decode_args import ArgsTypes, decode_args, has_args_kind
-from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME, with_defaults
+from kubesched.config.defaults import DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME, with_defaults
 from kubesched.config.documents import parse_document
 from kubesched.config.strict import StrictFault, convert, select_known, strict_error, yaml_faults
 from kubesched.config.type_meta import API_VERSION, KIND, check_registered, take_type_meta
-from kubesched.config.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginConfig
+from kubesched.config.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginConfig, Plugins
 from kubesched.errors import ConfigError
 
 __all__ = ["decode_configuration"]
@@ -22,9 +22,13 @@ _MAX_SHOWN: Final = 200  # characters of a text that is no configuration; upstre
 _MAX_LINES: Final = 3
 
 
-def decode_configuration(text: str, args_types: ArgsTypes) -> KubeSchedulerConfiguration:
+def decode_configuration(
+    text: str, args_types: ArgsTypes, *, default_plugins: bool = True
+) -> KubeSchedulerConfiguration:
     """Read the text and fill in the defaults.
 
+    Args:
+        default_plugins: whether the defaults have plugins, too.
     Raises:
         ConfigError: the text is no strictly well-formed configuration.
     """
@@ -37,7 +41,9 @@ def decode_configuration(text: str, args_types: ArgsTypes) -> KubeSchedulerConfi
     faults = [*yaml_faults(parsed), *unknown, *wrong_args]
     if faults:
         raise strict_error(faults)
-    complete = with_defaults(msgspec.structs.replace(configuration, profiles=profiles))
+    complete = with_defaults(
+        msgspec.structs.replace(configuration, profiles=profiles), DEFAULT_PLUGINS if default_plugins else Plugins()
+    )
     return msgspec.structs.replace(
         complete, profiles=tuple(_with_default_args(profile, args_types) for profile in complete.profiles)
     )

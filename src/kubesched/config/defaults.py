@@ -11,7 +11,6 @@ import msgspec
 from kubesched.config.merge import merge_plugins
 from kubesched.config.types import (
     KubeSchedulerConfiguration,
-    KubeSchedulerProfile,
     PluginEntry,
     Plugins,
     PluginSet,
@@ -66,14 +65,21 @@ ARGS_PLUGINS: Final = frozenset(
 """The plugins with a kind of arguments of their own, `<name>Args`; other in-tree plugins ignore theirs."""
 
 
-def with_defaults(configuration: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
-    """Fill in what an absent, empty or zero value stands for; plugin arguments are left to their own defaults."""
+def with_defaults(configuration: KubeSchedulerConfiguration, plugins: Plugins) -> KubeSchedulerConfiguration:
+    """Fill in what an absent, empty or zero value stands for; plugin arguments are left to their own defaults.
+
+    Args:
+        plugins: those that every profile starts with.
+    """
     election, client = configuration.leader_election, configuration.client_connection
     return msgspec.structs.replace(
         configuration,
         leader_election=_nonzero(election, [name for name in election.__struct_fields__ if name != "leader_elect"]),
         client_connection=_nonzero(client, ["content_type", "qps", "burst"]),
-        profiles=tuple(map(_complete_profile, configuration.profiles)),
+        profiles=tuple(
+            msgspec.structs.replace(profile, plugins=merge_plugins(plugins, profile.plugins))
+            for profile in configuration.profiles
+        ),
     )
 
 
@@ -81,7 +87,3 @@ def _nonzero(value: T, names: Sequence[str]) -> T:
     """The value with the defaults of its type where one of the named fields is zero or empty."""
     default = type(value)()
     return msgspec.structs.replace(value, **{name: getattr(value, name) or getattr(default, name) for name in names})
-
-
-def _complete_profile(profile: KubeSchedulerProfile) -> KubeSchedulerProfile:
-    return msgspec.structs.replace(profile, plugins=merge_plugins(DEFAULT_PLUGINS, profile.plugins))

@@ -26,7 +26,10 @@ class Readable(Protocol):
 
 
 def load_configuration(
-    source: str | bytes | Readable | None, *, args_types: Mapping[str, type[PluginArgs]]
+    source: str | bytes | Readable | None,
+    *,
+    args_types: Mapping[str, type[PluginArgs]],
+    default_plugins: bool = True,
 ) -> KubeSchedulerConfiguration:
     """Read a KubeSchedulerConfiguration v1, fill in upstream's defaults, and check it.
 
@@ -34,6 +37,8 @@ def load_configuration(
         source: YAML or JSON, as text or as a file; None stands for the default configuration.
         args_types: the Args class of every plugin that is known, by the plugin's name. Arguments of other plugins are
             kept as they are. Only the names that the configuration uses are looked up.
+        default_plugins: whether profiles start with upstream's default plugins; without them they have what the file
+            enables.
     Raises:
         InputError: the file cannot be read.
         ConfigError: the configuration does not hold. The text begins with kube-scheduler's own where it has one; our
@@ -41,7 +46,7 @@ def load_configuration(
     """
     text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else _text_of(source)
     try:
-        configuration = decode_configuration(text, args_types)
+        configuration = decode_configuration(text, args_types, default_plugins=default_plugins)
         if errors := validate(configuration):
             raise config_error(errors)
     except ConfigError as error:

@@ -11,9 +11,9 @@ from kubesched.framework.actions import (
     WriteObject,
 )
 from kubesched.framework.added_plugins import enable_loaded
-from kubesched.framework.answers import PluginFault, checked, fault, in_one_line
+from kubesched.framework.answers import PluginFault, checked, fault, fault_text, in_one_line
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
-from kubesched.framework.cycle_state import BindingNotes, CycleState
+from kubesched.framework.cycle_state import BindingNotes, CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
@@ -21,6 +21,7 @@ from kubesched.framework.framework import Framework, PreFiltered, Scores
 from kubesched.framework.handle import Clock, Handle, Logger
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
+from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile, build_profiles
 from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
 from kubesched.framework.status import Code, PreFilterResult, Status, Wait
@@ -41,6 +42,7 @@ __all__ = [
     "Code",
     "ColumnCache",
     "CycleState",
+    "DeadlineExceeded",
     "Decision",
     "DeletePod",
     "DependsOn",
@@ -79,6 +81,8 @@ __all__ = [
     "default_normalize",
     "enable_loaded",
     "fault",
+    "fault_text",
     "fit_error",
     "in_one_line",
+    "strike_nodes",
 ]

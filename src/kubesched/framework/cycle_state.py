@@ -1,12 +1,17 @@
 """What plugins remember between the hooks of one scheduling cycle."""
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from kubesched.state import PodInfo
 
-__all__ = ["BindingNotes", "CycleState"]
+__all__ = ["BindingNotes", "CycleState", "DeadlineExceeded"]
 
 DataT = TypeVar("DataT")
+
+
+class DeadlineExceeded(BaseException):
+    """The time of an attempt is over. No Exception, so that nobody takes it for a plugin's fault and goes on."""
 
 
 class BindingNotes:
@@ -37,9 +42,11 @@ class CycleState:
         binding: what to say with the binding.
         skip_filter, skip_score: plugins whose PreFilter (PreScore) said Skip.
         pods_to_activate: pods to be tried again right after this one; plugins fill it.
+        checkpoint: called between hooks, and now and then in a rule written per node; raises DeadlineExceeded when the
+            time is over. None where nobody waits.
     """
 
-    __slots__ = ("_data", "binding", "pod", "pods_to_activate", "skip_filter", "skip_score")
+    __slots__ = ("_data", "binding", "checkpoint", "pod", "pods_to_activate", "skip_filter", "skip_score")
 
     def __init__(self, pod: PodInfo) -> None:
         self.pod = pod
@@ -47,6 +54,7 @@ class CycleState:
         self.skip_filter: set[str] = set()
         self.skip_score: set[str] = set()
         self.pods_to_activate: dict[str, object] = {}
+        self.checkpoint: Callable[[], None] | None = None
         self._data: dict[type, object] = {}
 
     def write(self, data: object) -> None:
@@ -71,5 +79,6 @@ class CycleState:
         twin.binding = self.binding
         twin.skip_filter = set(self.skip_filter)
         twin.skip_score = set(self.skip_score)
+        twin.checkpoint = self.checkpoint
         twin._data = dict(self._data)
         return twin

@@ -138,7 +138,10 @@ class Framework:
         """Ask every PreFilter plugin once."""
         result = PreFiltered()
         rejected: Status | None = None
+        checkpoint = state.checkpoint
         for _, name, hook in self._pre_filter:
+            if checkpoint is not None:
+                checkpoint()
             try:
                 answer: object = hook(state, pod, nodes)
             except Exception as error:
@@ -192,9 +195,12 @@ class Framework:
         rejections: list[Rejections] = []
         skip = state.skip_filter
         survivors: np.ndarray[Any, Any] | None = None  # rows that passed so far, found when a rule wants only those
+        checkpoint = state.checkpoint
         for rule in self._filters:
             if rule.name in skip:
                 continue
+            if checkpoint is not None:
+                checkpoint()
             try:
                 if is_whole and rule.is_kept:
                     column = self.cache.verdicts(rule, state, pod)
@@ -318,9 +324,12 @@ class Framework:
         self._run_pre_score(state, pod, feasible)
         varying: IntVector | None = None
         skip = state.skip_score
+        checkpoint = state.checkpoint
         for rule in self._scores:
             if rule.name in skip:
                 continue
+            if checkpoint is not None:
+                checkpoint()
             one = self._score_rule(rule, state, pod, feasible, is_whole)
             if rule.weight != 1:
                 one = one * rule.weight
@@ -333,7 +342,10 @@ class Framework:
         return scores
 
     def _run_pre_score(self, state: CycleState, pod: Pod, feasible: Nodes) -> None:
+        checkpoint = state.checkpoint
         for _, name, hook in self._pre_score:
+            if checkpoint is not None:
+                checkpoint()
             try:
                 status = hook(state, pod, feasible)
             except Exception as error:

@@ -1,5 +1,7 @@
 """Rules written per node, run over the rows of a table as if they had been written over columns."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from kubesched.api import Pod
@@ -13,6 +15,8 @@ from kubesched.state import NodeInfo, Nodes
 __all__ = ["lifted_filter", "lifted_score"]
 
 _INT64 = 2**63
+_ROWS_BETWEEN_LOOKS = 256
+"""Rows between two looks at the clock."""
 
 
 def lifted_filter(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
@@ -25,13 +29,24 @@ def lifted_filter(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> 
     numbers: dict[Status, int] = {}
     node = NodeInfo(nodes, 0)
     ask = plugin.filter
-    for position in range(len(nodes)):
-        node._move_to(position)
-        status = ask(state, pod, node)
-        if status is Status.SUCCESS:
-            continue
-        values[position] = numbers.setdefault(_rejection(status), len(numbers) + 1)
+    for rows in _portions(state, len(nodes)):
+        for position in rows:
+            node._move_to(position)
+            status = ask(state, pod, node)
+            if status is Status.SUCCESS:
+                continue
+            values[position] = numbers.setdefault(_rejection(status), len(numbers) + 1)
     return Verdicts(values, list(numbers))
+
+
+def _portions(state: CycleState, n_rows: int) -> Iterator[range]:
+    """All rows; where somebody waits, in portions with a look at the clock before each."""
+    if state.checkpoint is None:
+        yield range(n_rows)
+        return
+    for start in range(0, n_rows, _ROWS_BETWEEN_LOOKS):
+        state.checkpoint()
+        yield range(start, min(start + _ROWS_BETWEEN_LOOKS, n_rows))
 
 
 def _rejection(answer: object) -> Status:
@@ -49,9 +64,10 @@ def lifted_score(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> I
     scores = []
     node = NodeInfo(nodes, 0)
     ask = plugin.score
-    for position in range(len(nodes)):
-        node._move_to(position)
-        scores.append(_int64(ask(state, pod, node)))
+    for rows in _portions(state, len(nodes)):
+        for position in rows:
+            node._move_to(position)
+            scores.append(_int64(ask(state, pod, node)))
     return np.array(scores, dtype=np.int64)
 
 

@@ -52,25 +52,30 @@ class Profile:
         self.plugins = plugins
 
 
-def build_profiles(configuration: KubeSchedulerConfiguration, registry: Registry) -> tuple[Profile, ...]:
+def build_profiles(
+    configuration: KubeSchedulerConfiguration, registry: Registry, *, whole: bool = True
+) -> tuple[Profile, ...]:
     """Build the plugins of every profile and put them in order.
 
     Args:
         configuration: complete and valid, as `load_configuration` gives it.
+        whole: whether the profiles are to schedule by themselves, and so need a queue sort plugin, the same one in all,
+            and a bind plugin.
     Returns: one Profile for each of the configuration's, in its order.
     Raises:
         ConfigError: the configuration asks for something that its plugins do not give.
         PluginDefinitionError: a plugin of an installed package does not load.
     """
-    configuration = _with_ignored_resources(configuration)
+    if whole:
+        configuration = _with_ignored_resources(configuration)
     profiles = []
     for i, written in enumerate(configuration.profiles):
         try:
-            profiles.append(_build_profile(written, configuration.percentage_of_nodes_to_score, registry, i))
+            profiles.append(_build_profile(written, configuration.percentage_of_nodes_to_score, registry, i, whole))
         except ConfigError as error:
             prefix = f"initializing profiles: creating profile for scheduler name {written.scheduler_name}: "
             raise ConfigError(f"{prefix}{error}") from None
-    for written in configuration.profiles[1:]:
+    for written in configuration.profiles[1:] if whole else ():
         _check_queue_sort(written, configuration.profiles[0], profiles)
     return tuple(profiles)
 
@@ -104,11 +109,14 @@ def _with_ignored(entries: tuple[PluginConfig, ...], ignored: tuple[str, ...]) -
     )
 
 
-def _build_profile(written: KubeSchedulerProfile, percentage: int, registry: Registry, number: int) -> Profile:
+def _build_profile(
+    written: KubeSchedulerProfile, percentage: int, registry: Registry, number: int, whole: bool
+) -> Profile:
     where = f"profiles[{number}].plugins"
     built = _build_plugins(written, registry)
     named = expand_points(written.plugins, registry, where)
-    _check_queue_sort_and_bind(written.scheduler_name, named, where)
+    if whole:
+        _check_queue_sort_and_bind(written.scheduler_name, named, where)
     weights = score_weights(written.plugins, registry, where)
     return Profile(
         written.scheduler_name,

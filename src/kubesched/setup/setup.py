@@ -62,20 +62,24 @@ def set_up(
     configuration: ConfigurationLike | Setup | Profiles = None,
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+    *,
+    default_plugins: bool = True,
 ) -> Setup:
     """Build the profiles of a configuration; arguments and faults as for load_configuration.
 
     Args:
         configuration: a Setup is given back as it is; profiles get the rest of the default configuration.
+        default_plugins: without them, profiles have what the file enables and `plugins`: what runs beside a scheduler
+            that has the defaults.
     """
     if isinstance(configuration, Setup):
         return configuration
     if isinstance(configuration, Sequence) and not isinstance(configuration, str | bytes):
         return Setup(KubeSchedulerConfiguration(), tuple(configuration))
     registry = find_plugins(plugins)
-    loaded = _load(configuration, registry, plugin_args)
+    loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins)
     try:
-        return Setup(loaded, build_profiles(loaded, registry))
+        return Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
     except ConfigError as error:
         if isinstance(configuration, str | os.PathLike):
             raise ConfigError(f"{error}\n  in {os.fspath(configuration)}") from None
@@ -83,10 +87,10 @@ def set_up(
 
 
 def _load(
-    source: ConfigurationLike, registry: Registry, plugin_args: Mapping[str, ArgsLike]
+    source: ConfigurationLike, registry: Registry, plugin_args: Mapping[str, ArgsLike], *, default_plugins: bool = True
 ) -> KubeSchedulerConfiguration:
     args = read_args(plugin_args, registry)
     if not isinstance(source, KubeSchedulerConfiguration):
         text = Path(source) if isinstance(source, str | os.PathLike) else source
-        source = read_configuration(text, args_types=registry.args_types)
+        source = read_configuration(text, args_types=registry.args_types, default_plugins=default_plugins)
     return enable_loaded(source, registry, args)

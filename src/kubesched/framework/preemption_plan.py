@@ -1,0 +1,38 @@
+"""Asking the plugins that may strike nodes from a preemption plan."""
+
+from collections.abc import Iterable, Mapping
+
+from kubesched.api import Pod
+from kubesched.framework.answers import PluginFault, fault, nonsense
+from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.plugin import Plugin
+from kubesched.state import PodInfo
+
+__all__ = ["strike_nodes"]
+
+Plan = Mapping[str, tuple[PodInfo, ...]]
+
+
+def strike_nodes(plugins: Iterable[Plugin], state: CycleState, pod: Pod, plan: Plan) -> Plan:
+    """Ask one plugin after another which nodes of the plan may stay.
+
+    Args:
+        plan: node name -> the pods to evict there.
+    Returns: the entries that all of them left, unchanged.
+    Raises:
+        PluginFault: a plugin raised, or gave back something that is no mapping.
+    """
+    for plugin in plugins:
+        if not plan:
+            break
+        if state.checkpoint is not None:
+            state.checkpoint()
+        what = f'running preempt of plugin "{plugin.name}"'
+        try:
+            kept = plugin.preempt(state, pod, plan)
+        except Exception as error:  # a plugin may do anything
+            raise PluginFault(fault(what, error).by(plugin.name)) from error
+        if not isinstance(kept, Mapping):
+            raise PluginFault(nonsense(what, kept, "a mapping by node name").by(plugin.name))
+        plan = {name: victims for name, victims in plan.items() if kept.get(name)}
+    return plan
