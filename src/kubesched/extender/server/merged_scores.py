@@ -1,0 +1,38 @@
+"""One score of 0..10 from the scores of several plugins.
+
+kube-scheduler multiplies an extender's score by 10 and by the extender's weight. With the sum of the plugins' weights
+as that weight, what it adds is the weighted total of the plugins, rounded to tenths of its range.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from kubesched.engine import IntVector
+from kubesched.framework import Profile
+
+__all__ = ["extender_scores", "extender_weight"]
+
+_SAFE_WEIGHT = 2**55
+
+
+def extender_weight(profiles: Iterable[Profile]) -> int:
+    """The weight that kube-scheduler is to give the extender: the largest sum of score weights of a profile."""
+    sums = (sum(profile.weights[plugin.name] for plugin in profile.points["score"]) for profile in profiles)
+    return max(sums, default=0)
+
+
+def extender_scores(totals: IntVector, weight: int) -> list[int]:
+    """Weighted totals, 0..100 * weight, as scores of 0..10.
+
+    Args:
+        totals: (nodes,) int64.
+        weight: the extender's.
+    Rule: (2 * total + 10 * weight) // (20 * weight): to the nearest, halves up.
+    """
+    if weight <= 0:
+        return [0] * len(totals)
+    if weight > _SAFE_WEIGHT:
+        return [(2 * total + 10 * weight) // (20 * weight) for total in totals.tolist()]
+    scores: list[int] = np.floor_divide(2 * totals + 10 * weight, 20 * weight).tolist()
+    return scores

@@ -1,0 +1,91 @@
+"""Which nodes of a filter request pass, and why the others do not, in the two maps of the protocol."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.extender.server.requested_nodes import RequestedNodes
+from kubesched.framework import Code, CycleState, FilterResult, Framework, PluginFault, Status
+
+__all__ = ["NodeVerdicts", "judge"]
+
+_UNKNOWN: Final = "kubesched: the node is not in the extender's cache yet"
+_ABSENT: Final = "node(s) didn't satisfy plugin(s) [{}]"
+
+
+class NodeVerdicts(msgspec.Struct):
+    """The nodes of a request, told apart.
+
+    Attributes:
+        kept: positions among the request's known nodes of those that pass, ascending; None for all.
+        failed: node name -> why, where evicting pods may help.
+        unresolvable: node name -> why, where it cannot.
+    """
+
+    kept: list[int] | None
+    failed: dict[str, str]
+    unresolvable: dict[str, str]
+
+    @classmethod
+    def all_pass(cls, nodes: RequestedNodes) -> "NodeVerdicts":
+        """Every node that is known passes."""
+        return cls(None, {}, dict.fromkeys(nodes.unknown, _UNKNOWN))
+
+    def reject(self, names: Sequence[str], status: Status, *, preemption_helps: bool) -> None:
+        """File nodes under a rejection.
+
+        Args:
+            preemption_helps: whether UNSCHEDULABLE is passed on as such. kube-scheduler's dry run does not ask filter
+                extenders again, so a node that only we reject looks free to it, and preemption fails on it.
+        """
+        is_helped = preemption_helps and status.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        (self.failed if is_helped else self.unresolvable).update(dict.fromkeys(names, status.message))
+
+
+def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, *, preemption_helps: bool) -> NodeVerdicts:
+    """Ask the PreFilter and Filter plugins of a profile about every node of a request.
+
+    Raises:
+        DeadlineExceeded: the time was over first.
+        PluginFault: a plugin failed, which ends the pod's attempt.
+    """
+    verdicts = NodeVerdicts.all_pass(nodes)
+    before = framework.run_pre_filter(state, state.pod.pod, nodes.table)
+    if before.status.is_rejected:
+        verdicts.kept = []
+        verdicts.reject(nodes.names, before.status, preemption_helps=preemption_helps)
+        return verdicts
+    if not before.status.is_success:
+        raise PluginFault(before.status)
+    names, table = nodes.names, nodes.table
+    if before.node_names is not None:
+        verdicts.kept = _narrow(verdicts, names, before.node_names, before.narrowed_by)
+        names = [names[i] for i in verdicts.kept]
+        table = table.select(np.array(verdicts.kept, dtype=np.intp))
+    result = framework.run_filter(state, state.pod.pod, table, is_whole=False)
+    if not result.all_fit:
+        passed = _sort_out(verdicts, result, names, preemption_helps)
+        verdicts.kept = passed if verdicts.kept is None else [verdicts.kept[i] for i in passed]
+    return verdicts
+
+
+def _narrow(verdicts: NodeVerdicts, names: Sequence[str], chosen: frozenset[str], by: Sequence[str]) -> list[int]:
+    """Leave the nodes that PreFilter plugins chose."""
+    absent = Status.unresolvable(_ABSENT.format(" ".join(sorted(by))))
+    verdicts.reject([name for name in names if name not in chosen], absent, preemption_helps=False)
+    return [i for i, name in enumerate(names) if name in chosen]
+
+
+def _sort_out(verdicts: NodeVerdicts, result: FilterResult, names: Sequence[str], preemption_helps: bool) -> list[int]:
+    """File every rejected node under what was said of it. Returns: the positions of the others."""
+    statuses = result.statuses()
+    failure = statuses.failure()
+    if failure is not None:
+        raise PluginFault(failure)
+    for number, status in enumerate(statuses.distinct[1:], 1):
+        rejected = [names[i] for i in np.flatnonzero(statuses.index == number).tolist()]
+        verdicts.reject(rejected, status, preemption_helps=preemption_helps)
+    passed: list[int] = np.flatnonzero(statuses.index == 0).tolist()
+    return passed

@@ -1,0 +1,64 @@
+"""The pods of requests: the incoming pod, decoded once although several calls carry it, and victims."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from kubesched.api import Pod
+from kubesched.errors import ExtenderError, ObjectError
+from kubesched.extender.wire import MetaPod
+from kubesched.snapshot import decode_known
+from kubesched.state import ClusterState, PodInfo
+
+__all__ = ["RequestedPods"]
+
+_N_KEPT: Final = 256  # filter and prioritize of one pod come right after each other
+
+
+class RequestedPods:
+    """Turns the pods of requests into what plugins read."""
+
+    def __init__(self, state: ClusterState, *, is_watched: bool) -> None:
+        self._state = state
+        self._is_watched = is_watched
+        self._kept: OrderedDict[bytes, PodInfo] = OrderedDict()
+
+    def info(self, raw: msgspec.Raw | bytes, *, keep: bool = True) -> PodInfo:
+        """A pod of a request.
+
+        Args:
+            keep: whether the same bytes are likely to come again soon.
+        Raises:
+            ExtenderError: it is no pod.
+        """
+        json = bytes(raw)
+        found = self._kept.get(json)
+        if found is not None:
+            self._kept.move_to_end(json)
+            return found
+        try:
+            pod = decode_known("Pod", json)
+        except (ObjectError, RecursionError) as error:
+            raise ExtenderError(f"Pod: {error}") from error
+        assert isinstance(pod, Pod)
+        info = self._state.pod_info(pod)
+        if keep:
+            self._kept[json] = info
+            if len(self._kept) > _N_KEPT:
+                self._kept.popitem(last=False)
+        return info
+
+    def placed(self, pods: Iterable[MetaPod]) -> tuple[PodInfo, ...]:
+        """Pods by uid. One that has left since is left out: nobody has to evict it any more.
+
+        Raises:
+            ExtenderError: there is no watch to look them up in.
+        """
+        if not self._is_watched:
+            raise ExtenderError(
+                "the request has victims by uid only, and this extender watches no cluster to look them up in; start "
+                "it with --kubeconfig, or set nodeCacheCapable: false in kube-scheduler's configuration"
+            )
+        return tuple(info for pod in pods if (info := self._state.placed(pod.uid)) is not None)

@@ -1,0 +1,224 @@
+"""filter, prioritize and preempt: a request's body in, the answer's body out, no waiting in between.
+
+Every call stands alone: filter runs PreFilter and Filter, prioritize runs PreFilter, PreScore, Score and
+NormalizeScore, preempt asks the plugins that may strike nodes. What a plugin gets wrong becomes an answer that
+kube-scheduler shows to the pod's owner; no call raises.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import msgspec
+
+from kubesched.errors import ExtenderError
+from kubesched.extender.server.merged_scores import extender_scores, extender_weight
+from kubesched.extender.server.node_verdicts import NodeVerdicts, judge
+from kubesched.extender.server.requested_nodes import NodeSource, RequestedNodes
+from kubesched.extender.server.requested_pods import RequestedPods
+from kubesched.extender.wire import (
+    MetaPod,
+    MetaVictims,
+    PreemptionArgs,
+    filter_answer_error,
+    filter_answer_names,
+    filter_answer_nodes,
+    parse_extender_args,
+    parse_preemption_args,
+    preemption_answer,
+    prioritize_answer,
+)
+from kubesched.framework import CycleState, DeadlineExceeded, FilterResult, Framework, PluginFault, strike_nodes
+from kubesched.state import PodInfo
+
+__all__ = ["Answer", "Checkpoint", "Verbs"]
+
+Checkpoint = Callable[[], None]
+"""Raises DeadlineExceeded when the time of a call is over."""
+
+_FAILED: Final = 500
+
+
+class Answer(msgspec.Struct):
+    """What goes back, and what is worth knowing of it.
+
+    Attributes:
+        pieces: the body.
+        status: of HTTP; anything but 200 only where the protocol has no other way to report a failure.
+        pod: namespace/name, as far as it is known.
+        n_offered, n_kept: nodes in the request, and nodes that the answer lets through.
+        error: why there is no proper answer.
+        plugin: whose fault that is, if a plugin's.
+        is_late: whether the time was over.
+    """
+
+    pieces: list[bytes] = []
+    status: int = 200
+    pod: str = ""
+    n_offered: int = 0
+    n_kept: int = 0
+    error: str = ""
+    plugin: str = ""
+    is_late: bool = False
+
+
+class Verbs:
+    """The plugins of all profiles, behind the calls of a kube-scheduler.
+
+    Attributes:
+        weight: of the extender in kube-scheduler's configuration.
+    """
+
+    def __init__(
+        self,
+        frameworks: Mapping[str, Framework],
+        nodes: NodeSource,
+        pods: RequestedPods,
+        *,
+        preemption_helps: bool = False,
+        allow_on_timeout: bool = False,
+    ) -> None:
+        """Serve profiles.
+
+        Args:
+            frameworks: by scheduler name; the first one also serves pods of other names.
+            preemption_helps: whether a plugin's UNSCHEDULABLE is passed on as such although no plugin has a say in
+                preemption.
+            allow_on_timeout: let all nodes pass when the time is over, instead of failing the attempt.
+        """
+        self._frameworks = frameworks
+        self._default = next(iter(frameworks.values()))
+        self._nodes = nodes
+        self._pods = pods
+        self._preemption_helps = preemption_helps
+        self._allow_on_timeout = allow_on_timeout
+        self.weight = extender_weight(framework.profile for framework in frameworks.values())
+
+    def framework_of(self, scheduler_name: str) -> Framework:
+        """The profile that serves pods of a scheduler name: its own, else the only or first one."""
+        return self._frameworks.get(scheduler_name, self._default)
+
+    def filter(self, body: bytes, checkpoint: Checkpoint) -> Answer:
+        """Answer a filter request; a failure is an answer whose Error says it."""
+        answer = Answer()
+        nodes: RequestedNodes | None = None
+        try:
+            framework, state, nodes = self._call(body, answer, checkpoint)
+            helps = self._preemption_helps or bool(framework.handle.preempt_plugins)
+            _fill_in(answer, nodes, judge(framework, state, nodes, preemption_helps=helps))
+        except (DeadlineExceeded, ExtenderError, PluginFault) as error:
+            _note(answer, error)
+            if answer.is_late and nodes is not None and self._allow_on_timeout:
+                _fill_in(answer, nodes, NodeVerdicts.all_pass(nodes))
+            else:
+                answer.pieces = [filter_answer_error(answer.error)]
+        return answer
+
+    def prioritize(self, body: bytes, checkpoint: Checkpoint) -> Answer:
+        """Answer a prioritize request. kube-scheduler drops the scores of a call that fails, in silence."""
+        answer = Answer()
+        try:
+            framework, state, nodes = self._call(body, answer, checkpoint)
+            scores = self._scores(framework, state, nodes)
+            names = nodes.names
+            if nodes.unknown:
+                names, scores = [*names, *nodes.unknown], [*scores, *[0] * len(nodes.unknown)]
+            answer.pieces = [prioritize_answer(names, scores)]
+            answer.n_kept = answer.n_offered
+        except (DeadlineExceeded, ExtenderError, PluginFault) as error:
+            _fail(answer, error)
+        return answer
+
+    def _scores(self, framework: Framework, state: CycleState, nodes: RequestedNodes) -> list[int]:
+        before = framework.run_pre_filter(state, state.pod.pod, nodes.table)
+        if before.status.is_rejected or not framework.has_scores or not nodes.names:
+            return [0] * len(nodes.names)
+        if not before.status.is_success:
+            raise PluginFault(before.status)
+        scores = framework.run_score(state, state.pod.pod, FilterResult(nodes.table, []), is_whole=False)
+        return extender_scores(scores.total, self.weight)
+
+    def preempt(self, body: bytes, checkpoint: Checkpoint) -> Answer:
+        """Answer a preempt request: the nodes that stay candidates, with their victims by uid in either mode."""
+        answer = Answer()
+        try:
+            args = parse_preemption_args(body)
+            state = self._cycle_state(args.pod, answer, checkpoint)
+            plan, meta = self._plan(args)
+            answer.n_offered = len(plan)
+            framework = self.framework_of(state.pod.pod.spec.scheduler_name)
+            kept = strike_nodes(framework.handle.preempt_plugins, state, state.pod.pod, plan)
+            answer.n_kept = len(kept)
+            answer.pieces = [preemption_answer({name: meta[name] for name in kept})]
+        except (DeadlineExceeded, ExtenderError, PluginFault) as error:
+            _fail(answer, error)
+        return answer
+
+    def _plan(self, args: PreemptionArgs) -> tuple[dict[str, tuple[PodInfo, ...]], dict[str, MetaVictims]]:
+        """The victims of every node that has some: as pods for the plugins, by uid for the answer.
+
+        Raises:
+            ExtenderError: the request has no victims, or victims that are not known.
+        """
+        if args.meta_victims is not None:
+            known = {name: self._pods.placed(victims.pods) for name, victims in args.meta_victims.items()}
+            return {name: infos for name, infos in known.items() if infos}, args.meta_victims
+        if args.victims is None:
+            raise ExtenderError(
+                "the request has neither NodeNameToVictims nor NodeNameToMetaVictims; one of them says whom to evict"
+            )
+        plan, meta = {}, {}
+        for name, victims in args.victims.items():
+            if victims.pods:
+                plan[name] = tuple(self._pods.info(raw, keep=False) for raw in victims.pods)
+                uids = tuple(MetaPod(info.pod.uid) for info in plan[name])
+                meta[name] = MetaVictims(uids, victims.n_pdb_violations)
+        return plan, meta
+
+    def _call(
+        self, body: bytes, answer: Answer, checkpoint: Checkpoint
+    ) -> tuple[Framework, CycleState, RequestedNodes]:
+        """Find profile, pod and nodes of a filter or prioritize request.
+
+        Raises:
+            DeadlineExceeded: the request has waited too long.
+            ExtenderError: it does not say what it is about.
+        """
+        checkpoint()
+        args = parse_extender_args(body)
+        state = self._cycle_state(args.pod, answer, checkpoint)
+        nodes = self._nodes.of(args)
+        answer.n_offered = nodes.n
+        return self.framework_of(state.pod.pod.spec.scheduler_name), state, nodes
+
+    def _cycle_state(self, raw: msgspec.Raw, answer: Answer, checkpoint: Checkpoint) -> CycleState:
+        info = self._pods.info(raw)
+        answer.pod = info.pod.key
+        state = CycleState(info)
+        state.checkpoint = checkpoint
+        return state
+
+
+def _fill_in(answer: Answer, nodes: RequestedNodes, verdicts: NodeVerdicts) -> None:
+    """The filter answer in the form of the request."""
+    kept, failed, unresolvable = verdicts.kept, verdicts.failed, verdicts.unresolvable
+    answer.n_kept = len(nodes.names) if kept is None else len(kept)
+    if nodes.raws is not None:
+        raws = nodes.raws if kept is None else [nodes.raws[i] for i in kept]
+        answer.pieces = filter_answer_nodes(raws, failed, unresolvable)
+    else:
+        names = nodes.names if kept is None else [nodes.names[i] for i in kept]
+        answer.pieces = [filter_answer_names(names, failed, unresolvable)]
+
+
+def _fail(answer: Answer, error: DeadlineExceeded | ExtenderError | PluginFault) -> None:
+    """A failed call where the protocol has no field for an error."""
+    _note(answer, error)
+    answer.status = _FAILED
+    answer.pieces = [f"{answer.error}\n".encode()]
+
+
+def _note(answer: Answer, error: DeadlineExceeded | ExtenderError | PluginFault) -> None:
+    answer.error = str(error)
+    answer.is_late = isinstance(error, DeadlineExceeded)
+    if isinstance(error, PluginFault):
+        answer.plugin = error.status.plugin

@@ -1,0 +1,320 @@
+"""The scheduler extender protocol as bytes: requests in, answers out, for both ends of the wire.
+
+Keys are Go field names without regard to case, because extender/v1 has no JSON tags; what we write has the Go names.
+Nodes and pods stay raw slices of the body until somebody asks for them, so that a node in an answer is, byte for byte,
+the node of the request. Rule: k8s.io/kube-scheduler v0.36 extender/v1, sent and accepted since v1.2; lower-case keys
+and `nodeToVictims` come from callers that used the tagged types of v1.16 and older.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from kubesched.errors import ExtenderError
+
+__all__ = [
+    "BindingArgs",
+    "ExtenderArgs",
+    "HostPriority",
+    "MetaPod",
+    "MetaVictims",
+    "PreemptionArgs",
+    "Victims",
+    "binding_answer",
+    "filter_answer_error",
+    "filter_answer_names",
+    "filter_answer_nodes",
+    "parse_binding_args",
+    "parse_extender_args",
+    "parse_names",
+    "parse_preemption_args",
+    "preemption_answer",
+    "prioritize_answer",
+]
+
+T = TypeVar("T")
+Raw = msgspec.Raw
+
+_NULL: Final = b"null"
+_ALIASES: Final = {"nodetovictims": "nodenametovictims"}  # the tagged type of v1.11 to v1.16 called it so
+
+
+class ExtenderArgs(msgspec.Struct, frozen=True):
+    """The request of filter and prioritize.
+
+    Attributes:
+        pod: the pod's JSON.
+        nodes: the JSON of each node, in the request's order; None where the request has names only.
+        names: the JSON list of node names; None where the request has none.
+    """
+
+    pod: Raw
+    nodes: list[Raw] | None
+    names: bytes | None
+
+
+class MetaPod(msgspec.Struct, frozen=True, gc=False, rename={"uid": "UID"}):
+    """A victim by uid."""
+
+    uid: str = ""
+
+
+class MetaVictims(msgspec.Struct, frozen=True, rename={"pods": "Pods", "n_pdb_violations": "NumPDBViolations"}):
+    """The victims of one node by uid."""
+
+    pods: tuple[MetaPod, ...] = ()
+    n_pdb_violations: int = 0
+
+
+class Victims(msgspec.Struct, frozen=True, rename={"pods": "Pods", "n_pdb_violations": "NumPDBViolations"}):
+    """The victims of one node as whole pods, each its JSON."""
+
+    pods: tuple[Raw, ...] = ()
+    n_pdb_violations: int = 0
+
+
+class PreemptionArgs(msgspec.Struct, frozen=True):
+    """The request of preempt: one of the two maps, the other is None.
+
+    Attributes:
+        pod: the preemptor's JSON.
+        victims, meta_victims: by node name, in the request's order.
+    """
+
+    pod: Raw
+    victims: dict[str, Victims] | None
+    meta_victims: dict[str, MetaVictims] | None
+
+
+class BindingArgs(msgspec.Struct, frozen=True):
+    """The request of bind."""
+
+    pod_name: str = ""
+    pod_namespace: str = ""
+    pod_uid: str = ""
+    node: str = ""
+
+
+class HostPriority(msgspec.Struct, frozen=True, gc=False, rename={"host": "Host", "score": "Score"}):
+    """The score of one node, 0..10."""
+
+    host: str
+    score: int
+
+
+# --- requests ---
+
+
+class _GoNodeList(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    metadata: Raw = Raw(_NULL)
+    items: list[Raw] | None = None
+
+
+class _GoArgs(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """Exactly what kube-scheduler sends: the quick way; anything else is read key by key."""
+
+    Pod: Raw
+    Nodes: _GoNodeList | None
+    NodeNames: Raw
+
+
+_GO_ARGS: Final = msgspec.json.Decoder(_GoArgs)
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Raw])
+_RAWS: Final = msgspec.json.Decoder(list[Raw] | None)
+_NAMES: Final = msgspec.json.Decoder(list[str])
+_TEXT: Final = msgspec.json.Decoder(str | None)
+_INT: Final = msgspec.json.Decoder(int | None)
+_PAIRS: Final = json.JSONDecoder(object_pairs_hook=list)
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+def parse_extender_args(body: bytes | bytearray | memoryview) -> ExtenderArgs:
+    """Read the body of a filter or prioritize request.
+
+    Raises:
+        ExtenderError: it is no ExtenderArgs; the message says where.
+    """
+    try:
+        go = _GO_ARGS.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _parse_args_by_key(body)
+    names = bytes(go.NodeNames)
+    nodes = None if go.Nodes is None else go.Nodes.items or []
+    return ExtenderArgs(_pod(go.Pod), nodes, None if names == _NULL else names)
+
+
+def parse_names(names: bytes) -> list[str]:
+    """Read the list of names of ExtenderArgs.
+
+    Raises:
+        ExtenderError: it is no list of texts.
+    """
+    return _decoded(_NAMES.decode, names, "NodeNames", "a list of texts")
+
+
+def parse_preemption_args(body: bytes | bytearray | memoryview) -> PreemptionArgs:
+    """Read the body of a preempt request.
+
+    Raises:
+        ExtenderError: it is no ExtenderPreemptionArgs; the message says where.
+    """
+    fields = _fields(body, "ExtenderPreemptionArgs")
+    victims = _entries(fields, "nodenametovictims", "NodeNameToVictims")
+    meta = _entries(fields, "nodenametometavictims", "NodeNameToMetaVictims")
+    return PreemptionArgs(
+        _pod(fields.get("pod", Raw(_NULL))),
+        None if victims is None else _by_node(_victims, victims, "NodeNameToVictims"),
+        None if meta is None else _by_node(_meta_victims, meta, "NodeNameToMetaVictims"),
+    )
+
+
+def parse_binding_args(body: bytes | bytearray | memoryview) -> BindingArgs:
+    """Read the body of a bind request.
+
+    Raises:
+        ExtenderError: it is no ExtenderBindingArgs, or does not say which pod goes where.
+    """
+    fields = _fields(body, "ExtenderBindingArgs")
+    found = {
+        key: _decoded(_TEXT.decode, fields.get(key.lower(), Raw(_NULL)), key, "a text") or ""
+        for key in ("PodName", "PodNamespace", "PodUID", "Node")
+    }
+    if missing := [key for key in ("PodName", "PodNamespace", "Node") if not found[key]]:
+        raise ExtenderError(f"ExtenderBindingArgs: {', '.join(missing)} is missing or empty")
+    return BindingArgs(found["PodName"], found["PodNamespace"], found["PodUID"], found["Node"])
+
+
+def _parse_args_by_key(body: bytes | bytearray | memoryview) -> ExtenderArgs:
+    fields = _fields(body, "ExtenderArgs")
+    names = bytes(fields.get("nodenames", _NULL))
+    nodes = fields.get("nodes", Raw(_NULL))
+    items: list[Raw] | None = None
+    if bytes(nodes) != _NULL:
+        raw = _fields(nodes, "Nodes").get("items", Raw(_NULL))
+        items = _decoded(_RAWS.decode, raw, "Nodes.items", "a list of nodes") or []
+    return ExtenderArgs(_pod(fields.get("pod", Raw(_NULL))), items, None if names == _NULL else names)
+
+
+def _fields(body: bytes | bytearray | memoryview | Raw, what: str) -> dict[str, Raw]:
+    """The values of an object by lower-case key; of keys that differ in case only, the last one counts, as in Go."""
+    fields = _decoded(_OBJECT.decode, body, what, "a JSON object")
+    folded = {_folded(key): value for key, value in fields.items()}
+    if len(folded) < len(fields):
+        for key, _ in _decoded(_PAIRS.decode, bytes(body).decode(), what, "a JSON object"):
+            folded[_folded(key)] = fields[key]
+    return folded
+
+
+def _folded(key: str) -> str:
+    key = key.casefold()
+    return _ALIASES.get(key, key)
+
+
+def _pod(raw: Raw) -> Raw:
+    if bytes(raw) == _NULL:
+        raise ExtenderError("Pod is missing; every request of an extender carries the pod")
+    return raw
+
+
+def _entries(fields: Mapping[str, Raw], key: str, what: str) -> dict[str, Raw] | None:
+    raw = fields.get(key)
+    if raw is None or bytes(raw) == _NULL:
+        return None
+    return _decoded(_OBJECT.decode, raw, what, "an object by node name")
+
+
+def _by_node(read: Callable[[Raw, str], T], entries: Mapping[str, Raw], what: str) -> dict[str, T]:
+    return {name: read(raw, f"{what}[{name!r}]") for name, raw in entries.items()}
+
+
+def _victims(raw: Raw, where: str) -> Victims:
+    if bytes(raw) == _NULL:
+        return Victims()
+    fields = _fields(raw, where)
+    pods = _decoded(_RAWS.decode, fields.get("pods", Raw(_NULL)), f"{where}.Pods", "a list of pods") or []
+    return Victims(tuple(pods), _n_violations(fields, where))
+
+
+def _meta_victims(raw: Raw, where: str) -> MetaVictims:
+    pods = []
+    victims = _victims(raw, where)
+    for i, pod in enumerate(victims.pods):
+        uid = _fields(pod, f"{where}.Pods[{i}]").get("uid", Raw(_NULL))
+        pods.append(MetaPod(_decoded(_TEXT.decode, uid, f"{where}.Pods[{i}].UID", "a text") or ""))
+    return MetaVictims(tuple(pods), victims.n_pdb_violations)
+
+
+def _n_violations(fields: Mapping[str, Raw], where: str) -> int:
+    raw = fields.get("numpdbviolations", Raw(_NULL))
+    return _decoded(_INT.decode, raw, f"{where}.NumPDBViolations", "a whole number") or 0
+
+
+def _decoded(decode: Callable[[Any], T], raw: Any, what: str, allowed: str) -> T:
+    try:
+        return decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ExtenderError(f"{what}: {error}; allowed is {allowed}") from error
+
+
+# --- answers ---
+
+
+class _FilterTail(msgspec.Struct, frozen=True):
+    FailedNodes: Mapping[str, str]
+    FailedAndUnresolvableNodes: Mapping[str, str]
+    Error: str = ""
+
+
+class _FilterNames(msgspec.Struct, frozen=True):
+    Nodes: None
+    NodeNames: Sequence[str] | None
+    FailedNodes: Mapping[str, str]
+    FailedAndUnresolvableNodes: Mapping[str, str]
+    Error: str = ""
+
+
+_NO_NODES: Final[Mapping[str, str]] = {}
+
+
+def filter_answer_names(names: Sequence[str], failed: Mapping[str, str], unresolvable: Mapping[str, str]) -> bytes:
+    """The answer to a filter request with names.
+
+    Args:
+        names: the survivors.
+        failed, unresolvable: node name -> why; preemption may help with the first and not with the others.
+    """
+    return _ENCODER.encode(_FilterNames(None, names, failed, unresolvable))
+
+
+def filter_answer_nodes(
+    nodes: Iterable[Raw | bytes], failed: Mapping[str, str], unresolvable: Mapping[str, str]
+) -> list[bytes]:
+    """The answer to a filter request with whole nodes, as pieces that follow each other.
+
+    Args:
+        nodes: the survivors, as they stood in the request.
+    """
+    tail = _ENCODER.encode(_FilterTail(failed, unresolvable))
+    return [b'{"Nodes":{"metadata":{},"items":[', b",".join(nodes), b'],"NodeNames":null,', tail[1:]]
+
+
+def filter_answer_error(error: str) -> bytes:
+    """The answer that ends the pod's attempt, or leaves this extender out where it is ignorable."""
+    return _ENCODER.encode(_FilterNames(None, None, _NO_NODES, _NO_NODES, error))
+
+
+def prioritize_answer(names: Iterable[str], scores: Iterable[int]) -> bytes:
+    """The HostPriorityList: a score of 0..10 for each node."""
+    return _ENCODER.encode([HostPriority(name, score) for name, score in zip(names, scores, strict=True)])
+
+
+def preemption_answer(victims: Mapping[str, MetaVictims]) -> bytes:
+    """The nodes that stay candidates with their victims; always by uid, whatever form the request had."""
+    return _ENCODER.encode({"NodeNameToMetaVictims": victims})
+
+
+def binding_answer(error: str = "") -> bytes:
+    """The outcome of bind; empty for success."""
+    return _ENCODER.encode({"Error": error})
