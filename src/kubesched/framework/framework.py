@@ -20,7 +20,7 @@ from kubesched.framework.handle import Handle
 from kubesched.framework.lifting import lifted_filter, lifted_score
 from kubesched.framework.plugin import DependsOn, PostFilterResult
 from kubesched.framework.profile import Profile
-from kubesched.framework.status import Code, PreFilterResult, Status
+from kubesched.framework.status import Code, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import Nodes, Rows
@@ -430,6 +430,26 @@ class Framework:
                 except Exception as error:
                     self.handle.logger.warning("Unreserve plugin %s: %s", plugin.name, fault_text(error))
 
+    def run_permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status, dict[str, float]]:
+        """Ask every Permit plugin in order; the first rejection ends it.
+
+        Returns: what came of it; and for how many seconds each plugin that asked to wait wants to be waited for.
+        """
+        waits: dict[str, float] = {}
+        for plugin in self.profile.points["permit"]:
+            what = f'running Permit plugin "{plugin.name}"'
+            try:
+                answer: object = plugin.permit(state, pod, node_name)
+            except Exception as error:
+                return fault(what, error).by(plugin.name), waits
+            if isinstance(answer, Wait) and _is_duration(answer.seconds):
+                waits[plugin.name] = answer.seconds
+                continue
+            status = checked(what, answer)
+            if not status.is_success:
+                return status.by(plugin.name), waits
+        return Status.SUCCESS, waits
+
     def _ask(self, what: str, hook: Callable[..., Any], *arguments: Any) -> Status:
         """Call a hook that answers with a Status; faults and nonsense become Error statuses."""
         try:
@@ -437,6 +457,10 @@ class Framework:
         except Exception as error:
             return fault(what, error)
         return checked(what, answer)
+
+
+def _is_duration(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and seconds >= 0
 
 
 def _survivors(nodes: Nodes, rejections: list[Rejections]) -> Rows | None:

@@ -24,9 +24,6 @@ from kubesched.framework import (
     PatchPodStatus,
     RecordEvent,
     Status,
-    Wait,
-    checked,
-    fault,
 )
 from kubesched.queue import Nominator, QueuedPodInfo, SchedulingQueue
 from kubesched.scheduler.binding_cycle import run_binding_cycle
@@ -35,7 +32,7 @@ from kubesched.scheduler.registrations import registrations
 from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.selection import TieBreak
 from kubesched.scheduler.suspension import perform, wait
-from kubesched.scheduler.waiting_pods import MAX_PERMIT_SECONDS, WaitingPod
+from kubesched.scheduler.waiting_pods import WaitingPod
 from kubesched.state import ClusterState, PodInfo
 
 __all__ = ["BindingCycle", "Scheduler"]
@@ -206,7 +203,7 @@ class Scheduler:
         status = framework.run_reserve(state, placed.pod, node_name)
         waits: dict[str, float] = {}
         if status.is_success:
-            status = self._run_permit(framework, state, placed.pod, node_name, waits)
+            status, waits = framework.run_permit(state, placed.pod, node_name)
         if not status.is_success:
             self._undo(framework, state, placed.pod, node_name)
             _turned_down(decision, status)
@@ -217,24 +214,6 @@ class Scheduler:
         if state.pods_to_activate:
             self._activate(state, now)
         return decision, self._bind(framework, queued, placed, decision, state, bool(waits))
-
-    @staticmethod
-    def _run_permit(
-        framework: Framework, state: CycleState, pod: Pod, node_name: str, waits: dict[str, float]
-    ) -> Status:
-        for plugin in framework.profile.points["permit"]:
-            what = f'running Permit plugin "{plugin.name}"'
-            try:
-                answer = plugin.permit(state, pod, node_name)
-            except Exception as error:
-                return fault(what, error).by(plugin.name)
-            if isinstance(answer, Wait) and _is_duration(answer.seconds):
-                waits[plugin.name] = min(answer.seconds, MAX_PERMIT_SECONDS)
-                continue
-            status = checked(what, answer)
-            if not status.is_success:
-                return status.by(plugin.name)
-        return Status.SUCCESS
 
     async def _bind(
         self,
@@ -361,10 +340,6 @@ def _turned_down(decision: Decision, status: Status) -> None:
         decision.pending_plugins = frozenset(diagnosis.pending_plugins)
     decision.outcome = Outcome(status, message)
     decision.nominated_node_name = ""
-
-
-def _is_duration(seconds: object) -> bool:
-    return isinstance(seconds, int | float) and seconds >= 0
 
 
 def _note(message: str) -> str:

@@ -5,14 +5,16 @@ one: the live scheduler from asyncio, the simulator from its calendar.
 """
 
 import types
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from typing import Any, TypeVar
 
 import msgspec
 
 from kubesched.framework import Action, ActionDone
 
-__all__ = ["PermitRequest", "Request", "WaitRequest", "perform", "wait"]
+__all__ = ["PermitRequest", "Request", "WaitRequest", "drive", "perform", "suspend", "wait"]
+
+T = TypeVar("T")
 
 
 class WaitRequest(msgspec.Struct, frozen=True):
@@ -46,3 +48,25 @@ async def perform(action: Action) -> ActionDone:
 async def wait(condition: Callable[[], object], seconds: float) -> bool:
     """Wait until a condition on the cluster state holds. Returns: false when the time was over first."""
     return bool(await suspend(WaitRequest(condition, seconds)))
+
+
+async def drive(cycle: Coroutine[Any, Any, T], answer: Callable[[Request], Awaitable[Any]]) -> T:
+    """Run a binding cycle to its end, for drivers that have an event loop.
+
+    What the cycle asks for goes to `answer`; anything else that it awaits, such as a connection of a plugin's own, is
+    the event loop's.
+    """
+    reply: Any = None
+    failed: BaseException | None = None
+    while True:
+        try:
+            request = cycle.send(reply) if failed is None else cycle.throw(failed)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        reply, failed = None, None
+        try:
+            is_ours = isinstance(request, Action | WaitRequest | PermitRequest)
+            reply = await (answer(request) if is_ours else suspend(request))
+        except BaseException as error:
+            failed = error

@@ -27,7 +27,8 @@ class WaitingPod:
 
     def __init__(self, pod: Pod, waits: dict[str, float], now: float) -> None:
         self.pod = pod
-        self.deadlines = {name: (now + seconds, seconds) for name, seconds in waits.items()}
+        capped = {name: min(seconds, MAX_PERMIT_SECONDS) for name, seconds in waits.items()}
+        self.deadlines = {name: (now + seconds, seconds) for name, seconds in capped.items()}
         self.status: Status | None = None
 
     @property

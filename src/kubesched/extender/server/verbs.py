@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from kubesched.errors import ExtenderError
+from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.merged_scores import extender_scores, extender_weight
 from kubesched.extender.server.node_verdicts import NodeVerdicts, judge
 from kubesched.extender.server.requested_nodes import NodeSource, RequestedNodes
@@ -30,35 +31,12 @@ from kubesched.extender.wire import (
 from kubesched.framework import CycleState, DeadlineExceeded, FilterResult, Framework, PluginFault, strike_nodes
 from kubesched.state import PodInfo
 
-__all__ = ["Answer", "Checkpoint", "Verbs"]
+__all__ = ["Checkpoint", "Verbs"]
 
 Checkpoint = Callable[[], None]
 """Raises DeadlineExceeded when the time of a call is over."""
 
 _FAILED: Final = 500
-
-
-class Answer(msgspec.Struct):
-    """What goes back, and what is worth knowing of it.
-
-    Attributes:
-        pieces: the body.
-        status: of HTTP; anything but 200 only where the protocol has no other way to report a failure.
-        pod: namespace/name, as far as it is known.
-        n_offered, n_kept: nodes in the request, and nodes that the answer lets through.
-        error: why there is no proper answer.
-        plugin: whose fault that is, if a plugin's.
-        is_late: whether the time was over.
-    """
-
-    pieces: list[bytes] = []
-    status: int = 200
-    pod: str = ""
-    n_offered: int = 0
-    n_kept: int = 0
-    error: str = ""
-    plugin: str = ""
-    is_late: bool = False
 
 
 class Verbs:

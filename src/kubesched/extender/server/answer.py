@@ -1,0 +1,28 @@
+"""What a call of an extender gives back, with what logs, metrics and `/inspect` say of it."""
+
+import msgspec
+
+__all__ = ["Answer"]
+
+
+class Answer(msgspec.Struct):
+    """What goes back, and what is worth knowing of it.
+
+    Attributes:
+        pieces: the body.
+        status: of HTTP; anything but 200 only where the protocol has no other way to report a failure.
+        pod: namespace/name, as far as it is known.
+        n_offered, n_kept: nodes in the request, and nodes that the answer lets through.
+        error: why there is no proper answer.
+        plugin: whose fault that is, if a plugin's.
+        is_late: whether the time was over.
+    """
+
+    pieces: list[bytes] = []
+    status: int = 200
+    pod: str = ""
+    n_offered: int = 0
+    n_kept: int = 0
+    error: str = ""
+    plugin: str = ""
+    is_late: bool = False
