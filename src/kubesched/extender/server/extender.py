@@ -1,0 +1,169 @@
+"""The plugins of a setup behind the extender protocol, without HTTP and without a cluster connection around them.
+
+Requests come in as bodies and leave as answers; what a watch says comes in as events. The server, the replay of
+recorded requests, and tests all drive this one class.
+"""
+
+from collections.abc import Iterable
+from copy import copy
+from random import Random
+
+from kubesched.api import EventType, Pod, WatchEvent
+from kubesched.errors import InputError
+from kubesched.extender.server.binder import Binder
+from kubesched.extender.server.offer import Offer, find_offer
+from kubesched.extender.server.requested_nodes import NodeSource
+from kubesched.extender.server.requested_pods import RequestedPods
+from kubesched.extender.server.verbs import Verbs
+from kubesched.extender.server.watched_kinds import check_needs_no_watch, watched_kinds
+from kubesched.framework import Bind, Clock, Framework, Plugin, Profile
+from kubesched.plugins import DefaultBinder
+from kubesched.scheduler import build_frameworks
+from kubesched.setup import Setup
+from kubesched.state import ClusterState
+
+__all__ = ["ClusterWrites", "Extender"]
+
+
+class ClusterWrites:
+    """What an extender asks of the API server; this one has none."""
+
+    async def find_pod(self, namespace: str, name: str) -> Pod | None:
+        """The pod as it is now; None when there is none."""
+        raise NotImplementedError
+
+    async def create_binding(self, action: Bind) -> str:
+        """Write a Binding, idempotently. Returns: what went wrong, empty for success."""
+        raise NotImplementedError
+
+
+class Extender:
+    """All verbs over one cluster state.
+
+    Attributes:
+        state: the cluster as requests or the watch have shown it.
+        frameworks: by scheduler name.
+        offer: the verbs that the plugins have something to say to.
+        kinds: what a watch is to bring.
+        verbs: filter, prioritize and preempt with all plugins of a profile.
+        singles: the same with one plugin each, by its name.
+        binder: bind; None without a cluster to write to.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        *,
+        clock: Clock,
+        is_watched: bool,
+        writes: ClusterWrites | None = None,
+        offers_bind: bool = False,
+        preemption_helps: bool = False,
+        allow_on_timeout: bool = False,
+        rng: Random | None = None,
+    ) -> None:
+        """Put the plugins of a setup to work.
+
+        Args:
+            setup: made without the default plugins, since kube-scheduler runs those itself.
+            is_watched: whether the cluster comes in as events; else requests have to show whole nodes.
+            writes: the way to the API server.
+            offers_bind, preemption_helps, allow_on_timeout: as the options of the command.
+        Raises:
+            InputError: no plugin is enabled, or one needs a watch or writes that are not there.
+        """
+        profiles = [profile for profile in setup.profiles if profile.plugins]
+        if not profiles:
+            raise InputError(
+                "no plugin to serve: name one with --plugin FILE.py:Class, or enable some in the profile of --config; "
+                "the default plugins run in kube-scheduler"
+            )
+        self.offer: Offer = find_offer(profiles, bind=offers_bind)
+        self.kinds = watched_kinds(profiles)
+        if not is_watched:
+            check_needs_no_watch(profiles)
+        if self.offer.bind and writes is None:
+            raise InputError(
+                "binding needs the API server: start the extender with --kubeconfig, or --in-cluster "
+                f"({_why_bind(profiles, offers_bind)})"
+            )
+        self.state = ClusterState()
+        complete = [_with_binder(profile) for profile in profiles] if self.offer.bind else profiles
+        self.frameworks = build_frameworks(complete, self.state, clock=clock, rng=rng)
+        self.nodes = NodeSource(self.state, is_watched=is_watched, monotonic=clock.monotonic)
+        self.pods = RequestedPods(self.state, is_watched=is_watched)
+
+        def serve(frameworks: dict[str, Framework]) -> Verbs:
+            return Verbs(
+                frameworks,
+                self.nodes,
+                self.pods,
+                preemption_helps=preemption_helps,
+                allow_on_timeout=allow_on_timeout,
+            )
+
+        self.verbs = serve(self.frameworks)
+        self.singles = {name: serve(frameworks) for name, frameworks in self._by_plugin().items()}
+        self.binder = None
+        if self.offer.bind and writes is not None:
+            self.binder = Binder(
+                self.frameworks,
+                self.verbs.framework_of,
+                self.state,
+                find_pod=writes.find_pod,
+                create_binding=writes.create_binding,
+            )
+
+    def apply(self, events: Iterable[WatchEvent]) -> None:
+        """Take in what the watch says.
+
+        Raises:
+            StateError: an event contradicts what is known.
+        """
+        for event in events:
+            self.state.apply(event)
+            if event.kind == "Node" and event.type is not EventType.MODIFIED:
+                self.nodes.rows_changed()
+
+    def _by_plugin(self) -> dict[str, dict[str, Framework]]:
+        """For each plugin, the profiles that have it, with nothing else in them."""
+        found: dict[str, dict[str, Framework]] = {}
+        for name, framework in self.frameworks.items():
+            for plugin in framework.profile.plugins:
+                found.setdefault(plugin.name, {})[name] = _alone(plugin, framework)
+        return found
+
+
+def _alone(plugin: Plugin, framework: Framework) -> Framework:
+    """A framework of one plugin, which keeps the handle that it has."""
+    profile = framework.profile
+    points = {point: tuple(one for one in plugins if one is plugin) for point, plugins in profile.points.items()}
+    weights = {name: weight for name, weight in profile.weights.items() if name == plugin.name}
+    alone = Profile(profile.scheduler_name, profile.percentage_of_nodes_to_score, points, weights, (plugin,))
+    try:
+        return Framework(alone, framework.cache, copy(framework.handle))
+    finally:
+        plugin.handle = framework.handle
+
+
+def _with_binder(profile: Profile) -> Profile:
+    """A profile that binds pods: by its own plugins, else as kube-scheduler does by default."""
+    if profile.points["bind"]:
+        return profile
+    binder = DefaultBinder()
+    points = {**profile.points, "bind": (binder,)}
+    return Profile(
+        profile.scheduler_name,
+        profile.percentage_of_nodes_to_score,
+        points,
+        profile.weights,
+        (*profile.plugins, binder),
+    )
+
+
+def _why_bind(profiles: Iterable[Profile], offers_bind: bool) -> str:
+    for profile in profiles:
+        for point in ("reserve", "permit", "preBind", "bind", "postBind"):
+            if profile.points[point]:
+                return f"plugin {profile.points[point][0].name} takes part in {point}"
+    return "--bind asks for it" if offers_bind else ""
