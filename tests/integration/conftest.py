@@ -1,0 +1,57 @@
+"""One control plane for all integration tests, emptied before each of them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+import pytest
+
+from tests.integration.build import BuildError, find_binary
+from tests.integration.cleaning import clear
+from tests.integration.control_plane import ControlPlane
+from tests.integration.scheduler_process import NO_FIELDS, SchedulerProcess
+
+
+class StartScheduler(Protocol):
+    def __call__(self, config: Mapping[str, Any] = NO_FIELDS) -> SchedulerProcess: ...
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build before the first test, whose time limit a build would break."""
+    if any(item.get_closest_marker("integration") for item in session.items) and not session.config.option.collectonly:
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        try:
+            find_binary(reporter.write_line if reporter else lambda line: None)
+        except BuildError as error:
+            raise pytest.UsageError(str(error)) from None
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """An etcd and an API server that all tests share; see `cluster`."""
+    plane = ControlPlane(find_binary(lambda line: None), tmp_path_factory.mktemp("control-plane"))
+    try:
+        plane.start()
+        yield plane
+    finally:
+        plane.stop()
+
+
+@pytest.fixture
+def cluster(control_plane: ControlPlane) -> ControlPlane:
+    """The shared control plane without any object of an earlier test."""
+    clear(control_plane.client)
+    return control_plane
+
+
+@pytest.fixture
+def start_scheduler(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartScheduler]:
+    """Starts stock kube-schedulers, which end with the test: `start_scheduler({"profiles": [...]})`."""
+    started = []
+
+    def start(config: Mapping[str, Any] = NO_FIELDS) -> SchedulerProcess:
+        started.append(SchedulerProcess(cluster, tmp_path_factory.mktemp("kube-scheduler"), config))
+        return started[-1]
+
+    yield start
+    for scheduler in started:
+        scheduler.stop()

@@ -1,0 +1,85 @@
+"""A stock kube-scheduler for tests, with any configuration."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.integration.api_client import ApiClient
+from tests.integration.control_plane import ENDS_WITH_US, ControlPlane
+from tests.integration.processes import Process, free_port
+
+NO_FIELDS: Mapping[str, Any] = {}
+
+
+class SchedulerProcess:
+    """A running kube-scheduler.
+
+    Attributes:
+        config: the KubeSchedulerConfiguration it was started with.
+    """
+
+    def __init__(self, control_plane: ControlPlane, folder: Path, config: Mapping[str, Any] = NO_FIELDS) -> None:
+        """Start it and wait until it is healthy.
+
+        Args:
+            folder: empty; takes its files.
+            config: fields of the KubeSchedulerConfiguration besides, or instead of, the usual ones: no leader
+                election, and a client that is as fast as it can be.
+        Raises:
+            NotInTime: it does not become healthy; with the end of its log, which says why.
+        """
+        kubeconfig = control_plane.kubeconfig(folder / "kubeconfig")
+        self.config = {**_usual_config(kubeconfig), **config}
+        config_file = folder / "config.yaml"
+        config_file.write_text(yaml.safe_dump(self.config))
+        port, ca_file = free_port(), folder / "certificates" / "kube-scheduler.crt"
+        command: list[str | Path] = [
+            control_plane.binary,
+            "kube-scheduler",
+            f"--config={config_file}",
+            "--bind-address=127.0.0.1",
+            f"--secure-port={port}",
+            f"--cert-dir={ca_file.parent}",
+            "--authorization-always-allow-paths=/*",
+        ]
+        self.process = Process("kube-scheduler", command, folder / "kube-scheduler.log", env=ENDS_WITH_US)
+        self._client: ApiClient | None = None
+        try:
+            self.process.wait_until(ca_file.exists, "its certificate")
+            self._client = ApiClient(f"https://127.0.0.1:{port}", ca_file=ca_file, connections=1)
+            self.process.wait_until(lambda: self._http.is_up("/healthz"), "/healthz")
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        if self._client:
+            self._client.close()
+            self._client = None
+        self.process.stop()
+
+    def logs(self) -> list[str]:
+        """The lines it has written so far."""
+        return self.process.logs()
+
+    def metrics(self) -> dict[str, float]:
+        """Its metrics by name with labels, as in `scheduler_pending_pods{queue="active"}`."""
+        lines = self._http.text("/metrics").splitlines()
+        samples = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
+        return {name: float(value) for name, _, value in samples}
+
+    @property
+    def _http(self) -> ApiClient:
+        assert self._client, "kube-scheduler is stopped"
+        return self._client
+
+
+def _usual_config(kubeconfig: Path) -> dict[str, Any]:
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "leaderElection": {"leaderElect": False},
+        "clientConnection": {"kubeconfig": str(kubeconfig), "qps": 5000, "burst": 5000},
+    }
