@@ -75,7 +75,7 @@ class ControlPlane:
     def start_api_server(self) -> None:
         """Start the API server on its port and the data that etcd has, and wait until it is ready."""
         self._api_server = self._run("kube-apiserver", *self._api_server_flags())
-        self._api_server.wait_until(self.ca_file.exists, "its certificate")
+        self._api_server.wait_until(lambda: is_certificate(self.ca_file), "its certificate")
         self._api_server.wait_until(lambda: self.client.is_up("/readyz"), "/readyz", seconds=60)
 
     def stop_api_server(self) -> None:
@@ -173,3 +173,8 @@ class ControlPlane:
     def _run(self, component: str, *flags: str) -> Process:
         log = self.folder / f"{component}.log"
         return Process(component, [self.binary, component, *flags], log, env=ENDS_WITH_US)
+
+
+def is_certificate(file: Path) -> bool:
+    """Whether a server has finished writing its certificate."""
+    return file.exists() and file.read_text().endswith("-----END CERTIFICATE-----\n")

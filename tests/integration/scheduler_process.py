@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from tests.integration.api_client import ApiClient
-from tests.integration.control_plane import ENDS_WITH_US, ControlPlane
+from tests.integration.control_plane import ENDS_WITH_US, ControlPlane, is_certificate
 from tests.integration.processes import Process, free_port
 
 NO_FIELDS: Mapping[str, Any] = {}
@@ -47,7 +47,7 @@ class SchedulerProcess:
         self.process = Process("kube-scheduler", command, folder / "kube-scheduler.log", env=ENDS_WITH_US)
         self._client: ApiClient | None = None
         try:
-            self.process.wait_until(ca_file.exists, "its certificate")
+            self.process.wait_until(lambda: is_certificate(ca_file), "its certificate")
             self._client = ApiClient(f"https://127.0.0.1:{port}", ca_file=ca_file, connections=1)
             self.process.wait_until(lambda: self._http.is_up("/healthz"), "/healthz")
         except BaseException:
