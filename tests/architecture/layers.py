@@ -35,7 +35,13 @@ COROUTINES = {
     "kubesched.plugins.volume_binding",
 }
 CLOCK_CALLS = {"now", "utcnow", "today"}
-ONLY_IN = {"click": {"cli"}, "rich": {"cli", "explanation"}, "yaml": {"snapshot", "config", "cluster", "cli"}}
+ONLY_IN = {
+    "aiohttp": {"cluster", "extender.client", "extender.server", "serving", "web"},
+    "click": {"cli"},
+    "prometheus_client": {"metrics", "serving"},
+    "rich": {"cli", "explanation"},
+    "yaml": {"snapshot", "config", "cluster", "cli"},
+}
 
 
 def check_layers(module: Module) -> list[str]:
