@@ -1,0 +1,82 @@
+"""Log lines on standard error: for people, or JSON for machines; one record, one line, whatever it quotes."""
+
+import logging
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final, TextIO
+
+import msgspec
+
+from kubesched.errors import InputError
+
+__all__ = ["set_up_logging"]
+
+_LEVELS: Final = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+_OWN_FIELDS: Final = {*logging.makeLogRecord({}).__dict__, "message", "asctime", "taskName"}
+_CONTROL: Final = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029]  # what a terminal or a line reader would act on
+_ESCAPED: Final = {code: repr(chr(code))[1:-1] for code in _CONTROL}
+
+
+def set_up_logging(environ: Mapping[str, str], *, as_json: bool = False, stream: TextIO | None = None) -> None:
+    """Send all log records to standard error, from the level that LOG_LEVEL names; replaces what was set up before.
+
+    Args:
+        environ: the environment; LOG_LEVEL is debug, info (the default), warning or error.
+        as_json: JSON lines with time, level, logger, message, extra fields, and `exception` where there is one.
+        stream: written to instead of standard error.
+
+    Raises:
+        InputError: LOG_LEVEL is none of these.
+    """
+    name = environ.get("LOG_LEVEL") or "info"
+    if name.lower() not in _LEVELS:
+        raise InputError(f'LOG_LEVEL: no level named "{name}"; allowed: {", ".join(_LEVELS)}')
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(_JsonLines() if as_json else _Lines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(_LEVELS[name.lower()])
+
+
+class _Lines(logging.Formatter):
+    """`TIME LEVEL logger: message key=value`; a stack trace follows, indented, so that it cannot look like a record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        extra = "".join(f" {key}={value}" for key, value in _extra(record).items())
+        line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}{extra}".translate(_ESCAPED)
+        trace = [f"    {part}".translate(_ESCAPED) for part in _trace(self, record).splitlines()]
+        return "\n".join([line, *trace])
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        fields = {key: value for key, value in _extra(record).items() if key not in {"time", "level", "logger"}}
+        line = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **fields,
+        }
+        if trace := _trace(self, record):
+            line["exception"] = trace
+        return msgspec.json.encode(line, enc_hook=str).decode()
+
+
+def _time(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _extra(record: logging.LogRecord) -> dict[str, object]:
+    return {key: value for key, value in record.__dict__.items() if key not in _OWN_FIELDS}
+
+
+def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    return formatter.formatException(record.exc_info) if record.exc_info else ""
