@@ -2,8 +2,13 @@
 
 from kubesched.serving.logs import set_up_logging
 from kubesched.serving.redaction import redacted_headers, redacted_json
+from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_name
 
 __all__ = [
+    "Certificates",
+    "TlsFiles",
+    "allow_clients",
+    "peer_common_name",
     "redacted_headers",
     "redacted_json",
     "set_up_logging",

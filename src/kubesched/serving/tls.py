@@ -1,0 +1,195 @@
+"""Certificates of a server: who we are, who may call, and both renewed while the server runs.
+
+Files of Secrets and ConfigMaps change under a running process (cert-manager, kubelet). Every change builds a whole new
+context, so a half-written pair can never be half in force; new connections get it, open ones keep what they have.
+"""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from kubesched.errors import InputError
+
+__all__ = ["Certificates", "TlsFiles", "allow_clients", "peer_common_name"]
+
+_LOG: Final = logging.getLogger(__name__)
+
+_Stamp = tuple[int, int, int] | None  # of one file: modified, size, inode; None where there is no file
+
+
+class TlsFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """The files a server's certificates are read from, all in PEM.
+
+    Attributes:
+        certificate: the server's certificate, then the intermediate ones.
+        key: its private key, not encrypted.
+        client_ca: authorities of client certificates; None asks clients for none.
+    """
+
+    certificate: Path
+    key: Path
+    client_ca: Path | None = None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All files that are named."""
+        return tuple(path for path in (self.certificate, self.key, self.client_ca) if path is not None)
+
+
+class Certificates:
+    """A context for `create_server` that follows its files.
+
+    Attributes:
+        context: hand this one to the listening socket; it passes each new connection on to the newest files.
+    """
+
+    def __init__(self, files: TlsFiles) -> None:
+        """Read the files.
+
+        Raises:
+            InputError: a file is missing, unreadable, no PEM of its kind, or certificate and key are no pair.
+        """
+        self._files = files
+        self._stamps = _stamps(files)  # taken before reading: a change in between is seen as one at the next look
+        self.context = _build_context(files)
+        self._newest = self.context
+        self.context.sni_callback = self._use_newest  # called for clients that send no server name, too
+
+    def reload_if_changed(self) -> bool:
+        """Read the files again if one of them changed; return whether new ones are in force.
+
+        Files that do not hold leave the old certificates in force and are logged once per change.
+        """
+        stamps = _stamps(self._files)
+        if stamps == self._stamps:
+            return False
+        self._stamps = stamps
+        try:
+            self._newest = _build_context(self._files)
+        except InputError as error:
+            _LOG.error("%s; the certificates read before stay in force", error)
+            return False
+        _LOG.info("certificates read again from %s", ", ".join(map(str, self._files.paths)))
+        return True
+
+    async def watch(self, seconds: float = 2.0) -> None:
+        """Look at the files every `seconds`, until cancelled."""
+        while True:
+            await asyncio.sleep(seconds)
+            self.reload_if_changed()
+
+    def _use_newest(self, connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _front: ssl.SSLContext) -> None:
+        connection.context = self._newest
+
+
+def peer_common_name(request: web.BaseRequest) -> str:
+    """Return the common name in the client's certificate; "" for a client without one."""
+    certificate = request.get_extra_info("peercert") or {}
+    names = [value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"]
+    return names[0] if names else ""
+
+
+def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -> Middleware:
+    """Build the middleware that answers 403 to clients whose certificate bears none of `names`.
+
+    Args:
+        names: allowed common names, such as `system:kube-scheduler`.
+        open_paths: paths that every client may ask, such as those of health checks.
+    """
+
+    @web.middleware
+    async def check_client(request: web.Request, handler: Handler) -> web.StreamResponse:
+        name = peer_common_name(request)
+        if name in names or request.path in open_paths:
+            return await handler(request)
+        _LOG.warning(
+            "%s %s from %s: client %r is not allowed; allowed are %s",
+            request.method,
+            request.path,
+            request.remote,
+            name,
+            ", ".join(sorted(names)),
+        )
+        raise web.HTTPForbidden(text=f'the client certificate\'s common name "{name}" is not allowed here\n')
+
+    return check_client
+
+
+def _build_context(files: TlsFiles) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    # A resumed session would skip the check of the client against today's authorities.
+    context.num_tickets = 0
+    context.options |= ssl.OP_NO_TICKET
+    _load_pair(context, files)
+    if files.client_ca is not None:
+        _load_client_ca(context, files.client_ca)
+    return context
+
+
+def _load_pair(context: ssl.SSLContext, files: TlsFiles) -> None:
+    _check_pem(files.certificate, "CERTIFICATE-----", "a certificate")
+    key = _check_pem(files.key, "PRIVATE KEY-----", "a private key")
+    if "ENCRYPTED" in key:
+        raise InputError(f"{files.key}: the private key is encrypted; give one without a passphrase")
+    try:
+        context.load_cert_chain(files.certificate, files.key, password="")
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise InputError(
+                f"{files.key}: the private key does not belong to the certificate in {files.certificate}; "
+                "give the two files of one pair"
+            ) from error
+        raise InputError(
+            f"{files.certificate}, {files.key}: cannot be used ({_reason(error)}); "
+            "give a certificate and its private key in PEM"
+        ) from error
+    except OSError as error:  # went away since it was read
+        raise _unreadable(files.certificate, error) from error
+
+
+def _load_client_ca(context: ssl.SSLContext, path: Path) -> None:
+    text = _check_pem(path, "CERTIFICATE-----", "a certificate")
+    try:
+        context.load_verify_locations(cadata=text)
+    except ssl.SSLError as error:
+        raise InputError(f"{path}: cannot be used ({_reason(error)}); give certificates in PEM") from error
+    context.verify_mode = ssl.CERT_REQUIRED
+
+
+def _check_pem(path: Path, mark: str, kind: str) -> str:
+    try:
+        text = path.read_text("ascii", errors="replace")
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if mark not in text:
+        raise InputError(f"{path}: holds no {mark.strip('-')} block; give {kind} in PEM")
+    return text
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    return InputError(f"{path}: cannot be read ({error.strerror}); give a PEM file that this process may read")
+
+
+def _reason(error: ssl.SSLError) -> str:
+    return (error.reason or str(error)).replace("_", " ").lower()
+
+
+def _stamps(files: TlsFiles) -> list[_Stamp]:
+    return [_stamp(path) for path in files.paths]
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
