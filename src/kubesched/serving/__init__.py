@@ -3,6 +3,7 @@
 from kubesched.serving.bodies import Bodies, Buffer, ByteBudget
 from kubesched.serving.logs import set_up_logging
 from kubesched.serving.redaction import redacted_headers, redacted_json
+from kubesched.serving.server import Server, ServerOptions
 from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_name
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "Buffer",
     "ByteBudget",
     "Certificates",
+    "Server",
+    "ServerOptions",
     "TlsFiles",
     "allow_clients",
     "peer_common_name",

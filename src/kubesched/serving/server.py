@@ -1,0 +1,263 @@
+"""An HTTP server that behaves towards Go's client: long keep-alive, no redirects, and an end that loses no request.
+
+It serves an aiohttp application that its user fills with routes. What stands here is everything about connections; what
+an answer says is the user's.
+"""
+
+import asyncio
+import errno
+import logging
+import socket
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from aiohttp import web
+from aiohttp.http import HttpProcessingError
+from aiohttp.typedefs import Handler
+
+from kubesched.errors import InputError
+from kubesched.serving.bodies import Bodies
+from kubesched.serving.routing import TidyPaths, explain_refusals
+from kubesched.serving.tls import Certificates, TlsFiles
+
+__all__ = ["Server", "ServerOptions"]
+
+_READ_BUFFER: Final = 2**20  # large bodies arrive in few pieces
+_HANDSHAKE_SECONDS: Final = 10.0
+_GOODBYE_SECONDS: Final = 1.0  # for a TLS client to say that it saw the end
+_LOOK_SECONDS: Final = 0.02  # between two looks at the connections that are left
+_LINGER_SECONDS: Final = 5.0  # for the rest of a body that nobody reads, so that the client sees the answer
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a server listens and what it allows.
+
+    Attributes:
+        host: address to listen on; loopback unless said otherwise, because whoever reaches an extender may place pods.
+        port: 0 takes a free one.
+        tls: serves HTTPS from these files; None serves HTTP.
+        max_body_bytes: largest request body, decompressed. 5,000 whole nodes of a real cluster are about 70 MB.
+        body_budget_bytes: of all request bodies held at a time; further ones wait.
+        body_seconds: for a body to arrive, and for a large answer to be taken.
+        max_connections: open at a time; further ones get 503 and are closed.
+        keep_alive_seconds: an idle connection stays open; also for the headers of a request to arrive. Above the 90
+            seconds of Go's idle pool, so that the server never closes a connection the client is about to use.
+        drain_seconds: for requests in flight to be answered once the server is asked to stop.
+        max_header_bytes: of the request line, and of each header.
+        max_headers: in one request.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    tls: TlsFiles | None = None
+    max_body_bytes: int = 256 * 2**20
+    body_budget_bytes: int = 320 * 2**20
+    body_seconds: float = 30.0
+    max_connections: int = 1000
+    keep_alive_seconds: float = 120.0
+    drain_seconds: float = 10.0
+    max_header_bytes: int = 8190
+    max_headers: int = 100
+
+
+class Server:
+    """Serves an application until told to stop, then lets what is in flight end.
+
+    Attributes:
+        bodies: reads request bodies within the limits of the options; for handlers.
+    """
+
+    def __init__(self, app: web.Application, options: ServerOptions | None = None) -> None:
+        """Prepare, without opening anything. Routes may be added to `app` until `start`.
+
+        Raises:
+            InputError: a TLS file cannot be used.
+        """
+        self._options = options = options or ServerOptions()
+        self._certificates = Certificates(options.tls) if options.tls else None
+        self.bodies = Bodies(
+            max_bytes=options.max_body_bytes, budget_bytes=options.body_budget_bytes, seconds=options.body_seconds
+        )
+        self._busy: set[asyncio.BaseProtocol] = set()
+        self._draining = False
+        self._listener: asyncio.Server | None = None
+        self._runner = _build_runner(app, options)
+        app.middlewares[:0] = [self._mark_busy, explain_refusals]
+        app.on_response_prepare.append(self._say_close)
+        app.router.register_resource(TidyPaths(app.router))
+
+    async def start(self) -> None:
+        """Open the port; requests are answered from here on.
+
+        Raises:
+            InputError: the port is taken or not allowed, or the host is no address of this machine.
+        """
+        await self._runner.setup()
+        tls = self._certificates
+        try:
+            self._listener = await asyncio.get_running_loop().create_server(
+                self._protocol_factory(),
+                self._options.host,
+                self._options.port,
+                ssl=tls.context if tls else None,
+                backlog=1024,
+                ssl_handshake_timeout=_HANDSHAKE_SECONDS if tls else None,
+                ssl_shutdown_timeout=_GOODBYE_SECONDS if tls else None,
+            )
+        except (OSError, OverflowError, UnicodeError) as error:
+            await self._runner.cleanup()
+            raise _cannot_listen(self._options, error) from error
+        _LOG.info("listening on %s", self.url)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port it listens on, after `start`."""
+        if self._listener is None or not self._listener.sockets:
+            raise RuntimeError("the server does not listen")
+        host, port = self._listener.sockets[0].getsockname()[:2]
+        return host, port
+
+    @property
+    def url(self) -> str:
+        """Its address as `https://host:port`, after `start`."""
+        host, port = self.address
+        shown = f"[{host}]" if ":" in host else host
+        return f"{'https' if self._certificates else 'http'}://{shown}:{port}"
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Serve until `stop` is set, then drain; starts first if that has not been done."""
+        if self._listener is None:
+            await self.start()
+        try:
+            async with asyncio.TaskGroup() as group:
+                watch = group.create_task(self._certificates.watch()) if self._certificates else None
+                await stop.wait()
+                if watch is not None:
+                    watch.cancel()
+        finally:
+            await self.drain()
+
+    async def drain(self) -> None:
+        """Stop accepting, answer what is in flight with `Connection: close`, close idle connections; then end.
+
+        What is not answered within `drain_seconds` is cut off.
+        """
+        if self._listener is None or self._draining:
+            return
+        self._draining = True
+        self._listener.close()
+        try:
+            async with asyncio.timeout(self._options.drain_seconds - _cut_off_seconds(self._options)):
+                await self._wait_for_connections()
+        except TimeoutError:
+            _LOG.warning("%d requests were not answered in time to stop; they are cut off", len(self._busy))
+        await self._runner.cleanup()
+        _LOG.info("stopped")
+
+    async def _wait_for_connections(self) -> None:
+        """Close connections as they fall idle, until none is left."""
+        while connections := _connections(self._runner):
+            await asyncio.sleep(_LOOK_SECONDS)  # first, so that what has just arrived reaches its handler
+            for connection in connections:
+                if connection not in self._busy:
+                    connection.force_close()
+
+    def _protocol_factory(self) -> Callable[[], asyncio.Protocol]:
+        serve = self._runner.server
+        assert serve is not None  # set by setup()
+
+        def new_protocol() -> asyncio.Protocol:
+            return serve() if len(_connections(self._runner)) < self._options.max_connections else _Refusal()
+
+        return new_protocol
+
+    @web.middleware
+    async def _mark_busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        connection, task = request.protocol, asyncio.current_task()
+        assert task is not None
+        self._busy.add(connection)
+        # aiohttp makes a task of each request and writes the answer in it, after this function has returned.
+        task.add_done_callback(lambda _: self._busy.discard(connection))
+        return await handler(request)
+
+    async def _say_close(self, _request: web.Request, response: web.StreamResponse) -> None:
+        if self._draining:
+            response.force_close()
+            response.headers["Connection"] = "close"  # aiohttp has written its own choice already
+
+
+class _Refusal(asyncio.Protocol):
+    """What a connection meets that is one too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        text = b"too many connections\n"
+        assert isinstance(transport, asyncio.WriteTransport)
+        transport.write(
+            b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+            b"Content-Length: %d\r\n\r\n%b" % (len(text), text)
+        )
+        transport.close()
+
+
+def _build_runner(app: web.Application, options: ServerOptions) -> web.AppRunner:
+    return web.AppRunner(
+        app,
+        access_log=None,
+        logger=_build_http_log(),
+        # A binding or a refresh that has begun must not be torn by a client that lost its patience.
+        handler_cancellation=False,
+        keepalive_timeout=options.keep_alive_seconds,
+        lingering_time=min(_LINGER_SECONDS, options.body_seconds),
+        read_bufsize=_READ_BUFFER,
+        max_line_size=options.max_header_bytes,
+        max_field_size=options.max_header_bytes,
+        max_headers=options.max_headers,
+        shutdown_timeout=_cut_off_seconds(options) / 2,  # aiohttp waits so long twice
+    )
+
+
+def _cut_off_seconds(options: ServerOptions) -> float:
+    """Return the part of `drain_seconds` that is kept for ending what has not ended by itself."""
+    return min(0.5, options.drain_seconds / 4)
+
+
+def _build_http_log() -> logging.Logger:
+    """Build a log in which a client that speaks no HTTP is one line at debug level and no stack trace."""
+
+    def calm_down(record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, HttpProcessingError):
+            return True
+        _LOG.debug("%s: %s", record.getMessage(), error.message.splitlines()[0] if error.message else "no HTTP")
+        return False
+
+    log = logging.getLogger("kubesched.serving.http")
+    log.filters[:] = [calm_down]
+    return log
+
+
+def _connections(runner: web.AppRunner) -> list[web.RequestHandler]:
+    return runner.server.connections if runner.server else []
+
+
+def _cannot_listen(options: ServerOptions, error: Exception) -> InputError:
+    where = f"cannot listen on {options.host!r} port {options.port}"
+    if isinstance(error, socket.gaierror | UnicodeError):
+        return InputError(
+            f"{where}: the host is no address and no name that resolves; allowed are addresses of this machine"
+        )
+    if isinstance(error, OverflowError):
+        return InputError(f"{where}: no such port; allowed are 0 (any free one) to 65535")
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.EADDRINUSE:
+        return InputError(f"{where}: the port is in use; stop the process that has it or give another port")
+    if number == errno.EADDRNOTAVAIL:
+        return InputError(
+            f"{where}: the host is not an address of this machine; allowed are its own, or 0.0.0.0 for all"
+        )
+    if number == errno.EACCES:
+        return InputError(f"{where}: this user may not open the port; give one above 1023")
+    return InputError(f"{where}: {error}")
