@@ -1,20 +1,27 @@
 """HTTP and HTTPS for whoever serves something: certificates that renew, limits, health, metrics, logs, a clean end."""
 
 from kubesched.serving.bodies import Bodies, Buffer, ByteBudget
+from kubesched.serving.health import HEALTH_PATHS, Check, add_health
 from kubesched.serving.logs import set_up_logging
+from kubesched.serving.metrics import add_metrics, new_registry
 from kubesched.serving.redaction import redacted_headers, redacted_json
 from kubesched.serving.server import Server, ServerOptions
 from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_name
 
 __all__ = [
+    "HEALTH_PATHS",
     "Bodies",
     "Buffer",
     "ByteBudget",
     "Certificates",
+    "Check",
     "Server",
     "ServerOptions",
     "TlsFiles",
+    "add_health",
+    "add_metrics",
     "allow_clients",
+    "new_registry",
     "peer_common_name",
     "redacted_headers",
     "redacted_json",
