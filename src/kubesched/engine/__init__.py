@@ -1,5 +1,6 @@
-"""NumPy machinery that knows no Kubernetes: growing columns, interned values, change logs, counts by group."""
+"""Machinery that knows no Kubernetes: growing columns, interned values, change logs, counts by group, bulk decoding."""
 
+from kubesched.engine.bulk import paused_gc
 from kubesched.engine.change_log import ChangeLog
 from kubesched.engine.columns import (
     BoolVector,
@@ -22,5 +23,6 @@ __all__ = [
     "RowAllocator",
     "floor_divide",
     "grown",
+    "paused_gc",
     "round_half_away",
 ]

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any, Final
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.engine import paused_gc
 from kubesched.errors import InputError
 from kubesched.framework import Action, Decision, Framework
 from kubesched.scheduler import (
@@ -29,7 +30,6 @@ from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, S
 from kubesched.simulator.clock import VirtualClock
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
-from kubesched.snapshot import paused_gc
 from kubesched.state import ClusterState
 
 __all__ = ["Progress", "Simulator"]

@@ -1,6 +1,5 @@
 """Files that people have, as Kubernetes objects, and back."""
 
-from kubesched.snapshot.bulk import paused_gc
 from kubesched.snapshot.decoding import decode_known
 from kubesched.snapshot.load import load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds
@@ -14,7 +13,6 @@ __all__ = [
     "kind_of",
     "load_snapshot",
     "missing_kinds",
-    "paused_gc",
     "read_pod",
     "write_snapshot",
 ]

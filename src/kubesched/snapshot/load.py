@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from kubesched.api import KubeObject, Pod
+from kubesched.engine import paused_gc
 from kubesched.errors import InputError
-from kubesched.snapshot.bulk import paused_gc
 from kubesched.snapshot.cluster_outline import key_of
 from kubesched.snapshot.manifests import ManifestReader
 from kubesched.snapshot.missing import missing_kinds

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from kubesched.api import EventType, Node, WatchEvent
 from kubesched.errors import ExtenderError, ObjectError
 from kubesched.extender.wire import ExtenderArgs, parse_names
-from kubesched.snapshot import decode_known, paused_gc
+from kubesched.engine import paused_gc
+from kubesched.snapshot import decode_known
 from kubesched.state import ClusterState, Nodes
 
 __all__ = ["NodeSource", "RequestedNodes"]
