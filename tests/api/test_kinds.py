@@ -17,6 +17,12 @@ def test_an_object_remembers_its_source_and_gives_it_back_parsed() -> None:
     assert pod.document["spec"] == {"unknown": [1]}
 
 
+def test_an_object_may_let_go_of_its_source() -> None:
+    raw = b'{"metadata": {"name": "p"}, "spec": {"nodeName": "n", "unknown": 1}}'
+    pod = decode_object("Pod", raw, keep_source=False)
+    assert pod.document["spec"] == {"nodeName": "n"}
+
+
 def test_an_object_that_was_made_up_is_encoded() -> None:
     assert msgspec.json.decode(Pod().raw) == {}
 

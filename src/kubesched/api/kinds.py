@@ -81,8 +81,8 @@ _TOLD_APART_BY_UID: Final = ("Pod", "PersistentVolumeClaim")
 _DECODERS: Final = {name: msgspec.json.Decoder(kind.type) for name, kind in KINDS.items()}
 
 
-def decode_object(kind: str, raw: bytes | memoryview | msgspec.Raw) -> KubeObject:
-    """Decode the JSON of one object of a known kind and remember its source (`raw`).
+def decode_object(kind: str, raw: bytes | memoryview | msgspec.Raw, *, keep_source: bool = True) -> KubeObject:
+    """Decode the JSON of one object of a known kind and, where that is wanted, remember its source (`raw`).
 
     Namespaced kinds without a namespace are put into `default`, as an API server would. A pod or claim without a uid,
     which has never met one, gets its name for a uid: it is the only one of that name.
@@ -99,7 +99,8 @@ def decode_object(kind: str, raw: bytes | memoryview | msgspec.Raw) -> KubeObjec
     metadata = decoded.metadata
     if (kind in _TOLD_APART_BY_UID and not metadata.uid) or (KINDS[kind].namespaced and not metadata.namespace):
         decoded = msgspec.structs.replace(decoded, metadata=_completed(kind, metadata))
-    decoded.__dict__["raw_source"] = raw
+    if keep_source:
+        decoded.__dict__["raw_source"] = raw
     return decoded
 
 
