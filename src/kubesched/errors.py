@@ -5,11 +5,15 @@
     │   ├── QuantityError          a resource quantity that Kubernetes does not accept
     │   ├── SelectorError          a label or node selector that does not parse
     │   ├── ObjectError            a Kubernetes object that does not decode
-    │   └── ConfigError            a KubeSchedulerConfiguration that does not hold
+    │   └── ConfigError            a KubeSchedulerConfiguration or a kubeconfig that does not hold
     ├── StateError                 an event or call that contradicts what ClusterState or a queue knows
     ├── PluginError                a plugin raised or returned nonsense (plugin, extension point)
     │   └── PluginDefinitionError  a plugin class that cannot work, found when it is defined or loaded
-    ├── ClusterError               the API server refused
+    ├── ClusterError               the API server refused, or did not answer
+    │   ├── UnauthorizedError      it does not know us (401), or there are no credentials to show
+    │   ├── NotFoundError          the object is not there (404)
+    │   ├── ConflictError          the object is not as the request took it to be (409)
+    │   └── GoneError              the resource version is too old to go on from (410)
     └── ExtenderError              an HTTP extender failed
 
 Each message says where, what was found, what is allowed and what to do, in one sentence. Third-party exceptions end at
@@ -19,15 +23,19 @@ the adapter that met them, as the cause.
 __all__ = [
     "ClusterError",
     "ConfigError",
+    "ConflictError",
     "ExtenderError",
+    "GoneError",
     "InputError",
     "KubeschedError",
+    "NotFoundError",
     "ObjectError",
     "PluginDefinitionError",
     "PluginError",
     "QuantityError",
     "SelectorError",
     "StateError",
+    "UnauthorizedError",
 ]
 
 
@@ -87,17 +95,36 @@ class PluginDefinitionError(PluginError):
 
 
 class ClusterError(KubeschedError):
-    """The API server refused a request.
+    """The API server refused a request, or did not answer.
 
     Attributes:
         status: HTTP status code, 0 when there was no answer.
-        reason: machine-readable reason of the Status object, such as `Conflict`.
+        reason: machine-readable reason of the Status object, such as `Conflict`; `Timeout` when there was no answer in
+            time.
+        retry_after: seconds after which the server wants to be asked again, None where it does not say.
     """
 
-    def __init__(self, message: str, *, status: int = 0, reason: str = "") -> None:
+    def __init__(self, message: str, *, status: int = 0, reason: str = "", retry_after: float | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.reason = reason
+        self.retry_after = retry_after
+
+
+class UnauthorizedError(ClusterError):
+    """The API server does not know us, or no credentials could be had."""
+
+
+class NotFoundError(ClusterError):
+    """The object, or the resource, does not exist."""
+
+
+class ConflictError(ClusterError):
+    """The object is not as the request took it to be: changed, recreated, or already bound."""
+
+
+class GoneError(ClusterError):
+    """The resource version is too old to list or watch from; list anew."""
 
 
 class ExtenderError(KubeschedError):
