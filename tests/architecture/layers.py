@@ -36,9 +36,9 @@ COROUTINES = {
 }
 CLOCK_CALLS = {"now", "utcnow", "today"}
 ONLY_IN = {
-    "aiohttp": {"cluster", "extender.client", "extender.server", "serving", "web"},
+    "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "web"},
     "click": {"cli"},
-    "prometheus_client": {"metrics", "serving"},
+    "prometheus_client": {"metrics", "serving", "extender.server"},
     "rich": {"cli", "explanation"},
     "yaml": {"snapshot", "config", "cluster", "cli"},
 }

@@ -1,0 +1,12 @@
+"""The API server: where it is, requests with credentials, lists and watches that survive, binding."""
+
+from kubesched.cluster.access import Access
+from kubesched.cluster.credentials import Auth, Credentials
+from kubesched.cluster.timing import Timing
+
+__all__ = [
+    "Access",
+    "Auth",
+    "Credentials",
+    "Timing",
+]

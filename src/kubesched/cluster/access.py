@@ -1,0 +1,39 @@
+"""What it takes to reach one API server, however it was found."""
+
+import msgspec
+
+from kubesched.cluster.content import Content
+from kubesched.cluster.credentials import Credentials
+
+__all__ = ["Access"]
+
+
+class Access(msgspec.Struct, frozen=True):
+    """One API server and who we are to it.
+
+    Attributes:
+        label: where this stands, for messages.
+        server: its URL, perhaps with a path, without a slash at the end.
+        credentials: who we are.
+        ca: PEM of the authorities that may have signed its certificate; None for those of the system.
+        tls_server_name: the name that its certificate has to carry, empty for the host of the URL.
+        insecure: whether any certificate will do.
+        proxy: URL of an HTTP proxy, empty for none.
+        compression: whether answers may come compressed.
+        namespace: where namespaced objects are looked for when nobody says.
+        headers: sent with each request, for impersonation.
+    """
+
+    label: str
+    server: str
+    credentials: Credentials
+    ca: Content | None = None
+    tls_server_name: str = ""
+    insecure: bool = False
+    proxy: str = ""
+    compression: bool = True
+    namespace: str = "default"
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Access({self.server!r})"

@@ -1,0 +1,60 @@
+"""Bytes that stand in a configuration, or in a file that somebody may replace while we run."""
+
+import logging
+from pathlib import Path
+from typing import Final
+
+from kubesched.cluster.timing import Timing
+from kubesched.errors import ConfigError
+
+__all__ = ["Content"]
+
+_REREAD_SECONDS: Final = 10.0
+_log = logging.getLogger(__name__)
+
+
+class Content:
+    """A token, certificate or key. Its bytes appear in no repr and in no message.
+
+    A file is read again when somebody asks and the last reading is ten seconds old. When that fails, the last content
+    stays in use: tokens and certificates are replaced well before they expire.
+
+    Args:
+        label: how messages call it, such as `kubeconfig k: users[0].user.tokenFile`.
+        data: the bytes, where they do not stand in a file.
+        path: the file.
+    """
+
+    def __init__(self, label: str, timing: Timing, *, data: bytes = b"", path: Path | None = None) -> None:
+        self.label = label
+        self._timing = timing
+        self._data = data
+        self._path = path
+        self._read_at = float("-inf")
+
+    def read(self, *, anew: bool = False) -> bytes:
+        """The bytes as they are now.
+
+        Args:
+            anew: do not make do with a reading of the last seconds.
+        Raises:
+            ConfigError: the file never could be read.
+        """
+        now = self._timing.monotonic()
+        if self._path is not None and (anew or now - self._read_at >= _REREAD_SECONDS):
+            self._data = self._read_file(self._path)
+            self._read_at = now
+        return self._data
+
+    def _read_file(self, path: Path) -> bytes:
+        try:
+            data = path.read_bytes()
+            fault = "" if data.strip() else "is empty"
+        except OSError as error:
+            data, fault = b"", f"cannot be read: {error.strerror or error}"
+        if not fault:
+            return data
+        if not self._data:
+            raise ConfigError(f"{self.label}: the file {path} {fault}")
+        _log.warning("%s: the file %s %s; what it held before stays in use", self.label, path, fault)
+        return self._data

@@ -1,0 +1,32 @@
+"""A limit on how many requests a second go out, as kube-scheduler's `clientConnection` has it."""
+
+from kubesched.cluster.timing import Timing
+
+__all__ = ["RateLimit"]
+
+
+class RateLimit:
+    """A token bucket: `burst` requests at once, `qps` a second after that; requests keep their order.
+
+    Args:
+        qps: requests per second; 0 or less is no limit.
+        burst: how many may go out at once, at least 1.
+    """
+
+    def __init__(self, qps: float, burst: int, timing: Timing) -> None:
+        self._qps = qps
+        self._burst = max(burst, 1)
+        self._timing = timing
+        self._tokens = float(self._burst)
+        self._filled_at = timing.monotonic()
+
+    async def acquire(self) -> None:
+        """Wait for this request's turn."""
+        if self._qps <= 0:
+            return
+        now = self._timing.monotonic()
+        self._tokens = min(self._tokens + (now - self._filled_at) * self._qps, self._burst)
+        self._filled_at = now
+        self._tokens -= 1  # taken at once, below zero if need be: whoever comes next waits behind this one
+        if self._tokens < 0:
+            await self._timing.sleep(-self._tokens / self._qps)

@@ -1,0 +1,30 @@
+"""Time and chance for everything that waits in this room, in one place so that tests can bring their own."""
+
+import asyncio
+import random
+import time
+
+__all__ = ["Timing"]
+
+
+class Timing:
+    """The machine's clocks, sleep and chance.
+
+    Attributes:
+        rng: where jitter comes from.
+    """
+
+    def __init__(self) -> None:
+        self.rng = random.Random()
+
+    def monotonic(self) -> float:
+        """Seconds, for durations."""
+        return time.monotonic()
+
+    def now(self) -> float:
+        """Seconds since 1970-01-01 UTC, for stamps."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Let other tasks run for so long."""
+        await asyncio.sleep(seconds)
