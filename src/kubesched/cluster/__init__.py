@@ -2,6 +2,7 @@
 
 from kubesched.cluster.access import Access
 from kubesched.cluster.credentials import Auth, Credentials
+from kubesched.cluster.find_access import find_access
 from kubesched.cluster.timing import Timing
 
 __all__ = [
@@ -9,4 +10,5 @@ __all__ = [
     "Auth",
     "Credentials",
     "Timing",
+    "find_access",
 ]

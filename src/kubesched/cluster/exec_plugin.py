@@ -1,0 +1,218 @@
+"""Credentials from a program of the user's: `exec` in a kubeconfig, as cloud providers have it.
+
+Rule: client.authentication.k8s.io/v1 and v1beta1: the program hears what is wanted in KUBERNETES_EXEC_INFO and prints
+an ExecCredential. Its standard error goes where ours goes, as with kubectl: login hints stand there. Nothing that it
+prints to standard output, which is secret, gets into a message.
+"""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from kubesched.cluster.credentials import Auth, Credentials
+from kubesched.cluster.timing import Timing
+from kubesched.errors import UnauthorizedError
+
+__all__ = ["EXEC_VERSIONS", "ExecCluster", "ExecCredentials", "ExecPlugin"]
+
+EXEC_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
+
+_SECONDS_TO_ANSWER: Final = 60.0
+_SECONDS_TO_LOG_IN: Final = 600.0  # somebody types a password, or looks for the browser window
+_RENEW_BEFORE_EXPIRY: Final = 10.0
+_KEEP_AT_LEAST: Final = 10.0  # however soon the program says that its answer expires
+_log = logging.getLogger(__name__)
+
+
+class ExecCluster(msgspec.Struct, frozen=True, rename="kebab", omit_defaults=True):
+    """What the program may know of the cluster, with `provideClusterInfo`."""
+
+    server: str
+    tls_server_name: str = ""
+    insecure_skip_tls_verify: bool = False
+    certificate_authority_data: bytes = b""
+    proxy_url: str = ""
+    disable_compression: bool = False
+    config: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class ExecPlugin(msgspec.Struct, frozen=True):
+    """A program to run.
+
+    Attributes:
+        label: how messages call it, such as `kubeconfig k: users[0].user.exec`.
+        api_version: one of EXEC_VERSIONS.
+        command: a path, or a name to be found in PATH.
+        env: added to our own environment.
+        install_hint: shown when there is no such program.
+        interactive_mode: `Never`, `IfAvailable` or `Always`; whether it may read our standard input.
+        cluster: passed on, if it asked for it.
+    """
+
+    label: str
+    api_version: str
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    install_hint: str = ""
+    interactive_mode: str = "IfAvailable"
+    cluster: ExecCluster | None = None
+
+    def __repr__(self) -> str:
+        return f"ExecPlugin({self.command!r})"
+
+
+class _Request(msgspec.Struct, rename="camel", omit_defaults=True):
+    interactive: bool
+    cluster: ExecCluster | None = None
+
+
+class _Info(msgspec.Struct, rename="camel"):
+    api_version: str
+    spec: _Request
+    kind: str = "ExecCredential"
+
+
+class _Granted(msgspec.Struct, rename="camel"):
+    expiration_timestamp: datetime | None = None
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+
+    @property
+    def fault(self) -> str:
+        """What is missing, empty if nothing is."""
+        if bool(self.client_certificate_data) != bool(self.client_key_data):
+            return "has only one of status.clientCertificateData and status.clientKeyData; allowed are both or none"
+        if not self.token and not self.client_key_data:
+            return "has neither status.token nor a client certificate; at least one is needed"
+        return ""
+
+
+class _Answer(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    status: _Granted | None = None
+
+
+class ExecCredentials(Credentials):
+    """Runs the program when there is nothing to show yet, shortly before that expires, or when it was not accepted.
+
+    Args:
+        plugin: the program.
+        is_terminal: whether our standard input is a terminal; asked of the machine when None.
+    """
+
+    def __init__(self, plugin: ExecPlugin, timing: Timing, *, is_terminal: bool | None = None) -> None:
+        self._plugin = plugin
+        self._timing = timing
+        self._is_terminal = sys.stdin is not None and sys.stdin.isatty() if is_terminal is None else is_terminal
+        self._lock = asyncio.Lock()
+        self._auth: Auth | None = None
+        self._renew_at = float("inf")
+
+    async def current(self) -> Auth:
+        """What the program said last, or says now.
+
+        Raises:
+            UnauthorizedError: it cannot be run, fails, or gives no credentials.
+        """
+        async with self._lock:
+            if self._auth is None or self._timing.now() >= self._renew_at:
+                self._auth = await self._run()
+            return self._auth
+
+    async def renew(self, rejected: Auth) -> Auth:
+        """What the program says now, unless another request asked it since `rejected` was shown.
+
+        Raises:
+            UnauthorizedError: as with `current`.
+        """
+        async with self._lock:
+            if self._auth is None or self._auth == rejected:
+                self._auth = await self._run()
+            return self._auth
+
+    async def _run(self) -> Auth:
+        granted = self._read(await self._ask())
+        now = self._timing.now()
+        self._renew_at = float("inf")
+        if granted.expiration_timestamp is not None:
+            expires = granted.expiration_timestamp.timestamp()
+            self._renew_at = max(expires - _RENEW_BEFORE_EXPIRY, now + _KEEP_AT_LEAST)
+            if expires <= now:
+                _log.warning("%s: the credentials that it gave have expired already", self._plugin.label)
+        return Auth(
+            f"Bearer {granted.token}" if granted.token else "",
+            (granted.client_certificate_data or "").encode(),
+            (granted.client_key_data or "").encode(),
+        )
+
+    @property
+    def _command(self) -> str:
+        return self._plugin.command
+
+    async def _ask(self) -> bytes:
+        """What the program prints."""
+        plugin = self._plugin
+        is_interactive = plugin.interactive_mode != "Never" and self._is_terminal
+        if plugin.interactive_mode == "Always" and not is_interactive:
+            raise self._fault("wants to ask questions (interactiveMode: Always), but standard input is no terminal")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                plugin.command,
+                *plugin.args,
+                stdin=None if is_interactive else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                env=self._environment(os.environ, is_interactive),
+            )
+        except OSError as error:
+            hint = f"; {plugin.install_hint.strip()}" if plugin.install_hint else "; install it, or name its full path"
+            raise self._fault(f"cannot be run: {error.strerror or error}{hint}") from error
+        output = await self._wait(process, _SECONDS_TO_LOG_IN if is_interactive else _SECONDS_TO_ANSWER)
+        if process.returncode:
+            raise self._fault(f"ended with exit code {process.returncode}; what it says of that stands above")
+        return output
+
+    def _environment(self, ours: Mapping[str, str], is_interactive: bool) -> dict[str, str]:
+        plugin = self._plugin
+        info = _Info(plugin.api_version, _Request(is_interactive, plugin.cluster))
+        text = msgspec.json.encode(info).decode()
+        return {**ours, **dict(plugin.env), "KUBERNETES_EXEC_INFO": text}
+
+    async def _wait(self, process: asyncio.subprocess.Process, seconds: float) -> bytes:
+        try:
+            async with asyncio.timeout(seconds):
+                return (await process.communicate())[0]
+        except TimeoutError:
+            raise self._fault(f"gave no answer within {seconds:g} s") from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+    def _read(self, output: bytes) -> _Granted:
+        try:
+            answer = msgspec.json.decode(output, type=_Answer)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            fault = str(error) if isinstance(error, msgspec.DecodeError) else "it is no UTF-8"
+            raise self._fault(f"printed no ExecCredential: {fault}") from None
+        if answer.kind != "ExecCredential" or answer.api_version != self._plugin.api_version:
+            raise self._fault(
+                f"printed kind {answer.kind!r}, apiVersion {answer.api_version!r}; the kubeconfig says "
+                f"'ExecCredential', {self._plugin.api_version!r}"
+            )
+        if answer.status is None:
+            raise self._fault("printed an ExecCredential without status")
+        if answer.status.fault:
+            raise self._fault(f"printed an ExecCredential that {answer.status.fault}")
+        return answer.status
+
+    def _fault(self, what: str) -> UnauthorizedError:
+        return UnauthorizedError(f"{self._plugin.label}: {self._plugin.command!r} {what}", status=401)

@@ -1,0 +1,189 @@
+"""Kubeconfig files: found, read, merged, and one context of them chosen.
+
+Rule: kubectl. A file that is named has to be there; of the list in KUBECONFIG those that are there count, and whoever
+says something first is right, entry by entry. Relative paths start at the file that they stand in. What is of the wrong
+type is refused with its place, and never with its value, which may be secret.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+import yaml
+
+from kubesched.cluster.kubeconfig_types import ClusterEntry, ContextEntry, KubeconfigFile, UserEntry
+from kubesched.errors import ConfigError
+
+__all__ = ["Kubeconfig", "Placed", "find_kubeconfigs", "load_kubeconfig"]
+
+T = TypeVar("T")
+
+_PLACED: Final = re.compile(r"(?P<what>.*?)(?: - at (?:`key` in )?`\$\.?(?P<path>.*)`)?", re.DOTALL)
+
+
+class Placed(msgspec.Struct, Generic[T], frozen=True):
+    """An entry and where it stands.
+
+    Attributes:
+        value: the entry.
+        file: the file.
+        path: the place in it, such as `users[0].user`.
+    """
+
+    value: T
+    file: Path
+    path: str
+
+    def at(self, field: str) -> str:
+        """How messages call a field of the entry; the entry itself when the field is empty."""
+        return f"kubeconfig {self.file}: {self.path}{'.' if field else ''}{field}"
+
+    def resolve(self, path: str) -> Path:
+        """A path that stands in the entry."""
+        return self.file.parent / Path(path).expanduser()
+
+
+class Kubeconfig(msgspec.Struct):
+    """The entries of all files by name."""
+
+    files: tuple[Path, ...]
+    clusters: dict[str, Placed[ClusterEntry]]
+    users: dict[str, Placed[UserEntry]]
+    contexts: dict[str, Placed[ContextEntry]]
+    current_context: str = ""
+
+    def __repr__(self) -> str:
+        return f"Kubeconfig({self.label})"
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        return f"kubeconfig {', '.join(map(str, self.files))}"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing at all."""
+        return not (self.clusters or self.users or self.contexts or self.current_context)
+
+    def context(self, name: str = "") -> Placed[ContextEntry]:
+        """A context by name, the current one without.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        if not name and not self.current_context:
+            raise ConfigError(
+                f"{self.label}: current-context is not set; set it, or choose a context: {_known(self.contexts)}"
+            )
+        return _entry(self.contexts, name or self.current_context, "context", self.label)
+
+    def cluster_of(self, context: Placed[ContextEntry]) -> Placed[ClusterEntry]:
+        """The cluster that a context names.
+
+        Raises:
+            ConfigError: it names none, or one that is not there.
+        """
+        return _entry(self.clusters, context.value.cluster or "", "cluster", context.at("cluster"))
+
+    def user_of(self, context: Placed[ContextEntry]) -> Placed[UserEntry]:
+        """The user that a context names; one without any credentials where it names none.
+
+        Raises:
+            ConfigError: it names one that is not there.
+        """
+        if not context.value.user:
+            return Placed(UserEntry(), context.file, context.path)
+        return _entry(self.users, context.value.user, "user", context.at("user"))
+
+
+def find_kubeconfigs(kubeconfig: str | Path | None, environ: Mapping[str, str]) -> list[Path]:
+    """Where kubeconfig files have to be, or may be: the one that is named, those in KUBECONFIG, ~/.kube/config."""
+    if kubeconfig:
+        return [Path(kubeconfig)]
+    if listed := environ.get("KUBECONFIG"):
+        return [Path(name) for name in dict.fromkeys(listed.split(os.pathsep)) if name]
+    home = environ.get("HOME")
+    return [Path(home, ".kube", "config")] if home else []
+
+
+def load_kubeconfig(files: Sequence[Path], *, must_exist: bool = False) -> Kubeconfig:
+    """Read and merge files; those that are not there are left out, unless they must be.
+
+    Raises:
+        ConfigError: a file cannot be read, or does not hold; with file and place.
+    """
+    merged = Kubeconfig(tuple(files), {}, {}, {})
+    for file in files:
+        if must_exist or file.exists():
+            _merge(merged, file, _read(file))
+    return merged
+
+
+def _read(file: Path) -> KubeconfigFile:
+    try:
+        document = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)
+    except OSError as error:
+        raise ConfigError(f"kubeconfig {file}: cannot be read: {error.strerror or error}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"kubeconfig {file}: {_yaml_fault(error)}") from None  # the cause would quote the file
+    if document is None:
+        return KubeconfigFile()
+    try:
+        read = msgspec.convert(document, KubeconfigFile)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"kubeconfig {file}: {_type_fault(error)}") from None
+    if read.kind not in (None, "", "Config") or read.api_version not in (None, "", "v1"):
+        raise ConfigError(
+            f"kubeconfig {file}: found kind {read.kind!r}, apiVersion {read.api_version!r}; a kubeconfig is of kind "
+            f"'Config', apiVersion 'v1'"
+        )
+    return read
+
+
+def _yaml_fault(error: Exception) -> str:
+    """What is wrong and where, without the lines around it or a name, which may be an unquoted password."""
+    mark = getattr(error, "problem_mark", None)
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    if isinstance(error, yaml.composer.ComposerError | yaml.constructor.ConstructorError):
+        return f"{where}an alias, tag or key that means nothing; put texts with special characters in quotes"
+    return f"{where}this is no YAML: {getattr(error, 'problem', None) or 'there is something that cannot be read'}"
+
+
+def _type_fault(error: msgspec.ValidationError) -> str:
+    """What msgspec says, place first; it quotes types and choices, no values of its own accord."""
+    placed = _PLACED.fullmatch(str(error))
+    assert placed is not None  # every text matches
+    what = placed["what"]
+    if what.startswith("Invalid enum value"):
+        what = "allowed are Never, IfAvailable and Always"
+    path = f"{placed['path']}: " if placed["path"] else ""
+    return f"{path}{what[:1].lower()}{what[1:]}"
+
+
+def _merge(merged: Kubeconfig, file: Path, read: KubeconfigFile) -> None:
+    file = file.absolute()
+    for i, cluster in enumerate(read.clusters or ()):
+        merged.clusters.setdefault(
+            cluster.name, Placed(cluster.cluster or ClusterEntry(), file, f"clusters[{i}].cluster")
+        )
+    for i, user in enumerate(read.users or ()):
+        merged.users.setdefault(user.name, Placed(user.user or UserEntry(), file, f"users[{i}].user"))
+    for i, context in enumerate(read.contexts or ()):
+        merged.contexts.setdefault(
+            context.name, Placed(context.context or ContextEntry(), file, f"contexts[{i}].context")
+        )
+    merged.current_context = merged.current_context or read.current_context or ""
+
+
+def _entry(entries: Mapping[str, Placed[T]], name: str, what: str, label: str) -> Placed[T]:
+    if name not in entries:
+        found = f"no {what} named {name!r}" if name else f"names no {what}"
+        raise ConfigError(f"{label}: {found}; {_known(entries)}")
+    return entries[name]
+
+
+def _known(entries: Mapping[str, Any]) -> str:
+    return f"there are {', '.join(map(repr, sorted(entries)))}" if entries else "there are none"
