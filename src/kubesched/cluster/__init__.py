@@ -1,14 +1,20 @@
 """The API server: where it is, requests with credentials, lists and watches that survive, binding."""
 
 from kubesched.cluster.access import Access
+from kubesched.cluster.client import ApiClient
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.find_access import find_access
+from kubesched.cluster.resources import FIELD_SELECTORS, list_path, object_path
 from kubesched.cluster.timing import Timing
 
 __all__ = [
+    "FIELD_SELECTORS",
     "Access",
+    "ApiClient",
     "Auth",
     "Credentials",
     "Timing",
     "find_access",
+    "list_path",
+    "object_path",
 ]

@@ -1,0 +1,287 @@
+# ruff: noqa: ASYNC109 - the timeout is for one try of several
+"""Requests to an API server: credentials, TLS, JSON, errors, a second try where that is safe, a limit on the rate.
+
+Theory of operation. One session with pooled connections. Plain requests take one of `pool_size` slots and have one
+deadline for each try; watches take none, so that they never starve requests, and have a limit on silence instead.
+Whoever is told 401 asks the credentials for newer ones, once.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar, overload
+
+import aiohttp
+import msgspec
+
+from kubesched.cluster.access import Access
+from kubesched.cluster.backoff import Backoff
+from kubesched.cluster.credentials import Auth
+from kubesched.cluster.rate_limit import RateLimit
+from kubesched.cluster.refusals import missing_answer, refusal
+from kubesched.cluster.timing import Timing
+from kubesched.cluster.tls import TlsContexts
+from kubesched.errors import ClusterError, UnauthorizedError
+from kubesched.version import VERSION
+
+__all__ = ["ApiClient"]
+
+T = TypeVar("T")
+
+Query = Mapping[str, str | int]
+
+_MAX_TRIES: Final = 5
+_MAX_DELAY: Final = 30.0
+_RETRIED: Final = (0, 429, 503)  # no answer; too many requests; not ready
+_SAFE: Final = ("GET", "HEAD")
+_FAULTS: Final = (aiohttp.ClientError, OSError)  # OSError has TimeoutError in it
+_NO_LIMITS: Final = aiohttp.ClientTimeout(total=None)
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class _Request(msgspec.Struct, frozen=True):
+    method: str
+    url: str
+    query: Query
+    body: bytes | None
+    content_type: str
+
+    @property
+    def label(self) -> str:
+        return f"{self.method} {self.url}"
+
+
+class ApiClient:
+    """A client of one API server, used inside `async with`, which raises where there are no usable credentials.
+
+    Args:
+        access: where and who.
+        pool_size: how many requests may be under way at once; watches do not count.
+        timeout: seconds that one try of a request may take.
+        qps, burst: requests per second on average and at once; no limit by default.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        *,
+        pool_size: int = 64,
+        timeout: float = 30.0,
+        qps: float = 0.0,
+        burst: int = 1,
+        timing: Timing | None = None,
+    ) -> None:
+        self.access = access
+        self.timing = timing or Timing()
+        self._timeout = timeout
+        self._slots = asyncio.Semaphore(pool_size)
+        self._rate = RateLimit(qps, burst, self.timing)
+        self._tls = TlsContexts(access)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        access = self.access
+        self._tls.context(await access.credentials.current())  # so that bad certificates and plugins show at once
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=_open_socket),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=[
+                ("User-Agent", f"kubesched/{VERSION}"),
+                ("Accept", "application/json"),
+                ("Accept-Encoding", "gzip" if access.compression else "identity"),
+                *access.headers,
+            ],
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    @overload
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query = ...,
+        body: object = ...,
+        type: None = ...,
+        timeout: float | None = ...,
+        retry: bool | None = ...,
+        content_type: str = ...,
+    ) -> bytes: ...
+
+    @overload
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query = ...,
+        body: object = ...,
+        type: type[T],
+        timeout: float | None = ...,
+        retry: bool | None = ...,
+        content_type: str = ...,
+    ) -> T: ...
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: object = None,
+        type: type[Any] | None = None,
+        timeout: float | None = None,
+        retry: bool | None = None,
+        content_type: str = "application/json",
+    ) -> Any:
+        """Ask and wait for the answer.
+
+        Args:
+            path: as `list_path` and `object_path` give it.
+            body: anything that msgspec encodes; None for no body.
+            type: what the answer is decoded to; its bytes without.
+            timeout: seconds for one try, the client's by default.
+            retry: whether a request that was not answered, or was answered 429 or 503, may be sent again, which is so
+                for GET by default. Five tries at most, after the seconds that the server asks for.
+            content_type: of the body, for patches.
+        Raises:
+            ClusterError: refused, not answered, or answered with something else; one of its subclasses where it fits.
+        """
+        encoded = None if body is None else _encode(body)
+        request = _Request(method, self.access.server + path, query or {}, encoded, content_type)
+        answer = await self._ask(request, timeout or self._timeout, method in _SAFE if retry is None else retry)
+        return answer if type is None else _decode(answer, type, request.label)
+
+    @asynccontextmanager
+    async def stream(self, path: str, *, query: Query, idle_timeout: float) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Open a watch, or anything else that is read as it comes.
+
+        Args:
+            idle_timeout: seconds of silence after which the stream counts as lost.
+        Returns: the answer in pieces, which end where the network cut them.
+        Raises:
+            ClusterError: as with `request`, also while the pieces are read.
+        """
+        request = _Request("GET", self.access.server + path, query, None, "")
+        limits = aiohttp.ClientTimeout(total=None, sock_read=idle_timeout)
+        await self._rate.acquire()
+        response = await self._as_ourselves(lambda auth: self._begin(request, auth, limits))
+        async with response, aclosing(_pieces(response, request.label)) as pieces:
+            yield pieces
+
+    async def _ask(self, request: _Request, seconds: float, is_repeatable: bool) -> bytes:
+        backoff = Backoff(self.timing, first=0.2, longest=_MAX_DELAY)
+        tries = 0
+        while True:
+            tries += 1
+            await self._rate.acquire()
+            try:
+                return await self._as_ourselves(lambda auth: self._exchange(request, auth, seconds))
+            except ClusterError as error:
+                if not is_repeatable or tries == _MAX_TRIES or error.status not in _RETRIED:
+                    raise
+                delay = backoff.next() if error.retry_after is None else min(error.retry_after, _MAX_DELAY)
+            await self.timing.sleep(delay)
+
+    async def _as_ourselves(self, attempt: Callable[[Auth], Awaitable[T]]) -> T:
+        """Make an attempt with our credentials, and one with newer ones, if there are any, when those are refused."""
+        auth = await self.access.credentials.current()
+        try:
+            return await attempt(auth)
+        except UnauthorizedError:
+            renewed = await self.access.credentials.renew(auth)
+            if renewed == auth:
+                raise
+        return await attempt(renewed)
+
+    async def _exchange(self, request: _Request, auth: Auth, seconds: float) -> bytes:
+        try:
+            async with (
+                self._slots,  # the time to wait for one does not count
+                asyncio.timeout(seconds),
+                await self._open(request, auth, _NO_LIMITS) as response,
+            ):
+                return await response.read()
+        except _FAULTS as error:
+            raise missing_answer(request.label, error) from error
+
+    async def _begin(self, request: _Request, auth: Auth, limits: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._open(request, auth, limits)
+        except TimeoutError as error:
+            raise missing_answer(request.label, error) from error
+
+    async def _open(self, request: _Request, auth: Auth, limits: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+        """The answer, read up to its body, if it is a success."""
+        response = await self._send(request, auth, limits)
+        if response.status >= 300:
+            raise await _refusal(request.label, response)
+        return response
+
+    async def _send(self, request: _Request, auth: Auth, limits: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
+        if self._session is None:
+            raise ClusterError(f"{request.label}: the client is closed; use it inside `async with`")
+        headers = {"Content-Type": request.content_type} if request.body is not None else {}
+        if auth.authorization:
+            headers["Authorization"] = auth.authorization
+        try:
+            return await self._session.request(
+                request.method,
+                request.url,
+                params=request.query,
+                data=request.body,
+                headers=headers,
+                ssl=self._tls.context(auth),
+                server_hostname=self.access.tls_server_name or None,
+                proxy=self.access.proxy or None,
+                timeout=limits,
+                allow_redirects=False,
+            )
+        except aiohttp.ClientResponseError as error:
+            raise missing_answer(request.label, error) from None  # it quotes headers and the proxy's password
+        except _FAULTS as error:
+            raise missing_answer(request.label, error) from error
+
+
+def _decode(answer: bytes, type: type[T], label: str) -> T:
+    try:
+        return msgspec.json.decode(answer, type=type)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ClusterError(f"{label}: the answer is not what was asked for: {error}", status=200) from error
+
+
+async def _refusal(label: str, response: aiohttp.ClientResponse) -> ClusterError:
+    async with response:
+        try:
+            return refusal(label, response, await response.read())
+        except _FAULTS:
+            return refusal(label, response, b"")
+
+
+async def _pieces(response: aiohttp.ClientResponse, label: str) -> AsyncGenerator[bytes]:
+    try:
+        async for piece in response.content.iter_any():
+            yield piece
+    except _FAULTS as error:
+        raise missing_answer(label, error) from error
+
+
+def _open_socket(address: Any) -> socket.socket:
+    """A socket that finds out within a minute or so that the other side is gone, also when nobody sends anything."""
+    family, kind, protocol, *_ = address
+    opened = socket.socket(family, kind, protocol)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, seconds in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, option):
+            opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), seconds)
+    return opened

@@ -1,0 +1,97 @@
+"""What went wrong between us and the API server, as one of our errors with one clear sentence."""
+
+import os
+from typing import Final
+
+import aiohttp
+import msgspec
+
+from kubesched.errors import ClusterError, ConflictError, GoneError, NotFoundError, UnauthorizedError
+
+__all__ = ["EXPIRED", "Status", "missing_answer", "refusal", "status_error"]
+
+EXPIRED: Final = ("Expired", "Gone")
+"""Reasons that say that a resource version or a continue token is too old."""
+
+_ERRORS: Final[dict[int, type[ClusterError]]] = {
+    401: UnauthorizedError,
+    404: NotFoundError,
+    409: ConflictError,
+    410: GoneError,
+}
+_ADVICE: Final = {
+    401: "; the credentials are missing or no longer good",
+    403: "; whoever runs this needs a role that allows it",
+}
+_MAX_SHOWN: Final = 300
+
+
+class _Details(msgspec.Struct, rename="camel"):
+    retry_after_seconds: float | None = None
+
+
+class Status(msgspec.Struct):
+    """The object with which an API server refuses."""
+
+    message: str | None = None
+    reason: str | None = None
+    code: int | None = None
+    details: _Details | None = None
+
+
+def refusal(where: str, response: aiohttp.ClientResponse, body: bytes) -> ClusterError:
+    """The error for an answer that is no success.
+
+    Args:
+        where: method and URL.
+        response: status and headers.
+        body: mostly a Status, sometimes what a proxy has to say.
+    """
+    try:
+        status = msgspec.json.decode(body, type=Status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        status = Status(body.decode("utf-8", "replace").strip().partition("\n")[0])
+    status.code = response.status
+    status.reason = status.reason or response.reason
+    return status_error(where, status, _seconds(response.headers.get("Retry-After")))
+
+
+def status_error(where: str, status: Status, retry_after: float | None = None) -> ClusterError:
+    """The error for a Status, of the class that fits its code or reason."""
+    code, reason = status.code or 500, status.reason or ""
+    if retry_after is None and status.details:
+        retry_after = status.details.retry_after_seconds
+    message = (status.message or "")[:_MAX_SHOWN]
+    text = f"{where}: {code} {reason}{': ' if message else ''}{message}{_ADVICE.get(code, '')}"
+    found = GoneError if reason in EXPIRED else _ERRORS.get(code, ClusterError)
+    return found(text, status=code, reason=reason, retry_after=retry_after)
+
+
+def missing_answer(where: str, error: Exception) -> ClusterError:
+    """The error for a request that got no answer, or half of one."""
+    if isinstance(error, TimeoutError):
+        return ClusterError(f"{where}: no answer in time", reason="Timeout")
+    return ClusterError(f"{where}: {_describe(error)}", reason="NoAnswer")
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        why = getattr(error.certificate_error, "verify_message", "") or str(error.certificate_error)
+        return f"the server's certificate does not hold: {why}; check certificate-authority and tls-server-name"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"cannot connect: {_why(error.os_error)}; check the server's address"
+    if isinstance(error, aiohttp.ClientResponseError):  # its text holds the proxy's URL, with a password perhaps
+        return f"no answer that can be read: {error.status} {error.message}"
+    if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError | ConnectionError):
+        return "the connection broke before the answer was complete"
+    return f"no answer: {str(error) or type(error).__name__}"
+
+
+def _why(error: OSError) -> str:
+    """The system's words; asyncio puts the address in their place."""
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
+
+
+def _seconds(header: str | None) -> float | None:
+    """Retry-After in seconds; a date, which API servers do not send, is not heeded."""
+    return float(header) if header and header.strip().isdecimal() else None

@@ -1,0 +1,28 @@
+"""URLs of objects, from their kind."""
+
+from typing import Final
+from urllib.parse import quote
+
+from kubesched.api import KINDS, Kind
+
+__all__ = ["FIELD_SELECTORS", "list_path", "object_path"]
+
+FIELD_SELECTORS: Final = {"Pod": "status.phase!=Succeeded,status.phase!=Failed"}
+"""What a scheduler watches of a kind, where it is not everything: pods that are over take no room."""
+
+
+def list_path(kind: str, namespace: str = "") -> str:
+    """The path of all objects of a kind in KINDS, or of those in one namespace."""
+    known = KINDS[kind]
+    within = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
+    return f"{_root(known)}{within}/{known.plural}"
+
+
+def object_path(kind: str, namespace: str, name: str, subresource: str = "") -> str:
+    """The path of one object, or of a part of it such as `binding`; the namespace counts for namespaced kinds only."""
+    path = f"{list_path(kind, namespace if KINDS[kind].namespaced else '')}/{quote(name, safe='')}"
+    return f"{path}/{subresource}" if subresource else path
+
+
+def _root(kind: Kind) -> str:
+    return f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"

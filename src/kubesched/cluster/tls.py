@@ -1,0 +1,73 @@
+"""TLS as client-go does it: our authorities, our certificate, and new contexts when their files change."""
+
+import ssl
+import tempfile
+
+from kubesched.cluster.access import Access
+from kubesched.cluster.credentials import Auth
+from kubesched.errors import ConfigError
+
+__all__ = ["TlsContexts"]
+
+
+class TlsContexts:
+    """Makes the TLS context for a request, and makes a new one only when certificates have changed.
+
+    Connections belong to their context, so that a new certificate is shown on new connections.
+    """
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._made_of: tuple[bytes, bytes, bytes] | None = None
+        self._context: ssl.SSLContext | None = None
+
+    def context(self, auth: Auth) -> ssl.SSLContext | bool:
+        """The context for this certificate; True for a server without TLS.
+
+        Raises:
+            ConfigError: a certificate or key is no PEM, or the two do not belong together.
+        """
+        if not self._access.server.startswith("https:"):
+            return True
+        material = (self._access.ca.read() if self._access.ca else b"", auth.certificate, auth.key)
+        if self._context is None or material != self._made_of:
+            self._context = self._make(*material)
+            self._made_of = material
+        return self._context
+
+    def _make(self, ca: bytes, certificate: bytes, key: bytes) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.set_alpn_protocols(["http/1.1"])
+        # As Go: an intermediate may be trusted, and authorities made without key usage are good enough.
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        if self._access.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        elif self._access.ca:
+            _trust(context, ca, self._access.ca.label)
+        else:
+            context.load_default_certs()
+        if certificate:
+            _show(context, certificate, key, self._access.label)
+        return context
+
+
+def _trust(context: ssl.SSLContext, ca: bytes, label: str) -> None:
+    try:
+        context.load_verify_locations(cadata=ca.decode("latin-1"))
+    except (ssl.SSLError, ValueError) as error:
+        raise ConfigError(f"{label}: found no certificate; allowed are certificates in PEM form") from error
+
+
+def _show(context: ssl.SSLContext, certificate: bytes, key: bytes, label: str) -> None:
+    with tempfile.NamedTemporaryFile(suffix=".pem") as file:  # readable by us alone; ssl takes nothing but files
+        file.write(certificate + b"\n" + key)
+        file.flush()
+        try:
+            context.load_cert_chain(file.name, password="")  # without it, OpenSSL would ask on the terminal
+        except (ssl.SSLError, OSError, ValueError) as error:
+            raise ConfigError(
+                f"{label}: the client certificate and key cannot be used; allowed are a certificate and the "
+                "unencrypted key that belongs to it, both in PEM form"
+            ) from error

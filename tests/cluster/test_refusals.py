@@ -1,0 +1,25 @@
+import pytest
+
+from kubesched.cluster.refusals import Status, status_error
+from kubesched.errors import ClusterError, GoneError
+
+
+@pytest.mark.parametrize("reason", ["Expired", "Gone"])
+def test_an_old_version_is_known_by_its_reason_whatever_the_code(reason: str) -> None:
+    assert type(status_error("x", Status("too old", reason, 500))) is GoneError
+
+
+def test_a_refusal_that_says_nothing_is_a_server_error() -> None:
+    error = status_error("GET /x", Status())
+    assert (type(error), error.status, str(error)) == (ClusterError, 500, "GET /x: 500 ")
+
+
+def test_a_long_message_is_cut() -> None:
+    assert len(str(status_error("GET /x", Status("a" * 10_000, "Invalid", 422)))) < 400
+
+
+def test_who_may_not_is_told_what_is_needed() -> None:
+    message = 'pods is forbidden: User "ann" cannot list resource "pods"'
+    assert str(status_error("GET /x", Status(message, "Forbidden", 403))) == (
+        f"GET /x: 403 Forbidden: {message}; whoever runs this needs a role that allows it"
+    )
