@@ -4,6 +4,7 @@ from kubesched.cluster.access import Access
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.find_access import find_access
+from kubesched.cluster.reflector import Reflector, ReflectorCounts, Restart, Sink
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path, object_path
 from kubesched.cluster.timing import Timing
 
@@ -13,6 +14,10 @@ __all__ = [
     "ApiClient",
     "Auth",
     "Credentials",
+    "Reflector",
+    "ReflectorCounts",
+    "Restart",
+    "Sink",
     "Timing",
     "find_access",
     "list_path",

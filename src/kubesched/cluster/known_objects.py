@@ -1,0 +1,56 @@
+"""What a listener has been told of one kind, and what it has to be told to hear of something else."""
+
+from collections.abc import Iterator, Mapping
+
+from kubesched.api import EventType, KubeObject, WatchEvent
+
+__all__ = ["KnownObjects"]
+
+
+class KnownObjects:
+    """The objects of one kind by key; every event that comes out of a method has to be passed on, in order.
+
+    An object that was made again under its name, with another uid, is DELETED with its last state and then ADDED.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._objects: dict[str, KubeObject] = {}
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def get(self, key: str) -> KubeObject | None:
+        """The object as it was last told."""
+        return self._objects.get(key)
+
+    def put(self, new: KubeObject) -> Iterator[WatchEvent]:
+        """Take in an object that exists; nothing comes out if it is known in this version."""
+        old = self._objects.get(new.key)
+        if old is not None and old.uid == new.uid:
+            if old.metadata.resource_version == new.metadata.resource_version != "":
+                return
+            self._objects[new.key] = new
+            yield WatchEvent(EventType.MODIFIED, self._kind, new)
+            return
+        if old is not None:
+            yield from self.remove(new.key)
+        self._objects[new.key] = new
+        yield WatchEvent(EventType.ADDED, self._kind, new)
+
+    def remove(self, key: str, last: KubeObject | None = None) -> Iterator[WatchEvent]:
+        """Let go of an object; nothing comes out if it was not known.
+
+        Args:
+            last: its last state, the known one by default.
+        """
+        old = self._objects.pop(key, None)
+        if old is not None:
+            yield WatchEvent(EventType.DELETED, self._kind, last or old)
+
+    def replace(self, found: Mapping[str, KubeObject]) -> Iterator[WatchEvent]:
+        """Take in everything that exists: first what is gone, then what is new or changed."""
+        for key in [key for key in self._objects if key not in found]:
+            yield from self.remove(key)
+        for new in found.values():
+            yield from self.put(new)

@@ -1,0 +1,289 @@
+"""One kind of object, kept up to date from an API server: list, then watch, and come back from every interruption.
+
+Theory of operation, after client-go's reflector. A list gives all objects and a resource version; a watch from that
+version gives every change after it, and each change moves the version on, as do bookmarks. So whatever cuts a watch,
+the next one goes on from the last version and nothing is lost. Only when the server has forgotten that version (410, as
+an answer or inside the stream), or says that something else is wrong, is a new list needed; it is held against what is
+known, so that whoever listens hears of changes only. Tries that fail follow each other with growing delays.
+
+Invariants: what is known is exactly what the sink has been told; of one object the sink hears in the order in which the
+server changed it.
+"""
+
+import asyncio
+import enum
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from kubesched.api import KINDS, EventType, KubeObject, WatchEvent, decode_object
+from kubesched.cluster.backoff import Backoff
+from kubesched.cluster.client import ApiClient
+from kubesched.cluster.known_objects import KnownObjects
+from kubesched.cluster.refusals import Status, status_error
+from kubesched.cluster.resources import list_path
+from kubesched.cluster.watch_lines import ListPage, outline_of, read_line, split_lines
+from kubesched.engine import paused_gc
+from kubesched.errors import ClusterError, ConfigError, GoneError, ObjectError
+
+__all__ = ["Reflector", "ReflectorCounts", "Restart", "Sink"]
+
+Sink = Callable[[list[WatchEvent]], None]
+"""Is given events in batches, on the event loop's thread, and may keep the list."""
+
+_WATCH_SECONDS: Final = (300, 600)
+_GRACE: Final = 30.0  # silence beyond the end that the server was asked for
+_BRIEF: Final = 1.0  # a watch that ends sooner and says nothing is not tried again at once
+_LIST_TIMEOUT: Final = 120.0
+_SLICE: Final = 1000  # objects handled before other tasks get their turn
+_BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_log = logging.getLogger(__name__)
+
+
+class Restart(enum.Enum):
+    """Why a list or watch ended."""
+
+    CLOSED = "closed"
+    """The server ended the watch, as it was asked to."""
+    CUT = "cut"
+    """The connection broke, or could not be made."""
+    IDLE = "idle"
+    """There was silence for too long."""
+    EXPIRED = "expired"
+    """The resource version, or the list's next page, was too old."""
+    REFUSED = "refused"
+    """401, 403 or 429, or there were no credentials to show."""
+    FAILED = "failed"
+    """Any other error."""
+
+
+_WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT, Restart.IDLE)  # at once, after a watch that was worth something
+
+
+class ReflectorCounts(msgspec.Struct):
+    """What a reflector has done, for metrics.
+
+    Attributes:
+        lists, watches: how many were begun.
+        events: changes that the sink was told.
+        bookmarks: how many were read.
+        skipped: objects that did not decode.
+        restarts: ends of lists and watches by reason.
+    """
+
+    lists: int = 0
+    watches: int = 0
+    events: int = 0
+    bookmarks: int = 0
+    skipped: int = 0
+    restarts: dict[Restart, int] = msgspec.field(default_factory=lambda: dict.fromkeys(Restart, 0))
+
+
+class Reflector:
+    """Keeps one kind up to date and tells a sink what changes.
+
+    Args:
+        kind: a key of KINDS.
+        sink: what it raises ends `run`.
+        field_selector: which objects count; those that no longer match are DELETED.
+        keep_source: whether objects keep their JSON (`raw`).
+        page_size: how many objects an answer holds where lists come in pages; 0 for all at once.
+    Attributes:
+        known: what the sink has been told.
+        counts: what has been done.
+        synced: set when everything that the first list had has been told.
+        last_contact: `timing.monotonic()` when the server was last heard, None before.
+        last_error: what went wrong last, empty if nothing did.
+    """
+
+    def __init__(
+        self,
+        client: ApiClient,
+        kind: str,
+        sink: Sink,
+        *,
+        field_selector: str = "",
+        keep_source: bool = False,
+        page_size: int = 500,
+    ) -> None:
+        self.kind = kind
+        self.known = KnownObjects(kind)
+        self.counts = ReflectorCounts()
+        self.synced = asyncio.Event()
+        self.last_contact: float | None = None
+        self.last_error = ""
+        self._client = client
+        self._timing = client.timing
+        self._sink = sink
+        self._path = list_path(kind)
+        self._label = f"GET {client.access.server}{self._path}"
+        self._selector: dict[str, str | int] = {"fieldSelector": field_selector} if field_selector else {}
+        self._keep_source = keep_source
+        self._page_size = page_size
+        self._backoff = Backoff(client.timing)
+        self._version = "0"  # to go on from; "0" is any state that the server has at hand, "" the newest
+        self._is_listed = False
+        self._began: float | None = None  # of the watch, once the server answered
+        self._has_heard = False  # whether it said anything
+
+    async def run(self) -> None:
+        """List and watch until cancelled."""
+        while True:
+            self._began, self._has_heard = None, False
+            wanted = 0.0
+            try:
+                if not self._is_listed:
+                    await self._list()
+                await self._watch()
+                restart = Restart.CLOSED
+            except (ClusterError, ConfigError) as error:
+                restart = self._judge(error)
+                wanted = getattr(error, "retry_after", None) or 0.0
+                self.last_error = str(error)
+                level = logging.INFO if restart is Restart.EXPIRED else logging.WARNING  # restarts of servers bring it
+                _log.log(level, "watching %s: %s (%s)", KINDS[self.kind].plural, error, restart.value)
+            self.counts.restarts[restart] += 1
+            if restart not in _WATCHED_ON or self._was_brief:
+                await self._timing.sleep(max(self._backoff.next(), wanted))
+
+    @property
+    def _was_brief(self) -> bool:
+        began = self._began
+        return began is None or (not self._has_heard and self._timing.monotonic() - began < _BRIEF)
+
+    def _judge(self, error: ClusterError | ConfigError) -> Restart:
+        """The kind of fault, and what it means for the next try."""
+        if isinstance(error, ConfigError) or error.status in (401, 403, 429):
+            return Restart.REFUSED
+        if error.status == 0:
+            return Restart.IDLE if error.reason == "Timeout" else Restart.CUT
+        is_gone = isinstance(error, GoneError)
+        if not self._is_listed and (is_gone or error.status == 504):  # 504: newer than the server, after a restore
+            if not self._version:
+                self._page_size = 0  # pages expire faster than we read them
+            self._version = ""
+        self._is_listed = False
+        return Restart.EXPIRED if is_gone else Restart.FAILED
+
+    # --- list ---
+
+    async def _list(self) -> None:
+        """Hear of all objects, and tell what differs from what is known."""
+        self.counts.lists += 1
+        found: dict[str, KubeObject] = {}
+        paging: dict[str, str | int] = {"limit": self._page_size} if self._page_size else {}
+        query = {**self._selector, **({"resourceVersion": self._version} if self._version else paging)}
+        while True:
+            page = await self._client.request(
+                "GET", self._path, query=query, type=ListPage, timeout=_LIST_TIMEOUT, retry=False
+            )
+            self._contact()
+            await self._decode_all(page.items or [], found)
+            if not page.metadata.continue_:
+                break
+            query = {**self._selector, **paging, "continue": page.metadata.continue_}
+        changes = self.known.replace(found)
+        while batch := list(islice(changes, _SLICE)):
+            self._tell(batch)
+            await asyncio.sleep(0)
+        self._version, self._is_listed = page.metadata.resource_version, True
+        self.synced.set()
+
+    async def _decode_all(self, items: Sequence[msgspec.Raw], found: dict[str, KubeObject]) -> None:
+        """Decode the items of a list; those that do not decode stay as they are known."""
+        for start in range(0, len(items), _SLICE):
+            with paused_gc():
+                for raw in items[start : start + _SLICE]:
+                    # a source that is kept is copied: a slice would hold on to the whole answer
+                    read = self._decode(raw.copy() if self._keep_source else raw)
+                    if read is None:
+                        read = self.known.get(outline_of(raw).key)
+                    if read is not None:
+                        found[read.key] = read
+            await asyncio.sleep(0)
+
+    def _decode(self, raw: msgspec.Raw) -> KubeObject | None:
+        try:
+            return decode_object(self.kind, raw, keep_source=self._keep_source)
+        except (ObjectError, UnicodeDecodeError, RecursionError) as error:
+            self.counts.skipped += 1
+            _log.error("%s %s is skipped, for it does not decode: %s", self.kind, outline_of(raw).key, error)
+            return None
+
+    # --- watch ---
+
+    async def _watch(self) -> None:
+        """Tell every change, until the server or the network ends it."""
+        self.counts.watches += 1
+        seconds = self._timing.rng.randint(*_WATCH_SECONDS)
+        query: Mapping[str, str | int] = {
+            **self._selector,
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._version,
+            "timeoutSeconds": seconds,
+        }
+        rest = b""
+        async with self._client.stream(self._path, query=query, idle_timeout=seconds + _GRACE) as pieces:
+            self._began = self._contact()
+            async for piece in pieces:
+                self._contact()
+                lines, rest = split_lines(rest, piece)
+                self._hear(lines)
+        if rest:
+            raise self._cut("the watch ended in the middle of a line")
+
+    def _hear(self, lines: Iterable[bytes]) -> None:
+        """Tell what some lines say, also when the last of them is an error."""
+        events: list[WatchEvent] = []
+        try:
+            for line in lines:
+                self._read(line, events)
+        finally:
+            self._tell(events)
+
+    def _read(self, line: bytes, events: list[WatchEvent]) -> None:
+        try:
+            said = read_line(line)
+        except _BROKEN:
+            raise self._cut("a line of the watch is no JSON") from None
+        self._has_heard = True
+        if said.type == "ERROR":
+            raise self._error(said.object)
+        if said.type == "BOOKMARK":
+            self.counts.bookmarks += 1
+            self._version = outline_of(said.object).resource_version or self._version
+        elif said.type in EventType.__members__:
+            self._take_in(EventType(said.type), said.object, events)
+
+    def _take_in(self, type: EventType, raw: msgspec.Raw, events: list[WatchEvent]) -> None:
+        read = self._decode(raw)
+        identity = outline_of(raw) if read is None else read.metadata
+        key = outline_of(raw).key if read is None else read.key
+        self._version = identity.resource_version or self._version
+        if type is EventType.DELETED:
+            events.extend(self.known.remove(key, read))
+        elif read is not None:
+            events.extend(self.known.put(read))
+
+    def _error(self, raw: msgspec.Raw) -> ClusterError:
+        try:
+            status = msgspec.json.decode(raw, type=Status)
+        except _BROKEN:
+            status = Status()
+        return status_error(f"{self._label}: in the watch", status)
+
+    def _cut(self, what: str) -> ClusterError:
+        return ClusterError(f"{self._label}: {what}", reason="NoAnswer")
+
+    def _tell(self, events: list[WatchEvent]) -> None:
+        if events:
+            self.counts.events += len(events)
+            self._sink(events)
+
+    def _contact(self) -> float:
+        self.last_contact = self._timing.monotonic()
+        return self.last_contact
