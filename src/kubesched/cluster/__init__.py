@@ -2,6 +2,7 @@
 
 from kubesched.cluster.access import Access
 from kubesched.cluster.client import ApiClient
+from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.find_access import find_access
 from kubesched.cluster.reflector import Reflector, ReflectorCounts, Restart, Sink
@@ -13,6 +14,7 @@ __all__ = [
     "Access",
     "ApiClient",
     "Auth",
+    "ClusterWatch",
     "Credentials",
     "Reflector",
     "ReflectorCounts",

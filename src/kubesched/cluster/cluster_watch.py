@@ -1,0 +1,67 @@
+"""All kinds that a scheduler reads, watched at once for one listener."""
+
+import asyncio
+from collections.abc import Collection
+
+from kubesched.api import KINDS
+from kubesched.cluster.client import ApiClient
+from kubesched.cluster.reflector import Reflector, Sink
+from kubesched.cluster.resources import FIELD_SELECTORS
+from kubesched.errors import ClusterError
+
+__all__ = ["ClusterWatch"]
+
+
+class ClusterWatch:
+    """A reflector for each kind, all of which tell one sink, on the event loop's thread.
+
+    Events of one kind come in the server's order. Kinds are independent of each other: a pod may come before its node.
+
+    Args:
+        sink: what it raises ends `run`.
+        kinds: keys of KINDS, all by default.
+        wants_raw: the kinds whose objects keep their JSON.
+    Attributes:
+        reflectors: by kind.
+    """
+
+    def __init__(
+        self, client: ApiClient, sink: Sink, *, kinds: Collection[str] = tuple(KINDS), wants_raw: Collection[str] = ()
+    ) -> None:
+        self._timing = client.timing
+        self.reflectors = {
+            kind: Reflector(
+                client, kind, sink, field_selector=FIELD_SELECTORS.get(kind, ""), keep_source=kind in wants_raw
+            )
+            for kind in kinds
+        }
+
+    async def run(self) -> None:
+        """Watch until cancelled. Run it as a task of a group, and cancel the task to stop."""
+        async with asyncio.TaskGroup() as group:
+            for reflector in self.reflectors.values():
+                group.create_task(reflector.run(), name=f"watch {reflector.kind}")
+
+    async def synced(self, timeout: float = 60.0) -> None:  # noqa: ASYNC109 - its error says what is missing
+        """Wait until everything that exists has been told.
+
+        Raises:
+            ClusterError: that took too long; it says which kinds are missing and why.
+        """
+        try:
+            async with asyncio.timeout(timeout):
+                for reflector in self.reflectors.values():
+                    await reflector.synced.wait()
+        except TimeoutError:
+            missing = [r for r in self.reflectors.values() if not r.synced.is_set()]
+            reasons = "; ".join(f"{r.kind}: {r.last_error or 'still under way'}" for r in missing)
+            raise ClusterError(f"not everything could be listed within {timeout:g} s: {reasons}") from None
+
+    def age(self) -> float:
+        """Seconds since the API server was last heard, of the kind for which that is longest; infinite before.
+
+        A server that is well sends a bookmark about every minute when nothing happens.
+        """
+        heard = [reflector.last_contact for reflector in self.reflectors.values()]
+        now = self._timing.monotonic()
+        return max((float("inf") if contact is None else now - contact for contact in heard), default=0.0)
