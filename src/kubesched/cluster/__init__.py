@@ -1,6 +1,7 @@
 """The API server: where it is, requests with credentials, lists and watches that survive, binding."""
 
 from kubesched.cluster.access import Access
+from kubesched.cluster.binding import bind_pod
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
@@ -21,6 +22,7 @@ __all__ = [
     "Restart",
     "Sink",
     "Timing",
+    "bind_pod",
     "find_access",
     "list_path",
     "object_path",

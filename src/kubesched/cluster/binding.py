@@ -1,0 +1,106 @@
+# ruff: noqa: ASYNC109 - the timeout is for one try of several
+"""A pod gets its node: once, however often the answer is lost on the way."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from kubesched.api import ObjectMeta, Value
+from kubesched.cluster.client import ApiClient
+from kubesched.cluster.resources import object_path
+from kubesched.errors import ClusterError, ConflictError, NotFoundError
+
+__all__ = ["bind_pod"]
+
+_UNCERTAIN: Final = (0, 409, 500, 502, 503, 504)  # it may have been done: by this try, by one before, or by others
+
+
+class _Target(msgspec.Struct, frozen=True, rename="camel"):
+    name: str
+    api_version: str = "v1"
+    kind: str = "Node"
+
+
+class _Binding(msgspec.Struct, frozen=True, rename="camel"):
+    metadata: ObjectMeta
+    target: _Target
+    api_version: str = "v1"
+    kind: str = "Binding"
+
+
+class _Spec(Value, frozen=True, gc=False):
+    node_name: str = ""
+
+
+class _Pod(msgspec.Struct, frozen=True):
+    metadata: ObjectMeta
+    spec: _Spec = _Spec()
+
+
+async def bind_pod(
+    client: ApiClient,
+    namespace: str,
+    name: str,
+    uid: str,
+    node: str,
+    annotations: Mapping[str, str] | None = None,
+    *,
+    timeout: float | None = None,
+) -> None:
+    """Bind a pod to a node. Returns when it is bound there, whoever did it.
+
+    The request carries the uid, so that a pod which was made again under the same name is left alone. A try whose
+    answer is lost is repeated; if the server then says that the pod is bound, the pod itself tells where.
+
+    Args:
+        annotations: added to those of the pod.
+        timeout: seconds for one try.
+    Raises:
+        NotFoundError: the pod is gone.
+        ConflictError: it is bound to another node, or is another pod than the one meant.
+        ClusterError: anything else that the server refused, or no answer.
+    """
+    path = object_path("Pod", namespace, name)
+    metadata = ObjectMeta(name, namespace, uid, annotations=dict(annotations) if annotations else None)
+    binding = _Binding(metadata, _Target(node))
+    try:
+        await client.request("POST", f"{path}/binding", body=binding, timeout=timeout, retry=True)
+    except NotFoundError as error:
+        raise _gone(f"{namespace}/{name}", node, error) from error
+    except ClusterError as error:
+        if error.status not in _UNCERTAIN or not await _is_bound(client, path, uid, node, timeout):
+            raise
+
+
+async def _is_bound(client: ApiClient, path: str, uid: str, node: str, timeout: float | None) -> bool:
+    """Whether the pod is bound to this node; false where it is bound to none.
+
+    Raises:
+        NotFoundError, ConflictError: as with `bind_pod`.
+    """
+    key = "/".join(path.split("/")[-3::2])
+    try:
+        pod = await client.request("GET", path, type=_Pod, timeout=timeout)
+    except NotFoundError as error:
+        raise _gone(key, node, error) from error
+    if pod.metadata.uid != uid:
+        raise ConflictError(
+            f"pod {key} was not bound to node {node!r}: it was made again meanwhile, with uid {pod.metadata.uid} "
+            f"instead of {uid}",
+            status=409,
+            reason="Conflict",
+        )
+    if pod.spec.node_name not in ("", node):
+        raise ConflictError(
+            f"pod {key} was not bound to node {node!r}: it is bound to node {pod.spec.node_name!r} already",
+            status=409,
+            reason="Conflict",
+        )
+    return pod.spec.node_name == node
+
+
+def _gone(key: str, node: str, error: NotFoundError) -> NotFoundError:
+    return NotFoundError(
+        f"pod {key} was not bound to node {node!r}: it does not exist any more", status=404, reason=error.reason
+    )
