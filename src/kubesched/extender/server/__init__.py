@@ -1,5 +1,6 @@
 """The server that a stock kube-scheduler calls."""
 
+from kubesched.extender.server.advice import advice
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.binder import Binder
 from kubesched.extender.server.extender import ClusterWrites, Extender
@@ -17,5 +18,6 @@ __all__ = [
     "Offer",
     "RequestedPods",
     "Verbs",
+    "advice",
     "find_offer",
 ]

@@ -1,0 +1,159 @@
+"""What people trip over with an extender, said at start: one sentence or two each, and only where it applies."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from kubesched.config import KubeSchedulerConfiguration
+from kubesched.extender.server.merged_scores import extender_weight
+from kubesched.extender.server.offer import Offer
+from kubesched.framework import Profile
+from kubesched.scheduler import default_sample, nodes_to_find
+
+__all__ = ["advice"]
+
+_VERSION: Final = re.compile(r"v?1\.(\d+)")
+_IDLE_NODES_SINCE: Final = 33
+_IGNORABLE_BIND_SINCE: Final = 30
+
+
+def advice(
+    offer: Offer,
+    configuration: KubeSchedulerConfiguration,
+    *,
+    n_nodes: int | None,
+    is_watched: bool,
+    scheduler_version: str | None = None,
+    profiles: Iterable[Profile] = (),
+    preemption_helps: bool = False,
+) -> list[str]:
+    """Say what to know before kube-scheduler's first call.
+
+    Args:
+        configuration: the extender's own, or kube-scheduler's where both read one file.
+        n_nodes: of the cluster; None where nobody knows yet.
+        is_watched: whether the extender watches the cluster, so that kube-scheduler may send names only.
+        scheduler_version: such as `v1.36.3`; what depends on an unknown version is said with the version.
+        profiles: what is served, to compare their weights.
+        preemption_helps: as the option of the command.
+    """
+    minor = _minor(scheduler_version)
+    found = (
+        _one_node(offer, n_nodes),
+        _lost_resolution(offer),
+        _weights(profiles),
+        _sampling(offer, configuration, n_nodes),
+        _idle_nodes(offer, is_watched, minor),
+        _unresolvable(offer, preemption_helps),
+        _replicas(offer),
+        _ignorable(offer, configuration, minor),
+    )
+    return [sentence for sentence in found if sentence]
+
+
+def _minor(version: str | None) -> int | None:
+    """30 for v1.30.2; None for a version that is not known."""
+    match = _VERSION.match(version or "")
+    return int(match[1]) if match else None
+
+
+def _one_node(offer: Offer, n_nodes: int | None) -> str:
+    if not offer.prioritize or n_nodes != 1:
+        return ""
+    return (
+        "The cluster has one node: kube-scheduler calls prioritize only where two or more nodes passed the filters, so "
+        "scores are never asked for here."
+    )
+
+
+def _lost_resolution(offer: Offer) -> str:
+    if not offer.prioritize:
+        return ""
+    return (
+        "Scores of 0..100 go to kube-scheduler as whole numbers of 0..10, because the protocol has no finer ones: "
+        "nodes whose scores differ by less than 10 may count the same."
+    )
+
+
+def _weights(profiles: Iterable[Profile]) -> str:
+    """The profiles whose scores lose more than they would alone."""
+    sums = {profile.scheduler_name: extender_weight([profile]) for profile in profiles if profile.points["score"]}
+    weight = max(sums.values(), default=0)
+    coarse = [f'"{name}" ({total})' for name, total in sums.items() if total < weight]
+    if not coarse:
+        return ""
+    return (
+        f"An extender has one weight for all profiles, here {weight}, the largest sum of score weights; scores of "
+        f"{', '.join(coarse)} with a smaller sum come in steps of {10 * weight} points of the total. Equal sums "
+        "avoid that."
+    )
+
+
+def _sampling(offer: Offer, configuration: KubeSchedulerConfiguration, n_nodes: int | None) -> str:
+    general = configuration.percentage_of_nodes_to_score
+    overriding = (profile.percentage_of_nodes_to_score for profile in configuration.profiles)
+    percentages = {general if own is None else own for own in overriding} or {general}
+    n_shown, percentage = min((_n_shown(n_nodes, one), one) for one in percentages)
+    if not offer.filter or percentage >= 100 or n_shown == n_nodes:
+        return ""
+    where = f"percentageOfNodesToScore: {percentage}" if percentage else "percentageOfNodesToScore at its default"
+    share = "some of the nodes" if n_nodes is None else f"{n_shown} of {n_nodes} nodes"
+    return (
+        f"With {where}, kube-scheduler stops looking once {share} passed its own filters and shows only those: a pod "
+        "stays pending if the plugins here want others. percentageOfNodesToScore: 100 shows all, and scores all."
+    )
+
+
+def _n_shown(n_nodes: int | None, percentage: int) -> int:
+    """How many feasible nodes kube-scheduler looks for; the percentage itself where the number of nodes is unknown."""
+    if n_nodes is None:
+        return percentage
+    if percentage == 0:
+        return default_sample(n_nodes)
+    return nodes_to_find(n_nodes, percentage)
+
+
+def _idle_nodes(offer: Offer, is_watched: bool, minor: int | None) -> str:
+    if is_watched:
+        return ""
+    slow = (
+        "Without a watch of its own the extender needs nodeCacheCapable: false, and every call carries all nodes, some "
+        "14 KB each."
+    )
+    if not offer.filter or (minor is not None and minor < _IDLE_NODES_SINCE):
+        return slow
+    return (
+        f"{slow} From v1.{_IDLE_NODES_SINCE} on kube-scheduler then scores every node as if it were idle "
+        "(NodeResourcesFit, NodeResourcesBalancedAllocation); --kubeconfig or --in-cluster avoids both."
+    )
+
+
+def _unresolvable(offer: Offer, preemption_helps: bool) -> str:
+    if not offer.filter or offer.preempt or preemption_helps:
+        return ""
+    return (
+        "No plugin defines preempt, so every rejection is passed on as one that evicting pods cannot mend: "
+        "kube-scheduler does not ask filters again while it plans an eviction. --preemption-helps passes UNSCHEDULABLE "
+        "on as it is."
+    )
+
+
+def _replicas(offer: Offer) -> str:
+    if not offer.bind:
+        return ""
+    return (
+        "bind: pods that were bound a moment ago are counted by the process that bound them; another replica learns of "
+        "them from the watch, and may hand out the same device again. Let one process bind (one replica, or a sidecar "
+        "of a kube-scheduler with leader election), or have a plugin ask the API server in pre_bind."
+    )
+
+
+def _ignorable(offer: Offer, configuration: KubeSchedulerConfiguration, minor: int | None) -> str:
+    if not offer.bind or not any(extender.ignorable for extender in configuration.extenders):
+        return ""
+    if minor is not None and minor >= _IGNORABLE_BIND_SINCE:
+        return ""
+    return (
+        f"ignorable: true does not cover bind before v1.{_IGNORABLE_BIND_SINCE}: there a pod is not bound while the "
+        "extender is down. Failing prioritize calls are passed over in silence in every version."
+    )
