@@ -17,6 +17,7 @@ LAYERS = (
     {"extender.server", "live", "simulator"},
     {"web", "testing"},
     {"cli"},
+    {"__main__"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 CORE = {room for rooms in LAYERS[:6] for room in rooms}  # no I/O of their own, no clock, no threads, no chance

@@ -12,7 +12,7 @@ from kubesched.version import VERSION
 
 __all__ = ["main"]
 
-_COMMANDS: Final = ("simulate", "explain", "config", "plugins")
+_COMMANDS: Final = ("simulate", "explain", "extender", "config", "plugins")
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130

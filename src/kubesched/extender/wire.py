@@ -16,6 +16,7 @@ from kubesched.errors import ExtenderError
 
 __all__ = [
     "BindingArgs",
+    "Body",
     "ExtenderArgs",
     "HostPriority",
     "MetaPod",
@@ -36,6 +37,8 @@ __all__ = [
 
 T = TypeVar("T")
 Raw = msgspec.Raw
+Body = bytes | bytearray | memoryview
+"""What a request or an answer is as bytes."""
 
 _NULL: Final = b"null"
 _ALIASES: Final = {"nodetovictims": "nodenametovictims"}  # the tagged type of v1.11 to v1.16 called it so
@@ -130,7 +133,7 @@ _PAIRS: Final = json.JSONDecoder(object_pairs_hook=list)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
-def parse_extender_args(body: bytes | bytearray | memoryview) -> ExtenderArgs:
+def parse_extender_args(body: Body) -> ExtenderArgs:
     """Read the body of a filter or prioritize request.
 
     Raises:
@@ -154,7 +157,7 @@ def parse_names(names: bytes) -> list[str]:
     return _decoded(_NAMES.decode, names, "NodeNames", "a list of texts")
 
 
-def parse_preemption_args(body: bytes | bytearray | memoryview) -> PreemptionArgs:
+def parse_preemption_args(body: Body) -> PreemptionArgs:
     """Read the body of a preempt request.
 
     Raises:
@@ -170,7 +173,7 @@ def parse_preemption_args(body: bytes | bytearray | memoryview) -> PreemptionArg
     )
 
 
-def parse_binding_args(body: bytes | bytearray | memoryview) -> BindingArgs:
+def parse_binding_args(body: Body) -> BindingArgs:
     """Read the body of a bind request.
 
     Raises:
@@ -186,7 +189,7 @@ def parse_binding_args(body: bytes | bytearray | memoryview) -> BindingArgs:
     return BindingArgs(found["PodName"], found["PodNamespace"], found["PodUID"], found["Node"])
 
 
-def _parse_args_by_key(body: bytes | bytearray | memoryview) -> ExtenderArgs:
+def _parse_args_by_key(body: Body) -> ExtenderArgs:
     fields = _fields(body, "ExtenderArgs")
     names = bytes(fields.get("nodenames", _NULL))
     nodes = fields.get("nodes", Raw(_NULL))
@@ -197,7 +200,7 @@ def _parse_args_by_key(body: bytes | bytearray | memoryview) -> ExtenderArgs:
     return ExtenderArgs(_pod(fields.get("pod", Raw(_NULL))), items, None if names == _NULL else names)
 
 
-def _fields(body: bytes | bytearray | memoryview | Raw, what: str) -> dict[str, Raw]:
+def _fields(body: Body | Raw, what: str) -> dict[str, Raw]:
     """The values of an object by lower-case key; of keys that differ in case only, the last one counts, as in Go."""
     fields = _decoded(_OBJECT.decode, body, what, "a JSON object")
     folded = {_folded(key): value for key, value in fields.items()}
@@ -297,7 +300,7 @@ def filter_answer_nodes(
         nodes: the survivors, as they stood in the request.
     """
     tail = _ENCODER.encode(_FilterTail(failed, unresolvable))
-    return [b'{"Nodes":{"metadata":{},"items":[', b",".join(nodes), b'],"NodeNames":null,', tail[1:]]
+    return [b'{"Nodes":{"metadata":{},"items":[', b",".join(nodes), b']},"NodeNames":null,', tail[1:]]
 
 
 def filter_answer_error(error: str) -> bytes:

@@ -52,10 +52,15 @@ def _with_last(plugins: Plugins, added: list[str], registry: Registry) -> Plugin
     changed = {}
     for field in msgspec.structs.fields(plugins):
         plugin_set = getattr(plugins, field.name)
-        here = [name for name in added if field.encode_name in registry[name].plugin_class.extension_points()]
+        here = [name for name in added if field.encode_name in _points_of(name, registry)]
         entries = (*plugin_set.enabled, *(PluginEntry(name, 1) for name in here))
         changed[field.name] = msgspec.structs.replace(plugin_set, enabled=entries)
     return msgspec.structs.replace(plugins, **changed)
+
+
+def _points_of(name: str, registry: Registry) -> frozenset[str]:
+    """Where a plugin is enabled; one that takes part in no point, only in preemption, is merely built."""
+    return registry[name].plugin_class.extension_points() or frozenset(("multiPoint",))
 
 
 def _with_args(

@@ -247,7 +247,7 @@ def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
 
 def _check_takes_part(plugin_class: type[Plugin], origin: str) -> None:
     """A class without a hook would be enabled nowhere; most often the name of its method is spelt wrong."""
-    if plugin_class.extension_points():
+    if plugin_class.extension_points() or plugin_class.defines("preempt"):
         return
     hooks = [hook for forms in HOOKS.values() for hook in forms]
     spelt = {name: did_you_mean(name, hooks) for name in vars(plugin_class) if not name.startswith("_")}

@@ -5,8 +5,12 @@ from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.binder import Binder
 from kubesched.extender.server.extender import ClusterWrites, Extender
 from kubesched.extender.server.offer import Offer, find_offer
+from kubesched.extender.server.process import ExtenderOptions, run_extender
+from kubesched.extender.server.recording import Recorder, read_recording
+from kubesched.extender.server.replay import Replayed, replay
 from kubesched.extender.server.requested_nodes import NodeSource
 from kubesched.extender.server.requested_pods import RequestedPods
+from kubesched.extender.server.service import ExtenderService
 from kubesched.extender.server.verbs import Verbs
 
 __all__ = [
@@ -14,10 +18,17 @@ __all__ = [
     "Binder",
     "ClusterWrites",
     "Extender",
+    "ExtenderOptions",
+    "ExtenderService",
     "NodeSource",
     "Offer",
+    "Recorder",
+    "Replayed",
     "RequestedPods",
     "Verbs",
     "advice",
     "find_offer",
+    "read_recording",
+    "replay",
+    "run_extender",
 ]

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import EventType, Node, WatchEvent
+from kubesched.engine import paused_gc
 from kubesched.errors import ExtenderError, ObjectError
 from kubesched.extender.wire import ExtenderArgs, parse_names
-from kubesched.engine import paused_gc
 from kubesched.snapshot import decode_known
 from kubesched.state import ClusterState, Nodes
 

@@ -17,6 +17,7 @@ from kubesched.extender.server.node_verdicts import NodeVerdicts, judge
 from kubesched.extender.server.requested_nodes import NodeSource, RequestedNodes
 from kubesched.extender.server.requested_pods import RequestedPods
 from kubesched.extender.wire import (
+    Body,
     MetaPod,
     MetaVictims,
     PreemptionArgs,
@@ -75,7 +76,7 @@ class Verbs:
         """The profile that serves pods of a scheduler name: its own, else the only or first one."""
         return self._frameworks.get(scheduler_name, self._default)
 
-    def filter(self, body: bytes, checkpoint: Checkpoint) -> Answer:
+    def filter(self, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer a filter request; a failure is an answer whose Error says it."""
         answer = Answer()
         nodes: RequestedNodes | None = None
@@ -91,7 +92,7 @@ class Verbs:
                 answer.pieces = [filter_answer_error(answer.error)]
         return answer
 
-    def prioritize(self, body: bytes, checkpoint: Checkpoint) -> Answer:
+    def prioritize(self, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer a prioritize request. kube-scheduler drops the scores of a call that fails, in silence."""
         answer = Answer()
         try:
@@ -115,7 +116,7 @@ class Verbs:
         scores = framework.run_score(state, state.pod.pod, FilterResult(nodes.table, []), is_whole=False)
         return extender_scores(scores.total, self.weight)
 
-    def preempt(self, body: bytes, checkpoint: Checkpoint) -> Answer:
+    def preempt(self, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer a preempt request: the nodes that stay candidates, with their victims by uid in either mode."""
         answer = Answer()
         try:
@@ -152,9 +153,7 @@ class Verbs:
                 meta[name] = MetaVictims(uids, victims.n_pdb_violations)
         return plan, meta
 
-    def _call(
-        self, body: bytes, answer: Answer, checkpoint: Checkpoint
-    ) -> tuple[Framework, CycleState, RequestedNodes]:
+    def _call(self, body: Body, answer: Answer, checkpoint: Checkpoint) -> tuple[Framework, CycleState, RequestedNodes]:
         """Find profile, pod and nodes of a filter or prioritize request.
 
         Raises:

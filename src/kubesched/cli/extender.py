@@ -1,0 +1,251 @@
+"""`kubesched extender`: serve plugins to a stock kube-scheduler."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from kubesched.cli.cluster import note
+from kubesched.cli.options import setup_options
+from kubesched.version import VERSION
+
+if TYPE_CHECKING:
+    from kubesched.extender.server import Extender, ExtenderOptions
+    from kubesched.serving import Server, TlsFiles
+
+__all__ = ["extender"]
+
+_MIB: Final = 2**20
+
+
+class _Seconds(click.ParamType[float]):
+    """A duration as configurations have it, `5s`, or a number of seconds."""
+
+    name = "DURATION"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds."""
+        from kubesched.config import parse_duration
+
+        if isinstance(value, int | float):
+            return float(value)
+        try:
+            seconds = float(value) if _is_number(value) else parse_duration(value)
+        except ValueError:
+            self.fail(f"{value!r} is no duration; write it like 5s, 500ms or 1m30s", param, ctx)
+        if not 0 < seconds < float("inf"):
+            self.fail(f"{value!r} must be more than 0", param, ctx)
+        return seconds
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()
+
+
+@click.group(invoke_without_command=True)
+@setup_options
+@click.option("--kubeconfig", metavar="FILE", help="Watch this cluster, for requests with node names, and for bind.")
+@click.option("--context", default="", metavar="NAME", help="Context of the kubeconfig.")
+@click.option("--in-cluster", is_flag=True, help="Watch the cluster that this pod runs in.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8888, show_default=True, help="0 takes a free one.")
+@click.option("--tls-cert-file", metavar="FILE", help="Serve HTTPS with this certificate; read again when it changes.")
+@click.option("--tls-private-key-file", metavar="FILE", help="Its key.")
+@click.option("--client-ca-file", metavar="FILE", help="Let in clients with a certificate of this authority only.")
+@click.option("--client-cn", "client_names", multiple=True, metavar="NAME", help="Of these, only this one. Repeatable.")
+@click.option(
+    "--http-timeout",
+    type=_Seconds(),
+    default="5s",
+    show_default=True,
+    help="How long kube-scheduler waits; an answer is given after four fifths of it at the latest.",
+)
+@click.option(
+    "--on-timeout",
+    type=click.Choice(["error", "allow"]),
+    default="error",
+    show_default=True,
+    help="When a filter has no time left: fail the pod's attempt, or let all nodes pass.",
+)
+@click.option(
+    "--preemption-helps",
+    is_flag=True,
+    help="Let kube-scheduler try preemption on nodes that a plugin rejects as UNSCHEDULABLE. Without it that happens "
+    "only where a plugin defines preempt.",
+)
+@click.option("--bind", "offers_bind", is_flag=True, help="Bind pods even if no plugin takes part in binding.")
+@click.option("--max-body-mib", type=click.IntRange(1), default=256, show_default=True, help="Largest request, in MiB.")
+@click.option("--max-connections", type=click.IntRange(1), default=2000, show_default=True, help="Open at a time.")
+@click.option(
+    "--drain",
+    "drain_seconds",
+    type=_Seconds(),
+    default="10s",
+    show_default=True,
+    help="For calls in flight to end after SIGTERM.",
+)
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Record calls and answers for `kubesched extender replay`. Holds whole pods and nodes.",
+)
+@click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
+@click.pass_context
+def extender(
+    ctx: click.Context,
+    config: Path | None,
+    references: tuple[str, ...],
+    plugin_args: Mapping[str, str],
+    kubeconfig: str | None,
+    context: str,
+    in_cluster: bool,
+    host: str,
+    port: int,
+    tls_cert_file: str | None,
+    tls_private_key_file: str | None,
+    client_ca_file: str | None,
+    client_names: tuple[str, ...],
+    http_timeout: float,
+    on_timeout: str,
+    preemption_helps: bool,
+    offers_bind: bool,
+    max_body_mib: int,
+    max_connections: int,
+    drain_seconds: float,
+    record: Path | None,
+    log_json: bool,
+) -> None:
+    """Serve plugins to a stock kube-scheduler, over the HTTP extender protocol.
+
+    Of --config, a KubeSchedulerConfiguration, only what its profiles enable explicitly is used, and pluginConfig: the
+    default plugins run in kube-scheduler. Prints the `extenders:` stanza for kube-scheduler's own configuration.
+
+    \b
+    Examples:
+      kubesched extender --plugin team_zone.py:TeamZone
+      kubesched extender --plugin team_zone.py:TeamZone --kubeconfig ~/.kube/config
+      kubesched extender manifests --image registry.example/team-zone:1 | kubectl apply -f -
+      kubesched extender replay recording/ --plugin team_zone.py:TeamZone
+
+    Without a cluster, kube-scheduler has to send whole nodes (nodeCacheCapable: false). With one, names are enough,
+    which is much faster; docs/guides/extender.md says how much.
+    """  # noqa: D301
+    if ctx.invoked_subcommand is not None:
+        return
+    from kubesched.extender.server import ExtenderOptions
+    from kubesched.serving import ServerOptions
+
+    if client_names and not client_ca_file:
+        raise click.UsageError("--client-cn needs --client-ca-file, which vouches for the names")
+    if in_cluster and kubeconfig:
+        raise click.UsageError("--in-cluster and --kubeconfig exclude each other")
+    options = ExtenderOptions(
+        server=ServerOptions(
+            host=host,
+            port=port,
+            tls=_tls(tls_cert_file, tls_private_key_file, client_ca_file),
+            max_body_bytes=max_body_mib * _MIB,
+            max_connections=max_connections,
+            drain_seconds=drain_seconds,
+        ),
+        client_names=client_names,
+        is_watched=in_cluster or bool(kubeconfig) or bool(context),
+        kubeconfig=kubeconfig or "",
+        context=context,
+        http_timeout=http_timeout,
+        allow_on_timeout=on_timeout == "allow",
+        preemption_helps=preemption_helps,
+        offers_bind=offers_bind,
+        record=record,
+    )
+    _serve(config, references, plugin_args, options, log_json=log_json)
+
+
+def _tls(cert_file: str | None, key_file: str | None, client_ca_file: str | None) -> "TlsFiles | None":
+    from kubesched.serving import TlsFiles
+
+    if cert_file is None and key_file is None:
+        if client_ca_file is not None:
+            raise click.UsageError("--client-ca-file needs --tls-cert-file and --tls-private-key-file")
+        return None
+    if cert_file is None or key_file is None:
+        raise click.UsageError("--tls-cert-file and --tls-private-key-file go together")
+    return TlsFiles(
+        certificate=Path(cert_file),
+        key=Path(key_file),
+        client_ca=None if client_ca_file is None else Path(client_ca_file),
+    )
+
+
+def _serve(
+    config: Path | None,
+    references: tuple[str, ...],
+    plugin_args: Mapping[str, str],
+    options: "ExtenderOptions",
+    *,
+    log_json: bool,
+) -> None:
+    import asyncio
+    import os
+    import signal
+
+    from kubesched.extender.server import advice, run_extender
+    from kubesched.serving import set_up_logging
+    from kubesched.setup import set_up
+
+    set_up_logging(os.environ, as_json=log_json)
+    setup = set_up(config, references, plugin_args, default_plugins=False)
+
+    def on_listening(served: "Extender", server: "Server") -> None:
+        _announce(served, server, options)
+
+    def on_ready(served: "Extender") -> None:
+        n_nodes = served.state.columns.n_nodes if options.is_watched else None
+        sentences = advice(
+            served.offer,
+            setup.configuration,
+            n_nodes=n_nodes,
+            is_watched=options.is_watched,
+            profiles=setup.profiles,
+            preemption_helps=options.preemption_helps,
+        )
+        for sentence in sentences:
+            note(sentence)
+        note(f"ready: {', '.join(served.offer.verbs)}")
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        await run_extender(setup, options, stop=stop, on_listening=on_listening, on_ready=on_ready)
+
+    asyncio.run(serve())
+
+
+def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") -> None:
+    """Say where it listens, and what belongs into kube-scheduler's configuration."""
+    names = ", ".join(sorted(served.singles))
+    note(f"kubesched {VERSION} serves {names} at {server.url}; kube-scheduler's configuration needs:")
+    tls = None
+    if options.server.tls is not None:
+        tls = {"caFile": "/path/to/ca.crt"}
+        if options.server.tls.client_ca is not None:
+            tls.update(certFile="/path/to/client.crt", keyFile="/path/to/client.key")
+    click.echo(
+        served.offer.stanza(
+            server.url, node_cache_capable=options.is_watched, http_timeout=options.http_timeout, tls=tls
+        ),
+        nl=False,
+    )
+
+
+def _attach() -> None:
+    from kubesched.cli.extender_replay import replay
+
+    extender.add_command(replay)
+
+
+_attach()

@@ -1,0 +1,65 @@
+"""`kubesched extender replay`: recorded calls against the plugins of today."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from kubesched.cli.machine_output import print_line
+from kubesched.cli.options import setup_options
+
+__all__ = ["replay"]
+
+
+@click.command()
+@setup_options
+@click.option("--preemption-helps", is_flag=True, help="As for `kubesched extender`.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="jsonl is a line per call: number, verb, pod, differences, skipped.",
+)
+@click.argument("recording", type=click.Path(path_type=Path))
+def replay(
+    config: Path | None,
+    references: tuple[str, ...],
+    plugin_args: Mapping[str, str],
+    preemption_helps: bool,
+    output: str,
+    recording: Path,
+) -> None:
+    """Answer the calls of RECORDING, a folder made with --record, again and show what changed.
+
+    Exits with 1 if any answer changed. Binds are not carried out again.
+    """
+    from kubesched.extender.server import replay as play
+    from kubesched.setup import set_up
+
+    setup = set_up(config, references, plugin_args, default_plugins=False)
+    n_played = n_changed = n_skipped = 0
+    for one in play(setup, recording, preemption_helps=preemption_helps):
+        n_played += not one.is_skipped
+        n_skipped += one.is_skipped
+        n_changed += bool(one.differences)
+        if output == "jsonl":
+            print_line(
+                {
+                    "number": one.number,
+                    "verb": one.verb,
+                    "pod": one.pod,
+                    "differences": list(one.differences),
+                    "skipped": one.is_skipped,
+                }
+            )
+        elif one.differences:
+            click.echo(f"call {one.number}: {one.verb} {one.pod or '?'}")
+            for sentence in one.differences:
+                click.echo(f"  {sentence}")
+    if output == "text":
+        skipped = f", {n_skipped} not played" if n_skipped else ""
+        click.echo(f"{n_played} calls, {n_changed} answered differently{skipped}")
+    if n_changed:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,246 @@
+"""An extender as a process: connection, watch, plugins, server, and their end in the right order."""
+
+import asyncio
+import gc
+import logging
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from aiohttp import web
+
+from kubesched.api import Pod, WatchEvent, decode_object
+from kubesched.cluster import ApiClient, ClusterWatch, bind_pod, find_access, object_path
+from kubesched.errors import ClusterError, NotFoundError, StateError
+from kubesched.extender.server.extender import ClusterWrites, Extender
+from kubesched.extender.server.metrics import ExtenderMetrics
+from kubesched.extender.server.recording import Recorder
+from kubesched.extender.server.service import ExtenderService, add_routes
+from kubesched.framework import Bind
+from kubesched.scheduler import start_plugins_in_loop, stop_plugins_in_loop
+from kubesched.serving import HEALTH_PATHS, Server, ServerOptions, add_health, add_metrics, allow_clients, new_registry
+from kubesched.setup import Setup
+
+__all__ = ["ExtenderOptions", "run_extender"]
+
+_SYNC_SECONDS: Final = 60.0
+_HOUSEKEEPING_SECONDS: Final = 30.0
+_BUDGET: Final = 0.8  # of the time that the client waits
+_GC_THRESHOLDS: Final = (100_000, 50, 100)  # requests make much and keep nothing in cycles
+_LOG: Final = logging.getLogger("kubesched.extender")
+
+
+class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How an extender is reached and what it may do.
+
+    Attributes:
+        server: address, TLS, limits.
+        client_names: common names of client certificates that are let in; all with a valid one where empty.
+        is_watched: whether to connect to the cluster and watch it.
+        kubeconfig, context: which cluster; as with kubectl where not given.
+        http_timeout: seconds that kube-scheduler waits for an answer.
+        allow_on_timeout: let all nodes pass when the time is over.
+        preemption_helps: pass UNSCHEDULABLE on as such although no plugin has a say in preemption.
+        offers_bind: offer bind although no plugin takes part in binding.
+        record: folder to record calls in.
+    """
+
+    server: ServerOptions = ServerOptions(port=8888)
+    client_names: tuple[str, ...] = ()
+    is_watched: bool = False
+    kubeconfig: str = ""
+    context: str = ""
+    http_timeout: float = 5.0
+    allow_on_timeout: bool = False
+    preemption_helps: bool = False
+    offers_bind: bool = False
+    record: Path | None = None
+
+
+class SystemClock:
+    """The machine's time."""
+
+    def monotonic(self) -> float:
+        """Seconds, for durations."""
+        return time.monotonic()
+
+    def now(self) -> float:
+        """Seconds since 1970-01-01 UTC."""
+        return time.time()
+
+
+async def run_extender(
+    setup: Setup,
+    options: ExtenderOptions,
+    *,
+    stop: asyncio.Event,
+    on_listening: Callable[[Extender, Server], None],
+    on_ready: Callable[[Extender], None],
+) -> None:
+    """Serve until `stop` is set, then answer what is in flight and end.
+
+    Args:
+        setup: made without default plugins.
+        on_listening: called when the port is open; calls are refused until everything is known.
+        on_ready: called when the first one can be answered.
+    Raises:
+        InputError: options that do not hold, or plugins that cannot be served so.
+        PluginError: a plugin did not start.
+        ClusterError: there are no usable credentials.
+    """
+    async with AsyncExitStack() as stack:
+        client = await _connect(options, stack)
+        extender = Extender(
+            setup,
+            clock=SystemClock(),
+            is_watched=client is not None,
+            writes=None if client is None else _ApiWrites(client),
+            offers_bind=options.offers_bind,
+            preemption_helps=options.preemption_helps,
+            allow_on_timeout=options.allow_on_timeout,
+        )
+        for framework in extender.frameworks.values():
+            framework.handle.logger = logging.getLogger("kubesched.plugin")
+        recorder = None
+        if options.record is not None:
+            recorder = stack.enter_context(Recorder(options.record, is_watched=client is not None))
+        watch = None if client is None else _watch_for(extender, client, recorder)
+        server, service = _build_server(extender, options, watch, recorder)
+        await server.start()
+        on_listening(extender, server)
+        try:
+            await _serve(extender, server, service, watch, stop, on_ready)
+        finally:
+            await server.drain()
+            if extender.binder is not None:
+                await extender.binder.finish()
+            await stop_plugins_in_loop(extender.frameworks.values())
+
+
+async def _connect(options: ExtenderOptions, stack: AsyncExitStack) -> ApiClient | None:
+    if not options.is_watched:
+        return None
+    access = find_access(options.kubeconfig or None, options.context)
+    return await stack.enter_async_context(ApiClient(access))
+
+
+def _build_server(
+    extender: Extender, options: ExtenderOptions, watch: ClusterWatch | None, recorder: Recorder | None
+) -> tuple[Server, ExtenderService]:
+    app = web.Application()
+    server = Server(app, options.server)
+    registry = new_registry()
+    service = ExtenderService(
+        extender,
+        server.bodies,
+        ExtenderMetrics(registry, extender, watch),
+        budget_seconds=_BUDGET * options.http_timeout,
+        recorder=recorder,
+        describe=lambda: {} if watch is None else {"cacheAgeSeconds": round(watch.age(), 3)},
+    )
+    add_routes(app, service)
+    add_metrics(app, registry)
+    add_health(app, live={}, ready={"cache": lambda: service.unready})
+    if options.client_names:
+        app.middlewares.append(allow_clients(options.client_names, open_paths=HEALTH_PATHS))
+    return server, service
+
+
+def _watch_for(extender: Extender, client: ApiClient, recorder: Recorder | None) -> ClusterWatch:
+    def sink(events: list[WatchEvent]) -> None:
+        if recorder is not None:
+            recorder.events(events)
+        for event in events:
+            try:
+                extender.apply((event,))
+            except StateError as error:  # one event that makes no sense must not end the watch
+                _LOG.error("%s %s of %s: %s", event.type.value, event.kind, event.object.key, error)
+
+    plugins = [plugin for framework in extender.frameworks.values() for plugin in framework.profile.plugins]
+    if recorder is not None:
+        wants_raw = extender.kinds
+    else:
+        wants_raw = ("Node", "Pod") if any(plugin.wants_raw for plugin in plugins) else ()
+    return ClusterWatch(client, sink, kinds=extender.kinds, wants_raw=wants_raw)
+
+
+async def _serve(
+    extender: Extender,
+    server: Server,
+    service: ExtenderService,
+    watch: ClusterWatch | None,
+    stop: asyncio.Event,
+    on_ready: Callable[[Extender], None],
+) -> None:
+    """Run everything side by side until `stop`, or until something cannot go on."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            background = [
+                group.create_task(_get_ready(extender, service, watch, on_ready), name="get ready"),
+                group.create_task(_keep_house(extender), name="housekeeping"),
+            ]
+            if watch is not None:
+                background.append(group.create_task(watch.run(), name="watch"))
+            await server.run(stop)
+            for task in background:
+                task.cancel()
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+
+
+async def _get_ready(
+    extender: Extender, service: ExtenderService, watch: ClusterWatch | None, on_ready: Callable[[Extender], None]
+) -> None:
+    if watch is not None:
+        service.unready = "the cluster is not in the cache yet"
+        while True:
+            try:
+                await watch.synced(_SYNC_SECONDS)
+                break
+            except ClusterError as error:
+                service.unready = str(error)
+                _LOG.warning("%s", error)
+    service.unready = "plugins are starting"
+    await start_plugins_in_loop(extender.frameworks.values())
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_GC_THRESHOLDS)
+    service.unready = ""
+    on_ready(extender)
+
+
+async def _keep_house(extender: Extender) -> None:
+    while True:
+        await asyncio.sleep(_HOUSEKEEPING_SECONDS)
+        if extender.binder is not None:
+            for pod in extender.binder.forget_unconfirmed():
+                _LOG.warning("pod %s was bound long ago and never seen as such; it is no longer counted", pod)
+
+
+class _ApiWrites(ClusterWrites):
+    """Writes to the API server."""
+
+    def __init__(self, client: ApiClient) -> None:
+        self._client = client
+
+    async def find_pod(self, namespace: str, name: str) -> Pod | None:
+        """The pod as the API server has it."""
+        try:
+            raw = await self._client.request("GET", object_path("Pod", namespace, name), type=msgspec.Raw)
+        except NotFoundError:
+            return None
+        pod = decode_object("Pod", raw)
+        assert isinstance(pod, Pod)
+        return pod
+
+    async def create_binding(self, action: Bind) -> str:
+        """Bind the pod."""
+        pod = action.pod
+        try:
+            await bind_pod(self._client, pod.namespace, pod.name, pod.uid, action.node_name, action.annotations)
+        except ClusterError as error:
+            return str(error)
+        return ""

@@ -1,0 +1,170 @@
+"""What came in and what went out, as a file that can be played again.
+
+A recording is a folder with one file, a JSON object on each line, in the order in which things happened: changes of the
+cluster as the watch told them, and calls with their answers. It holds pods and nodes whole, so only its owner may read
+it.
+"""
+
+import base64
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+
+import msgspec
+
+from kubesched.api import EventType, WatchEvent, decode_object
+from kubesched.errors import InputError, KubeschedError
+from kubesched.extender.server.answer import Answer
+
+__all__ = ["FILE_NAME", "RecordedCall", "Recorder", "read_recording"]
+
+FILE_NAME: Final = "recording.jsonl"
+_VERSION: Final = 1
+_NOTHING: Final = msgspec.Raw(b"null")
+
+
+class RecordedCall(msgspec.Struct, frozen=True):
+    """One call.
+
+    Attributes:
+        path: such as `/filter`.
+        request, answer: the bodies.
+        status: of HTTP.
+    """
+
+    path: str
+    request: bytes
+    status: int
+    answer: bytes
+
+
+class _Event(msgspec.Struct, frozen=True):
+    type: EventType
+    kind: str
+    object: msgspec.Raw
+
+
+class _Call(msgspec.Struct, frozen=True, omit_defaults=True):
+    path: str
+    status: int
+    request: msgspec.Raw = _NOTHING
+    answer: msgspec.Raw = _NOTHING
+    request_base64: str = ""
+    answer_base64: str = ""
+
+
+class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    version: int = 0
+    watched: bool = False
+    event: _Event | None = None
+    call: _Call | None = None
+
+
+_ENCODER: Final = msgspec.json.Encoder()
+_LINE: Final = msgspec.json.Decoder(_Line)
+
+
+class Recorder:
+    """Writes a recording. Every line is on its way to disk before the next one, so that a crash loses none."""
+
+    def __init__(self, folder: Path, *, is_watched: bool) -> None:
+        """Begin a recording.
+
+        Raises:
+            InputError: the folder cannot be made, or has a recording already.
+        """
+        path = folder / FILE_NAME
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._file: IO[bytes] = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        except FileExistsError:
+            raise InputError(f"--record {folder}: {FILE_NAME} is there already; name another folder") from None
+        except OSError as error:
+            raise InputError(f"--record {folder}: {error.strerror or error}") from error
+        self._write(_Line(version=_VERSION, watched=is_watched))
+
+    def events(self, events: Iterable[WatchEvent]) -> None:
+        """Record what the watch told."""
+        for event in events:
+            self._write(_Line(event=_Event(event.type, event.kind, msgspec.Raw(_one_line(event.object.raw)))))
+
+    def call(self, path: str, request: bytes | bytearray, answer: Answer) -> None:
+        """Record a call with its answer."""
+        request_json, request_text = _json_or_base64(bytes(request))
+        answer_json, answer_text = _json_or_base64(b"".join(answer.pieces))
+        self._write(_Line(call=_Call(path, answer.status, request_json, answer_json, request_text, answer_text)))
+
+    def close(self) -> None:
+        """End the recording."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write(self, line: _Line) -> None:
+        self._file.write(_ENCODER.encode(line) + b"\n")
+        self._file.flush()
+
+
+def read_recording(folder: Path) -> Iterator[WatchEvent | RecordedCall | bool]:
+    """Read a recording: first whether there was a watch, then events and calls in their order.
+
+    Raises:
+        InputError: there is none, or a line of it is broken; the message says which.
+    """
+    path = folder / FILE_NAME if folder.is_dir() else folder
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    return  # cut short by a crash
+                yield from _read_line(line, number, path)
+    except OSError as error:
+        raise InputError(
+            f"{path}: {(error.strerror or str(error)).lower()}; a recording is made with --record"
+        ) from error
+
+
+def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | RecordedCall | bool]:
+    try:
+        read = _LINE.decode(line)
+        if number == 1:
+            if read.version != _VERSION:
+                raise InputError(f"this is no recording of version {_VERSION}")
+            yield read.watched
+        if read.event is not None:
+            yield WatchEvent(read.event.type, read.event.kind, decode_object(read.event.kind, read.event.object))
+        if read.call is not None:
+            call = read.call
+            yield RecordedCall(
+                call.path,
+                _bytes_of(call.request, call.request_base64),
+                call.status,
+                _bytes_of(call.answer, call.answer_base64),
+            )
+    except (KubeschedError, msgspec.DecodeError, UnicodeDecodeError, KeyError, ValueError) as error:
+        raise InputError(f"{path}:{number}: {error}") from error
+
+
+def _one_line(json: bytes) -> bytes:
+    """Valid JSON without line breaks: they stand only between values."""
+    return json.replace(b"\n", b" ").replace(b"\r", b" ")
+
+
+def _json_or_base64(body: bytes) -> tuple[msgspec.Raw, str]:
+    try:
+        msgspec.json.decode(body, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _NOTHING, base64.b64encode(body).decode()
+    return msgspec.Raw(_one_line(body)), ""
+
+
+def _bytes_of(raw: msgspec.Raw, text: str) -> bytes:
+    return base64.b64decode(text) if text else bytes(raw)

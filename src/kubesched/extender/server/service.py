@@ -1,0 +1,223 @@
+"""The calls as HTTP: routes, the time that each has, what is counted and logged of it.
+
+Everything up to the answer of filter, prioritize and preempt runs in one go on the event loop, so that a request sees
+one state of the cluster; binds wait side by side.
+"""
+
+import ipaddress
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import msgspec
+from aiohttp import web
+
+from kubesched.extender.server.answer import Answer
+from kubesched.extender.server.extender import Extender
+from kubesched.extender.server.history import History
+from kubesched.extender.server.metrics import ExtenderMetrics
+from kubesched.extender.server.recording import Recorder
+from kubesched.extender.server.verbs import Checkpoint, Verbs
+from kubesched.extender.wire import binding_answer, filter_answer_error
+from kubesched.framework import DeadlineExceeded, in_one_line
+from kubesched.serving import Bodies, peer_common_name, redacted_json
+
+__all__ = ["ExtenderService", "add_routes"]
+
+_NEAR: Final = 0.8
+_FAILED: Final = 500
+_LOG: Final = logging.getLogger("kubesched.extender")
+
+
+class ExtenderService:
+    """Answers the calls of kube-schedulers.
+
+    Attributes:
+        unready: why calls cannot be answered yet; empty once they can.
+    """
+
+    def __init__(
+        self,
+        extender: Extender,
+        bodies: Bodies,
+        metrics: ExtenderMetrics,
+        *,
+        budget_seconds: float,
+        recorder: Recorder | None = None,
+        describe: Callable[[], dict[str, object]] = dict,
+    ) -> None:
+        """Answer with an extender's verbs.
+
+        Args:
+            bodies: reads requests and writes answers.
+            budget_seconds: how long a call may take, less than the client waits.
+            describe: more for /inspect.
+        """
+        self.unready = "starting"
+        self._extender = extender
+        self._bodies = bodies
+        self._metrics = metrics
+        self._budget = budget_seconds
+        self._recorder = recorder
+        self._describe = describe
+        self._history = History()
+
+    # --- the routes ---
+
+    async def filter(self, request: web.Request) -> web.Response:
+        """POST /filter and /predicates/NAME."""
+        return await self._at_once(request, "filter", lambda verbs, body, checkpoint: verbs.filter(body, checkpoint))
+
+    async def prioritize(self, request: web.Request) -> web.Response:
+        """POST /prioritize and /priorities/NAME."""
+        return await self._at_once(
+            request, "prioritize", lambda verbs, body, checkpoint: verbs.prioritize(body, checkpoint)
+        )
+
+    async def preempt(self, request: web.Request) -> web.Response:
+        """POST /preempt and /preemption."""
+        return await self._at_once(request, "preempt", lambda verbs, body, checkpoint: verbs.preempt(body, checkpoint))
+
+    async def bind(self, request: web.Request) -> web.Response:
+        """POST /bind."""
+        binder = self._extender.binder
+        if binder is None:
+            raise web.HTTPNotFound(
+                text="this extender does not bind: no plugin takes part in binding; --bind asks it to\n"
+            )
+        deadline = time.monotonic() + self._budget
+
+        async def work(body: bytearray) -> Answer:
+            return await binder.bind(bytes(body), max(deadline - time.monotonic(), 0.0))
+
+        return await self._answer(request, "bind", work)
+
+    async def inspect(self, request: web.Request) -> web.Response:
+        """GET /inspect: what the extender knows and did last; for clients with a certificate, and on loopback."""
+        if not peer_common_name(request) and not _is_loopback(request.remote):
+            raise web.HTTPForbidden(text="/inspect answers clients with a certificate, and those on this machine\n")
+        extender = self._extender
+        shown = {
+            "ready": not self.unready,
+            "unready": self.unready,
+            "verbs": extender.offer.verbs,
+            "nodes": extender.state.columns.n_nodes,
+            "assumedPods": [
+                {"pod": pod, "node": node} for pod, node in (extender.binder.assumed() if extender.binder else ())
+            ],
+            **self._describe(),
+            "calls": self._history.latest(),
+        }
+        return web.Response(body=msgspec.json.encode(shown), content_type="application/json")
+
+    # --- one call ---
+
+    async def _at_once(
+        self, request: web.Request, verb: str, work: Callable[[Verbs, bytearray, Checkpoint], Answer]
+    ) -> web.Response:
+        name = request.match_info.get("name", "")
+        verbs = self._extender.singles.get(name) if name else self._extender.verbs
+        if verbs is None:
+            known = ", ".join(sorted(self._extender.singles))
+            raise web.HTTPNotFound(text=f"no plugin named {name[:100]!r} here; served are {known}\n")
+        chosen = verbs
+        checkpoint = _deadline(self._budget)
+
+        async def answer(body: bytearray) -> Answer:
+            return work(chosen, body, checkpoint)
+
+        return await self._answer(request, verb, answer)
+
+    async def _answer(
+        self, request: web.Request, verb: str, work: Callable[[bytearray], Awaitable[Answer]]
+    ) -> web.Response:
+        start = time.monotonic()
+        with self._metrics.in_flight.track_inprogress():
+            async with self._bodies.receive(request) as body:
+                answer = await self._worked(verb, body, work)
+                self._log_bodies(verb, body, answer)
+                if self._recorder is not None:
+                    self._recorder.call(request.path, body, answer)
+            del body
+            response = self._bodies.answer(
+                answer.pieces,
+                status=answer.status,
+                content_type="application/json" if answer.status != _FAILED else "text/plain",
+            )
+        self._note(verb, answer, time.monotonic() - start)
+        return response
+
+    async def _worked(self, verb: str, body: bytearray, work: Callable[[bytearray], Awaitable[Answer]]) -> Answer:
+        if self.unready:
+            return _refused(verb, f"kubesched extender: not ready: {self.unready}")
+        try:
+            return await work(body)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not take the scheduler down
+            _LOG.exception("%s failed", verb)
+            return _refused(verb, f"kubesched extender: internal error: {in_one_line(error)}")
+
+    def _note(self, verb: str, answer: Answer, seconds: float) -> None:
+        is_near = seconds > _NEAR * self._budget
+        self._metrics.note(verb, answer, seconds, is_near=is_near)
+        self._history.note(verb, answer, seconds, time.time())
+        if answer.error:
+            _LOG.warning(
+                "%s %s: %s",
+                verb,
+                answer.pod or "?",
+                answer.error,
+                extra={"plugin": answer.plugin} if answer.plugin else {},
+            )
+        elif is_near:
+            _LOG.warning("%s %s took %.3f s of its %g s", verb, answer.pod, seconds, self._budget)
+        else:
+            _LOG.debug("%s %s: %d of %d nodes, %.3f s", verb, answer.pod, answer.n_kept, answer.n_offered, seconds)
+
+    @staticmethod
+    def _log_bodies(verb: str, body: bytearray, answer: Answer) -> None:
+        if _LOG.isEnabledFor(logging.DEBUG):
+            _LOG.debug("%s request: %s", verb, redacted_json(bytes(body)))
+            _LOG.debug("%s answer: %s", verb, redacted_json(b"".join(answer.pieces)))
+
+
+def add_routes(app: web.Application, service: ExtenderService) -> None:
+    """The verbs, and each also in the style that people know from samples."""
+    app.router.add_routes(
+        [
+            web.post("/filter", service.filter),
+            web.post("/prioritize", service.prioritize),
+            web.post("/preempt", service.preempt),
+            web.post("/bind", service.bind),
+            web.post("/predicates/{name}", service.filter),
+            web.post("/priorities/{name}", service.prioritize),
+            web.post("/preemption", service.preempt),
+            web.get("/inspect", service.inspect),
+        ]
+    )
+
+
+def _deadline(seconds: float) -> Checkpoint:
+    end = time.monotonic() + seconds
+
+    def checkpoint() -> None:
+        if time.monotonic() > end:
+            raise DeadlineExceeded(f"kubesched extender: no answer within {seconds:g}s")
+
+    return checkpoint
+
+
+def _refused(verb: str, error: str) -> Answer:
+    """An answer that says why there is no other, in the field that the verb has for it."""
+    if verb == "filter":
+        return Answer([filter_answer_error(error)], error=error)
+    if verb == "bind":
+        return Answer([binding_answer(error)], error=error)
+    return Answer([f"{error}\n".encode()], status=_FAILED, error=error)
+
+
+def _is_loopback(remote: str | None) -> bool:
+    try:
+        return remote is not None and ipaddress.ip_address(remote).is_loopback
+    except ValueError:
+        return False
