@@ -8,7 +8,7 @@ and `nodeToVictims` come from callers that used the tagged types of v1.16 and ol
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
@@ -128,8 +128,8 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, Raw])
 _RAWS: Final = msgspec.json.Decoder(list[Raw] | None)
 _NAMES: Final = msgspec.json.Decoder(list[str])
 _TEXT: Final = msgspec.json.Decoder(str | None)
-_INT: Final = msgspec.json.Decoder(int | None)
-_PAIRS: Final = json.JSONDecoder(object_pairs_hook=list)
+_INT64: Final = msgspec.json.Decoder(Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | None)
+_PAIRS: Final = json.JSONDecoder(object_pairs_hook=list, parse_int=str)  # keys count; int() refuses 5,000 digits
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -205,7 +205,7 @@ def _fields(body: Body | Raw, what: str) -> dict[str, Raw]:
     fields = _decoded(_OBJECT.decode, body, what, "a JSON object")
     folded = {_folded(key): value for key, value in fields.items()}
     if len(folded) < len(fields):
-        for key, _ in _decoded(_PAIRS.decode, bytes(body).decode(), what, "a JSON object"):
+        for key, _ in _decoded(lambda raw: _PAIRS.decode(bytes(raw).decode()), body, what, "a JSON object"):
             folded[_folded(key)] = fields[key]
     return folded
 
@@ -251,13 +251,13 @@ def _meta_victims(raw: Raw, where: str) -> MetaVictims:
 
 def _n_violations(fields: Mapping[str, Raw], where: str) -> int:
     raw = fields.get("numpdbviolations", Raw(_NULL))
-    return _decoded(_INT.decode, raw, f"{where}.NumPDBViolations", "a whole number") or 0
+    return _decoded(_INT64.decode, raw, f"{where}.NumPDBViolations", "an int64") or 0
 
 
 def _decoded(decode: Callable[[Any], T], raw: Any, what: str, allowed: str) -> T:
     try:
         return decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or json's own
         raise ExtenderError(f"{what}: {error}; allowed is {allowed}") from error
 
 
