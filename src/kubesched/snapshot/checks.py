@@ -25,9 +25,11 @@ from kubesched.api import (
     parse_quantity,
 )
 from kubesched.errors import ObjectError, QuantityError
+from kubesched.snapshot.decoding import decode_known
+from kubesched.snapshot.documents import RawJson
 from kubesched.snapshot.faults import shorten
 
-__all__ = ["ObjectChecker"]
+__all__ = ["ObjectChecker", "decode_checked"]
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _MAX_PORT: Final = 65535
@@ -36,6 +38,17 @@ _INT64: Final = 2**63
 
 Quantity = str | int | float
 Containers = tuple[Container | ContainerStatus, ...]
+
+
+def decode_checked(kind: str, raw: RawJson) -> KubeObject:
+    """Decode and check one object of a kind in KINDS, for those who do not read many at once.
+
+    Raises:
+        ObjectError: the message begins with the field.
+    """
+    known = decode_known(kind, raw)
+    ObjectChecker().check(known)
+    return known
 
 
 class ObjectChecker:

@@ -18,7 +18,7 @@ from kubesched.api import EventType, Node, WatchEvent
 from kubesched.engine import paused_gc
 from kubesched.errors import ExtenderError, ObjectError
 from kubesched.extender.wire import ExtenderArgs, parse_names
-from kubesched.snapshot import decode_known
+from kubesched.snapshot import decode_checked
 from kubesched.state import ClusterState, Nodes
 
 __all__ = ["NodeSource", "RequestedNodes"]
@@ -211,9 +211,9 @@ _NAMED: Final = msgspec.json.Decoder(_Named)
 
 def _name_in(raw: bytes, i: int) -> str:
     key = _key_in(raw)
-    if key:
-        return key.decode()
     try:
+        if key:
+            return key.decode()
         metadata = _NAMED.decode(raw).metadata
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ExtenderError(f"Nodes.items[{i}]: {error}") from error
@@ -224,7 +224,7 @@ def _name_in(raw: bytes, i: int) -> str:
 
 def _decoded(raw: bytes, i: int) -> Node:
     try:
-        node = decode_known("Node", raw)
+        node = decode_checked("Node", raw)
     except (ObjectError, RecursionError) as error:
         raise ExtenderError(f"Nodes.items[{i}]: {error}") from error
     assert isinstance(node, Node)

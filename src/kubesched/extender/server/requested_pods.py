@@ -9,7 +9,7 @@ import msgspec
 from kubesched.api import Pod
 from kubesched.errors import ExtenderError, ObjectError
 from kubesched.extender.wire import MetaPod
-from kubesched.snapshot import decode_known
+from kubesched.snapshot import decode_checked
 from kubesched.state import ClusterState, PodInfo
 
 __all__ = ["RequestedPods"]
@@ -39,7 +39,7 @@ class RequestedPods:
             self._kept.move_to_end(json)
             return found
         try:
-            pod = decode_known("Pod", json)
+            pod = decode_checked("Pod", json)
         except (ObjectError, RecursionError) as error:
             raise ExtenderError(f"Pod: {error}") from error
         assert isinstance(pod, Pod)
