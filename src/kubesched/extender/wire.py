@@ -33,6 +33,7 @@ __all__ = [
     "parse_preemption_args",
     "preemption_answer",
     "prioritize_answer",
+    "utf8_text",
 ]
 
 T = TypeVar("T")
@@ -279,6 +280,11 @@ class _FilterNames(msgspec.Struct, frozen=True):
 
 
 _NO_NODES: Final[Mapping[str, str]] = {}
+
+
+def utf8_text(text: str) -> str:
+    """A text as an answer can carry it: half surrogate pairs, as Python reads odd file names, become escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def filter_answer_names(names: Sequence[str], failed: Mapping[str, str], unresolvable: Mapping[str, str]) -> bytes:

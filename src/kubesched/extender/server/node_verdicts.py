@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from kubesched.extender.server.requested_nodes import RequestedNodes
+from kubesched.extender.wire import utf8_text
 from kubesched.framework import Code, CycleState, FilterResult, Framework, PluginFault, Status
 
 __all__ = ["NodeVerdicts", "judge"]
@@ -41,7 +42,7 @@ class NodeVerdicts(msgspec.Struct):
                 extenders again, so a node that only we reject looks free to it, and preemption fails on it.
         """
         is_helped = preemption_helps and status.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        (self.failed if is_helped else self.unresolvable).update(dict.fromkeys(names, status.message))
+        (self.failed if is_helped else self.unresolvable).update(dict.fromkeys(names, utf8_text(status.message)))
 
 
 def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, *, preemption_helps: bool) -> NodeVerdicts:

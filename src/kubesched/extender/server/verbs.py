@@ -28,6 +28,7 @@ from kubesched.extender.wire import (
     parse_preemption_args,
     preemption_answer,
     prioritize_answer,
+    utf8_text,
 )
 from kubesched.framework import CycleState, DeadlineExceeded, FilterResult, Framework, PluginFault, strike_nodes
 from kubesched.state import PodInfo
@@ -195,7 +196,7 @@ def _fail(answer: Answer, error: DeadlineExceeded | ExtenderError | PluginFault)
 
 
 def _note(answer: Answer, error: DeadlineExceeded | ExtenderError | PluginFault) -> None:
-    answer.error = str(error)
+    answer.error = utf8_text(str(error))
     answer.is_late = isinstance(error, DeadlineExceeded)
     if isinstance(error, PluginFault):
         answer.plugin = error.status.plugin
