@@ -125,7 +125,7 @@ class Verbs:
             state = self._cycle_state(args.pod, answer, checkpoint)
             plan, meta = self._plan(args)
             answer.n_offered = len(plan)
-            framework = self.framework_of(state.pod.pod.spec.scheduler_name)
+            framework = self.framework_of(state.pod.pod.scheduler_name)
             kept = strike_nodes(framework.handle.preempt_plugins, state, state.pod.pod, plan)
             answer.n_kept = len(kept)
             answer.pieces = [preemption_answer({name: meta[name] for name in kept})]
@@ -166,7 +166,7 @@ class Verbs:
         state = self._cycle_state(args.pod, answer, checkpoint)
         nodes = self._nodes.of(args)
         answer.n_offered = nodes.n
-        return self.framework_of(state.pod.pod.spec.scheduler_name), state, nodes
+        return self.framework_of(state.pod.pod.scheduler_name), state, nodes
 
     def _cycle_state(self, raw: msgspec.Raw, answer: Answer, checkpoint: Checkpoint) -> CycleState:
         info = self._pods.info(raw)
