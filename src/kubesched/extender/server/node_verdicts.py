@@ -1,6 +1,6 @@
 """Which nodes of a filter request pass, and why the others do not, in the two maps of the protocol."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
 import msgspec
@@ -34,20 +34,23 @@ class NodeVerdicts(msgspec.Struct):
         """Every node that is known passes."""
         return cls(None, {}, dict.fromkeys(nodes.unknown, _UNKNOWN))
 
-    def reject(self, names: Sequence[str], status: Status, *, preemption_helps: bool) -> None:
+    def reject(self, names: Sequence[str], status: Status, helped: Container[str] = ()) -> None:
         """File nodes under a rejection.
 
         Args:
-            preemption_helps: whether UNSCHEDULABLE is passed on as such. kube-scheduler's dry run does not ask filter
-                extenders again, so a node that only we reject looks free to it, and preemption fails on it.
+            helped: plugins whose UNSCHEDULABLE is passed on as such. kube-scheduler's dry run does not ask filter
+                extenders again, so a node that only we reject looks free to it, and preemption fails on it unless the
+                plugin has a say there.
         """
-        is_helped = preemption_helps and status.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        is_helped = status.plugin in helped and status.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         (self.failed if is_helped else self.unresolvable).update(dict.fromkeys(names, utf8_text(status.message)))
 
 
-def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, *, preemption_helps: bool) -> NodeVerdicts:
+def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, helped: Container[str]) -> NodeVerdicts:
     """Ask the PreFilter and Filter plugins of a profile about every node of a request.
 
+    Args:
+        helped: plugins whose rejections preemption may help with.
     Raises:
         DeadlineExceeded: the time was over first.
         PluginFault: a plugin failed, which ends the pod's attempt.
@@ -56,7 +59,7 @@ def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, *, pre
     before = framework.run_pre_filter(state, state.pod.pod, nodes.table)
     if before.status.is_rejected:
         verdicts.kept = []
-        verdicts.reject(nodes.names, before.status, preemption_helps=preemption_helps)
+        verdicts.reject(nodes.names, before.status, helped)
         return verdicts
     if not before.status.is_success:
         raise PluginFault(before.status)
@@ -67,7 +70,7 @@ def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, *, pre
         table = table.select(np.array(verdicts.kept, dtype=np.intp))
     result = framework.run_filter(state, state.pod.pod, table, is_whole=False)
     if not result.all_fit:
-        passed = _sort_out(verdicts, result, names, preemption_helps)
+        passed = _sort_out(verdicts, result, names, helped)
         verdicts.kept = passed if verdicts.kept is None else [verdicts.kept[i] for i in passed]
     return verdicts
 
@@ -75,11 +78,11 @@ def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, *, pre
 def _narrow(verdicts: NodeVerdicts, names: Sequence[str], chosen: frozenset[str], by: Sequence[str]) -> list[int]:
     """Leave the nodes that PreFilter plugins chose."""
     absent = Status.unresolvable(_ABSENT.format(" ".join(sorted(by))))
-    verdicts.reject([name for name in names if name not in chosen], absent, preemption_helps=False)
+    verdicts.reject([name for name in names if name not in chosen], absent)
     return [i for i, name in enumerate(names) if name in chosen]
 
 
-def _sort_out(verdicts: NodeVerdicts, result: FilterResult, names: Sequence[str], preemption_helps: bool) -> list[int]:
+def _sort_out(verdicts: NodeVerdicts, result: FilterResult, names: Sequence[str], helped: Container[str]) -> list[int]:
     """File every rejected node under what was said of it. Returns: the positions of the others."""
     statuses = result.statuses()
     failure = statuses.failure()
@@ -87,6 +90,6 @@ def _sort_out(verdicts: NodeVerdicts, result: FilterResult, names: Sequence[str]
         raise PluginFault(failure)
     for number, status in enumerate(statuses.distinct[1:], 1):
         rejected = [names[i] for i in np.flatnonzero(statuses.index == number).tolist()]
-        verdicts.reject(rejected, status, preemption_helps=preemption_helps)
+        verdicts.reject(rejected, status, helped)
     passed: list[int] = np.flatnonzero(statuses.index == 0).tolist()
     return passed

@@ -61,7 +61,7 @@ class Verbs:
 
         Args:
             frameworks: by scheduler name; the first one also serves pods of other names.
-            preemption_helps: whether a plugin's UNSCHEDULABLE is passed on as such although no plugin has a say in
+            preemption_helps: whether a plugin's UNSCHEDULABLE is passed on as such although the plugin has no say in
                 preemption.
             allow_on_timeout: let all nodes pass when the time is over, instead of failing the attempt.
         """
@@ -83,8 +83,7 @@ class Verbs:
         nodes: RequestedNodes | None = None
         try:
             framework, state, nodes = self._call(body, answer, checkpoint)
-            helps = self._preemption_helps or bool(framework.handle.preempt_plugins)
-            _fill_in(answer, nodes, judge(framework, state, nodes, preemption_helps=helps))
+            _fill_in(answer, nodes, judge(framework, state, nodes, self._helped(framework)))
         except (DeadlineExceeded, ExtenderError, PluginFault) as error:
             _note(answer, error)
             if answer.is_late and nodes is not None and self._allow_on_timeout:
@@ -92,6 +91,11 @@ class Verbs:
             else:
                 answer.pieces = [filter_answer_error(answer.error)]
         return answer
+
+    def _helped(self, framework: Framework) -> frozenset[str]:
+        """The plugins whose rejections preemption may help with."""
+        plugins = framework.profile.plugins if self._preemption_helps else framework.handle.preempt_plugins
+        return frozenset(plugin.name for plugin in plugins)
 
     def prioritize(self, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer a prioritize request. kube-scheduler drops the scores of a call that fails, in silence."""
