@@ -165,7 +165,8 @@ class Verbs:
             DeadlineExceeded: the request has waited too long.
             ExtenderError: it does not say what it is about.
         """
-        checkpoint()
+        if not self._allow_on_timeout:  # there, the nodes have to be known even when it is too late
+            checkpoint()
         args = parse_extender_args(body)
         state = self._cycle_state(args.pod, answer, checkpoint)
         nodes = self._nodes.of(args)
