@@ -54,14 +54,20 @@ def _without_null(raw: RawJson, error: BaseException) -> bytes:
     path = first_null(error)
     if not path:
         raise ObjectError(describe_fault(error, bytes(raw))) from error
-    document = msgspec.json.decode(raw)
+    try:
+        document = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as worse:  # where the first decoder did not look
+        raise ObjectError(describe_fault(worse, bytes(raw))) from worse
     *steps, last = path.replace("[", ".").replace("]", "").split(".")
     holder: Any = document
-    for step in steps:
-        holder = holder[int(step)] if isinstance(holder, list) else holder[step]
-    if isinstance(holder, list):
-        raise ObjectError(f"{path}: found null; allowed is a value") from error
-    del holder[last]
+    try:
+        for step in steps:
+            holder = holder[int(step)] if isinstance(holder, list) else holder[step]
+        if isinstance(holder, list):
+            raise ObjectError(f"{path}: found null; allowed is a value") from error
+        del holder[last]
+    except (LookupError, TypeError):  # under a key that comes again, with another value
+        raise ObjectError(describe_fault(error, bytes(raw))) from error
     return msgspec.json.encode(document)
 
 

@@ -53,13 +53,22 @@ def describe_fault(error: BaseException, raw: bytes) -> str:
     what, path = (placed["what"], placed["path"] or "") if placed else (str(error), "")
     expected = _EXPECTED.match(what)
     if expected is None:
-        path = path.removesuffix("[...]")
-        return f"{path}: {what[:1].lower()}{what[1:]}" if path else what
+        return _as_said(path, what)
     allowed = [name.strip() for name in expected["expected"].split("|")]
-    path, found = _find(raw, path, allowed)
+    try:
+        path, found = _find(raw, path, allowed)
+    except (msgspec.DecodeError, UnicodeDecodeError) as worse:  # where the first decoder did not look
+        return describe_fault(worse, raw)
+    except (LookupError, TypeError, AttributeError, StopIteration):  # under a key that comes again, with another value
+        return _as_said(path, what)
     words = " or ".join(_WORDS.get(name, name) for name in allowed)
     where = f"{path}: " if path else ""
     return f"{where}found {shorten(found)}; allowed is {words}"
+
+
+def _as_said(path: str, what: str) -> str:
+    path = path.replace("[...]", "")
+    return f"{path}: {what[:1].lower()}{what[1:]}" if path else what
 
 
 def first_null(error: BaseException) -> str:
