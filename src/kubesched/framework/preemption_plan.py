@@ -30,9 +30,10 @@ def strike_nodes(plugins: Iterable[Plugin], state: CycleState, pod: Pod, plan: P
         what = f'running preempt of plugin "{plugin.name}"'
         try:
             kept = plugin.preempt(state, pod, plan)
+            if isinstance(kept, Mapping):
+                plan = {name: victims for name, victims in plan.items() if kept.get(name)}
         except Exception as error:  # a plugin may do anything
             raise PluginFault(fault(what, error).by(plugin.name)) from error
         if not isinstance(kept, Mapping):
             raise PluginFault(nonsense(what, kept, "a mapping by node name").by(plugin.name))
-        plan = {name: victims for name, victims in plan.items() if kept.get(name)}
     return plan
