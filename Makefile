@@ -4,7 +4,7 @@
 #   make lint                     ruff and mypy
 #   make wheel-test               build the wheel and try it in an empty environment
 #   make bench [NAME=load] ARGS="..."      one program of benchmarks/, or all
-#   make campaign NAME=oracle ARGS="..."   long runs by hand; options go into ARGS
+#   make campaign NAME=oracle ARGS="..."   long runs by hand, or `make campaign fuzz`; options go into ARGS
 # Another Python: make test PYTHON=python3.14 VENV=.venv-3.14
 
 PYTHON ?= python3
@@ -83,10 +83,16 @@ bench: $(VENV)/.installed-dev
 	  echo "make: no benchmark named \"$(NAME)\"; make bench NAME=... takes one of: $(BENCHMARKS)" >&2; exit 2; fi
 	@set -e; for name in $(or $(NAME),$(BENCHMARKS)); do echo "bench: $$name"; $(BIN)/python benchmarks/$$name.py $(ARGS); done
 
+campaign: NAME := $(or $(NAME),$(filter $(CAMPAIGNS),$(MAKECMDGOALS)))
 campaign: $(VENV)/.installed-dev
 	@if [ -z "$(filter $(NAME),$(CAMPAIGNS))" ]; then \
 	  echo "make: no campaign named \"$(NAME)\"; make campaign NAME=... takes one of: $(CAMPAIGNS)" >&2; exit 2; fi
 	$(BIN)/python -m tests.$(NAME).campaign $(ARGS)
+
+# The name of a campaign may stand behind `campaign`, and is nothing by itself.
+.PHONY: $(CAMPAIGNS)
+$(CAMPAIGNS): campaign
+	@:
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov

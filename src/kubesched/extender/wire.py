@@ -273,7 +273,7 @@ class _FilterTail(msgspec.Struct, frozen=True):
 
 class _FilterNames(msgspec.Struct, frozen=True):
     Nodes: None
-    NodeNames: Sequence[str] | None
+    NodeNames: Sequence[str] | Raw | None
     FailedNodes: Mapping[str, str]
     FailedAndUnresolvableNodes: Mapping[str, str]
     Error: str = ""
@@ -287,11 +287,13 @@ def utf8_text(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def filter_answer_names(names: Sequence[str], failed: Mapping[str, str], unresolvable: Mapping[str, str]) -> bytes:
+def filter_answer_names(
+    names: Sequence[str] | Raw, failed: Mapping[str, str], unresolvable: Mapping[str, str]
+) -> bytes:
     """The answer to a filter request with names.
 
     Args:
-        names: the survivors.
+        names: the survivors, or their JSON.
         failed, unresolvable: node name -> why; preemption may help with the first and not with the others.
     """
     return _ENCODER.encode(_FilterNames(None, names, failed, unresolvable))

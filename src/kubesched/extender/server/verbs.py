@@ -5,7 +5,7 @@ NormalizeScore, preempt asks the plugins that may strike nodes. What a plugin ge
 kube-scheduler shows to the pod's owner; no call raises.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -189,7 +189,9 @@ def _fill_in(answer: Answer, nodes: RequestedNodes, verdicts: NodeVerdicts) -> N
         raws = nodes.raws if kept is None else [nodes.raws[i] for i in kept]
         answer.pieces = filter_answer_nodes(raws, failed, unresolvable)
     else:
-        names = nodes.names if kept is None else [nodes.names[i] for i in kept]
+        names: Sequence[str] | msgspec.Raw = nodes.names if kept is None else [nodes.names[i] for i in kept]
+        if kept is None and nodes.whole_list is not None:
+            names = msgspec.Raw(nodes.whole_list)
         answer.pieces = [filter_answer_names(names, failed, unresolvable)]
 
 
