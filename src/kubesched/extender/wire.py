@@ -300,15 +300,17 @@ def filter_answer_names(
 
 
 def filter_answer_nodes(
-    nodes: Iterable[Raw | bytes], failed: Mapping[str, str], unresolvable: Mapping[str, str]
-) -> list[bytes]:
-    """The answer to a filter request with whole nodes, as pieces that follow each other.
+    nodes: Sequence[Raw | bytes], failed: Mapping[str, str], unresolvable: Mapping[str, str]
+) -> list[Raw | bytes]:
+    """The answer to a filter request with whole nodes, as pieces that follow each other; none of them is a copy.
 
     Args:
         nodes: the survivors, as they stood in the request.
     """
     tail = _ENCODER.encode(_FilterTail(failed, unresolvable))
-    return [b'{"Nodes":{"metadata":{},"items":[', b",".join(nodes), b']},"NodeNames":null,', tail[1:]]
+    items: list[Raw | bytes] = [b","] * max(2 * len(nodes) - 1, 0)
+    items[::2] = nodes
+    return [b'{"Nodes":{"metadata":{},"items":[', *items, b']},"NodeNames":null,', tail[1:]]
 
 
 def filter_answer_error(error: str) -> bytes:

@@ -1,5 +1,7 @@
 """What a call of an extender gives back, with what logs, metrics and `/inspect` say of it."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 __all__ = ["Answer"]
@@ -18,7 +20,7 @@ class Answer(msgspec.Struct):
         is_late: whether the time was over.
     """
 
-    pieces: list[bytes] = []
+    pieces: Sequence[msgspec.Raw | bytes] = ()
     status: int = 200
     pod: str = ""
     n_offered: int = 0

@@ -143,28 +143,27 @@ class NodeSource:
         if self._is_watched:
             names = [_name_in(bytes(raw), i) for i, raw in enumerate(raws)]
             return self._known(names, raws, None)
-        copies = [bytes(raw) for raw in raws]
         with paused_gc():
-            names = [self._shown_name(raw, i) for i, raw in enumerate(copies)]
-        requested = self._known(names, copies, None)
+            shown = [self._shown_node(bytes(raw), i) for i, raw in enumerate(raws)]
+        requested = self._known([name for _, name in shown], [raw for raw, _ in shown], None)
         self._note_seen(requested.table.all_rows)
         return requested
 
-    def _shown_name(self, raw: bytes, i: int) -> str:
-        """The name of a node; one that is new or has changed is taken into the state."""
+    def _shown_node(self, raw: bytes, i: int) -> tuple[bytes, str]:
+        """A node's JSON, as it is kept, and its name; one that is new or has changed is taken into the state."""
         key = _key_in(raw)
         kept = self._shown.get(key) if key else None
         if kept is not None and kept[0] == raw:
-            return kept[1]
+            return kept
         node = _decoded(raw, i)
         name = node.name
         is_new = name not in self._state.columns.row_of
         self._state.apply(WatchEvent(EventType.ADDED if is_new else EventType.MODIFIED, "Node", node))
         if is_new:
             self.rows_changed()
-        self._shown[key or name.encode()] = (raw, name)
+        self._shown[key or name.encode()] = kept = (raw, name)
         self.n_decoded += 1
-        return name
+        return kept
 
     def _note_seen(self, rows: Rows) -> None:
         """Nodes that no request has shown for a while are gone from the cluster."""
