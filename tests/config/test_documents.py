@@ -117,3 +117,9 @@ def test_texts_are_written_so_that_they_stay_texts(text):
 def test_shared_values_are_written_out():
     shared = ["a"]
     assert "&" not in write_yaml([shared, shared])
+
+
+@pytest.mark.parametrize("text", ["a\nb\n", "a\n  b", " a\nb", "a \nb\n\n", "\n", "a\n\tb", "# a\n- b: |\n  c\n"])
+def test_lines_are_written_as_lines_and_read_back(text):
+    assert value_of(write_yaml({"a": text})) == {"a": text}
+    assert write_yaml({"a": "b: 1\nc: 2\n"}) == "a: |\n  b: 1\n  c: 2\n"

@@ -211,6 +211,12 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    """Text of several lines stands as it is, below a `|`, where YAML allows that."""
+    return dumper.represent_scalar(f"{_TAG}str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _represent_text)
 for _name, _pattern, _first in (
     ("bool", _BOOLEAN, "yYnNtTfFoO"),
     ("int", _INTEGER, "-+0123456789"),
