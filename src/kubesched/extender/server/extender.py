@@ -22,7 +22,7 @@ from kubesched.scheduler import build_frameworks
 from kubesched.setup import Setup
 from kubesched.state import ClusterState
 
-__all__ = ["ClusterWrites", "Extender"]
+__all__ = ["ClusterWrites", "Extender", "served_profiles"]
 
 
 class ClusterWrites:
@@ -72,12 +72,7 @@ class Extender:
         Raises:
             InputError: no plugin is enabled, or one needs a watch or writes that are not there.
         """
-        profiles = [profile for profile in setup.profiles if profile.plugins]
-        if not profiles:
-            raise InputError(
-                "no plugin to serve: name one with --plugin FILE.py:Class, or enable some in the profile of --config; "
-                "the default plugins run in kube-scheduler"
-            )
+        profiles = served_profiles(setup)
         self.offer: Offer = find_offer(profiles, bind=offers_bind)
         self.kinds = watched_kinds(profiles)
         if not is_watched:
@@ -132,6 +127,21 @@ class Extender:
             for plugin in framework.profile.plugins:
                 found.setdefault(plugin.name, {})[name] = _alone(plugin, framework)
         return found
+
+
+def served_profiles(setup: Setup) -> list[Profile]:
+    """The profiles of a setup that have a plugin.
+
+    Raises:
+        InputError: none has.
+    """
+    profiles = [profile for profile in setup.profiles if profile.plugins]
+    if not profiles:
+        raise InputError(
+            "no plugin to serve: name one with --plugin FILE.py:Class, or enable some in the profile of --config; "
+            "the default plugins run in kube-scheduler"
+        )
+    return profiles
 
 
 def _alone(plugin: Plugin, framework: Framework) -> Framework:
