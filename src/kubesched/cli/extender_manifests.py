@@ -1,0 +1,274 @@
+"""`kubesched extender manifests`: print what runs an extender and its kube-scheduler in a cluster."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from kubesched.cli.bad_input import BadInput, refuse_bad_input
+from kubesched.cli.options import setup_options
+
+if TYPE_CHECKING:
+    from kubesched.extender.server import ManifestOptions, Offer
+    from kubesched.framework import Profile
+
+__all__ = ["manifests"]
+
+_NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")  # with what is appended, a name of any kind of object
+_SCHEDULER_NAME: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
+_FILE_NAME: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+
+
+def _object_name(context: click.Context, option: click.Parameter, value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise click.BadParameter(f"found {value!r}; allowed are up to 40 of a-z, 0-9 and -, a letter first")
+    return value
+
+
+def _scheduler_name(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _SCHEDULER_NAME.fullmatch(value):
+        raise click.BadParameter(f"found {value!r}; allowed are a-z, 0-9, - and ., as in spec.schedulerName of a pod")
+    return value
+
+
+def _seconds(context: click.Context, option: click.Parameter, value: str) -> float:
+    from kubesched.config import parse_duration
+
+    try:
+        seconds = parse_duration(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}; write 5s or 500ms") from None
+    if seconds < 0.001:
+        raise click.BadParameter(f"found {value!r}; kube-scheduler has to wait at least 1ms")
+    return seconds
+
+
+@click.command()
+@click.option("--image", metavar="IMAGE", required=True, help="Image that has kubesched, and Python as python3.")
+@setup_options
+@click.option(
+    "--plugin-file",
+    "plugin_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Another file that the plugins import or read; it is mounted beside them in /etc/kubesched. Repeatable.",
+)
+@click.option("--bind", is_flag=True, help="Let the extender bind pods although no plugin takes part in binding.")
+@click.option("--preemption-helps", is_flag=True, help="As for the extender: pass UNSCHEDULABLE on as it is.")
+@click.option(
+    "--name",
+    default="kubesched",
+    show_default=True,
+    callback=_object_name,
+    help="Name of the scheduler, its lease and most objects, used once per cluster.",
+)
+@click.option(
+    "--namespace",
+    default="kube-system",
+    show_default=True,
+    callback=_object_name,
+    help="Where everything goes. Some providers allow system-cluster-critical pods in kube-system only.",
+)
+@click.option("--create-namespace", is_flag=True, help="Print the namespace, too; deleting the file then deletes it.")
+@click.option(
+    "--scheduler-name",
+    metavar="NAME",
+    callback=_scheduler_name,
+    help="What pods write into spec.schedulerName; the profiles of --config, or --name, without it.",
+)
+@click.option(
+    "--kube-scheduler-image",
+    metavar="IMAGE",
+    help="registry.k8s.io/kube-scheduler:v1.36.3 without it; take the minor version of your cluster.",
+)
+@click.option(
+    "--service/--sidecar",
+    "is_service",
+    help="The extender as a Deployment of its own behind a Service with TLS, or (the default) beside kube-scheduler, "
+    "reached on 127.0.0.1. A sidecar needs a cluster of v1.29 or newer.",
+)
+@click.option(
+    "--replicas",
+    "n_replicas",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Schedulers; one is at work, the others wait for its lease. Also extenders of --service that do not bind.",
+)
+@click.option(
+    "--http-timeout",
+    default="5s",
+    show_default=True,
+    callback=_seconds,
+    help="How long kube-scheduler waits for an answer.",
+)
+@click.option("--ignorable", is_flag=True, help="Schedule pods without the extender while it is down.")
+@click.option(
+    "--tls-secret",
+    metavar="NAME",
+    help="With --service: Secret with tls.crt and tls.key for the name NAME-extender.NAMESPACE.svc, and ca.crt; "
+    "NAME-extender-tls without it.",
+)
+@click.option(
+    "--client-secret",
+    metavar="NAME",
+    default="",
+    help="With --service: Secret with kube-scheduler's client certificate (tls.crt, tls.key) and the ca.crt that "
+    "signed it. The extender then answers nobody without one (mutual TLS). Needed where the extender binds pods.",
+)
+@click.option(
+    "--client-cn",
+    "client_names",
+    metavar="NAME",
+    multiple=True,
+    help="With --client-secret: common name that is let in; any without it. Repeatable.",
+)
+def manifests(
+    image: str,
+    config: Path | None,
+    references: tuple[str, ...],
+    plugin_args: Mapping[str, str],
+    plugin_files: tuple[Path, ...],
+    bind: bool,
+    preemption_helps: bool,
+    name: str,
+    namespace: str,
+    create_namespace: bool,
+    scheduler_name: str | None,
+    kube_scheduler_image: str | None,
+    is_service: bool,
+    n_replicas: int,
+    http_timeout: float,
+    ignorable: bool,
+    tls_secret: str | None,
+    client_secret: str,
+    client_names: tuple[str, ...],
+) -> None:
+    """Print manifests that run an extender and a kube-scheduler that calls it.
+
+    \b
+    Examples:
+      kubesched extender manifests --image registry.example.com/kubesched:1 --plugin team_zone.py:TeamZone
+      kubesched extender manifests --image ... --plugin gpu_share.py:GpuShare --name gpu | kubectl apply -f -
+
+    The plugins are loaded to see what they take part in; verbs, roles and the KubeSchedulerConfiguration follow from
+    that. Their files go into a ConfigMap. The cluster's own scheduler is left alone: pods ask for the new one by
+    spec.schedulerName. What is worth knowing of the result goes to standard error.
+    """  # noqa: D301
+    from kubesched.extender.server import (
+        KUBE_SCHEDULER_IMAGE,
+        ManifestOptions,
+        find_offer,
+        served_profiles,
+        watched_kinds,
+    )
+    from kubesched.extender.server import manifests as make_manifests
+    from kubesched.setup import set_up
+
+    with refuse_bad_input():
+        profiles = served_profiles(set_up(config, references, plugin_args, default_plugins=False))
+        mounted = _Mounted()
+        arguments = mounted.arguments(config, references, plugin_args)
+        for file in plugin_files:
+            mounted.path(file)
+        options = ManifestOptions(
+            image=image,
+            name=name,
+            namespace=namespace,
+            creates_namespace=create_namespace,
+            scheduler_names=_scheduler_names(scheduler_name, name, profiles if config else ()),
+            kube_scheduler_image=kube_scheduler_image or KUBE_SCHEDULER_IMAGE,
+            arguments=(*arguments, "--preemption-helps") if preemption_helps else arguments,
+            files=mounted.files,
+            imports_files=any(file.suffix == ".py" for file in plugin_files),
+            is_service=is_service,
+            n_replicas=n_replicas,
+            http_timeout=http_timeout,
+            ignorable=ignorable,
+            tls_secret=tls_secret or f"{name}-extender-tls",
+            client_secret=client_secret,
+            client_names=client_names,
+        )
+        offer = find_offer(profiles, bind=bind)
+        documents = make_manifests(options, offer, watched_kinds(profiles))
+    _print(documents, options)
+    _print_advice(options, offer, profiles, preemption_helps)
+
+
+def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]) -> tuple[str, ...]:
+    return (given,) if given else tuple(profile.scheduler_name for profile in profiles) or (name,)
+
+
+class _Mounted:
+    """The files of the user that go into a ConfigMap, and where the container has them.
+
+    Attributes:
+        files: their text by the name that they have there.
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+        self._sources: dict[str, Path] = {}
+
+    def arguments(
+        self, config: Path | None, references: Sequence[str], plugin_args: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """The same options as the container needs them."""
+        found = [f"--config={self.path(config)}"] if config is not None else []
+        for reference in references:
+            source, _, class_name = reference.rpartition(":")
+            found.append(f"--plugin={self.path(Path(source)) if source.endswith('.py') else source}:{class_name}")
+        found += [f"--plugin-args={name}={self.path(Path(file))}" for name, file in plugin_args.items()]
+        return tuple(found)
+
+    def path(self, file: Path) -> str:
+        """Take a file in. Returns: its path in the container."""
+        from kubesched.extender.server import PLUGIN_FOLDER
+
+        name = file.name
+        if self._sources.setdefault(name, file).resolve() != file.resolve():
+            raise BadInput(
+                f"{self._sources[name]} and {file} have one name, and they stand in one folder there; rename one"
+            )
+        if not _FILE_NAME.fullmatch(name):
+            raise BadInput(f"{file}: a ConfigMap takes names of a-z, A-Z, 0-9, -, _ and . only; rename the file")
+        try:
+            self.files[name] = file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise BadInput(f"open {file}: {(error.strerror or str(error)).lower()}") from None
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{file}: no UTF-8 text (byte {error.start}); put it into the image") from None
+        return f"{PLUGIN_FOLDER}/{name}"
+
+
+def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions") -> None:
+    from kubesched.config import write_yaml
+
+    click.echo(
+        f"# Pods that say spec.schedulerName: {' or '.join(options.scheduler_names)} are placed with the extender."
+    )
+    click.echo("---\n".join(map(write_yaml, documents)), nl=False)
+
+
+def _print_advice(
+    options: "ManifestOptions", offer: "Offer", profiles: Iterable["Profile"], preemption_helps: bool
+) -> None:
+    from kubesched.extender.server import advice, scheduler_configuration
+    from kubesched.setup import load_configuration
+
+    configuration = load_configuration(scheduler_configuration(options, offer).encode())
+    version = options.kube_scheduler_image.rpartition(":")[2]
+    found = advice(
+        offer,
+        configuration,
+        n_nodes=None,
+        is_watched=True,
+        scheduler_version=version,
+        profiles=profiles,
+        preemption_helps=preemption_helps,
+    )
+    for sentence in found:
+        click.echo(f"note: {sentence}", err=True)

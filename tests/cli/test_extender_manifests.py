@@ -1,0 +1,129 @@
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from kubesched.cli.extender_manifests import manifests
+
+TEAM_ZONE = """
+from kubesched import Plugin, PluginArgs
+
+class TeamZone(Plugin):
+    class Args(PluginArgs):
+        zone: str = ""
+
+    def score(self, state, pod, node):
+        return 1
+"""
+CONFIG = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: zoned
+  plugins: {score: {enabled: [{name: TeamZone, weight: 7}]}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, text in (("team_zone.py", TEAM_ZONE), ("zone.yaml", "zone: a\n"), ("extender.yaml", CONFIG)):
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*options: str, image: str = "kubesched:1") -> Result:
+    return CliRunner().invoke(manifests, ["--image", image, *options])
+
+
+def documents(*options: str) -> dict[tuple[str, str], dict]:
+    result = run(*options)
+    assert result.exit_code == 0, result.output
+    return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(result.stdout)}
+
+
+def command_of(found: dict) -> list[str]:
+    return found["Deployment", "kubesched"]["spec"]["template"]["spec"]["initContainers"][0]["command"]
+
+
+def extenders_of(found: dict) -> dict:
+    return yaml.safe_load(found["ConfigMap", "kubesched"]["data"]["kube-scheduler.yaml"])["extenders"][0]
+
+
+def test_files_of_the_options_are_mounted_where_the_options_say(folder):
+    found = documents("--plugin", f"{folder}/team_zone.py:TeamZone", "--plugin-args", "TeamZone=zone.yaml")
+    assert found["ConfigMap", "kubesched-extender"]["data"] == {"team_zone.py": TEAM_ZONE, "zone.yaml": "zone: a\n"}
+    assert "--plugin=/etc/kubesched/team_zone.py:TeamZone" in command_of(found)
+    assert "--plugin-args=TeamZone=/etc/kubesched/zone.yaml" in command_of(found)
+    assert (extenders_of(found)["prioritizeVerb"], extenders_of(found)["weight"]) == ("prioritize", 1)
+
+
+def test_a_configuration_gives_weights_and_scheduler_names(folder):
+    found = documents("--plugin", "team_zone.py:TeamZone", "--config", "extender.yaml")
+    assert "--config=/etc/kubesched/extender.yaml" in command_of(found)
+    assert extenders_of(found)["weight"] == 7
+    configuration = yaml.safe_load(found["ConfigMap", "kubesched"]["data"]["kube-scheduler.yaml"])
+    assert configuration["profiles"] == [{"schedulerName": "zoned"}]
+
+
+def test_further_files_go_along(folder):
+    (folder / "zones.py").write_text("A = 1\n")
+    found = documents("--plugin", "team_zone.py:TeamZone", "--plugin-file", "zones.py")
+    assert found["ConfigMap", "kubesched-extender"]["data"]["zones.py"] == "A = 1\n"
+
+
+def test_a_plugin_of_the_image_needs_no_file(folder, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    found = documents("--plugin", "team_zone:TeamZone")
+    assert ("ConfigMap", "kubesched-extender") not in found
+    assert "--plugin=team_zone:TeamZone" in command_of(found)
+
+
+def test_what_is_worth_knowing_goes_to_standard_error(folder):
+    result = run(
+        "--plugin", "team_zone.py:TeamZone", "--bind", "--ignorable", "--kube-scheduler-image", "r:5/k:v1.29.1"
+    )
+    notes = result.stderr.splitlines()
+    assert all(line.startswith("note: ") for line in notes)
+    assert any("ignorable" in line for line in notes)
+    assert any("0..10" in line for line in notes)
+    newer = run("--plugin", "team_zone.py:TeamZone", "--bind", "--ignorable")
+    assert "ignorable" not in newer.stderr
+
+
+def test_options_reach_the_extender(folder):
+    command = command_of(
+        documents("--plugin", "team_zone.py:TeamZone", "--bind", "--preemption-helps", "--http-timeout", "1m")
+    )
+    assert {"--bind", "--preemption-helps", "--http-timeout=60s"} <= set(command)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "no plugin to serve"),
+        (("--plugin", "gone.py:TeamZone"), "gone.py: no such file"),
+        (("--plugin", "team_zone.py:TeamZone", "--config", "gone.yaml"), "open gone.yaml: no such file or directory"),
+        (("--plugin", "team_zone.py:TeamZone", "--plugin-file", "gone"), "open gone: no such file or directory"),
+        (
+            ("--plugin", "team_zone.py:TeamZone", "--plugin-file", "sub/zone.yaml", "--plugin-file", "zone.yaml"),
+            "one name",
+        ),
+        (("--plugin", "team_zone.py:TeamZone", "--plugin-file", "raw"), "no UTF-8 text"),
+        (("--plugin", "team_zone.py:TeamZone", "--plugin-file", "my zone"), "rename the file"),
+        (("--plugin", "team_zone.py:TeamZone", "--name", "Team"), "allowed are up to 40 of"),
+        (("--plugin", "team_zone.py:TeamZone", "--scheduler-name", "a b"), "as in spec.schedulerName"),
+        (("--plugin", "team_zone.py:TeamZone", "--scheduler-name", "default-scheduler"), "own kube-scheduler"),
+        (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "5"), 'missing unit in duration "5"; write 5s'),
+        (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "0s"), "at least 1ms"),
+        (("--plugin", "team_zone.py:TeamZone", "--service", "--bind"), "--client-secret"),
+    ],
+)
+def test_a_mistake_is_one_sentence(folder, options, words):
+    (folder / "sub").mkdir()
+    (folder / "sub" / "zone.yaml").write_text("zone: b\n")
+    (folder / "raw").write_bytes(b"\xff")
+    (folder / "my zone").write_text("")
+    result = run(*options)
+    assert result.exit_code == 2
+    assert words in " ".join(result.stderr.split())
+    assert result.stdout == ""
