@@ -113,8 +113,8 @@ def test_options_reach_the_extender(folder):
         (("--plugin", "team_zone.py:TeamZone", "--name", "Team"), "allowed are up to 40 of"),
         (("--plugin", "team_zone.py:TeamZone", "--scheduler-name", "a b"), "as in spec.schedulerName"),
         (("--plugin", "team_zone.py:TeamZone", "--scheduler-name", "default-scheduler"), "own kube-scheduler"),
-        (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "5"), 'missing unit in duration "5"; write 5s'),
-        (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "0s"), "at least 1ms"),
+        (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "5x"), "'5x' is no duration"),
+        (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "0s"), "must be more than 0"),
         (("--plugin", "team_zone.py:TeamZone", "--service", "--bind"), "--client-secret"),
     ],
 )

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from kubesched.cli.cluster import note
-from kubesched.cli.options import setup_options
+from kubesched.cli.options import Seconds, setup_options
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
@@ -17,30 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["extender"]
 
 _MIB: Final = 2**20
-
-
-class _Seconds(click.ParamType[float]):
-    """A duration as configurations have it, `5s`, or a number of seconds."""
-
-    name = "DURATION"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds."""
-        from kubesched.config import parse_duration
-
-        if isinstance(value, int | float):
-            return float(value)
-        try:
-            seconds = float(value) if _is_number(value) else parse_duration(value)
-        except ValueError:
-            self.fail(f"{value!r} is no duration; write it like 5s, 500ms or 1m30s", param, ctx)
-        if not 0 < seconds < float("inf"):
-            self.fail(f"{value!r} must be more than 0", param, ctx)
-        return seconds
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdigit()
 
 
 @click.group(invoke_without_command=True)
@@ -56,7 +32,7 @@ def _is_number(text: str) -> bool:
 @click.option("--client-cn", "client_names", multiple=True, metavar="NAME", help="Of these, only this one. Repeatable.")
 @click.option(
     "--http-timeout",
-    type=_Seconds(),
+    type=Seconds(),
     default="5s",
     show_default=True,
     help="How long kube-scheduler waits; an answer is given after four fifths of it at the latest.",
@@ -80,7 +56,7 @@ def _is_number(text: str) -> bool:
 @click.option(
     "--drain",
     "drain_seconds",
-    type=_Seconds(),
+    type=Seconds(),
     default="10s",
     show_default=True,
     help="For calls in flight to end after SIGTERM.",
@@ -243,8 +219,10 @@ def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") 
 
 
 def _attach() -> None:
+    from kubesched.cli.extender_manifests import manifests
     from kubesched.cli.extender_replay import replay
 
+    extender.add_command(manifests)
     extender.add_command(replay)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
-from kubesched.cli.options import setup_options
+from kubesched.cli.options import Seconds, setup_options
 
 if TYPE_CHECKING:
     from kubesched.extender.server import ManifestOptions, Offer
@@ -31,18 +31,6 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     if value is not None and not _SCHEDULER_NAME.fullmatch(value):
         raise click.BadParameter(f"found {value!r}; allowed are a-z, 0-9, - and ., as in spec.schedulerName of a pod")
     return value
-
-
-def _seconds(context: click.Context, option: click.Parameter, value: str) -> float:
-    from kubesched.config import parse_duration
-
-    try:
-        seconds = parse_duration(value)
-    except ValueError as error:
-        raise click.BadParameter(f"{error}; write 5s or 500ms") from None
-    if seconds < 0.001:
-        raise click.BadParameter(f"found {value!r}; kube-scheduler has to wait at least 1ms")
-    return seconds
 
 
 @click.command()
@@ -100,9 +88,9 @@ def _seconds(context: click.Context, option: click.Parameter, value: str) -> flo
 )
 @click.option(
     "--http-timeout",
+    type=Seconds(),
     default="5s",
     show_default=True,
-    callback=_seconds,
     help="How long kube-scheduler waits for an answer.",
 )
 @click.option("--ignorable", is_flag=True, help="Schedule pods without the extender while it is down.")

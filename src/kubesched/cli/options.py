@@ -8,11 +8,35 @@ import click
 
 from kubesched.cli.plugins import plugin_option
 
-__all__ = ["cluster_options", "setup_options"]
+__all__ = ["Seconds", "cluster_options", "setup_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _path: Final = click.Path(path_type=Path)
+
+
+class Seconds(click.ParamType[float]):
+    """A duration as configurations have it, `5s`, or a number of seconds."""
+
+    name = "DURATION"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds."""
+        from kubesched.config import parse_duration
+
+        if isinstance(value, int | float):
+            return float(value)
+        try:
+            seconds = float(value) if _is_number(value) else parse_duration(value)
+        except ValueError:
+            self.fail(f"{value!r} is no duration; write it like 5s, 500ms or 1m30s", param, ctx)
+        if not 0 < seconds < float("inf"):
+            self.fail(f"{value!r} must be more than 0", param, ctx)
+        return seconds
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()
 
 
 def cluster_options(command: F) -> F:
