@@ -101,6 +101,12 @@ def test_rejections_that_become_unresolvable_are_told():
     assert said(Filters(), preemption_helps=True) == said(Preempts()) == ""
 
 
+def test_plugins_whose_rejections_become_unresolvable_are_named():
+    text = said(Preempts(), Filters(), profiles=[profile_of(Preempts(), Filters())])
+    assert text.startswith("Rejections by Filters without a preempt hook are passed on")
+    assert said(Preempts(), profiles=[profile_of(Preempts())]) == ""
+
+
 def test_binding_is_for_one_process():
     assert "Let one process bind" in said(Binds())
     assert "bind" not in said(Scores())

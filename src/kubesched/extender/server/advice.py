@@ -1,7 +1,7 @@
 """What people trip over with an extender, said at start: one sentence or two each, and only where it applies."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kubesched.config import KubeSchedulerConfiguration
@@ -34,17 +34,17 @@ def advice(
         n_nodes: of the cluster; None where nobody knows yet.
         is_watched: whether the extender watches the cluster, so that kube-scheduler may send names only.
         scheduler_version: such as `v1.36.3`; what depends on an unknown version is said with the version.
-        profiles: what is served, to compare their weights.
+        profiles: what is served, to name plugins and to compare weights.
         preemption_helps: as the option of the command.
     """
-    minor = _minor(scheduler_version)
+    profiles, minor = tuple(profiles), _minor(scheduler_version)
     found = (
         _one_node(offer, n_nodes),
         _lost_resolution(offer),
         _weights(profiles),
         _sampling(offer, configuration, n_nodes),
         _idle_nodes(offer, is_watched, minor),
-        _unresolvable(offer, preemption_helps),
+        _unresolvable(offer, profiles, preemption_helps),
         _replicas(offer),
         _ignorable(offer, configuration, minor),
     )
@@ -75,7 +75,7 @@ def _lost_resolution(offer: Offer) -> str:
     )
 
 
-def _weights(profiles: Iterable[Profile]) -> str:
+def _weights(profiles: Sequence[Profile]) -> str:
     """The profiles whose scores lose more than they would alone."""
     sums = {profile.scheduler_name: extender_weight([profile]) for profile in profiles if profile.points["score"]}
     weight = max(sums.values(), default=0)
@@ -128,13 +128,18 @@ def _idle_nodes(offer: Offer, is_watched: bool, minor: int | None) -> str:
     )
 
 
-def _unresolvable(offer: Offer, preemption_helps: bool) -> str:
-    if not offer.filter or offer.preempt or preemption_helps:
+def _unresolvable(offer: Offer, profiles: Sequence[Profile], preemption_helps: bool) -> str:
+    filtering = {
+        plugin for profile in profiles for point in ("preFilter", "filter") for plugin in profile.points[point]
+    }
+    names = sorted({plugin.name for plugin in filtering if not plugin.defines("preempt")})
+    is_without = bool(names) if profiles else offer.filter and not offer.preempt
+    if preemption_helps or not is_without:
         return ""
     return (
-        "No plugin defines preempt, so every rejection is passed on as one that evicting pods cannot mend: "
-        "kube-scheduler does not ask filters again while it plans an eviction. --preemption-helps passes UNSCHEDULABLE "
-        "on as it is."
+        f"Rejections by {' and '.join(names) or 'plugins'} without a preempt hook are passed on as ones that evicting "
+        "pods cannot mend: kube-scheduler does not ask filters again while it plans an eviction. --preemption-helps "
+        "passes UNSCHEDULABLE on as it is."
     )
 
 
