@@ -1,0 +1,35 @@
+"""The reference of the extender names every option of its commands and every path of its server."""
+
+import click
+import pytest
+from aiohttp import web
+
+from kubesched.cli.extender import extender
+from kubesched.extender.server.service import add_routes
+from tests.docs.pages import ROOT
+
+PAGE = (ROOT / "docs" / "reference" / "extender.md").read_text(encoding="utf-8")
+
+
+def options(command: click.Command) -> set[str]:
+    """The long options of a command."""
+    return {name for param in command.params for name in (*param.opts, *param.secondary_opts) if name.startswith("--")}
+
+
+@pytest.mark.parametrize("command", [extender, *extender.commands.values()], ids=lambda command: command.name)
+def test_every_option_is_described(command: click.Command):
+    assert {name for name in options(command) if f"`{name}" not in PAGE} == set()
+
+
+def test_every_path_is_described():
+    class Anything:
+        def __getattr__(self, name: str) -> object:
+            async def handler(request: web.Request) -> web.Response:
+                raise NotImplementedError
+
+            return handler
+
+    app = web.Application()
+    add_routes(app, Anything())
+    paths = {resource.canonical.replace("{name}", "NAME") for resource in app.router.resources()}
+    assert {path for path in paths if f"`{path}`" not in PAGE} == set()
