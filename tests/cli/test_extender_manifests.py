@@ -2,6 +2,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from kubesched.cli.extender import extender
 from kubesched.cli.extender_manifests import manifests
 
 TEAM_ZONE = """
@@ -127,3 +128,20 @@ def test_a_mistake_is_one_sentence(folder, options, words):
     assert result.exit_code == 2
     assert words in " ".join(result.stderr.split())
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--service", "--client-secret", "client", "--client-cn", "system:kube-scheduler")]
+)
+def test_the_extender_understands_what_it_is_started_with(folder, options):
+    plugin = ("--plugin", "team_zone.py:TeamZone", "--plugin-args", "TeamZone=zone.yaml", "--config", "extender.yaml")
+    found = documents(*plugin, *options, "--bind", "--preemption-helps", "--http-timeout", "500ms")
+    pods = [one["spec"]["template"]["spec"] for (kind, _), one in found.items() if kind == "Deployment"]
+    containers = [container for pod in pods for container in [*pod["containers"], *pod.get("initContainers", [])]]
+    (command,) = [container["command"] for container in containers if container["name"] == "extender"]
+    assert command[:2] == ["kubesched", "extender"]
+    params = extender.make_context("extender", command[2:]).params
+    assert params["references"] == ("/etc/kubesched/team_zone.py:TeamZone",)
+    assert params["plugin_args"] == {"TeamZone": "/etc/kubesched/zone.yaml"}
+    assert (params["http_timeout"], params["in_cluster"], params["offers_bind"]) == (0.5, True, True)
+    assert bool(params["client_names"]) is bool(options)
