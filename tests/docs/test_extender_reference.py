@@ -1,5 +1,7 @@
 """The reference of the extender names every option of its commands and every path of its server."""
 
+import re
+
 import click
 import pytest
 from aiohttp import web
@@ -33,3 +35,10 @@ def test_every_path_is_described():
     add_routes(app, Anything())
     paths = {resource.canonical.replace("{name}", "NAME") for resource in app.router.resources()}
     assert {path for path in paths if f"`{path}`" not in PAGE} == set()
+
+
+def test_every_series_is_described():
+    source = (ROOT / "src/kubesched/extender/server/metrics.py").read_text(encoding="utf-8")
+    series = set(re.findall(r'"(kubesched_[a-z_]+)"', source))
+    assert len(series) > 10
+    assert {name for name in series if f"`{name}`" not in PAGE and f"`{name}_total`" not in PAGE} == set()
