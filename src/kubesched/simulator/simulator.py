@@ -101,11 +101,10 @@ class Simulator:
 
     def _load(self, objects: list[KubeObject]) -> list[Pod]:
         """Fill the state. Returns: the pods without a node, in file order."""
-        kinds = [(type(obj).__name__, obj) for obj in objects]
-        pending = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished]
-        waiting = {id(pod) for pod in pending}
         with paused_gc():
-            self.state.load([(kind, obj) for kind, obj in kinds if id(obj) not in waiting])
+            pending = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished]
+            waiting = {id(pod) for pod in pending}
+            self.state.load([(type(obj).__name__, obj) for obj in objects if id(obj) not in waiting])
         return pending
 
     # --- running ---
