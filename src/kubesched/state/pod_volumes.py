@@ -2,6 +2,8 @@
 
 from typing import Final, NamedTuple
 
+from msgspec.structs import astuple, fields
+
 from kubesched.api import DiskSource, Pod, Volume
 from kubesched.state.csi_migration import InTree, in_tree_source
 
@@ -46,16 +48,18 @@ class PodVolumes(NamedTuple):
 
 
 NO_VOLUMES: Final = PodVolumes((), (), ())
+_N_SOURCES: Final = len(fields(Volume)) - 1  # all but the name; most volumes have none of those that are decoded
 
 
 def pod_volumes(pod: Pod) -> PodVolumes:
     """Sort a pod's volumes; NO_VOLUMES itself where none counts."""
-    if not pod.spec.volumes:
+    counting = [volume for volume in pod.spec.volumes or () if astuple(volume).count(None) < _N_SOURCES]
+    if not counting:
         return NO_VOLUMES
     claims: list[ClaimUse] = []
     disks: list[Disk] = []
     in_tree: list[tuple[InTree, DiskSource]] = []
-    for volume in pod.spec.volumes:
+    for volume in counting:
         if volume.persistent_volume_claim is not None:
             claims.append(ClaimUse(volume.persistent_volume_claim.claim_name, False))
         elif volume.ephemeral is not None:
