@@ -13,7 +13,7 @@ import numpy as np
 from kubesched.api import Pod
 from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import CycleState, DependsOn, Plugin
-from kubesched.state import Nodes
+from kubesched.state import ImageState, Nodes, Rows
 
 __all__ = ["ImageLocality"]
 
@@ -37,7 +37,7 @@ class ImageLocality(Plugin):
             image = columns.images.get(name)
             if image is not None:
                 share = len(image.rows) / columns.n_nodes
-                total[_holders(image.rows, nodes)] += int(float(image.size) * share)
+                total[_holders(image, nodes)] += int(float(image.size) * share)
         highest = _HIGHEST_PER_CONTAINER * n_containers
         above: IntVector = np.clip(total, _LOWEST, highest) - _LOWEST
         return above * _MAX_SCORE // (highest - _LOWEST)
@@ -47,10 +47,12 @@ class ImageLocality(Plugin):
         return state.pod.images, self.handle.state.columns.node_set_generation
 
 
-def _holders(rows: set[int], nodes: Nodes) -> BoolVector:
-    """(nodes,) bool: entries whose row is one of the rows; the effort is that of the smaller side."""
-    if len(nodes) <= len(rows):
-        return np.array([row in rows for row in nodes.all_rows.tolist()], dtype=np.bool_)
+def _holders(image: ImageState, nodes: Nodes) -> Rows | BoolVector:
+    """The entries whose node has the image: positions, or (nodes,) bool; the effort is that of the smaller side."""
+    if nodes.rows is None:
+        return image.row_vector
+    if len(nodes) <= len(image.rows):
+        return np.array([row in image.rows for row in nodes.rows.tolist()], dtype=np.bool_)
     held = np.zeros(nodes.columns.capacity, dtype=np.bool_)
-    held[list(rows)] = True
+    held[image.row_vector] = True
     return nodes.take(held)

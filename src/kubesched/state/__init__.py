@@ -4,7 +4,7 @@ from kubesched.state.attached_volumes import AttachedVolumes, CSIVolume
 from kubesched.state.claims import is_bound, is_controlled_by, not_owned, storage_class_of, storage_request
 from kubesched.state.cluster_events import StateChange, is_scaled_down
 from kubesched.state.cluster_state import ClusterState, assigned
-from kubesched.state.columns import CPU, EPHEMERAL_STORAGE, MEMORY, NodeColumns
+from kubesched.state.columns import CPU, EPHEMERAL_STORAGE, MEMORY, ImageState, NodeColumns
 from kubesched.state.csi_migration import in_tree_source
 from kubesched.state.csi_nodes import NO_LIMIT, driver_limits, migrated_plugins
 from kubesched.state.free_volumes import FreeVolumes, VolumeWish
@@ -43,6 +43,7 @@ __all__ = [
     "FreeVolumes",
     "Has",
     "Identity",
+    "ImageState",
     "KnownVolume",
     "LabelColumn",
     "NodeChoice",

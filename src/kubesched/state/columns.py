@@ -21,18 +21,42 @@ __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "ImageState", "NodeColumns"]
 CPU: Final = 0
 MEMORY: Final = 1
 EPHEMERAL_STORAGE: Final = 2
+Rows = npt.NDArray[np.intp]
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _LEADING: Final = [CPU, MEMORY, EPHEMERAL_STORAGE]
 
 
 class ImageState:
-    """One image name: the size that the first node reported, and the rows of the nodes that have it."""
+    """One image name.
 
-    __slots__ = ("rows", "size")
+    Attributes:
+        size: what the first node reported.
+        rows: of the nodes that have it; changed by `add` and `discard`.
+    """
 
-    def __init__(self, size: int) -> None:
+    __slots__ = ("_row_vector", "rows", "size")
+
+    def __init__(self, size: int, row: int) -> None:
         self.size = size
-        self.rows: set[int] = set()
+        self.rows = {row}
+        self._row_vector: Rows | None = None
+
+    def add(self, row: int) -> None:
+        """A node has the image."""
+        self.rows.add(row)
+        self._row_vector = None
+
+    def discard(self, row: int) -> None:
+        """A node has it no more."""
+        self.rows.discard(row)
+        self._row_vector = None
+
+    @property
+    def row_vector(self) -> Rows:
+        """The rows as an array, in no order."""
+        if self._row_vector is None:
+            self._row_vector = np.fromiter(self.rows, dtype=np.intp, count=len(self.rows))
+        return self._row_vector
 
 
 class NodeColumns:
@@ -182,8 +206,9 @@ class NodeColumns:
             for name in image.names or ():
                 state = self.images.get(name)
                 if state is None:
-                    state = self.images[name] = ImageState(image.size_bytes)
-                state.rows.add(row)
+                    self.images[name] = ImageState(image.size_bytes, row)
+                else:
+                    state.add(row)
 
     def _drop_images(self, row: int) -> None:
         node = self.nodes[row]
@@ -191,7 +216,7 @@ class NodeColumns:
             for name in image.names or ():
                 state = self.images.get(name)
                 if state is not None:
-                    state.rows.discard(row)
+                    state.discard(row)
                     if not state.rows:
                         del self.images[name]
 
