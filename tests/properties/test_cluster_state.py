@@ -124,3 +124,18 @@ def test_any_order_of_events_that_ends_in_the_same_objects_gives_the_same_column
             state.apply(WatchEvent(EventType.ADDED, item["kind"], read(item)))
     assert_same_columns(forwards, backwards)
     backwards.check_invariants()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_loading_at_once_gives_what_the_same_objects_give_one_by_one(seed: int) -> None:
+    items = generated(seed, bound=20)
+    bound = [item for item in items if item["kind"] == "Pod" and item["spec"].get("nodeName")]
+    finished = {**bound[0], "status": {"phase": "Succeeded"}}
+    relabelled = {**bound[1], "metadata": {**bound[1]["metadata"], "labels": {"app": "changed"}}}
+    objects = [(item["kind"], read(item)) for item in (*items, finished, relabelled, bound[2])]
+    at_once, one_by_one = ClusterState(), ClusterState()
+    at_once.load(objects)
+    for kind, known in sorted(objects, key=lambda entry: entry[0] != "Node"):
+        one_by_one.apply(WatchEvent(EventType.ADDED, kind, known))
+    at_once.check_invariants()
+    assert everything(at_once) == everything(one_by_one)

@@ -92,10 +92,22 @@ class ClusterState:
 
     def load(self, objects: Sequence[tuple[str, KubeObject]]) -> None:
         """Take in the objects of a snapshot, nodes first, so that pods find them; kinds as in KINDS."""
-        for wanted in (True, False):
-            for kind, obj in objects:
-                if (kind == "Node") is wanted:
-                    self.apply(WatchEvent(EventType.ADDED, kind, obj))
+        for kind, obj in objects:
+            if kind == "Node":
+                self.apply(WatchEvent(EventType.ADDED, kind, obj))
+        arriving: list[PodInfo] = []
+        for kind, obj in objects:
+            if isinstance(obj, Pod):
+                is_known = obj.uid in self._placed or self.objects.get("Pod", obj.key) is not None
+                if not is_known and obj.node_name in self.columns.row_of and not obj.is_finished:
+                    arriving.append(self._arrived(obj))
+                    continue
+                if is_known:  # what happens to it now depends on where it stands
+                    self._place_all(arriving)
+                    arriving = []
+            if kind != "Node":
+                self.apply(WatchEvent(EventType.ADDED, kind, obj))
+        self._place_all(arriving)
         self.columns.pod_table.settle()  # so that the first pod that asks does not pay for all
         self.volumes.prepare()
 
@@ -241,6 +253,20 @@ class ClusterState:
         assert self._assumed.keys() <= self._placed.keys()
 
     # --- the parts of a move ---
+
+    def _arrived(self, pod: Pod) -> PodInfo:
+        """Note a new pod that `_place_all` will put on its node."""
+        self.objects.put("Pod", pod)
+        info = self._placed[pod.uid] = PodInfo(pod, self.parts)
+        return info
+
+    def _place_all(self, infos: Sequence[PodInfo]) -> None:
+        """As `_place` for each, on the nodes that they name; many cost less at once."""
+        row_of = self.columns.row_of
+        rows = [row_of[info.pod.spec.node_name] for info in infos]
+        self.columns.add_pods(rows, infos)
+        for row, info in zip(rows, infos, strict=True):
+            self._relate(row, info, 1)
 
     def _add(self, pod: Pod) -> None:
         info = PodInfo(pod, self.parts)

@@ -13,7 +13,7 @@ from kubesched.api import Node, Taint, is_scalar_resource, parse_quantity, whole
 from kubesched.engine import BoolVector, ChangeLog, Interner, IntMatrix, IntVector, RowAllocator, grown
 from kubesched.state.labels import LabelColumn
 from kubesched.state.pod_info import Part, PodInfo, Port
-from kubesched.state.pod_table import PodTable
+from kubesched.state.pod_table import PodBatch, PodTable
 from kubesched.state.requests import PodRequests
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "ImageState", "NodeColumns"]
@@ -245,12 +245,29 @@ class NodeColumns:
 
     def add_pod(self, row: int, info: PodInfo) -> None:
         """Count a pod on a row."""
+        self._stand(row, info)
+        self._move(row, info, 1)
+
+    def add_pods(self, rows: Sequence[int], infos: Sequence[PodInfo]) -> None:
+        """Count the i-th pod on rows[i], one after another."""
+        if not infos:
+            return
+        for row, info in zip(rows, infos, strict=True):
+            self._stand(row, info)
+        held = PodBatch(infos).held(self).T  # may make the resource axis longer
+        at = np.array(rows, dtype=np.intp)
+        for sums, amounts in zip((self.n_pods, *self.non_zero_requested, *self.requested), held, strict=True):
+            np.add.at(sums, at, amounts)
+        for row in rows:
+            self.row_log.record(row)
+
+    def _stand(self, row: int, info: PodInfo) -> None:
+        """Note that a pod is on a row, and its ports; what it holds is still to be added."""
         pods = self.pods[row]
         info.node_row = row
         info.place = len(pods)
         pods.append(info)
         self.pod_table.add(info)
-        self._move(row, info, 1)
         for entry in info.ports.value:
             used = self.ports.get(entry)
             if used is None:

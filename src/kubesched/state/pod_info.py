@@ -23,6 +23,8 @@ Port = tuple[str, str, int]  # ip, protocol, port
 _MAX_PARTS: Final = 250_000
 _MAX_TEMPLATES: Final = 50_000
 
+_sorted_json: Final[Callable[[Any], bytes]] = msgspec.json.Encoder(order="sorted").encode
+
 ValueT = TypeVar("ValueT")
 
 
@@ -216,7 +218,7 @@ class PodInfo:
         if self._identity is None:
             meta = self.pod.metadata
             labels = meta.labels or {}
-            key = (meta.namespace, *sorted(labels.items()))
+            key = (meta.namespace, _sorted_json(labels))
             self._identity = self._parts.identity.part(key, lambda: Identity(meta.namespace, labels))
         return self._identity
 
