@@ -1,7 +1,7 @@
 """What a column filter answers: a small integer per row, and what the integers mean."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -13,6 +13,7 @@ from kubesched.state import Nodes, PodBatch, PodInfo
 __all__ = ["FilterResult", "PodChanges", "Rejections", "RowStatuses", "Verdicts"]
 
 Codes = npt.NDArray[np.integer[Any]]
+_SMALL: Final = 4096  # verdicts below are told apart by counting
 
 
 class Verdicts:
@@ -149,11 +150,14 @@ class RowStatuses:
     def __init__(self, result: FilterResult) -> None:
         self.distinct: list[Status] = [Status.SUCCESS]
         self.index = np.zeros(len(result.nodes), dtype=np.intp)
+        undecided = np.arange(len(result.nodes))
         for rejection in result.rejections:
-            values = np.where(self.index == 0, rejection.verdicts.values, 0)
-            for value in np.unique(values[values != 0]).tolist():
-                self.index[values == value] = len(self.distinct)
-                self.distinct.append(_in_words(rejection, value))
+            values = rejection.verdicts.values[undecided]
+            is_rejected = values != 0
+            kinds, which = _distinct(values[is_rejected])
+            self.index[undecided[is_rejected]] = len(self.distinct) + which
+            self.distinct += [_in_words(rejection, value) for value in kinds.tolist()]
+            undecided = undecided[~is_rejected]
 
     def __getitem__(self, position: int) -> Status:
         return self.distinct[int(self.index[position])]
@@ -172,6 +176,15 @@ class RowStatuses:
         """The Error of the first row that has one; None when no plugin failed."""
         failed = self.with_code(Code.ERROR)
         return self[int(failed[0])] if len(failed) else None
+
+
+def _distinct(values: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
+    """The distinct values, ascending, and (values,) which of them each is."""
+    if values.min(initial=0) < 0 or values.max(initial=0) >= _SMALL:
+        kinds = np.unique(values)
+        return kinds, np.searchsorted(kinds, values)
+    counts = np.bincount(values)
+    return np.flatnonzero(counts), (np.cumsum(counts > 0) - 1)[values]
 
 
 def _in_words(rejection: Rejections, verdict: int) -> Status:

@@ -43,7 +43,6 @@ __all__ = ["NodeResourcesFit"]
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _CPU_AND_MEMORY: Final = [CPU, MEMORY]
 _TOO_MANY_PODS: Final = 1
-_UNRESOLVABLE: Final = 1 << 30
 
 
 class FitState:
@@ -52,20 +51,24 @@ class FitState:
     Attributes:
         names: what is asked for, in the order of reasons.
         amounts: (names, 1) int64.
+        bits: (names,) int32, the bit of a verdict that says that a thing is short.
+        unresolvable: the bit that says that even an empty node would be too small.
     """
 
-    __slots__ = ("amounts", "names")
+    __slots__ = ("amounts", "bits", "names", "unresolvable")
 
     def __init__(self, wanted: list[tuple[str, int]]) -> None:
         self.names = [name for name, _ in wanted]
         self.amounts = np.array([amount for _, amount in wanted], dtype=np.int64)[:, np.newaxis]
+        self.bits = np.array([2 << i for i in range(len(wanted))], dtype=np.int32)
+        self.unresolvable = 2 << len(wanted)
 
     def status(self, verdict: int) -> Status:
-        """The words of a verdict: bit 0 for the number of pods, then a bit per resource."""
+        """The words of a verdict: bit 0 for the number of pods, then a bit per resource, then `unresolvable`."""
         reasons = ["Too many pods"] if verdict & _TOO_MANY_PODS else []
         reasons += [f"Insufficient {name}" for i, name in enumerate(self.names) if verdict >> (i + 1) & 1]
-        unresolvable = verdict & _UNRESOLVABLE
-        return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE, tuple(reasons))
+        is_hopeless = verdict & self.unresolvable
+        return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if is_hopeless else Code.UNSCHEDULABLE, tuple(reasons))
 
 
 class NodeResourcesFit(Plugin):
@@ -123,9 +126,8 @@ class NodeResourcesFit(Plugin):
         room = nodes.allocatable[rows]
         short = fit.amounts > room - nodes.requested[rows]
         if short.any():
-            bits = np.array([2 << i for i in range(len(fit.names))], dtype=np.int32)
-            verdicts |= bits @ short
-            verdicts[(short & (fit.amounts > room)).any(axis=0)] |= _UNRESOLVABLE
+            verdicts |= fit.bits @ short
+            verdicts[(short & (fit.amounts > room)).any(axis=0)] |= fit.unresolvable
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The requests."""
