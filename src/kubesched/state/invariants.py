@@ -221,7 +221,7 @@ def _check_terms(
     assert counts._n_carried == wanted.total()
     for identity, matching in counts._matching.items():
         pod, labels = identity.value, namespace_labels(identity.value.namespace)
-        known = counts.terms[: len(matching)]
+        known = counts.examples[: len(matching)]
         assert matching.tolist() == [term.matches(pod.namespace, pod.labels, labels) for term in known]
 
 

@@ -80,11 +80,16 @@ class TermCounts:
 
     Attributes:
         terms: the distinct terms, by number.
+        examples: one term of each meaning: many terms mean the same pods and differ in topology key or weight.
     """
 
     def __init__(self) -> None:
         self.terms: list[Term] = []
+        self.examples: list[Term] = []
         self._numbers: dict[tuple[object, ...], int] = {}
+        self._meanings: dict[tuple[object, ...], int] = {}
+        self._meaning_of: list[int] = []  # by term
+        self._meaning_by_term: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)  # the same, made when asked for
         self._domains: dict[str, _Domains] = {}
         self._n_carried = 0
         self._matching: dict[Part[Identity], BoolVector] = {}
@@ -97,6 +102,10 @@ class TermCounts:
             if number is None:
                 number = self._numbers[term.key] = len(self.terms)
                 self.terms.append(term)
+                meaning = self._meanings.setdefault(term.meant, len(self.examples))
+                self._meaning_of.append(meaning)
+                if meaning == len(self.examples):
+                    self.examples.append(term)
             domain = int(columns.label(term.topology_key).codes[row])
             if domain:
                 domains = self._domains.get(term.topology_key)
@@ -110,12 +119,17 @@ class TermCounts:
         if not self._n_carried:
             return None
         known = self._matching.get(identity)
-        if known is None or len(known) < len(self.terms):
+        if known is None or len(known) < len(self.examples):
             known = self._extended(known, identity.value, namespace_labels)
             if len(self._matching) > 4096:
                 self._matching.clear()
             self._matching[identity] = known
-        return known if known.any() else None
+        if not known.any():
+            return None
+        if len(self._meaning_by_term) < len(self.terms):
+            self._meaning_by_term = np.array(self._meaning_of, dtype=np.intp)
+        matching: BoolVector = known[self._meaning_by_term]
+        return matching
 
     def sums(self, matching: BoolVector, columns: NodeColumns, *, by_weight: bool) -> list[DomainSums]:
         """Per topology key, the sum over matching terms of pods carrying them, or of their weights.
@@ -141,7 +155,7 @@ class TermCounts:
     def _extended(self, known: BoolVector | None, pod: Identity, namespace_labels: NamespaceLabels) -> BoolVector:
         start = 0 if known is None else len(known)
         labels = namespace_labels(pod.namespace)
-        new = [term.matches(pod.namespace, pod.labels, labels) for term in self.terms[start:]]
+        new = [term.matches(pod.namespace, pod.labels, labels) for term in self.examples[start:]]
         added = np.array(new, dtype=np.bool_)
         return added if known is None else np.concatenate((known, added))
 

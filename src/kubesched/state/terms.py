@@ -25,9 +25,10 @@ class Term:
         selector: what their labels must be.
         weight: points of a preferred term; 0 for a required one.
         key: the term's value, hashable.
+        meant: the part of the key that says which pods are meant.
     """
 
-    __slots__ = ("key", "namespace_selector", "namespaces", "selector", "topology_key", "weight")
+    __slots__ = ("key", "meant", "namespace_selector", "namespaces", "selector", "topology_key", "weight")
 
     def __init__(
         self,
@@ -44,6 +45,7 @@ class Term:
         self.selector = selector
         self.weight = weight
         self.key = key
+        self.meant = key[1:4]
 
     def matches(self, namespace: str, labels: dict[str, str], namespace_labels: dict[str, str]) -> bool:
         """Whether the term means a pod of this namespace with these labels."""
