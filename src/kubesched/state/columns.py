@@ -121,9 +121,7 @@ class NodeColumns:
         column = self.labels.get(key)
         if column is None:
             column = self.labels[key] = LabelColumn(key, self.capacity)
-            for row, node in enumerate(self.nodes):
-                if node is not None:
-                    column.set(row, node.labels.get(key))
+            column.fill([None if node is None else node.labels.get(key) for node in self.nodes])
         return column
 
     def resource_row(self, name: str) -> int:

@@ -1,5 +1,7 @@
 """One column per label key: each node's value as a small integer, so that a selector is judged by array comparison."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -31,6 +33,12 @@ class LabelColumn:
     def grow(self, capacity: int) -> None:
         """Make room for more rows."""
         self.codes = grown(self.codes, capacity)
+
+    def fill(self, values: Iterable[str | None]) -> None:
+        """Note the values of the first nodes, row by row, in a new column."""
+        number = self.values.number
+        codes = [0 if value is None else number(value) for value in values]
+        self.codes[: len(codes)] = codes
 
     def set(self, row: int, value: str | None) -> None:
         """Note a node's value; None where it lacks the key."""
