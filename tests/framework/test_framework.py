@@ -217,4 +217,17 @@ def test_a_node_must_fit_with_and_without_the_pods_nominated_to_it() -> None:
     nodes = state.snapshot().nodes
     statuses = found.run_filter_with_nominated(new_cycle(found), POD, nodes, is_whole=True).statuses()
     assert [statuses[i].message for i in range(3)] == ["", "occupied", "empty"]
+    what_if = found.what_if(new_cycle(found), POD, nodes)
+    assert what_if.fits().tolist() == what_if.filter().fits.tolist() == [True, False, False]
     assert nodes.n_pods.tolist() == [0, 0, 0]
+
+
+def test_the_nomination_of_the_incoming_pod_itself_does_not_count() -> None:
+    found = framework()
+    state = found.handle.state
+    other = state.pod_info(make_pod("other"))
+    found.handle.nominated = NominatedPods(state.columns, lambda: [("n0", state.pod_info(POD)), ("n1", other)])
+    nodes = state.snapshot().nodes
+    for table, expected in ((nodes, [1]), (nodes.select(np.array([1, 0])), [0]), (nodes.select(np.array([0])), [])):
+        positions, pods = found.handle.nominated.on(table, state.pod_info(POD))
+        assert (positions.tolist(), pods.infos) == (expected, [other] if expected else [])

@@ -85,6 +85,7 @@ def test_pods_taken_off_a_what_if_table_are_gone_for_the_filters(seed: int, feat
     for positions, pods in batches(cluster, leaving, 2):
         table.remove(positions, pods)
     found = table.filter()
+    assert table.fits().tolist() == found.fits.tolist()
     assert everything(cluster.state) == untouched
     for name, gone in leaving.items():
         really = Cluster(items)

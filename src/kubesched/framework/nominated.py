@@ -19,7 +19,7 @@ class NominatedPods:
         generation: grows with every change of what `pods` gives.
     """
 
-    __slots__ = ("_columns", "_generation", "_infos", "_known", "_pods", "_priorities", "_rows")
+    __slots__ = ("_columns", "_generation", "_index_of", "_infos", "_known", "_pods", "_priorities", "_rows")
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class NominatedPods:
         self._generation = generation
         self._known: tuple[int, int] | None = None
         self._infos: list[PodInfo] = []
+        self._index_of: dict[str, int] = {}  # by uid
         self._rows: IntVector = np.zeros(0, dtype=np.int64)
         self._priorities: IntVector = np.zeros(0, dtype=np.int64)
 
@@ -43,16 +44,18 @@ class NominatedPods:
     def on(self, nodes: Nodes, incoming: PodInfo) -> tuple[Rows, PodBatch]:
         """The pods nominated to nodes of a table that the incoming pod reckons with: their positions, and they."""
         self._refresh()
-        place = np.full(self._columns.n_rows, -1, dtype=np.intp)
-        place[nodes.all_rows] = np.arange(len(nodes))
-        positions = place[self._rows]
-        counts = (positions >= 0) & (self._priorities >= incoming.priority)
-        infos = self._infos
-        uid = incoming.pod.metadata.uid
-        counting = np.array(
-            [i for i in np.flatnonzero(counts).tolist() if infos[i].pod.metadata.uid != uid], dtype=np.intp
-        )
-        return positions[counting], PodBatch([infos[i] for i in counting.tolist()])
+        counts = self._priorities >= incoming.priority
+        positions: Rows = self._rows
+        if nodes.rows is not None:
+            place = np.full(self._columns.n_rows, -1, dtype=np.intp)
+            place[nodes.rows] = np.arange(len(nodes))
+            positions = place[positions]
+            counts &= positions >= 0
+        own = self._index_of.get(incoming.pod.metadata.uid)
+        if own is not None:
+            counts[own] = False
+        counting = np.flatnonzero(counts)
+        return positions[counting], PodBatch([self._infos[i] for i in counting.tolist()])
 
     def _refresh(self) -> None:
         known = (self._generation(), self._columns.node_log.generation)
@@ -60,6 +63,7 @@ class NominatedPods:
             row_of = self._columns.row_of
             found = [(name, info) for name, info in self._pods() if name in row_of]
             self._infos = [info for _, info in found]
+            self._index_of = {info.pod.metadata.uid: i for i, info in enumerate(self._infos)}
             self._rows = np.array([row_of[name] for name, _ in found], dtype=np.int64)
             self._priorities = np.array([info.priority for info in self._infos], dtype=np.int64)
             self._known = known

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import LabelSelector, PodDisruptionBudget, Selector, parse_selector
-from kubesched.engine import BoolVector, IntVector
+from kubesched.engine import BoolVector, IntVector, runs
 from kubesched.errors import SelectorError
 from kubesched.framework import FilterResult, WhatIf
 from kubesched.state import Identity, PodBatch, PodInfo, Rows
@@ -141,13 +141,13 @@ def find_victims(
     violating = _violating(lower, positions, budgets)
     is_victim = _reprieve(what_if, lower, positions, violating, fits)
     chosen = np.flatnonzero(is_victim)
-    found = np.unique(positions[chosen])
+    found, of = runs(positions[chosen])
     n_violations = np.bincount(positions, weights=violating & is_victim, minlength=len(nodes)).astype(np.int64)
     names = nodes.names
     candidates = Candidates(
         [names[position] for position in found.tolist()],
         lower.chosen(chosen),
-        np.searchsorted(found, positions[chosen]),
+        of,
         n_violations[found],
     )
     without = fits.copy()
@@ -166,7 +166,7 @@ def _reprieve(what_if: WhatIf, lower: PodBatch, positions: Rows, violating: Bool
     for now in range(int(turn[open_pods].max(initial=-1)) + 1):
         back = np.flatnonzero(open_pods & (turn == now))
         what_if.add(positions[back], lower.chosen(back))
-        fails = ~what_if.filter().fits[positions[back]]
+        fails = ~what_if.fits()[positions[back]]
         if fails.any():
             stay_out = back[fails]
             what_if.remove(positions[stay_out], lower.chosen(stay_out))
