@@ -199,13 +199,24 @@ class WhatIfNodes(Nodes):
 
     def __init__(self, source: Nodes) -> None:
         super().__init__(source.columns, source.all_rows)
-        # one row per entry, as NodeColumns.held_vector has it: pods, cpu and memory with defaults, every resource
-        self._sums = np.vstack((source.n_pods, source.non_zero_requested, source.requested)).T.copy()
         self._moves: list[tuple[int, Rows, PodBatch]] = []  # sign, positions, pods
         self._ports: dict[Port, BoolVector] | None = None
         self._n_ports_moved = 0  # moves that _ports shows
+        self._allocatable: IntMatrix | None = None
         if isinstance(source, WhatIfNodes):
+            self._sums: IntMatrix = source._sums.copy()
             self._moves = list(source._moves)
+            self._allocatable = source._allocatable
+            return
+        # one row per entry, as NodeColumns.held_vector has it: pods, cpu and memory with defaults, every resource
+        self._sums = np.vstack((source.n_pods, source.non_zero_requested, source.requested)).T.copy()
+
+    @property
+    def allocatable(self) -> IntMatrix:
+        """(resources, n) int64: the same whatever is moved, and asked for again after every move."""
+        if self._allocatable is None or len(self._allocatable) < len(self.columns.allocatable):
+            self._allocatable = super().allocatable
+        return self._allocatable
 
     @property
     def requested(self) -> IntMatrix:
@@ -272,7 +283,8 @@ class WhatIfNodes(Nodes):
 
     def _move(self, positions: Rows, pods: PodBatch, sign: int) -> None:
         held = pods.held(self.columns)  # may make the resource axis longer
-        np.add.at(self._padded_sums(), positions, held if sign > 0 else -held)
+        for sums, amounts in zip(self._padded_sums().T, held.T, strict=True):  # faster than both axes at once
+            np.add.at(sums, positions, amounts if sign > 0 else -amounts)
         self._moves.append((sign, positions, pods))
 
     def _moved_ports(self) -> dict[Port, BoolVector]:

@@ -185,12 +185,13 @@ class PodTable:
 class PodBatch:
     """Some pods, as rules ask for them: one by one, or what they have in common as arrays."""
 
-    __slots__ = ("_infos", "_slots", "_table")
+    __slots__ = ("_held", "_infos", "_slots", "_table")
 
     def __init__(self, infos: Sequence[PodInfo], table: PodTable | None = None, slots: Slots | None = None) -> None:
         self._infos: Sequence[PodInfo] | None = infos if slots is None else None
         self._table = table
         self._slots = slots
+        self._held: IntMatrix | None = None
 
     def __len__(self) -> int:
         return len(self.infos) if self._slots is None else len(self._slots)
@@ -239,10 +240,11 @@ class PodBatch:
         """(pods, 3 + resources) int64: what each holds; see NodeColumns.held_vector."""
         if self._table is not None and self._slots is not None:
             return self._table.held(self._slots, columns)
-        parts: dict[Part[PodRequests], int] = {}
-        inverse = [parts.setdefault(info.requests, len(parts)) for info in self.infos]
-        held: IntMatrix = columns.held_matrix(parts)[np.array(inverse, dtype=np.intp)]
-        return held
+        if self._held is None or self._held.shape[1] < 3 + len(columns.requested):
+            parts: dict[Part[PodRequests], int] = {}
+            inverse = [parts.setdefault(info.requests, len(parts)) for info in self.infos]
+            self._held = columns.held_matrix(parts)[np.array(inverse, dtype=np.intp)]
+        return self._held
 
     def having(self, trait: Has) -> Slots:
         """Which of these pods have something: indices, ascending."""
