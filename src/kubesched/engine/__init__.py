@@ -9,6 +9,7 @@ from kubesched.engine.columns import (
     IntVector,
     RowAllocator,
     grown,
+    runs,
 )
 from kubesched.engine.exact import floor_divide, round_half_away
 from kubesched.engine.interning import Interner
@@ -25,4 +26,5 @@ __all__ = [
     "grown",
     "paused_gc",
     "round_half_away",
+    "runs",
 ]

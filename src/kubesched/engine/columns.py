@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BoolVector", "FloatVector", "IntMatrix", "IntVector", "RowAllocator", "grown"]
+__all__ = ["BoolVector", "FloatVector", "IntMatrix", "IntVector", "RowAllocator", "grown", "runs"]
 
 BoolVector = npt.NDArray[np.bool_]
 IntVector = npt.NDArray[np.int64]
@@ -21,6 +21,13 @@ def grown(array: ArrayT, capacity: int) -> ArrayT:
     larger = np.zeros((*array.shape[:-1], capacity), dtype=array.dtype)
     larger[..., : array.shape[-1]] = array
     return larger  # type: ignore[return-value]
+
+
+def runs(values: IntVector) -> tuple[IntVector, npt.NDArray[np.intp]]:
+    """The distinct values of an ascending array, and (values,) which of them each is."""
+    is_first = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+    return values[is_first], np.cumsum(is_first) - 1
 
 
 class RowAllocator:

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.engine import runs
 from kubesched.framework import (
     Code,
     CycleState,
@@ -129,7 +130,7 @@ class _Search:
         place = np.full(nodes.columns.n_rows, -1, dtype=np.int64)
         place[nodes.all_rows] = np.arange(len(nodes))
         lower, positions = table.below(self._state.pod.priority, place)
-        occupied, where = np.unique(positions, return_inverse=True)
+        occupied, where = runs(positions)
         if len(occupied) < len(nodes):
             self.failures.append((_NO_VICTIMS, len(nodes) - len(occupied)))
         if not len(occupied):
@@ -158,7 +159,6 @@ def _never(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> Queueing
 
 def _potential(diagnosis: Diagnosis, nodes: Nodes) -> Rows:
     """Positions of nodes where removing pods may help: those whose status is exactly Unschedulable."""
-    names = nodes.names
     if diagnosis.result is None:
         helpful = diagnosis.absent.code is Code.UNSCHEDULABLE
         found = set(range(len(nodes))) if helpful else set()
@@ -168,7 +168,7 @@ def _potential(diagnosis: Diagnosis, nodes: Nodes) -> Rows:
             return rows if nodes.rows is None else np.searchsorted(nodes.rows, rows)
         place = {row: position for position, row in enumerate(nodes.all_rows.tolist())}
         found = {place[row] for row in rows.tolist()}
-    for position, name in enumerate(names) if diagnosis.explicit else ():
+    for position, name in enumerate(nodes.names) if diagnosis.explicit else ():
         status = diagnosis.explicit.get(name)
         if status is not None:
             (found.add if status.code is Code.UNSCHEDULABLE else found.discard)(position)
