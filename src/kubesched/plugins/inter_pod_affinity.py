@@ -48,7 +48,7 @@ class _Sums:
         """(nodes,) how many pods there are in each node's domain; 0 where the node lacks the key."""
         codes = nodes.codes(key)
         by_code = self.by_key.get(key)
-        found = np.zeros(len(nodes)) if by_code is None else by_code[codes]
+        found = np.zeros(len(nodes)) if by_code is None else by_code.take(codes)
         delta = self.deltas.get(key)
         return found if delta is None else np.where(codes > 0, found + delta, 0)
 
@@ -281,7 +281,7 @@ class InterPodAffinity(Plugin):
         total = np.zeros(len(nodes))
         for key, by_code in found.points.items():
             codes = nodes.codes(key)
-            total += by_code[codes]
+            total += by_code.take(codes)
         return total.astype(np.int64)
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:

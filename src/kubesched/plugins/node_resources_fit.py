@@ -61,7 +61,7 @@ class FitState:
         self.names = [name for name, _ in wanted]
         self.amounts = np.array([amount for _, amount in wanted], dtype=np.int64)[:, np.newaxis]
         self.bits = np.array([2 << i for i in range(len(wanted))], dtype=np.int32)
-        self.unresolvable = 2 << len(wanted)
+        self.unresolvable = np.int32(2 << len(wanted))
 
     def status(self, verdict: int) -> Status:
         """The words of a verdict: bit 0 for the number of pods, then a bit per resource, then `unresolvable`."""
@@ -127,7 +127,7 @@ class NodeResourcesFit(Plugin):
         short = fit.amounts > room - nodes.requested[rows]
         if short.any():
             verdicts |= fit.bits @ short
-            verdicts[(short & (fit.amounts > room)).any(axis=0)] |= fit.unresolvable
+            verdicts |= (short & (fit.amounts > room)).any(axis=0) * fit.unresolvable
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The requests."""
