@@ -82,7 +82,8 @@ class KubeObject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     @property
     def key(self) -> str:
         """`namespace/name`, or the name alone outside namespaces."""
-        return f"{self.metadata.namespace}/{self.metadata.name}" if self.metadata.namespace else self.metadata.name
+        metadata = self.metadata
+        return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
 
     @property
     def is_terminating(self) -> bool:
