@@ -1,4 +1,5 @@
 import gc
+import weakref
 
 import pytest
 
@@ -25,3 +26,44 @@ def test_a_collector_that_was_off_stays_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def is_in(known: object, *generations: int) -> bool:
+    return any(other is known for generation in generations for other in gc.get_objects(generation))
+
+
+def test_what_is_kept_is_not_scanned_as_new_afterwards() -> None:
+    with paused_gc(is_kept=True):
+        made: list[object] = [[]]
+    assert is_in(made, 2)
+
+
+def test_what_need_not_be_kept_stays_young() -> None:
+    with paused_gc():
+        made: list[object] = [[]]
+        assert is_in(made, 0)
+    assert gc.get_freeze_count() == 0
+
+
+def test_objects_that_somebody_has_frozen_stay_frozen() -> None:
+    gc.freeze()
+    try:
+        with paused_gc(is_kept=True):
+            pass
+        assert gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
+
+
+def test_garbage_does_not_pile_up_over_many_pauses() -> None:
+    class Node:
+        """Refers to itself, so that only the collector frees it."""
+
+        def __init__(self) -> None:
+            self.me = self
+
+    living: weakref.WeakSet[Node] = weakref.WeakSet()
+    for _ in range(40):
+        with paused_gc(is_kept=True):
+            living.add(Node())
+    assert len(living) < 8

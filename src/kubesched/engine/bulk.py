@@ -3,15 +3,22 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
+from typing import Final
 
 __all__ = ["paused_gc"]
 
+_FULL_EVERY: Final = 4
+_kept_pauses: Final = count(1)
+
 
 @contextmanager
-def paused_gc() -> Iterator[None]:
+def paused_gc(*, is_kept: bool = False) -> Iterator[None]:
     """Switch the cyclic collector off inside the block: it rescans every new object, at 3-8 times the cost.
 
-    What was made stays, so that it counts as old afterwards: the next small collection does not look through all of it.
+    Args:
+        is_kept: what is made in the block stays, as a loaded cluster does, and counts as old afterwards: the next small
+            collection does not look through all of it.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -19,12 +26,21 @@ def paused_gc() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            _make_old()
+            if is_kept:
+                _make_old()
             gc.enable()
 
 
 def _make_old() -> None:
-    """Move all objects into the oldest generation, unseen. Not where somebody has frozen objects: they would thaw."""
-    if not gc.get_freeze_count():
+    """Move all objects into the oldest generation, mostly unseen; not where somebody has frozen some: they would thaw.
+
+    To freeze sets the collector's own counts back. Were that all, whoever loads cluster after cluster would never see
+    a full collection, and dead simulators, which are cyclic, would pile up.
+    """
+    if gc.get_freeze_count():
+        return
+    if next(_kept_pauses) % _FULL_EVERY == 0:
+        gc.collect()
+    else:
         gc.freeze()
         gc.unfreeze()

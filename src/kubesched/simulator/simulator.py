@@ -101,7 +101,7 @@ class Simulator:
 
     def _load(self, objects: list[KubeObject]) -> list[Pod]:
         """Fill the state. Returns: the pods without a node, in file order."""
-        with paused_gc():
+        with paused_gc(is_kept=True):
             pending = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished]
             waiting = {id(pod) for pod in pending}
             self.state.load([(type(obj).__name__, obj) for obj in objects if id(obj) not in waiting])
@@ -121,7 +121,7 @@ class Simulator:
         for pod in self.pending:
             self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
         total = len(self.pending)
-        with paused_gc():  # the whole cluster would be scanned again and again
+        with paused_gc(is_kept=True):  # the whole cluster would be scanned again and again
             for step in count(1):
                 if not self._step():
                     break

@@ -37,7 +37,7 @@ def load_snapshot(
         InputError: a file that cannot be read or holds no Kubernetes objects.
         ObjectError: a bad object, or the same object twice with different content and no resourceVersion to choose by.
     """
-    with paused_gc():
+    with paused_gc(is_kept=True):
         found, found_manifests = find_sources(sources), find_sources(manifests)
         reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
         reader.read(found)
