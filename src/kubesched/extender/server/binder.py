@@ -26,6 +26,7 @@ from kubesched.framework import (
     Framework,
     PatchPodStatus,
     Status,
+    in_one_line,
 )
 from kubesched.scheduler import (
     PermitRequest,
@@ -166,6 +167,8 @@ class Binder:
                 return status
             placed = self._state.assume(state.pod, binding.node_name)
             return await self._reserve_and_bind(framework, state, placed, binding)
+        except SystemExit as error:  # a task that raises it ends the process
+            return Status.error(f"a plugin raised {in_one_line(error)}")
         finally:
             del self._under_way[pod.uid]
 

@@ -4,6 +4,7 @@ Everything up to the answer of filter, prioritize and preempt runs in one go on 
 one state of the cluster; binds wait side by side.
 """
 
+import asyncio
 import ipaddress
 import logging
 import time
@@ -27,6 +28,8 @@ __all__ = ["ExtenderService", "add_routes"]
 
 _NEAR: Final = 0.8
 _FAILED: Final = 500
+_EXITS: Final = (SystemExit, GeneratorExit, asyncio.CancelledError, BaseExceptionGroup)
+"""What would end the process or the connection if a plugin raised it; Ctrl-C is somebody's wish."""
 _LOG: Final = logging.getLogger("kubesched.extender")
 
 
@@ -125,7 +128,10 @@ class ExtenderService:
         checkpoint = _deadline(self._budget)
 
         async def answer(body: bytearray) -> Answer:
-            return work(chosen, body, checkpoint)
+            try:
+                return work(chosen, body, checkpoint)
+            except _EXITS as error:  # from a plugin: nothing waits in there, so nobody can have cancelled it
+                raise RuntimeError(f"a plugin raised {in_one_line(error)}") from error
 
         return await self._answer(request, verb, answer)
 
