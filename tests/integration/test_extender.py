@@ -183,12 +183,16 @@ def test_pods_are_bound_through_us_with_annotations(
     extender = start_extender("names", ["OneDevice"])
     assert extender.stanza["bindVerb"] == "bind"
     start_scheduler({"extenders": [extender.stanza], "podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1})
+
+    def answers(pod: str) -> list[object]:
+        return [answer for _, answer in extender.calls_for(pod, "bind")]
+
     client.create_all([make_pod(f"gpu-{i}", requests={"cpu": "1"}) for i in range(3)])
     wait_until(lambda: len(placed(client)) == 3, "three pods on nodes", seconds=60)
     assert sorted(placed(client).values()) == ["node-0", "node-1", "node-2"]
     for name, node in placed(client).items():
         assert client.get("Pod", name)["metadata"]["annotations"]["example.com/device"] == f"{node}/0"
-        assert extender.calls_for(name, "bind")[-1][1] == {"Error": ""}
+        wait_until(lambda name=name: {"Error": ""} in answers(name), "an answer, which comes after the write")
     wait_until(lambda: extender.metric("kubesched_extender_assumed_pods") == 0, "the watch to show them")
 
 
