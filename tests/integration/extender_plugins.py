@@ -1,5 +1,6 @@
 """Plugins for the extender's integration tests, small enough to say what must happen by looking."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,3 +55,64 @@ class OneDevice(Plugin):
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
         if self.taken.get(node_name) == pod.uid:
             del self.taken[node_name]
+
+
+def script_of(pod: Pod) -> dict[str, Any]:
+    """What the pod's annotation asks for."""
+    script: dict[str, Any] = json.loads(pod.annotations.get("example.com/script", "{}"))
+    return script
+
+
+class Scripted(Plugin):
+    """Says of each node what the pod's script has for it, so that one extender gives every answer there is.
+
+    filter: node name -> fits, unschedulable, unresolvable, error, raises or narrowed. score: node name -> 0..100, or
+    null to raise. strike: node names to take out of a preemption, or null to raise.
+    """
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status | PreFilterResult:
+        verdicts = script_of(pod).get("filter", {})
+        if "narrowed" not in verdicts.values():
+            return Status.SUCCESS
+        return PreFilterResult(frozenset(name for name, verdict in verdicts.items() if verdict != "narrowed"))
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
+        match script_of(pod).get("filter", {}).get(node.name, "fits"):
+            case "unschedulable":
+                return Status.unschedulable("not now")
+            case "unresolvable":
+                return Status.unresolvable("never")
+            case "error":
+                return Status.error("no list of devices")
+            case "raises":
+                raise ValueError("no device")
+        return Status.SUCCESS
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
+        score: int = script_of(pod)["score"][node.name]
+        return score
+
+    def preempt(
+        self, state: CycleState, pod: Pod, victims_by_node: Mapping[str, tuple[PodInfo, ...]]
+    ) -> Mapping[str, Any]:
+        struck = script_of(pod)["strike"]
+        return {name: victims for name, victims in victims_by_node.items() if name not in struck}
+
+
+class ScriptedBinding(Plugin):
+    """Takes part in binding as the pod's script says: `bind` is ok, taken, raises or late."""
+
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
+        match script_of(pod).get("bind"):
+            case "taken":
+                return Status.unschedulable("the device is taken")
+            case "raises":
+                raise ValueError("no device")
+        state.binding.annotations["example.com/device"] = node_name
+        return Status.SUCCESS
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        pass
+
+    async def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status:
+        return Status.error("no driver") if script_of(pod).get("bind") == "late" else Status.SUCCESS

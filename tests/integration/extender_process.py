@@ -72,14 +72,15 @@ class ExtenderProcess:
         return found
 
     def calls(self, verb: str = "") -> list[tuple[str, dict[str, Any], Any]]:
-        """What was asked and answered so far: verb, request, answer."""
+        """What was asked and answered so far: verb, request, answer; the text of one that failed."""
         found = []
         for record in read_recording(self.folder):
             if isinstance(record, bool | WatchEvent):
                 continue
             name = record.path.strip("/")
             if verb in ("", name):
-                found.append((name, json.loads(record.request), json.loads(record.answer)))
+                answer = json.loads(record.answer) if record.status == 200 else record.answer.decode()
+                found.append((name, json.loads(record.request), answer))
         return found
 
     def calls_for(self, pod: str, verb: str) -> list[tuple[dict[str, Any], Any]]:
