@@ -104,6 +104,29 @@ def test_the_pages_of_a_component_are_there():
     assert inspect.json["calls"][0]["pod"] == "d/p"
 
 
+class Slow(Plugin):
+    """Takes all the time there is before the first filter."""
+
+    def pre_filter(self, state, pod, nodes):
+        end = time.monotonic() + 0.04
+        while time.monotonic() <= end:
+            pass
+        return Status.SUCCESS
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+
+def test_a_call_without_time_left_says_so():
+    async def story(_: Wired, client: Client) -> tuple[Reply, str]:
+        return await client.post("/filter", captured("filter-names")), (await client.get("/metrics")).text
+
+    reply, metrics = tell(story, Slow, http_timeout=0.05)
+    assert filtered(reply).Error == "kubesched extender: no answer within 0.04s"
+    assert 'kubesched_extender_requests_total{outcome="timeout",verb="filter"} 1.0' in metrics
+    assert 'kubesched_extender_near_deadline_total{verb="filter"} 1.0' in metrics
+
+
 # --- what never leaves the server ---
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 from kubesched.extender.server import ExtenderOptions
 from kubesched.framework import Plugin, Status
@@ -110,6 +111,17 @@ def test_a_verb_is_posted_to_and_nothing_else(method: str, path: str):
     assert status == 405
     assert "\r\nAllow: POST\r\n" in head
     assert said in ("", f'method {method} is not allowed at "{path}"; allowed: POST\n')
+
+
+def test_every_verb_of_the_printed_stanza_is_answered():
+    async def story(running: Wired, client: Client) -> dict[str, int]:
+        text = running.extender.offer.stanza(running.server.url, node_cache_capable=True, http_timeout=5)
+        (stanza,) = yaml.safe_load(text)["extenders"]
+        verbs = [verb for key, verb in stanza.items() if key.endswith("Verb")]
+        assert stanza["urlPrefix"] == "http://{}:{}".format(*running.server.address)
+        return {verb: (await client.post(f"/{verb}", b"{}")).status for verb in verbs}
+
+    assert tell(story) == {"filter": 200, "prioritize": 500, "preempt": 500}
 
 
 ODD_PATHS = [
