@@ -29,7 +29,7 @@ class Verdicts:
 
     def __init__(self, values: Codes, status: Callable[[int], Status] | Sequence[Status]) -> None:
         self.values = values
-        self.status: Callable[[int], Status] = _Listed(status) if isinstance(status, Sequence) else status
+        self.status: Callable[[int], Status] = status if callable(status) else _Listed(status)
         self.may_fail = isinstance(self.status, _Listed) and self.status.may_fail
 
     def have_meaning(self) -> bool:

@@ -36,13 +36,14 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_linear import broken_linear
-from kubesched.state import CPU, MEMORY, Nodes, Part, PodRequests
+from kubesched.state import CPU, MEMORY, NodeColumns, Nodes, Part, PodRequests
 
 __all__ = ["NodeResourcesFit"]
 
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _CPU_AND_MEMORY: Final = [CPU, MEMORY]
 _TOO_MANY_PODS: Final = 1
+_ZERO, _HUNDRED = np.array(0), np.array(100)  # arrays, because for the few rows that changed a number costs more
 
 
 class FitState:
@@ -55,13 +56,20 @@ class FitState:
         unresolvable: the bit that says that even an empty node would be too small.
     """
 
-    __slots__ = ("amounts", "bits", "names", "unresolvable")
+    __slots__ = ("_rows", "amounts", "bits", "names", "unresolvable")
 
     def __init__(self, wanted: list[tuple[str, int]]) -> None:
         self.names = [name for name, _ in wanted]
         self.amounts = np.array([amount for _, amount in wanted], dtype=np.int64)[:, np.newaxis]
         self.bits = np.array([2 << i for i in range(len(wanted))], dtype=np.int32)
         self.unresolvable = np.int32(2 << len(wanted))
+        self._rows: slice | list[int] | None = None
+
+    def rows(self, columns: NodeColumns) -> slice | list[int]:
+        """Where the names stand on the resource axis, which is for good."""
+        if self._rows is None:
+            self._rows = columns.resource_rows(self.names)
+        return self._rows
 
     def status(self, verdict: int) -> Status:
         """The words of a verdict: bit 0 for the number of pods, then a bit per resource, then `unresolvable`."""
@@ -69,6 +77,34 @@ class FitState:
         reasons += [f"Insufficient {name}" for i, name in enumerate(self.names) if verdict >> (i + 1) & 1]
         is_hopeless = verdict & self.unresolvable
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if is_hopeless else Code.UNSCHEDULABLE, tuple(reasons))
+
+
+class Scored:
+    """The resources that count in a pod's score.
+
+    Attributes:
+        rows: where they stand on the resource axis.
+        room_rows: the same, as a slice where they stand at its beginning.
+        amounts: (rows, 1) int64, what the pod adds.
+        weights, total_weight: (rows,) int64, and their sum.
+    """
+
+    __slots__ = ("amounts", "room_rows", "rows", "total_weight", "weights")
+
+    def __init__(self, found: list[tuple[int, int, int]]) -> None:
+        self.rows = [row for row, _, _ in found]
+        self.room_rows = slice(0, len(found)) if self.rows == list(range(len(found))) else self.rows
+        self.amounts = np.array([[amount] for _, amount, _ in found], dtype=np.int64)
+        self.weights = np.array([weight for _, _, weight in found], dtype=np.int64)
+        self.total_weight = np.array(self.weights.sum())
+
+    def counted(self, nodes: Nodes) -> IntMatrix:
+        """(rows, nodes): what counts as used: cpu and memory with the scoring defaults, others as they are."""
+        non_zero = nodes.non_zero_requested
+        if self.rows == _CPU_AND_MEMORY:
+            return non_zero
+        requested = nodes.requested
+        return np.array([non_zero[row] if row in _CPU_AND_MEMORY else requested[row] for row in self.rows])
 
 
 class NodeResourcesFit(Plugin):
@@ -122,10 +158,10 @@ class NodeResourcesFit(Plugin):
 
     @staticmethod
     def _add_shortages(verdicts: npt.NDArray[np.int32], fit: FitState, nodes: Nodes) -> None:
-        rows = nodes.columns.resource_rows(fit.names)
+        rows = fit.rows(nodes.columns)
         room = nodes.allocatable[rows]
-        short = fit.amounts > room - nodes.requested[rows]
-        if short.any():
+        short = room - nodes.requested[rows] < fit.amounts
+        if np.count_nonzero(short):
             verdicts |= fit.bits @ short
             verdicts |= (short & (fit.amounts > room)).any(axis=0) * fit.unresolvable
 
@@ -141,42 +177,40 @@ class NodeResourcesFit(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The weighted mean of the resources' scores; 0 where none counts."""
-        rows, amounts, weights = self._scored(state.pod.requests, nodes)
-        if not rows:
+        scored = self._scored(state.pod.requests, nodes)
+        if not scored.rows:
             return np.zeros(len(nodes), dtype=np.int64)
-        room = nodes.allocatable[rows]
-        used = _counted(nodes, rows) + amounts
-        all_count = bool(room.all())
+        room = nodes.allocatable[scored.room_rows]
+        used = scored.counted(nodes) + scored.amounts
+        all_count = np.count_nonzero(room) == room.size
         score = self._resource_scores(used, room if all_count else np.maximum(room, 1))
         if all_count and self._shape is None:
-            return (weights @ score) // int(weights.sum())
+            return scored.weights.dot(score) // scored.total_weight
         counts = room > 0 if self._shape is None else (room > 0) & (score > 0)
-        total, weight = weights @ (score * counts), np.maximum(weights @ counts, 1)
+        total, weight = scored.weights @ (score * counts), np.maximum(scored.weights @ counts, 1)
         return floor_divide(total, weight) if self._shape is None else round_half_away(total / weight)
 
-    def _scored(self, requests: Part[PodRequests], nodes: Nodes) -> tuple[list[int], IntMatrix, IntVector]:
-        """Rows of the resource axis, amounts and weights of the configured resources that can count for a pod."""
+    def _scored(self, requests: Part[PodRequests], nodes: Nodes) -> "Scored":
+        """The configured resources that can count for a pod, anew when the cluster learns of more resources."""
         resources = nodes.columns.resources
-        known = requests.compiled.get((self, len(resources)))
+        known: Scored | None = requests.compiled.get((self, len(resources)))
         if known is None:
-            scored = requests.value.scored
-            found = [
-                (row, scored.get(resource.name, 0), resource.weight)
-                for resource in self.args.scoring_strategy.resources
-                if (row := resources.find(resource.name)) is not None
-                and (resource.name in _BASIC or scored.get(resource.name, 0))
-            ]
-            amounts = np.array([[amount] for _, amount, _ in found], dtype=np.int64)
-            weights = np.array([weight for _, _, weight in found], dtype=np.int64)
-            known = requests.compiled[(self, len(resources))] = ([row for row, _, _ in found], amounts, weights)
-        scored_rows: tuple[list[int], IntMatrix, IntVector] = known
-        return scored_rows
+            amounts = requests.value.scored
+            known = requests.compiled[(self, len(resources))] = Scored(
+                [
+                    (row, amounts.get(resource.name, 0), resource.weight)
+                    for resource in self.args.scoring_strategy.resources
+                    if (row := resources.find(resource.name)) is not None
+                    and (resource.name in _BASIC or amounts.get(resource.name, 0))
+                ]
+            )
+        return known
 
     def _resource_scores(self, used: IntMatrix, room: IntMatrix) -> IntMatrix:
         """(resources, nodes): each resource's score; `room` is positive, anything where the node has none."""
         if self._is_least_allocated:
-            return floor_divide(np.maximum(room - used, 0) * 100, room)
-        utilization = floor_divide(np.minimum(used, room) * 100, room)
+            return floor_divide(np.maximum(room - used, _ZERO) * _HUNDRED, room)
+        utilization = floor_divide(np.minimum(used, room) * _HUNDRED, room)
         return utilization if self._shape is None else self._shape[utilization]
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
@@ -223,15 +257,6 @@ class NodeResourcesFit(Plugin):
         asked = ["pods", *(name for name, amount in wanted.items() if amount > 0)]
         grew = any(room.get(name, 0) > before.get(name, 0) for name in asked)
         return QueueingHint.QUEUE if grew else QueueingHint.SKIP
-
-
-def _counted(nodes: Nodes, rows: list[int]) -> IntMatrix:
-    """(rows, nodes): what a score takes as used: cpu and memory with the scoring defaults, others as they are."""
-    non_zero = nodes.non_zero_requested
-    if rows == _CPU_AND_MEMORY:
-        return non_zero
-    requested = nodes.requested
-    return np.array([non_zero[row] if row in _CPU_AND_MEMORY else requested[row] for row in rows])
 
 
 def allocatable_of(node: Node) -> dict[str, int]:
