@@ -183,8 +183,9 @@ def test_one_column_is_kept_even_if_it_is_larger_than_the_budget() -> None:
 
 def test_equal_plugins_share_a_rule_and_others_do_not() -> None:
     cache = ColumnCache(ClusterState().columns)
-    assert cache.number(BigNodes()) == cache.number(BigNodes())
-    assert cache.number(BigNodes()) != cache.number(FewPods())
+    numbers = [Rule(plugin, cache, "filter_nodes").number for plugin in (BigNodes(), BigNodes(), FewPods())]
+    assert numbers[0] == numbers[1] != numbers[2]
+    assert Rule(BigNodes(), cache, "score_nodes").number not in numbers
 
 
 def test_an_evicted_cache_is_empty() -> None:

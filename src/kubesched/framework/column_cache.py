@@ -20,7 +20,7 @@ from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.plugin import DependsOn, Plugin
 from kubesched.framework.status import Status
 from kubesched.framework.verdicts import Verdicts
-from kubesched.state import NodeColumns, Nodes
+from kubesched.state import NodeColumns, Nodes, Rows
 
 __all__ = ["CACHE_BYTES", "Column", "ColumnCache", "Rule", "as_scores", "as_verdicts"]
 
@@ -28,17 +28,21 @@ CACHE_BYTES: Final = 256 * 1024 * 1024
 """The default budget."""
 
 _MAX_SCORE: Final = 100
+_INT64: Final = np.dtype(np.int64)
 
 
 class _FewRows(Nodes):
     """A table of rows that are computed again; rules of one cycle share it and its columns.
 
     Attributes:
-        freed: changed rows that no node has any more; they stand in no table.
+        rows: which.
+        freed: changed rows that no node has any more, and so stand in no table; None where there is none.
     """
 
-    def __init__(self, columns: NodeColumns, changed: npt.NDArray[np.intp]) -> None:
-        self.freed = changed[:0]
+    rows: Rows
+
+    def __init__(self, columns: NodeColumns, changed: Rows) -> None:
+        self.freed: Rows | None = None
         if columns.rows.free:
             in_use = columns.alive[changed]
             self.freed = changed[~in_use]
@@ -64,7 +68,7 @@ class Column:
         n_rejected: a filter's verdicts that are not 0.
         in_range: whether all scores are known to be within 0..100.
         constant: the one score that all rows are known to have; else None.
-        normalized: what normalize_score makes of the constant, once asked.
+        normalized: the score that comes of the constant, checked; None until it is known.
     """
 
     __slots__ = ("constant", "generation", "in_range", "n_rejected", "normalized", "shown", "status", "values")
@@ -86,7 +90,7 @@ class Rule:
 
     Attributes:
         plugin, name: the plugin.
-        number: equal for plugins of equal class and arguments.
+        number: equal for the same hook of plugins of equal class and arguments.
         is_lifted: whether it is written per node.
         is_kept: whether its columns are kept.
         log: the changes that make its columns stale.
@@ -99,7 +103,7 @@ class Rule:
     def __init__(self, plugin: Plugin, cache: "ColumnCache", column_hook: str, weight: int = 0) -> None:
         self.plugin = plugin
         self.name = plugin.name
-        self.number = cache.number(plugin)
+        self.number = cache.number(plugin, column_hook)
         self.is_lifted = not plugin.defines(column_hook)
         self.depends_on = plugin.depends_on
         self.is_kept = not self.is_lifted and self.depends_on in (DependsOn.NODE, DependsOn.ROW)
@@ -125,12 +129,13 @@ class ColumnCache:
         self.n_misses = 0
         self._columns = columns
         self._kept: OrderedDict[Hashable, Column] = OrderedDict()
-        self._rules: dict[tuple[type[Plugin], bytes], int] = {}
-        self._few: tuple[int, list[int], _FewRows] | None = None  # generation, rows, their table: rules share it
+        self._rules: dict[tuple[type[Plugin], bytes, str], int] = {}
+        self._few: _FewRows | None = None  # the rows that changed in `_few_since`, if they are few: rules share them
+        self._few_since: tuple[ChangeLog, int, int] | None = None  # log, from generation, to generation
 
-    def number(self, plugin: Plugin) -> int:
-        """The number of a plugin's rule: equal for equal classes with equal arguments."""
-        key = (type(plugin), msgspec.json.encode(plugin.args, enc_hook=repr))
+    def number(self, plugin: Plugin, column_hook: str) -> int:
+        """The number of a plugin's rule: equal for the same hook of equal classes with equal arguments."""
+        key = (type(plugin), msgspec.json.encode(plugin.args, enc_hook=repr), column_hook)
         return self._rules.setdefault(key, len(self._rules))
 
     def log(self, depends_on: DependsOn) -> ChangeLog:
@@ -139,9 +144,9 @@ class ColumnCache:
 
     def verdicts(self, rule: Rule, state: CycleState, pod: Pod) -> Column:
         """The filter's verdicts, up to date."""
-        key = (rule.number, "filter", rule.plugin.filter_part(state, pod))
+        key = (rule.number, rule.plugin.filter_part(state, pod))
         column = self._kept.get(key)
-        if column is None or column.generation != rule.log.generation or len(column.values) < self._columns.n_rows:
+        if column is None or column.generation != rule.log.generation:
             column = self._refreshed_filter(key, column, rule, state, pod)
         else:
             self.n_hits += 1
@@ -150,9 +155,9 @@ class ColumnCache:
 
     def scores(self, rule: Rule, state: CycleState, pod: Pod) -> Column:
         """The plugin's scores before normalisation, up to date."""
-        key = (rule.number, "score", rule.plugin.score_part(state, pod))
+        key = (rule.number, rule.plugin.score_part(state, pod))
         column = self._kept.get(key)
-        if column is None or column.generation != rule.log.generation or len(column.values) < self._columns.n_rows:
+        if column is None or column.generation != rule.log.generation:
             column = self._refreshed_score(key, column, rule, state, pod)
         else:
             self.n_hits += 1
@@ -181,19 +186,15 @@ class ColumnCache:
             column.n_rejected = int(np.count_nonzero(found.values))
             column.status = found.status
         else:
-            if len(few.freed):
+            if few.freed is not None:
                 column.n_rejected -= int(np.count_nonzero(column.values[few.freed]))
                 column.values[few.freed] = 0
-            if len(few):
-                found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), len(few))
-                if len(few) == 1:
-                    row, verdict = few.row(0), found.values[0]
-                    column.n_rejected += bool(verdict) - bool(column.values[row])
-                    column.values[row] = verdict
-                else:
-                    column.n_rejected -= int(np.count_nonzero(column.values[few.rows]))
-                    column.n_rejected += int(np.count_nonzero(found.values))
-                    column.values[few.rows] = found.values
+            n_few = len(few)
+            if n_few:
+                found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), n_few)
+                column.n_rejected -= int(np.count_nonzero(column.values[few.rows]))
+                column.n_rejected += int(np.count_nonzero(found.values))
+                column.values[few.rows] = found.values
         column.generation = log.generation
         return column
 
@@ -207,13 +208,13 @@ class ColumnCache:
             column.in_range = _in_range(scores)
             if plugin.depends_on is DependsOn.NODE and len(scores) and (scores == scores[0]).all():
                 column.constant = int(scores[0])
-        elif len(few):
-            scores = as_scores(plugin, plugin.score_nodes(state, pod, few), len(few))
+        elif n_few := len(few):
+            scores = as_scores(plugin, plugin.score_nodes(state, pod, few), n_few)
             column.values[few.rows] = scores
             if not rule.has_normalize:
                 column.in_range = column.in_range and _in_range(scores)
             if column.constant is not None and not (scores == column.constant).all():
-                column.constant = None
+                column.constant = column.normalized = None
         column.generation = log.generation
         return column
 
@@ -222,15 +223,17 @@ class ColumnCache:
         if column is None or len(column.values) < self._columns.n_rows:
             self.n_misses += 1
             return None
-        changed = log.since(column.generation)
-        if changed is None or 2 * len(changed) > self._columns.n_rows + 2:
+        since = (log, column.generation, log.generation)
+        if since != self._few_since:
+            self._few_since = since
+            changed = log.since(column.generation)
+            is_few = changed is not None and 2 * len(changed) <= self._columns.n_rows + 2
+            self._few = _FewRows(self._columns, np.array(changed, dtype=np.intp)) if is_few else None
+        if self._few is None:
             self.n_misses += 1
-            return None
-        self.n_updates += 1
-        generation = self._columns.row_log.generation
-        if self._few is None or self._few[0] != generation or self._few[1] != changed:
-            self._few = (generation, changed, _FewRows(self._columns, np.array(changed, dtype=np.intp)))
-        return self._few[2]
+        else:
+            self.n_updates += 1
+        return self._few
 
     def _all_rows(self) -> Nodes:
         columns = self._columns
@@ -283,7 +286,7 @@ def as_scores(plugin: Plugin, answer: object, n_rows: int) -> IntVector:
     """
     if not isinstance(answer, np.ndarray) or answer.shape != (n_rows,) or answer.dtype.kind not in "iu":
         raise TypeError(f"{plugin.name} must score with {n_rows} integers, one per row; found {_shown(answer)}")
-    return answer if answer.dtype == np.int64 else answer.astype(np.int64)
+    return answer if answer.dtype == _INT64 else answer.astype(np.int64)
 
 
 def _shown(value: object) -> str:

@@ -378,8 +378,10 @@ class Framework:
             if is_whole and rule.is_kept:
                 column = self.cache.scores(rule, state, pod)
                 if column.constant is not None and len(feasible):
-                    what = "Normalize on Score plugins"
-                    return self._normalized_constant(rule, state, pod, column)
+                    if column.normalized is None:
+                        what = "Normalize on Score plugins"
+                        column.normalized = self._normalized(rule, state, pod, column.constant)
+                    return column.normalized
                 scores = feasible.take(column.shown)
             elif rule.is_lifted:
                 scores = lifted_score(plugin, state, pod, feasible)
@@ -397,19 +399,14 @@ class Framework:
             _check_range(rule.name, scores)
         return scores
 
-    def _normalized_constant(self, rule: Rule, state: CycleState, pod: Pod, column: Column) -> int:
-        constant = column.constant
-        assert constant is not None
-        if not rule.has_normalize:
-            if not column.in_range:
-                _check_range(rule.name, np.array([constant]))
-            return constant
-        if column.normalized is None:
-            one = rule.plugin.normalize_score(state, pod, np.array([constant], dtype=np.int64))
-            one = as_scores(rule.plugin, one, 1)
-            _check_range(rule.name, one)
-            column.normalized = int(one[0])
-        return column.normalized
+    @staticmethod
+    def _normalized(rule: Rule, state: CycleState, pod: Pod, constant: int) -> int:
+        """What all nodes get when all have the same score."""
+        one = np.array([constant], dtype=np.int64)
+        if rule.has_normalize:
+            one = as_scores(rule.plugin, rule.plugin.normalize_score(state, pod, one), 1)
+        _check_range(rule.name, one)
+        return int(one[0])
 
     # --- Reserve and Permit ---
 

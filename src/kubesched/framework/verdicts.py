@@ -114,9 +114,10 @@ class FilterResult:
     @property
     def failure(self) -> Status | None:
         """The Error of the first row that has one, which ends the cycle; None when no plugin failed."""
-        if not any(rejection.verdicts.may_fail for rejection in self.rejections):
-            return None
-        return self.statuses().failure()
+        for rejection in self.rejections:
+            if rejection.verdicts.may_fail:
+                return self.statuses().failure()
+        return None
 
     def restricted(self, positions: npt.NDArray[np.intp]) -> "FilterResult":
         """The same verdicts on some of the rows, in the order given."""

@@ -185,7 +185,8 @@ class NodeResourcesFit(Plugin):
         all_count = np.count_nonzero(room) == room.size
         score = self._resource_scores(used, room if all_count else np.maximum(room, 1))
         if all_count and self._shape is None:
-            return scored.weights.dot(score) // scored.total_weight
+            mean: IntVector = scored.weights.dot(score) // scored.total_weight
+            return mean
         counts = room > 0 if self._shape is None else (room > 0) & (score > 0)
         total, weight = scored.weights @ (score * counts), np.maximum(scored.weights @ counts, 1)
         return floor_divide(total, weight) if self._shape is None else round_half_away(total / weight)

@@ -157,8 +157,10 @@ class SchedulingCycle:
         Rule: kube-scheduler v1.36: on by the number of feasible nodes and stored rejections, modulo all nodes; so a
             look at all of them changes nothing, and one at the few that PreFilter left does.
         """
-        n_elsewhere = sum(result.nodes.position_of(name) is None for name in diagnosis.explicit)
-        self.next_start = (self.next_start + len(result.nodes) + n_elsewhere) % n_nodes
+        n_seen = len(result.nodes)
+        if diagnosis.explicit:
+            n_seen += sum(result.nodes.position_of(name) is None for name in diagnosis.explicit)
+        self.next_start = (self.next_start + n_seen) % n_nodes
 
     # --- when nothing fits ---
 
@@ -277,7 +279,7 @@ def _positions_in_order(nodes: Nodes, snapshot: Snapshot, start: int) -> Rows:
 
 
 def _node_score(scores: Scores, position: int) -> NodeScore:
-    return NodeScore(scores.nodes.name(position), int(scores.varying[position]) + scores.shared, scores.at(position))
+    return NodeScore(scores.nodes.name(position), scores.varying.item(position) + scores.shared, scores.at(position))
 
 
 def _runners_up(scores: Scores, best: int) -> tuple[tuple[str, int], ...]:
@@ -287,6 +289,6 @@ def _runners_up(scores: Scores, best: int) -> tuple[tuple[str, int], ...]:
     total[best] = _LOWEST
     for _ in range(min(_N_RUNNERS_UP, len(total) - 1)):
         position = int(total.argmax())
-        found.append((scores.nodes.name(position), int(total[position]) + scores.shared))
+        found.append((scores.nodes.name(position), total.item(position) + scores.shared))
         total[position] = _LOWEST
     return tuple(found)

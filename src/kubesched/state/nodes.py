@@ -173,7 +173,7 @@ class Nodes:
 
     def name(self, position: int) -> str:
         """The name of one entry."""
-        return self.columns.names[self.row(position)]
+        return self.columns.names[position if self.rows is None else self.rows[position]]
 
     @property
     def names(self) -> list[str]:
