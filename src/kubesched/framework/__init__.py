@@ -11,7 +11,7 @@ from kubesched.framework.actions import (
     WriteObject,
 )
 from kubesched.framework.added_plugins import enable_loaded
-from kubesched.framework.answers import PluginFault, checked, fault, fault_text, in_one_line
+from kubesched.framework.answers import Hook, PluginFault, checked, fault, fault_text, in_one_line
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
 from kubesched.framework.cycle_state import BindingNotes, CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
@@ -52,6 +52,7 @@ __all__ = [
     "Framework",
     "Handle",
     "HintFunction",
+    "Hook",
     "Logger",
     "NodeScore",
     "NominatedPods",

@@ -5,11 +5,20 @@ Rule: kube-scheduler v1.36 framework runtime, whose messages these are.
 
 from typing import Any, Final, TypeGuard
 
-from kubesched.framework.plugin import PostFilterResult
+from kubesched.framework.plugin import Plugin, PostFilterResult
 from kubesched.framework.status import Code, Status
 from kubesched.state import PodInfo
 
-__all__ = ["PluginFault", "checked", "fault", "fault_text", "in_one_line", "is_post_filter_answer", "nonsense"]
+__all__ = [
+    "Hook",
+    "PluginFault",
+    "checked",
+    "fault",
+    "fault_text",
+    "in_one_line",
+    "is_post_filter_answer",
+    "nonsense",
+]
 
 
 class PluginFault(Exception):
@@ -18,6 +27,31 @@ class PluginFault(Exception):
     def __init__(self, status: Status) -> None:
         super().__init__(status.message)
         self.status = status
+
+
+class Hook:
+    """A method of a plugin that answers with a Status, and the words for its faults, both found once.
+
+    Attributes:
+        plugin: the plugin's name.
+        what: is being done, as messages say it, such as `running Reserve plugin "X"`.
+        call: the method.
+    """
+
+    __slots__ = ("call", "plugin", "what")
+
+    def __init__(self, plugin: Plugin, method: str, what: str) -> None:
+        self.plugin = plugin.name
+        self.what = f'running {what} "{plugin.name}"'
+        self.call = getattr(plugin, method)
+
+    def ask(self, *arguments: Any, may_skip: bool = False) -> Status:
+        """Call it; faults and nonsense become Error statuses."""
+        try:
+            answer = self.call(*arguments)
+        except Exception as error:
+            return fault(self.what, error)
+        return checked(self.what, answer, may_skip=may_skip)
 
 
 _PLAIN: Final = (RuntimeError, PluginFault)
@@ -58,6 +92,8 @@ def checked(what: str, answer: object, *, may_skip: bool = False) -> Status:
     """A hook's Status; Error with upstream's prefix for a fault, for what is no Status, and for one out of place."""
     if answer is Status.SUCCESS:
         return Status.SUCCESS
+    if may_skip and answer is Status.SKIP:
+        return Status.SKIP
     if not isinstance(answer, Status):
         return nonsense(what, answer)
     if answer.is_success or answer.is_rejected or (may_skip and answer.is_skip):

@@ -5,14 +5,13 @@ and turns what a plugin raises or returns into statuses. Rule: kube-scheduler v1
 words.
 """
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.answers import PluginFault, checked, fault, fault_text, is_post_filter_answer, nonsense
+from kubesched.framework.answers import Hook, PluginFault, checked, fault, fault_text, is_post_filter_answer, nonsense
 from kubesched.framework.column_cache import Column, ColumnCache, Rule, as_scores, as_verdicts
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
@@ -90,6 +89,7 @@ class Framework:
         profile: which plugins run where.
         handle: what they may ask for.
         cache: where their columns are kept; shared by all profiles.
+        pre_flights, pre_binds, binds: the hooks of the binding cycle.
     """
 
     def __init__(self, profile: Profile, cache: ColumnCache, handle: Handle) -> None:
@@ -101,20 +101,19 @@ class Framework:
         self._filters = [Rule(plugin, cache, "filter_nodes") for plugin in points["filter"]]
         self._pre_score = [(plugin, plugin.name, plugin.pre_score) for plugin in points["preScore"]]
         self._scores = [Rule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]]
-        self._pre_enqueue = [
-            (plugin.name, f'running PreEnqueue plugin "{plugin.name}"', plugin.pre_enqueue)
-            for plugin in points["preEnqueue"]
-        ]
-        self._reserve = [
-            (plugin.name, f'running Reserve plugin "{plugin.name}"', plugin.reserve)
-            for plugin in points["reserve"]
-            if plugin.defines("reserve")
-        ]
+        self._pre_enqueue = self._hooks("preEnqueue", "pre_enqueue", "PreEnqueue plugin")
+        self._reserve = self._hooks("reserve", "reserve", "Reserve plugin")
+        self.pre_flights = self._hooks("preBind", "pre_bind_pre_flight", "PreBindPreFlight")
+        self.pre_binds = self._hooks("preBind", "pre_bind", "PreBind plugin")
+        self.binds = self._hooks("bind", "bind", "Bind plugin")
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
         handle.what_if = self.what_if
         handle.preempt_plugins = [plugin for plugin in profile.plugins if plugin.defines("preempt")]
         for plugin in profile.plugins:
             plugin.handle = handle
+
+    def _hooks(self, point: str, method: str, what: str) -> list[Hook]:
+        return [Hook(plugin, method, what) for plugin in self.profile.points[point] if plugin.defines(method)]
 
     @property
     def has_scores(self) -> bool:
@@ -125,11 +124,11 @@ class Framework:
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status:
         """Ask the PreEnqueue plugins; the one that gated the pod last time goes first."""
-        hooks = sorted(self._pre_enqueue, key=lambda hook: hook[0] != first) if first else self._pre_enqueue
-        for name, what, hook in hooks:
-            status = self._ask(what, hook, pod)
+        hooks = sorted(self._pre_enqueue, key=lambda hook: hook.plugin != first) if first else self._pre_enqueue
+        for hook in hooks:
+            status = hook.ask(pod)
             if status is not Status.SUCCESS and not status.is_success:
-                return status.by(name)
+                return status.by(hook.plugin)
         return Status.SUCCESS
 
     # --- PreFilter and Filter ---
@@ -412,10 +411,10 @@ class Framework:
 
     def run_reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """Ask every Reserve plugin in order; the first failure ends it. The caller unreserves."""
-        for name, what, hook in self._reserve:
-            status = self._ask(what, hook, state, pod, node_name)
+        for hook in self._reserve:
+            status = hook.ask(state, pod, node_name)
             if status is not Status.SUCCESS and not status.is_success:
-                return status.by(name)
+                return status.by(hook.plugin)
         return Status.SUCCESS
 
     def run_unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
@@ -446,14 +445,6 @@ class Framework:
             if not status.is_success:
                 return status.by(plugin.name), waits
         return Status.SUCCESS, waits
-
-    def _ask(self, what: str, hook: Callable[..., Any], *arguments: Any) -> Status:
-        """Call a hook that answers with a Status; faults and nonsense become Error statuses."""
-        try:
-            answer = hook(*arguments)
-        except Exception as error:
-            return fault(what, error)
-        return checked(what, answer)
 
 
 def _is_duration(seconds: object) -> bool:

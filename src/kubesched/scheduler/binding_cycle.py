@@ -6,13 +6,13 @@ Reserve and assume when it gives anything but SUCCESS.
 
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 from kubesched.api import Pod
 from kubesched.framework import (
     Code,
     CycleState,
     Framework,
+    Hook,
     PatchPodStatus,
     Plugin,
     Status,
@@ -41,51 +41,44 @@ async def run_binding_cycle(
     Returns: SUCCESS, or why the pod is not bound.
     """
     skipped: set[str] = set()
-    if framework.profile.points["preBind"] or is_waiting:
+    if framework.pre_binds or is_waiting:
         status = _pre_flight(framework, state, pod, node_name, skipped)
         if not status.is_success:
             return status
-        if is_waiting or len(skipped) < len(framework.profile.points["preBind"]):
+        if is_waiting or len(skipped) < len(framework.pre_binds):
             await perform(PatchPodStatus(pod, nominated_node_name=node_name))
     if is_waiting:
         permitted: Status = await suspend(PermitRequest(pod.uid))
         if not permitted.is_success:
             return permitted
     on_permitted()
-    for plugin in framework.profile.points["preBind"]:
-        if plugin.name not in skipped:
-            status = await _call(f'running PreBind plugin "{plugin.name}"', plugin.pre_bind, state, pod, node_name)
+    for hook in framework.pre_binds:
+        if hook.plugin not in skipped:
+            status = await _call(hook, state, pod, node_name)
             if not status.is_success:
-                return status.by(plugin.name)
+                return status.by(hook.plugin)
     return await _bind(framework, state, pod, node_name)
 
 
 def _pre_flight(framework: Framework, state: CycleState, pod: Pod, node_name: str, skipped: set[str]) -> Status:
     """Which PreBind plugins have something to do; the others are noted in `skipped`."""
-    for plugin in framework.profile.points["preBind"]:
-        if not plugin.defines("pre_bind_pre_flight"):
-            continue
-        what = f'running PreBindPreFlight "{plugin.name}"'
-        try:
-            status = checked(what, plugin.pre_bind_pre_flight(state, pod, node_name), may_skip=True)
-        except Exception as error:
-            return fault(what, error).by(plugin.name)
+    for hook in framework.pre_flights:
+        status = hook.ask(state, pod, node_name, may_skip=True)
         if status.is_skip:
-            skipped.add(plugin.name)
+            skipped.add(hook.plugin)
         elif status.code is Code.ERROR:
-            return status.by(plugin.name)
+            return status.by(hook.plugin)
         elif not status.is_success:
             supported = "It is supposed to return Success, Skip, or Error status"
-            text = f'PreBindPreFlight {plugin.name} returned "{status.code.value}", which is unsupported. {supported}'
-            return Status.error(text).by(plugin.name)
+            text = f'PreBindPreFlight {hook.plugin} returned "{status.code.value}", which is unsupported. {supported}'
+            return Status.error(text).by(hook.plugin)
     return Status.SUCCESS
 
 
 async def _bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status:
     status = Status.SKIP
-    for plugin in framework.profile.points["bind"]:
-        what = f'running Bind plugin "{plugin.name}"'
-        status = await _call(what, plugin.bind, state, pod, node_name, may_skip=True)
+    for hook in framework.binds:
+        status = await _call(hook, state, pod, node_name, may_skip=True)
         if not status.is_skip:
             break
     if not status.is_success:
@@ -105,14 +98,12 @@ async def _post_bind(framework: Framework, plugin: Plugin, state: CycleState, po
         framework.handle.logger.warning("PostBind plugin %s: %s", plugin.name, error)
 
 
-async def _call(
-    what: str, hook: Callable[..., Any], state: CycleState, pod: Pod, node_name: str, *, may_skip: bool = False
-) -> Status:
+async def _call(hook: Hook, state: CycleState, pod: Pod, node_name: str, *, may_skip: bool = False) -> Status:
     """Call a hook that may be a coroutine; faults and nonsense become Error statuses."""
     try:
-        answer = hook(state, pod, node_name)
+        answer = hook.call(state, pod, node_name)
         if not isinstance(answer, Status) and inspect.isawaitable(answer):
             answer = await answer
     except Exception as error:
-        return fault(what, error)
-    return checked(what, answer, may_skip=may_skip)
+        return fault(hook.what, error)
+    return checked(hook.what, answer, may_skip=may_skip)

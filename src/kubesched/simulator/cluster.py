@@ -45,25 +45,26 @@ class MemoryCluster:
 
     def perform(self, action: Action) -> ActionDone:
         """Carry out one action."""
-        if isinstance(action, Bind | DeletePod | WriteObject):
-            self.n_changes += 1
         match action:
             case Bind():
-                return self._bind(action)
+                self.n_changes += 1
+                self._bind(action)
             case RecordEvent():
                 self.events.append(action)
             case PatchPodStatus():
                 self._patch(action)
             case DeletePod():
+                self.n_changes += 1
                 self.evicted.append(action)
                 self._tell(WatchEvent(EventType.DELETED, "Pod", action.pod))
             case WriteObject():
+                self.n_changes += 1
                 self._write(action.kind, action.object)
             case _:
                 return ActionDone(action, error=f"a simulated cluster cannot do {type(action).__name__}")
         return ActionDone(action)
 
-    def _bind(self, action: Bind) -> ActionDone:
+    def _bind(self, action: Bind) -> None:
         placed = self._state.placed(action.pod.uid)
         pod = action.pod if placed is None else placed.pod
         if action.annotations:
@@ -71,7 +72,6 @@ class MemoryCluster:
             merged = {**(metadata.annotations or {}), **action.annotations}
             pod = msgspec.structs.replace(pod, metadata=msgspec.structs.replace(metadata, annotations=merged))
         self._tell(WatchEvent(EventType.MODIFIED, "Pod", pod))
-        return ActionDone(action)
 
     def _patch(self, action: PatchPodStatus) -> None:
         """Set the nomination; conditions are read by nobody here."""

@@ -36,6 +36,9 @@ from kubesched.state.volumes import Volumes
 
 __all__ = ["ClusterState"]
 
+_POD_QUEUED = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD)
+_POD_ASSIGNED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
+
 
 class ClusterState:
     """Everything that the scheduler knows of the cluster."""
@@ -153,21 +156,21 @@ class ClusterState:
         if isinstance(old, Pod) and old.uid != pod.uid:  # its deletion was missed
             return self._remove_pod(old) + self._apply_pod(type_, pod)
         self.objects.put("Pod", pod)
-        if not pod.node_name:
-            resource = EventResource.UNSCHEDULABLE_POD
+        if not pod.spec.node_name:
             if isinstance(old, Pod) and not old.node_name:
-                return pod_updates(resource, old, pod)
-            return [StateChange(ClusterEvent(resource, ActionType.ADD), None, pod)]
-        known = self._placed.get(pod.uid)
+                return pod_updates(EventResource.UNSCHEDULABLE_POD, old, pod)
+            return [StateChange(_POD_QUEUED, None, pod)]
+        uid = pod.metadata.uid
+        known = self._placed.get(uid)
         if known is None:
             self._add(pod)
         else:
             if known.pod is not pod:
                 self._replace(known, pod)
-            if pod.uid not in self._assumed:
+            if uid not in self._assumed:
                 return pod_updates(EventResource.ASSIGNED_POD, known.pod, pod)
-            del self._assumed[pod.uid]
-        return [StateChange(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD), None, pod)]
+            del self._assumed[uid]
+        return [StateChange(_POD_ASSIGNED, None, pod)]
 
     def _remove_pod(self, pod: Pod) -> list[StateChange]:
         old = self.objects.remove("Pod", pod.key)
@@ -192,15 +195,17 @@ class ClusterState:
         Raises:
             StateError: the pod is counted already.
         """
-        pod = info.pod
-        if pod.uid in self._placed:
-            raise StateError(f"pod {pod.uid}({pod.key}) is in the cache, so can't be assumed")
+        uid = info.pod.metadata.uid
+        if uid in self._placed:
+            raise StateError(f"pod {uid}({info.pod.key}) is in the cache, so can't be assumed")
         placed = assigned(info, node_name)
-        self._assumed[pod.uid] = [(kind, self.objects.put(kind, obj), obj) for kind, obj in objects]
-        self._placed[pod.uid] = placed
+        self._assumed[uid] = []
+        if objects:
+            self.assume_objects(uid, objects)
+        self._placed[uid] = placed
         row = self.columns.row_of.get(node_name)
         if row is None:
-            self._homeless.setdefault(node_name, {})[pod.uid] = placed
+            self._homeless.setdefault(node_name, {})[uid] = placed
         else:
             self._place(row, placed)
         return placed

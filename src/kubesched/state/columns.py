@@ -328,12 +328,13 @@ class NodeColumns:
         return vector
 
     def _move(self, row: int, info: PodInfo, sign: int) -> None:
-        vector = self.held_vector(info.requests)
+        vector = self.held_vector(info.requests)  # may replace the matrix
+        non_zero_requested, requested = self.non_zero_requested[:, row], self.requested[:, row]
         if sign > 0:
-            self.non_zero_requested[:, row] += vector[1:3]
-            self.requested[:, row] += vector[3:]
+            non_zero_requested += vector[1:3]
+            requested += vector[3:]
         else:
-            self.non_zero_requested[:, row] -= vector[1:3]
-            self.requested[:, row] -= vector[3:]
+            non_zero_requested -= vector[1:3]
+            requested -= vector[3:]
         self.n_pods[row] += sign
         self.row_log.record(row)

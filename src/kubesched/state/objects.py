@@ -28,7 +28,8 @@ class ObjectStore:
 
     def get(self, kind: str, key: str) -> KubeObject | None:
         """The object, or None."""
-        return self._kinds.get(kind, {}).get(key)
+        objects = self._kinds.get(kind)
+        return None if objects is None else objects.get(key)
 
     def list(self, kind: str) -> Iterable[KubeObject]:
         """All objects of a kind."""
@@ -40,7 +41,9 @@ class ObjectStore:
 
     def put(self, kind: str, obj: KubeObject) -> KubeObject | None:
         """Store an object. Returns: the one that it replaced, or None."""
-        objects = self._kinds.setdefault(kind, {})
+        objects = self._kinds.get(kind)
+        if objects is None:
+            objects = self._kinds[kind] = {}
         key = obj.key
         old = objects.get(key)
         objects[key] = obj
