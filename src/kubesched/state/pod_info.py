@@ -83,14 +83,20 @@ class Template:
 
     Attributes:
         sources: the objects that rules read; held so that their identities stay theirs.
-        parts: the parts found so far, by name.
+        requests, tolerations, node_choice, ports, images, terms, spread: the parts, None until one is asked for.
     """
 
-    __slots__ = ("parts", "sources")
+    __slots__ = ("images", "node_choice", "ports", "requests", "sources", "spread", "terms", "tolerations")
 
     def __init__(self, sources: tuple[object, ...]) -> None:
         self.sources = sources
-        self.parts: dict[str, Part[Any]] = {}
+        self.requests: Part[PodRequests] | None = None
+        self.tolerations: Part[tuple[Toleration, ...]] | None = None
+        self.node_choice: Part[NodeChoice] | None = None
+        self.ports: Part[tuple[Port, ...]] | None = None
+        self.images: Part[tuple[tuple[str, ...], int]] | None = None
+        self.terms: Part[AffinityTerms] | None = None
+        self.spread: Part[tuple[TopologySpreadConstraint, ...]] | None = None
 
 
 class Parts:
@@ -148,7 +154,6 @@ class PodInfo:
     __slots__ = (
         "_identity",
         "_parts",
-        "_requests",
         "_start",
         "_template",
         "_volumes",
@@ -167,7 +172,6 @@ class PodInfo:
         self.slot = -1
         self._parts = parts
         self._template = parts.template(pod)
-        self._requests: Part[PodRequests] | None = None
         self._identity: Part[Identity] | None = None
         self._start: float | None = None
         self._volumes: PodVolumes | None = None
@@ -182,19 +186,10 @@ class PodInfo:
         twin.slot = -1
         twin._parts = self._parts
         twin._template = self._template
-        twin._requests = self._requests
         twin._identity = self._identity
         twin._start = self._start
         twin._volumes = self._volumes
         return twin
-
-    def _part(self, name: str, find: Callable[[Pod, Parts], Part[Any]]) -> Any:
-        """A part that the template has for all its pods."""
-        parts = self._template.parts
-        found = parts.get(name)
-        if found is None:
-            found = parts[name] = find(self.pod, self._parts)
-        return found
 
     @property
     def start(self) -> float:
@@ -207,9 +202,9 @@ class PodInfo:
     @property
     def requests(self) -> Part[PodRequests]:
         """What the pod asks for and holds."""
-        found = self._requests
+        found = self._template.requests
         if found is None:
-            found = self._requests = self._part("requests", _requests)
+            found = self._template.requests = _requests(self.pod, self._parts)
         return found
 
     @property
@@ -225,40 +220,51 @@ class PodInfo:
     @property
     def tolerations(self) -> Part[tuple[Toleration, ...]]:
         """spec.tolerations, in order."""
-        found: Part[tuple[Toleration, ...]] = self._part("tolerations", _tolerations)
+        found = self._template.tolerations
+        if found is None:
+            found = self._template.tolerations = _tolerations(self.pod, self._parts)
         return found
 
     @property
     def node_choice(self) -> Part[NodeChoice]:
         """The nodeSelector with the node affinity."""
-        found: Part[NodeChoice] = self._part("node_choice", _node_choice)
+        found = self._template.node_choice
+        if found is None:
+            found = self._template.node_choice = _node_choice(self.pod, self._parts)
         return found
 
     @property
     def ports(self) -> Part[tuple[Port, ...]]:
         """Wanted host ports."""
-        found: Part[tuple[Port, ...]] = self._part("ports", _ports)
+        found = self._template.ports
+        if found is None:
+            found = self._template.ports = _ports(self.pod, self._parts)
         return found
 
     @property
     def images(self) -> Part[tuple[tuple[str, ...], int]]:
         """Image names, normalised, of containers and image volumes; and the number of containers."""
-        has_volumes = bool(self.pod.spec.volumes)
-        found: Part[tuple[tuple[str, ...], int]] = (
-            _images(self.pod, self._parts) if has_volumes else self._part("images", _images)
-        )
+        if self.pod.spec.volumes:
+            return _images(self.pod, self._parts)
+        found = self._template.images
+        if found is None:
+            found = self._template.images = _images(self.pod, self._parts)
         return found
 
     @property
     def terms(self) -> Part[AffinityTerms]:
         """The pod's own inter-pod affinity terms, parsed; namespaces as they stand in the pod."""
-        found: Part[AffinityTerms] = self._part("terms", _terms)
+        found = self._template.terms
+        if found is None:
+            found = self._template.terms = _terms(self.pod, self._parts)
         return found
 
     @property
     def spread(self) -> Part[tuple[TopologySpreadConstraint, ...]]:
         """spec.topologySpreadConstraints, in order."""
-        found: Part[tuple[TopologySpreadConstraint, ...]] = self._part("spread", _spread)
+        found = self._template.spread
+        if found is None:
+            found = self._template.spread = _spread(self.pod, self._parts)
         return found
 
     @property

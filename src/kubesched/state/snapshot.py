@@ -23,11 +23,12 @@ class Snapshot:
 
     Attributes:
         nodes: the table of all nodes.
+        n_nodes: how many there are.
         columns, objects, groups: what it is a view of.
         state: the relations between placed pods.
     """
 
-    __slots__ = ("_tree", "columns", "groups", "nodes", "objects", "state")
+    __slots__ = ("_tree", "columns", "groups", "n_nodes", "nodes", "objects", "state")
 
     def __init__(
         self, columns: NodeColumns, objects: ObjectStore, groups: PodGroups, state: "ClusterState", tree: NodeTree
@@ -40,11 +41,7 @@ class Snapshot:
         self._tree = tree
         rows = np.flatnonzero(columns.alive[: columns.n_rows]) if columns.rows.free else None
         self.nodes = Nodes(columns, rows)
-
-    @property
-    def n_nodes(self) -> int:
-        """How many nodes there are."""
-        return self.columns.n_nodes
+        self.n_nodes = columns.n_nodes
 
     def order(self) -> npt.NDArray[np.intp]:
         """(n_nodes,) rows in node-tree order, the order in which kube-scheduler looks at nodes."""
