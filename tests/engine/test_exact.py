@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.engine import floor_divide, round_half_away
+from kubesched.engine import as_fractions, floor_divide, round_half_away
 
 FEW = st.integers(1, 3)
 MANY = st.just(100)  # long columns take another way
@@ -17,6 +17,14 @@ def test_quotients_are_rounded_down(pairs: list[tuple[int, int]], times: int) ->
         np.array(column * times, dtype=np.int64) for column in map(list, zip(*pairs, strict=True))
     )
     assert floor_divide(numerators, denominators).tolist() == [a // b for a, b in pairs] * times
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**62), st.integers(1, 2**62)), min_size=1, max_size=5), FEW | MANY)
+def test_fractions_are_those_of_floats(pairs: list[tuple[int, int]], times: int) -> None:
+    numerators, denominators = (
+        np.array(column * times, dtype=np.int64) for column in map(list, zip(*pairs, strict=True))
+    )
+    assert as_fractions(numerators, denominators).tolist() == [float(a) / float(b) for a, b in pairs] * times
 
 
 @given(st.integers(1, 2**45), st.integers(0, 63))

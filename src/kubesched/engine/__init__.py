@@ -11,7 +11,7 @@ from kubesched.engine.columns import (
     grown,
     runs,
 )
-from kubesched.engine.exact import floor_divide, round_half_away
+from kubesched.engine.exact import as_fractions, floor_divide, round_half_away
 from kubesched.engine.interning import Interner
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "IntVector",
     "Interner",
     "RowAllocator",
+    "as_fractions",
     "floor_divide",
     "grown",
     "paused_gc",

@@ -192,9 +192,10 @@ class ColumnCache:
             n_few = len(few)
             if n_few:
                 found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), n_few)
-                column.n_rejected -= int(np.count_nonzero(column.values[few.rows]))
-                column.n_rejected += int(np.count_nonzero(found.values))
-                column.values[few.rows] = found.values
+                n_rejected = int(np.count_nonzero(found.values))
+                if n_rejected or column.n_rejected:
+                    column.n_rejected += n_rejected - int(np.count_nonzero(column.values[few.rows]))
+                    column.values[few.rows] = found.values
         column.generation = log.generation
         return column
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Pod
-from kubesched.engine import BoolVector, Interner, IntMatrix, IntVector
+from kubesched.engine import BoolVector, Interner, IntMatrix, IntVector, as_fractions
 from kubesched.framework import CycleState, DependsOn, Plugin, Status
 from kubesched.plugins.args import NodeResourcesBalancedAllocationArgs
 from kubesched.state import Nodes, Part, PodRequests
@@ -100,12 +100,8 @@ def _without_and_with(amounts: list[int]) -> Stacked:
 
 
 def _deviation_of_two(used: Stacked, room: IntMatrix) -> Floats:
-    """(2, nodes): half the distance between the fractions of two resources that every node has.
-
-    Integers are made floats first, because dividing int64 columns is many times slower.
-    """
-    fractions = used.astype(np.float64)
-    fractions /= room.astype(np.float64)[:, np.newaxis]
+    """(2, nodes): half the distance between the fractions of two resources that every node has."""
+    fractions = as_fractions(used, room[:, np.newaxis])
     np.minimum(fractions, _ONE, out=fractions)
     deviation: Floats = fractions[0] - fractions[1]
     np.abs(deviation, out=deviation)
@@ -134,8 +130,7 @@ def _deviation(used: Stacked, room: IntMatrix) -> Floats:
 
 def _fractions(used: IntMatrix, room: IntVector, counts: BoolVector) -> Floats:
     """(2, nodes): one resource's used fractions; 0 where it does not count."""
-    fractions = used.astype(np.float64)
-    fractions /= np.maximum(room, 1).astype(np.float64)
+    fractions = as_fractions(used, np.maximum(room, 1))
     np.minimum(fractions, 1.0, out=fractions)
     fractions *= counts
     return fractions
