@@ -317,8 +317,7 @@ class Framework:
         Raises:
             PluginFault: a plugin failed; its status ends the cycle.
         """
-        positions = None if result.all_fit else np.flatnonzero(result.fits)
-        feasible = result.nodes if positions is None else result.nodes.select(positions)
+        feasible = result.feasible
         scores = Scores(feasible)
         self._run_pre_score(state, pod, feasible)
         varying: IntVector | None = None

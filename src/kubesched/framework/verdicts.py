@@ -91,12 +91,13 @@ class FilterResult:
         rejections: of each plugin that rejected some row, in the order in which filters run.
     """
 
-    __slots__ = ("_fits", "nodes", "rejections")
+    __slots__ = ("_feasible", "_fits", "nodes", "rejections")
 
     def __init__(self, nodes: Nodes, rejections: list[Rejections]) -> None:
         self.nodes = nodes
         self.rejections = rejections
         self._fits: npt.NDArray[np.bool_] | None = None
+        self._feasible: Nodes | None = None
 
     @property
     def fits(self) -> npt.NDArray[np.bool_]:
@@ -110,6 +111,13 @@ class FilterResult:
                     fits &= rejection.verdicts.values == 0
                 self._fits = fits
         return self._fits
+
+    @property
+    def feasible(self) -> Nodes:
+        """The table of the rows that no plugin rejects."""
+        if self._feasible is None:
+            self._feasible = self.nodes.select(self.fits.nonzero()[0]) if self.rejections else self.nodes
+        return self._feasible
 
     @property
     def failure(self) -> Status | None:

@@ -84,7 +84,7 @@ class SchedulingCycle:
         found = self._find(framework, state, info, snapshot)
         if found.failure is not None:
             decision.outcome = Outcome(found.failure, found.failure.message)
-        elif found.result is None or not _any_fits(found.result):
+        elif found.result is None or not len(found.result.feasible):
             self._explain(framework, state, decision, found)
         else:
             self._choose(framework, state, decision, found, snapshot)
@@ -195,13 +195,9 @@ class SchedulingCycle:
         result = found.result
         assert result is not None
         decision.n_evaluated = len(result.nodes)
-        if result.all_fit:
-            decision.n_feasible = len(result.nodes)
-        else:
-            decision.n_feasible = int(np.count_nonzero(result.fits))
+        decision.n_feasible = len(result.feasible)
         if found.skip_scoring or decision.n_feasible == 1:
-            position = int(result.fits.argmax())
-            decision.chosen = NodeScore(result.nodes.name(position), 0, {})
+            decision.chosen = NodeScore(result.feasible.name(0), 0, {})
             return
         try:
             scores = framework.run_score(state, decision.pod, result, is_whole=found.is_whole)
@@ -258,10 +254,6 @@ def _turned_down(found: Found, before: PreFiltered) -> None:
         diagnosis.add_plugin(status)
     else:
         diagnosis.unschedulable_plugins.update(before.narrowed_by)
-
-
-def _any_fits(result: FilterResult) -> bool:
-    return len(result.nodes) > 0 and (result.all_fit or bool(result.fits.any()))
 
 
 def _named(nodes: Nodes, names: frozenset[str]) -> Nodes:
