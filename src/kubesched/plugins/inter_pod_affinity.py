@@ -257,7 +257,7 @@ class InterPodAffinity(Plugin):
 
     def _add_existing_terms(self, points: dict[str, FloatVector], state: CycleState, snapshot: Snapshot) -> bool:
         """Points that existing pods' terms give the incoming pod. Returns: whether any counted, even with 0."""
-        placed = snapshot.state
+        placed, identity = snapshot.state, state.pod.identity
         hard = self.args.hard_pod_affinity_weight
         is_carried = False
         for counts, factor, by_weight in (
@@ -265,7 +265,7 @@ class InterPodAffinity(Plugin):
             (placed.preferred_affinity, 1, True),
             (placed.preferred_anti_affinity, -1, True),
         ):
-            matching = counts.about(state.pod.identity, snapshot.namespace_labels) if factor else None
+            matching = counts.about(identity, snapshot.namespace_labels) if factor else None
             if matching is None:
                 continue
             is_carried = is_carried or counts.is_carried(matching)

@@ -97,10 +97,11 @@ class SchedulingCycle:
         diagnosis = Diagnosis(snapshot.n_nodes)
         found = Found(diagnosis)
         before = framework.run_pre_filter(state, info.pod, nodes)
-        if not before.status.is_success:
+        if before.status is not Status.SUCCESS:
             _turned_down(found, before)
             return found
-        diagnosis.unschedulable_plugins.update(before.narrowed_by)
+        if before.narrowed_by:
+            diagnosis.unschedulable_plugins.update(before.narrowed_by)
         if info.pod.status.nominated_node_name and self._try_nominated(framework, state, info, nodes, found):
             return found
         table = nodes
@@ -277,10 +278,11 @@ def _node_score(scores: Scores, position: int) -> NodeScore:
 def _runners_up(scores: Scores, best: int) -> tuple[tuple[str, int], ...]:
     """The next best nodes with their totals; of equal ones the first."""
     total = scores.varying.copy()
+    name_of, shared = scores.nodes.name, scores.shared
     found = []
     total[best] = _LOWEST
     for _ in range(min(_N_RUNNERS_UP, len(total) - 1)):
         position = int(total.argmax())
-        found.append((scores.nodes.name(position), total.item(position) + scores.shared))
+        found.append((name_of(position), total.item(position) + shared))
         total[position] = _LOWEST
     return tuple(found)
