@@ -48,6 +48,23 @@ def test_a_selection_is_a_table_of_its_own(state: ClusterState) -> None:
     assert some.select(np.array([1])).names == ["n1"]
 
 
+def values_present(nodes: Nodes, key: str, counting: np.ndarray | None = None) -> list[str | None]:
+    present = nodes.values_present(key, counting)
+    return [nodes.label(key).values.values[number] for number in np.flatnonzero(present).tolist()]
+
+
+def test_values_are_present_while_some_node_of_the_table_has_them(state: ClusterState) -> None:
+    nodes = state.snapshot().nodes
+    assert values_present(nodes, "disk") == [None, "ssd", "hdd"]
+    assert values_present(nodes, "disk", np.array([True, False, False])) == ["ssd"]
+    assert values_present(nodes.select(np.array([1, 2])), "disk") == [None, "hdd"]
+    state.apply(WatchEvent(EventType.ADDED, "Node", make_node("n3", labels={"disk": "hdd"})))  # no row is free now
+    assert values_present(state.snapshot().nodes, "disk") == [None, "ssd", "hdd"]
+    for name in ("n0", "n2"):
+        state.apply(WatchEvent(EventType.MODIFIED, "Node", make_node(name, labels={"disk": "hdd"})))
+    assert values_present(state.snapshot().nodes, "disk") == ["hdd"]
+
+
 def test_a_node_info_reads_one_row_by_names(state: ClusterState) -> None:
     node = state.snapshot().nodes[1]
     assert (node.name, node.labels["disk"], [info.pod.name for info in node.pods]) == ("n1", "hdd", ["p"])

@@ -71,7 +71,7 @@ class _Domains:
     def skew(self, nodes: Nodes, constraint: Constraint) -> FloatVector:
         """(nodes,) what the skew of each node's domain becomes with the pod there."""
         codes = nodes.codes(constraint.topology_key)
-        here = self.counts[codes]
+        here = self.counts.take(codes)
         least: float | FloatVector = self.least(constraint.min_domains)
         if self.delta is not None:
             here = here + self.delta
@@ -169,7 +169,8 @@ class PodTopologySpread(Plugin):
         for constraint in constraints:
             eligible = _eligible(has_keys, _counting(nodes, constraint, state.pod))
             counts = self._counts(nodes, constraint, eligible, snapshot)
-            present = _present(nodes, constraint, eligible, len(counts))
+            present = nodes.values_present(constraint.topology_key, eligible)
+            present[0] = False
             domains.append(_Domains(counts, present, _by_row(nodes, eligible)))
         state.write(SpreadState(constraints, domains))
         return Status.SUCCESS
@@ -283,22 +284,28 @@ class PodTopologySpread(Plugin):
         found = state.find(SpreadScoreState)
         if found is None:
             raise RuntimeError('error reading "PreScorePodTopologySpread" from cycleState: not found')
-        total = np.zeros(len(nodes))
-        for constraint, counts, weight in found.terms:
-            codes = nodes.codes(constraint.topology_key)
-            if counts is None:
-                points = self._on_each(nodes, constraint) * weight + (constraint.max_skew - 1)
-                points[codes == 0] = 0
-            else:
-                by_code = counts * weight + (constraint.max_skew - 1)
-                by_code[0] = 0
-                points = by_code[codes]
-            total += points
-        scores = round_half_away(total)
+        constraint, counts, weight = found.terms[0]
+        if len(found.terms) == 1 and counts is not None:  # there are fewer domains than nodes to round the points of
+            by_domain = round_half_away(_by_domain(constraint, counts, weight))
+            scores = by_domain.take(nodes.codes(constraint.topology_key))
+        else:
+            total = self._points(nodes, constraint, counts, weight)
+            for term in found.terms[1:]:
+                total += self._points(nodes, *term)
+            scores = round_half_away(total)
         ignored = found.ignored_of(nodes)
         if ignored is not None:
             scores[ignored] = 0
         return scores
+
+    def _points(self, nodes: Nodes, constraint: Constraint, counts: FloatVector | None, weight: float) -> FloatVector:
+        """(nodes,) what a constraint counts against each node; 0 where it lacks the key."""
+        codes = nodes.codes(constraint.topology_key)
+        if counts is not None:
+            return _by_domain(constraint, counts, weight).take(codes)
+        points: FloatVector = self._on_each(nodes, constraint) * weight + (constraint.max_skew - 1)
+        points[codes == 0] = 0
+        return points
 
     def _on_each(self, nodes: Nodes, constraint: Constraint) -> FloatVector:
         if constraint.selector.is_empty:
@@ -316,7 +323,7 @@ class PodTopologySpread(Plugin):
         if high == 0:
             normalized = np.full_like(scores, 100)
         else:
-            normalized = floor_divide((high + low - scores) * 100, np.full_like(scores, high))
+            normalized = floor_divide((high + low - scores) * 100, np.array(high))
         if ignored is not None:
             normalized[ignored] = 0
         return normalized
@@ -364,6 +371,13 @@ class PodTopologySpread(Plugin):
         return QueueingHint.QUEUE if had != has or moved else QueueingHint.SKIP
 
 
+def _by_domain(constraint: Constraint, counts: FloatVector, weight: float) -> FloatVector:
+    """(values,) what a constraint counts against the nodes of each domain."""
+    points: FloatVector = counts * weight + (constraint.max_skew - 1)
+    points[0] = 0
+    return points
+
+
 # --- which nodes count ---
 
 
@@ -371,9 +385,11 @@ def _has_keys(nodes: Nodes, constraints: tuple[Constraint, ...]) -> BoolVector |
     """(nodes,) whether a node has every topology key; None when all do."""
     found: BoolVector | None = None
     for key in {constraint.topology_key for constraint in constraints}:
-        has: BoolVector = nodes.codes(key) > 0
-        found = has if found is None else found & has
-    return None if found is None or found.all() else found
+        codes = nodes.codes(key)
+        if codes.min(initial=1) == 0:
+            has: BoolVector = codes > 0
+            found = has if found is None else found & has
+    return found
 
 
 def _lacking(has_keys: BoolVector | None) -> BoolVector | None:
@@ -399,15 +415,6 @@ def _eligible(a: BoolVector | None, b: BoolVector | None) -> BoolVector | None:
     return a & b
 
 
-def _present(nodes: Nodes, constraint: Constraint, eligible: BoolVector | None, n_values: int) -> BoolVector:
-    """(values,) whether some node that counts has the value."""
-    codes = nodes.codes(constraint.topology_key)
-    present = np.zeros(n_values, dtype=np.bool_)
-    present[codes if eligible is None else codes[eligible]] = True
-    present[0] = False
-    return present
-
-
 def _by_row(nodes: Nodes, eligible: BoolVector | None) -> BoolVector | None:
     """The same per row of the columns, so that a what-if table can look it up."""
     if eligible is None or nodes.rows is None:
@@ -419,11 +426,8 @@ def _by_row(nodes: Nodes, eligible: BoolVector | None) -> BoolVector | None:
 
 def _n_registered(nodes: Nodes, key: str, has_keys: BoolVector | None) -> int:
     """Distinct values among the nodes that are scored; a missing label is the value ""."""
-    label = nodes.label(key)
-    codes = nodes.codes(key) if has_keys is None else nodes.codes(key)[has_keys]
-    seen = np.zeros(len(label.values), dtype=np.bool_)
-    seen[codes] = True
-    empty = label.code("")
+    seen = nodes.values_present(key, has_keys)
+    empty = nodes.label(key).code("")
     if empty > 0 and seen[0] and seen[empty]:
         seen[0] = False
     return int(np.count_nonzero(seen))

@@ -99,6 +99,10 @@ def _check_nodes(columns: NodeColumns) -> None:
             for name in image.names or ():
                 images[name].add(row)
     assert {name: state.rows for name, state in columns.images.items()} == images
+    for label in columns.labels.values():
+        counted = np.bincount(label.codes, minlength=len(label.values))[1:]
+        assert label.is_used[1:].tolist() == (counted > 0).tolist()
+        assert label.n_labelled == counted.sum()
 
 
 def _check_pods(columns: NodeColumns, placed: dict[str, PodInfo], homeless: dict[str, list[PodInfo]]) -> None:

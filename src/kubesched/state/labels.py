@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Requirement, as_int64
-from kubesched.engine import BoolVector, Interner, grown
+from kubesched.engine import BoolVector, Interner, IntVector, grown
 
 __all__ = ["Codes", "LabelColumn"]
 
@@ -22,12 +22,13 @@ class LabelColumn:
         values: numbers to values; number 0 stands for "absent".
     """
 
-    __slots__ = ("_numeric", "codes", "key", "values")
+    __slots__ = ("_n_rows", "_numeric", "codes", "key", "values")
 
     def __init__(self, key: str, capacity: int) -> None:
         self.key = key
         self.codes: Codes = np.zeros(capacity, dtype=np.int32)
         self.values: Interner[str | None] = Interner((None,))
+        self._n_rows: IntVector = np.zeros(8, dtype=np.int64)  # that have each value, by its number; 0 for number 0
         self._numeric: tuple[npt.NDArray[np.int64], BoolVector] | None = None
 
     def grow(self, capacity: int) -> None:
@@ -42,7 +43,24 @@ class LabelColumn:
 
     def set(self, row: int, value: str | None) -> None:
         """Note a node's value; None where it lacks the key."""
-        self.codes[row] = 0 if value is None else self.values.number(value)
+        before, number = self.codes[row], 0 if value is None else self.values.number(value)
+        self.codes[row] = number
+        if number >= len(self._n_rows):
+            self._n_rows = grown(self._n_rows, 2 * number)
+        if before:
+            self._n_rows[before] -= 1
+        if number:
+            self._n_rows[number] += 1
+
+    @property
+    def is_used(self) -> BoolVector:
+        """(values,) bool: which values some row has; false for number 0."""
+        return self._n_rows[: len(self.values)] > 0
+
+    @property
+    def n_labelled(self) -> int:
+        """How many rows have the key."""
+        return int(self._n_rows.sum())
 
     def code(self, value: str) -> int:
         """The number of a value; -1, which no row has, for one that no node ever had."""

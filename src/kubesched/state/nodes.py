@@ -130,6 +130,23 @@ class Nodes:
         """(n,) int32: numbers of the values of a label key; 0 where the node lacks it."""
         return self.take(self.columns.label(key).codes)
 
+    def values_present(self, key: str, counting: BoolVector | None = None) -> BoolVector:
+        """Which values of a label key the nodes of this table have.
+
+        Args:
+            counting: (n,) bool, the nodes that count; None for all.
+        Returns: (values,) bool by the number of the value; entry 0 says whether some node lacks the key.
+        """
+        label = self.columns.label(key)
+        if self.rows is None and counting is None:
+            present = label.is_used
+            present[0] = label.n_labelled < self._n
+        else:
+            codes = self.codes(key)
+            present = np.zeros(len(label.values), dtype=np.bool_)
+            present[codes if counting is None else codes[counting]] = True
+        return present
+
     def satisfying(self, requirement: Requirement) -> BoolVector:
         """(n,) bool: nodes whose label satisfies a requirement."""
         return self.label(requirement.key).satisfied_by(requirement, self.codes(requirement.key))
