@@ -214,7 +214,7 @@ class Framework:
                     verdicts = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, nodes), len(nodes))
             except Exception as error:
                 verdicts = _fails_everywhere(nodes, rule.name, error)
-            if verdicts.values.any():
+            if np.count_nonzero(verdicts.values):
                 rejections.append(Rejections(rule.name, verdicts))
         return FilterResult(nodes, rejections)
 

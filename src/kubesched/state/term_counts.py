@@ -63,10 +63,12 @@ class _Domains:
     def sums(self, weights: FloatVector, n_values: int) -> FloatVector | None:
         """Sum of count x weight per domain; None when no pod carries a term with a weight."""
         size = self.size
-        weighted = weights[self.terms[:size]] * self.counts[:size]
-        if not weighted.any():
+        weighted = weights.take(self.terms[:size]) * self.counts[:size]
+        if not np.count_nonzero(weighted):
             return None
-        totals: FloatVector = np.bincount(self.domains[:size], weights=weighted, minlength=n_values).astype(np.float64)
+        totals: FloatVector = np.bincount(self.domains[:size], weights=weighted, minlength=n_values).astype(
+            np.float64, copy=False
+        )
         return totals
 
     def carried(self, matching: BoolVector) -> bool:
