@@ -40,6 +40,9 @@ class LabelColumn:
         number = self.values.number
         codes = [0 if value is None else number(value) for value in values]
         self.codes[: len(codes)] = codes
+        counts = np.bincount(codes, minlength=len(self._n_rows)).astype(np.int64)
+        counts[0] = 0
+        self._n_rows = counts
 
     def set(self, row: int, value: str | None) -> None:
         """Note a node's value; None where it lacks the key."""
