@@ -40,4 +40,5 @@ async def watch(request: web.Request) -> web.StreamResponse:
 
 
 if __name__ == "__main__":
-    web.run_app(make_app(Path(sys.argv[1]).read_bytes()), host="127.0.0.1", port=int(sys.argv[2]), print=None)
+    server = make_app(Path(sys.argv[1]).read_bytes())
+    web.run_app(server, host="127.0.0.1", port=int(sys.argv[2]), print=None, shutdown_timeout=0.1)  # watches do not end
