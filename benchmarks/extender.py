@@ -9,7 +9,7 @@ Each cell is one verb with one request on 1 or 4 connections that stay open; ser
 repeat starts ours and the Go server anew, one after the other, so that noise hits both: the first request is timed
 alone, then as many as fit into --seconds. Times are milliseconds from the first byte sent to the last one received; the
 table has the median of the repeats' medians and the worst of their p99. The ratio is the Go server's median to ours;
-CPU is the CPU time of a request in the server, on both CPUs, which other programs on the machine hardly change.
+CPU is the CPU time of a request in the server, on both CPUs, which others on the machine change less than the clock.
 --requests mixed ones to one server each show whether its memory grows; 0 leaves that out.
 
 Ours runs a plugin with a filter and a score (extender/fleet.py); with names only it watches an API server of its own
@@ -100,7 +100,8 @@ def print_tables(bench: runs.Bench, options: argparse.Namespace) -> None:
     endured: list[Endurance] = []
     if options.requests:
         endured = [runs.endure(bench, form, options.sizes, options.requests) for form in options.forms]
-    print("", *table.header(table.MEMORY), *table.memory_lines(results, endured), sep="\n")
+    if lines := list(table.memory_lines(results, endured)):
+        print("", *table.header(table.MEMORY), *lines, sep="\n")
     load_after = os.getloadavg()
     print(f"\nload average at the end: {' '.join(f'{value:.2f}' for value in load_after)}")
     if options.json:

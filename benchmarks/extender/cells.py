@@ -70,7 +70,7 @@ class Figures:
 
     @property
     def cpu_each(self) -> float:
-        """The median of the CPU time of a request; others on the machine hardly move it."""
+        """The median of the CPU time of a request; others on the machine move it less than the clock."""
         return statistics.median(self.cpu)
 
     @property

@@ -15,6 +15,8 @@ from pathlib import Path
 FLEET = f"{Path(__file__).with_name('fleet.py')}:Fleet"
 API_SERVER = Path(__file__).with_name("api_server.py")
 READY_SECONDS = 60
+PATIENT = ["--http-timeout", "60s"]
+"""On a busy machine large requests may take longer than the usual deadline, and the Go server has none."""
 KUBECONFIG = """\
 apiVersion: v1
 kind: Config
@@ -78,7 +80,7 @@ def kubesched(folder: Path, kubeconfig: Path | None = None, profile: Path | None
     watching = ["--kubeconfig", str(kubeconfig)] if kubeconfig else []
     port = _free_port()
     command = [sys.executable, *profiling, "-m", "kubesched", "extender", "--plugin", FLEET, "--port", str(port)]
-    with _run([*command, *watching], port, folder / "kubesched.log", "/readyz") as server:
+    with _run([*command, *PATIENT, *watching], port, folder / "kubesched.log", "/readyz") as server:
         yield server
 
 

@@ -22,7 +22,7 @@ COLUMNS = (
     ("Go's first", 10),
     ("requests", 15),
 )
-MEMORY = (("memory", -42), ("kubesched", 11), ("Go", 7), ("target", 6), ("met", -3))
+MEMORY = (("memory", -47), ("kubesched", 11), ("Go", 7), ("target", 7), ("met", -3))
 """Title and width of each column; text is left-justified where the width is negative."""
 
 Columns = Sequence[tuple[str, int]]
