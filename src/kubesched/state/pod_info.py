@@ -21,7 +21,7 @@ __all__ = ["Identity", "NodeChoice", "Part", "Parts", "PodInfo", "Port", "host_p
 
 Port = tuple[str, str, int]  # ip, protocol, port
 _MAX_PARTS: Final = 250_000
-_MAX_TEMPLATES: Final = 50_000
+_MAX_TEMPLATES: Final = 4096  # some 5 KB each; pods that a watch or a request brings share none
 
 _sorted_json: Final[Callable[[Any], bytes]] = msgspec.json.Encoder(order="sorted").encode
 
