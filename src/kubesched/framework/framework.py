@@ -189,7 +189,7 @@ class Framework:
         """Ask every Filter plugin that did not skip about every row.
 
         Args:
-            is_whole: whether the table is the whole snapshot, so that kept columns serve.
+            is_whole: whether the table is the whole snapshot, or much of it, so that kept columns serve.
         """
         rejections: list[Rejections] = []
         skip = state.skip_filter
@@ -205,7 +205,8 @@ class Framework:
                     column = self.cache.verdicts(rule, state, pod)
                     if column.n_rejected and column.status is not None:
                         kept = Verdicts(nodes.take(column.values), column.status)
-                        rejections.append(Rejections(rule.name, kept))
+                        if nodes.rows is None or np.count_nonzero(kept.values):
+                            rejections.append(Rejections(rule.name, kept))
                     continue
                 if rule.depends_on is DependsOn.ANYTHING or rule.is_lifted:
                     survivors = _survivors(nodes, rejections)
@@ -314,6 +315,8 @@ class Framework:
     def run_score(self, state: CycleState, pod: Pod, result: FilterResult, *, is_whole: bool) -> Scores:
         """Score every feasible node of a filter result.
 
+        Args:
+            is_whole: as for run_filter.
         Raises:
             PluginFault: a plugin failed; its status ends the cycle.
         """

@@ -68,7 +68,7 @@ def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, helped
         verdicts.kept = _narrow(verdicts, names, before.node_names, before.narrowed_by)
         names = [names[i] for i in verdicts.kept]
         table = table.select(np.array(verdicts.kept, dtype=np.intp))
-    result = framework.run_filter(state, state.pod.pod, table, is_whole=False)
+    result = framework.run_filter(state, state.pod.pod, table, is_whole=nodes.are_many)
     if not result.all_fit:
         passed = _sort_out(verdicts, result, names, helped)
         verdicts.kept = passed if verdicts.kept is None else [verdicts.kept[i] for i in passed]

@@ -49,6 +49,11 @@ class RequestedNodes(msgspec.Struct, frozen=True):
     whole_list: bytes | None = None
 
     @property
+    def are_many(self) -> bool:
+        """Whether it is worth while to keep what plugins say of all nodes, instead of asking about these."""
+        return 4 * len(self.names) >= self.table.columns.n_nodes
+
+    @property
     def n(self) -> int:
         """How many nodes the request shows."""
         return len(self.names) + len(self.unknown)

@@ -118,7 +118,7 @@ class Verbs:
             return [0] * len(nodes.names)
         if not before.status.is_success:
             raise PluginFault(before.status)
-        scores = framework.run_score(state, state.pod.pod, FilterResult(nodes.table, []), is_whole=False)
+        scores = framework.run_score(state, state.pod.pod, FilterResult(nodes.table, []), is_whole=nodes.are_many)
         return extender_scores(scores.total, self.weight)
 
     def preempt(self, body: Body, checkpoint: Checkpoint) -> Answer:
