@@ -5,6 +5,7 @@ becomes of that pod and of the others.
 """
 
 import asyncio
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -49,6 +50,10 @@ class Log:
 
 def raises() -> Any:
     raise RuntimeError(BOOM)
+
+
+def exits() -> Any:
+    sys.exit(0)
 
 
 def answers(value: Any) -> Answer:
@@ -107,13 +112,25 @@ FAULTS = [
     ("filter", answers(None), "filter must return Status.SUCCESS or a rejection; found None"),
     ("filter", answers(Status.error(BOOM)), 'running "Faulty" filter plugin: boom'),
     ("filter", answers(Status.SKIP), "filter must return Status.SUCCESS or a rejection; found"),
-    ("filter", answers(Status(Code.UNSCHEDULABLE, ["a list"])), "unhashable type"),
+    ("filter", exits, 'running "Faulty" filter plugin: SystemExit: 0'),
+    (
+        "filter",
+        lambda: Status(Code.UNSCHEDULABLE, ["a list"]),
+        "the reasons of a Status must be a tuple of texts; found",
+    ),
+    (
+        "filter",
+        lambda: Status(Code.UNSCHEDULABLE, None),
+        "the reasons of a Status must be a tuple of texts; found None",
+    ),
     ("pre_score", raises, 'running PreScore plugin "Faulty": boom'),
     ("pre_score", answers(None), f'running PreScore plugin "Faulty": {NO_STATUS} None'),
     ("pre_score", answers(Status.unschedulable(BOOM)), 'running PreScore plugin "Faulty": boom'),
     ("reserve", raises, 'running Reserve plugin "Faulty": boom'),
     ("reserve", answers(None), f'running Reserve plugin "Faulty": {NO_STATUS} None'),
     ("reserve", answers(Status.SKIP), 'running Reserve plugin "Faulty": returned Skip, which has no meaning here'),
+    ("reserve", lambda: Status("no"), "the code of a Status must be a Code, such as Code.UNSCHEDULABLE; found 'no'"),
+    ("permit", exits, 'running Permit plugin "Faulty": SystemExit: 0'),
     ("permit", raises, 'running Permit plugin "Faulty": boom'),
     ("permit", answers(None), f'running Permit plugin "Faulty": {NO_STATUS} None'),
     ("permit", answers(Wait("soon")), f'running Permit plugin "Faulty": {NO_STATUS} Wait('),
@@ -414,10 +431,15 @@ async def raises_late() -> Status:
     raise RuntimeError(BOOM)
 
 
+async def exits_late() -> Status:
+    sys.exit(0)
+
+
 @pytest.mark.parametrize(
     ("hook", "fault", "message"),
     [
         ("pre_bind", raises_late, 'running PreBind plugin "Faulty": boom'),
+        ("pre_bind", exits_late, 'running PreBind plugin "Faulty": SystemExit: 0'),
         (
             "pre_bind",
             awaits_something_foreign,

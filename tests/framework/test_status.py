@@ -30,3 +30,16 @@ def test_a_status_keeps_the_plugin_that_it_has() -> None:
     status = Status.unschedulable("no").by("A")
     assert (status.plugin, status.by("B").plugin) == ("A", "A")
     assert status == Status(Code.UNSCHEDULABLE, ("no",), "A")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((Code.UNSCHEDULABLE, None), "must be a tuple of texts; found None"),
+        ((Code.UNSCHEDULABLE, "why"), "must be a tuple of texts; found 'why'"),
+        (("Unschedulable", ("why",)), "must be a Code, such as Code.UNSCHEDULABLE; found 'Unschedulable'"),
+    ],
+)
+def test_what_is_no_status_cannot_be_made(given: tuple, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        Status(*given)

@@ -24,7 +24,7 @@ from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResul
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile, build_profiles
 from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
-from kubesched.framework.status import Code, PreFilterResult, Status, Wait
+from kubesched.framework.status import HOOK_FAULTS, Code, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
 from kubesched.framework.what_if import WhatIf
 
@@ -32,6 +32,7 @@ __all__ = [
     "CACHE_BYTES",
     "ENTRY_POINT_GROUP",
     "HOOKS",
+    "HOOK_FAULTS",
     "IN_TREE",
     "Action",
     "ActionDone",

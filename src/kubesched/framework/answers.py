@@ -6,7 +6,7 @@ Rule: kube-scheduler v1.36 framework runtime, whose messages these are.
 from typing import Any, Final, TypeGuard
 
 from kubesched.framework.plugin import Plugin, PostFilterResult
-from kubesched.framework.status import Code, Status
+from kubesched.framework.status import HOOK_FAULTS, Code, Status
 from kubesched.state import PodInfo
 
 __all__ = [
@@ -49,7 +49,7 @@ class Hook:
         """Call it; faults and nonsense become Error statuses."""
         try:
             answer = self.call(*arguments)
-        except Exception as error:
+        except HOOK_FAULTS as error:
             return fault(self.what, error)
         return checked(self.what, answer, may_skip=may_skip)
 
@@ -58,7 +58,7 @@ _PLAIN: Final = (RuntimeError, PluginFault)
 _MAX_SAID: Final = 200
 
 
-def fault(what: str, error: Exception) -> Status:
+def fault(what: str, error: BaseException) -> Status:
     """What a hook that raised comes to.
 
     Args:
@@ -67,7 +67,7 @@ def fault(what: str, error: Exception) -> Status:
     return Status(Code.ERROR, (f"{what}: {fault_text(error)}",))
 
 
-def fault_text(error: Exception) -> str:
+def fault_text(error: BaseException) -> str:
     """What an exception says; its type in front, unless it was raised to say just that (RuntimeError)."""
     said = str(error)
     if said and isinstance(error, _PLAIN):

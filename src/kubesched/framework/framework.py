@@ -19,7 +19,7 @@ from kubesched.framework.handle import Handle
 from kubesched.framework.lifting import lifted_filter, lifted_score
 from kubesched.framework.plugin import DependsOn, PostFilterResult
 from kubesched.framework.profile import Profile
-from kubesched.framework.status import Code, PreFilterResult, Status, Wait
+from kubesched.framework.status import HOOK_FAULTS, Code, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import Nodes, Rows
@@ -143,7 +143,7 @@ class Framework:
                 checkpoint()
             try:
                 answer: object = hook(state, pod, nodes)
-            except Exception as error:
+            except HOOK_FAULTS as error:
                 result.status = fault(f'running PreFilter plugin "{name}"', error).by(name)
                 return result
             if answer is Status.SUCCESS:
@@ -213,7 +213,7 @@ class Framework:
                     verdicts = self._filter_some(rule, state, pod, nodes, survivors)
                 else:
                     verdicts = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, nodes), len(nodes))
-            except Exception as error:
+            except HOOK_FAULTS as error:
                 verdicts = _fails_everywhere(nodes, rule.name, error)
             if np.count_nonzero(verdicts.values):
                 rejections.append(Rejections(rule.name, verdicts))
@@ -278,7 +278,7 @@ class Framework:
             if plugin.name not in state.skip_filter:
                 try:
                     (plugin.add_pods if added else plugin.remove_pods)(state, pod, changes)
-                except Exception as error:
+                except HOOK_FAULTS as error:
                     what = f'running {"AddPod" if added else "RemovePod"} on PreFilter plugin "{plugin.name}"'
                     raise PluginFault(fault(what, error).by(plugin.name)) from error
 
@@ -295,7 +295,7 @@ class Framework:
             what = f'running PostFilter plugin "{plugin.name}"'
             try:
                 answer: object = plugin.post_filter(state, pod, diagnosis)
-            except Exception as error:
+            except HOOK_FAULTS as error:
                 return None, fault(what, error).by(plugin.name)
             if not is_post_filter_answer(answer):
                 return None, nonsense(what, answer, _POST_FILTER).by(plugin.name)
@@ -349,7 +349,7 @@ class Framework:
                 checkpoint()
             try:
                 status = hook(state, pod, feasible)
-            except Exception as error:
+            except HOOK_FAULTS as error:
                 raise PluginFault(fault(f'running PreScore plugin "{name}"', error).by(name)) from error
             if status is Status.SUCCESS:
                 continue
@@ -393,7 +393,7 @@ class Framework:
                 scores = as_scores(plugin, plugin.normalize_score(state, pod, scores), len(feasible))
         except PluginFault:
             raise
-        except Exception as error:
+        except HOOK_FAULTS as error:
             text = f'running {what}: plugin "{rule.name}" failed with: {fault_text(error)}'
             raise PluginFault(Status(Code.ERROR, (text,), rule.name)) from error
         if rule.has_normalize or column is None or not column.in_range:
@@ -425,7 +425,7 @@ class Framework:
             if plugin.defines("unreserve"):
                 try:
                     plugin.unreserve(state, pod, node_name)
-                except Exception as error:
+                except HOOK_FAULTS as error:
                     self.handle.logger.warning("Unreserve plugin %s: %s", plugin.name, fault_text(error))
 
     def run_permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status, dict[str, float]]:
@@ -438,7 +438,7 @@ class Framework:
             what = f'running Permit plugin "{plugin.name}"'
             try:
                 answer: object = plugin.permit(state, pod, node_name)
-            except Exception as error:
+            except HOOK_FAULTS as error:
                 return fault(what, error).by(plugin.name), waits
             if isinstance(answer, Wait) and _is_duration(answer.seconds):
                 waits[plugin.name] = answer.seconds
@@ -458,7 +458,7 @@ def _survivors(nodes: Nodes, rejections: list[Rejections]) -> Rows | None:
     return np.flatnonzero(FilterResult(nodes, rejections).fits) if rejections else None
 
 
-def _fails_everywhere(nodes: Nodes, plugin: str, error: Exception) -> Verdicts:
+def _fails_everywhere(nodes: Nodes, plugin: str, error: BaseException) -> Verdicts:
     return Verdicts(np.ones(len(nodes), dtype=np.int16), [Status(Code.ERROR, (fault_text(error),), plugin)])
 
 

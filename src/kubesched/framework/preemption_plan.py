@@ -6,6 +6,7 @@ from kubesched.api import Pod
 from kubesched.framework.answers import PluginFault, fault, nonsense
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.plugin import Plugin
+from kubesched.framework.status import HOOK_FAULTS
 from kubesched.state import PodInfo
 
 __all__ = ["strike_nodes"]
@@ -32,7 +33,7 @@ def strike_nodes(plugins: Iterable[Plugin], state: CycleState, pod: Pod, plan: P
             kept = plugin.preempt(state, pod, plan)
             if isinstance(kept, Mapping):
                 plan = {name: victims for name, victims in plan.items() if kept.get(name)}
-        except Exception as error:  # a plugin may do anything
+        except HOOK_FAULTS as error:
             raise PluginFault(fault(what, error).by(plugin.name)) from error
         if not isinstance(kept, Mapping):
             raise PluginFault(nonsense(what, kept, "a mapping by node name").by(plugin.name))

@@ -20,6 +20,7 @@ from kubesched.framework.answers import in_one_line
 from kubesched.framework.expansion import expand_points, score_weights
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.registry import Registry
+from kubesched.framework.status import HOOK_FAULTS
 
 __all__ = ["Profile", "build_profiles"]
 
@@ -147,7 +148,7 @@ def _build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) 
         return plugin_class(args)
     except ConfigError as error:
         raise ConfigError(f'initializing plugin "{name}": {error}') from None
-    except Exception as error:  # a plugin may do anything
+    except HOOK_FAULTS as error:
         advice = f"the class {name} of {plugin_class.__module__} raised this when it was made"
         raise ConfigError(f'initializing plugin "{name}": {in_one_line(error)}\n  {advice}') from error
 

@@ -1,11 +1,14 @@
 """What a hook answers: a code, the reasons in the words that a user sees, and which plugin said so."""
 
 import enum
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
 
-__all__ = ["Code", "PreFilterResult", "Status", "Wait"]
+__all__ = ["HOOK_FAULTS", "Code", "PreFilterResult", "Status", "Wait"]
+
+HOOK_FAULTS: Final = (Exception, SystemExit)
+"""What a plugin that fails may raise. One that asks for the end of the process has failed; Ctrl-C has not."""
 
 
 class Code(enum.Enum):
@@ -43,6 +46,19 @@ class Status(msgspec.Struct, frozen=True):
 
     SUCCESS: ClassVar["Status"]
     SKIP: ClassVar["Status"]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no status where it is made, in the plugin.
+
+        Raises:
+            TypeError: the code is no Code, or the reasons are no tuple.
+        """
+        code: object = self.code
+        reasons: object = self.reasons
+        if not isinstance(code, Code):
+            raise TypeError(f"the code of a Status must be a Code, such as Code.UNSCHEDULABLE; found {code!r:.80}")
+        if not isinstance(reasons, tuple):
+            raise TypeError(f"the reasons of a Status must be a tuple of texts; found {reasons!r:.80}")
 
     @classmethod
     def unschedulable(cls, *reasons: str) -> "Status":

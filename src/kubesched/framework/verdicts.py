@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.framework.status import Code, Status
+from kubesched.framework.status import HOOK_FAULTS, Code, Status
 from kubesched.state import Nodes, PodBatch, PodInfo
 
 __all__ = ["FilterResult", "PodChanges", "Rejections", "RowStatuses", "Verdicts"]
@@ -200,7 +200,7 @@ def _in_words(rejection: Rejections, verdict: int) -> Status:
     """What a verdict means. A plugin that cannot say it has failed."""
     try:
         status = rejection.verdicts.status(verdict).by(rejection.plugin)
-    except Exception as error:
+    except HOOK_FAULTS as error:
         status = Status(Code.ERROR, (f"{type(error).__name__}: {error}",), rejection.plugin)
     if status.code is not Code.ERROR or not rejection.plugin:
         return status

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from kubesched.api import Pod
 from kubesched.framework import (
+    HOOK_FAULTS,
     Code,
     CycleState,
     Framework,
@@ -94,7 +95,7 @@ async def _post_bind(framework: Framework, plugin: Plugin, state: CycleState, po
         answer = plugin.post_bind(state, pod, node_name)
         if inspect.isawaitable(answer):
             await answer
-    except Exception as error:
+    except HOOK_FAULTS as error:
         framework.handle.logger.warning("PostBind plugin %s: %s", plugin.name, error)
 
 
@@ -104,6 +105,6 @@ async def _call(hook: Hook, state: CycleState, pod: Pod, node_name: str, *, may_
         answer = hook.call(state, pod, node_name)
         if not isinstance(answer, Status) and inspect.isawaitable(answer):
             answer = await answer
-    except Exception as error:
+    except HOOK_FAULTS as error:
         return fault(hook.what, error)
     return checked(hook.what, answer, may_skip=may_skip)

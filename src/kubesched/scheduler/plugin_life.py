@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from typing import Any
 
 from kubesched.errors import PluginError
-from kubesched.framework import Framework, Plugin, in_one_line
+from kubesched.framework import HOOK_FAULTS, Framework, Plugin, in_one_line
 
 __all__ = ["Run", "start_plugins", "start_plugins_in_loop", "stop_plugins", "stop_plugins_in_loop"]
 
@@ -46,7 +46,7 @@ def _starts(frameworks: Iterable[Framework]) -> Iterator[Coroutine[Any, Any, Non
     for framework, plugin in _plugins(frameworks, "start"):
         try:
             answer = plugin.start(framework.handle)
-        except Exception as error:
+        except HOOK_FAULTS as error:
             raise _not_started(plugin, error) from error
         if inspect.isawaitable(answer):
             yield _started(plugin, answer)
@@ -55,11 +55,11 @@ def _starts(frameworks: Iterable[Framework]) -> Iterator[Coroutine[Any, Any, Non
 async def _started(plugin: Plugin, answer: Awaitable[object]) -> None:
     try:
         await answer
-    except Exception as error:
+    except HOOK_FAULTS as error:
         raise _not_started(plugin, error) from error
 
 
-def _not_started(plugin: Plugin, error: Exception) -> PluginError:
+def _not_started(plugin: Plugin, error: BaseException) -> PluginError:
     text = f'starting plugin "{plugin.name}": {in_one_line(error)}'
     return PluginError(text, plugin=plugin.name, extension_point="start")
 
@@ -68,7 +68,7 @@ def _stops(frameworks: Iterable[Framework]) -> Iterator[Coroutine[Any, Any, None
     for framework, plugin in _plugins(frameworks, "stop"):
         try:
             answer = plugin.stop()
-        except Exception as error:  # a plugin may do anything
+        except HOOK_FAULTS as error:
             _not_stopped(framework, plugin, error)
             continue
         if inspect.isawaitable(answer):
@@ -78,11 +78,11 @@ def _stops(frameworks: Iterable[Framework]) -> Iterator[Coroutine[Any, Any, None
 async def _stopped(framework: Framework, plugin: Plugin, answer: Awaitable[object]) -> None:
     try:
         await answer
-    except Exception as error:
+    except HOOK_FAULTS as error:
         _not_stopped(framework, plugin, error)
 
 
-def _not_stopped(framework: Framework, plugin: Plugin, error: Exception) -> None:
+def _not_stopped(framework: Framework, plugin: Plugin, error: BaseException) -> None:
     framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, in_one_line(error))
 
 

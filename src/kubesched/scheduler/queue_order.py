@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from kubesched.framework import Framework, Plugin, Status, fault
+from kubesched.framework import HOOK_FAULTS, Framework, Plugin, Status, fault
 from kubesched.queue import QueuedPodInfo
 
 __all__ = ["QueueOrder"]
@@ -42,7 +42,7 @@ class QueueOrder:
             key = self._hook(queued)
             if not isinstance(key, tuple):
                 raise TypeError(f"sort_key must return a tuple; found {key!r:.80}")
-        except Exception as error:
+        except HOOK_FAULTS as error:
             self._blame(queued, error)
             return _FOREMOST
         if self._example is None:
@@ -58,12 +58,12 @@ class QueueOrder:
         """The plugin's answer; false where it has none."""
         try:
             return self._asked(a, b)
-        except Exception as error:
+        except HOOK_FAULTS as error:
             self._handle.logger.warning("QueueSort plugin %s: %s: %s", self._name, type(error).__name__, error)
         for queued in (a, b):
             try:
                 self._asked(queued, queued)
-            except Exception as error:
+            except HOOK_FAULTS as error:
                 self._blame(queued, error)
         return False
 
@@ -73,7 +73,7 @@ class QueueOrder:
             raise TypeError(f"less must return a bool; found {answer!r:.80}")
         return bool(answer)
 
-    def _blame(self, queued: QueuedPodInfo, error: Exception) -> None:
+    def _blame(self, queued: QueuedPodInfo, error: BaseException) -> None:
         self._faults[queued.pod.uid] = fault(f'running QueueSort plugin "{self._name}"', error).by(self._name)
 
 
@@ -114,6 +114,6 @@ def _are_comparable(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
     try:
         for a, b in zip(mine, theirs, strict=False):
             bool(a < b)
-    except Exception:
+    except HOOK_FAULTS:
         return False
     return True

@@ -4,7 +4,7 @@ from typing import Any
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.errors import PluginError
-from kubesched.framework import EventRegistration, Framework, HintFunction, Plugin, QueueingHint
+from kubesched.framework import HOOK_FAULTS, EventRegistration, Framework, HintFunction, Plugin, QueueingHint
 
 __all__ = ["registrations"]
 
@@ -32,7 +32,7 @@ def _events_of(plugin: Plugin) -> list[EventRegistration]:
         for entry in entries:
             if not isinstance(entry, EventRegistration):
                 raise TypeError(f"it must return a list of EventRegistration; found {entry!r:.80} in it")
-    except Exception as error:
+    except HOOK_FAULTS as error:
         text = f'events_to_register of plugin "{plugin.name}": {type(error).__name__}: {error}'
         raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
     return entries
@@ -48,7 +48,7 @@ def _guarded(framework: Framework, plugin: Plugin, hint: HintFunction | None) ->
             answer: object = hint(pod, old, new)
             if not isinstance(answer, QueueingHint):
                 raise TypeError(f"a hint must return a QueueingHint; found {answer!r:.80}")
-        except Exception as error:
+        except HOOK_FAULTS as error:
             text = f"queueing hint of plugin {plugin.name}: {type(error).__name__}: {error}"
             framework.handle.logger.warning("%s", text)
             raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error

@@ -15,7 +15,7 @@ from typing import Any, Final
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
-from kubesched.framework import Action, Decision, Framework
+from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework
 from kubesched.scheduler import (
     BindingCycle,
     PermitRequest,
@@ -178,7 +178,7 @@ class Simulator:
 
     # --- binding cycles ---
 
-    def _drive(self, binding: BindingCycle, answer: Any, error: Exception | None = None) -> None:
+    def _drive(self, binding: BindingCycle, answer: Any, error: BaseException | None = None) -> None:
         """Run a binding cycle until it ends or has to wait.
 
         Args:
@@ -197,7 +197,7 @@ class Simulator:
                 self._note(decision)
                 self._give_up_if_hopeless(decision)
 
-    def _answer(self, request: object) -> tuple[Any, Exception | None]:
+    def _answer(self, request: object) -> tuple[Any, BaseException | None]:
         """The answer to a request of a binding cycle, _LATER where there is none yet; or what is wrong with it."""
         try:
             if isinstance(request, Action):
@@ -207,7 +207,7 @@ class Simulator:
             if isinstance(request, PermitRequest):
                 status = self.scheduler.waiting_pods[request.uid].status
                 return (_LATER if status is None else status), None
-        except Exception as error:  # a plugin's condition or action may do anything
+        except HOOK_FAULTS as error:  # a plugin's condition or action may do anything
             return None, error
         return None, TypeError(f"a hook can await what the handle offers, nothing else; found {request!r:.80}")
 
