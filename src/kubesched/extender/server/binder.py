@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Pod
-from kubesched.errors import ExtenderError
+from kubesched.errors import ClusterError, ExtenderError, StateError
 from kubesched.extender.server.answer import Answer
-from kubesched.extender.wire import BindingArgs, binding_answer, parse_binding_args
+from kubesched.extender.wire import BindingArgs, binding_answer, parse_binding_args, utf8_text
 from kubesched.framework import (
     Action,
     ActionDone,
@@ -46,6 +46,7 @@ UNCONFIRMED_SECONDS: Final = 10 * 60.0
 """After this long, a pod that was bound but never seen as such is no longer counted on its node."""
 
 _LOOK_SECONDS: Final = 0.02  # how often a wait looks at its condition
+_GOODBYE_SECONDS: Final = 1.0  # for a binding that is broken off to give back what it took
 
 
 class _Binding(msgspec.Struct):
@@ -53,11 +54,13 @@ class _Binding(msgspec.Struct):
 
     Attributes:
         is_written: whether the Binding may have reached the API server.
+        n_calls: how many calls wait for its outcome.
     """
 
     node_name: str
     task: asyncio.Task[Status] | None = None
     is_written: bool = False
+    n_calls: int = 0
 
 
 class Binder:
@@ -79,7 +82,8 @@ class Binder:
         """Bind for these profiles.
 
         Args:
-            find_pod: namespace, name -> the pod as the API server has it now; asked when the watch has not shown it.
+            find_pod: namespace, name -> the pod as the API server has it now; asked when the watch has not shown it. A
+                ClusterError is the call's answer.
             create_binding: writes the Binding; gives what went wrong, empty for success; idempotent.
         """
         self.waiting_pods: dict[str, WaitingPod] = {}
@@ -103,15 +107,15 @@ class Binder:
             answer.pod = f"{args.pod_namespace}/{args.pod_name}"
             async with asyncio.timeout(seconds):
                 status = await self._bind(args)
-            answer.error, answer.plugin = status.message if not status.is_success else "", status.plugin
+            answer.error, answer.plugin = _error_of(status), status.plugin
         except TimeoutError:
             answer.is_late = True
             answer.error = (
                 f"binding {answer.pod}: no outcome after {seconds:g}s; if the API server has taken the Binding, the "
                 "pod is bound all the same"
             )
-        except ExtenderError as error:
-            answer.error = str(error)
+        except (ClusterError, ExtenderError) as error:
+            answer.error = utf8_text(str(error))
         answer.n_kept = int(not answer.error)
         answer.pieces = [binding_answer(answer.error)]
         return answer
@@ -127,15 +131,26 @@ class Binder:
         if binding is None:
             binding = self._under_way[pod.uid] = _Binding(args.node)
             binding.task = asyncio.create_task(self._carry_out(pod, binding), name=f"bind {pod.key}")
+            binding.task.add_done_callback(lambda _: self._under_way.pop(pod.uid))
         elif binding.node_name != args.node:
             return Status.error(f"pod {pod.key} is being bound to node {binding.node_name}, not to {args.node}")
-        assert binding.task is not None
+        return await self._outcome(binding, pod)
+
+    @staticmethod
+    async def _outcome(binding: _Binding, pod: Pod) -> Status:
+        """Wait for a binding; the last call that gives up waiting ends it, unless it may be written."""
+        task = binding.task
+        assert task is not None
+        binding.n_calls += 1
         try:
-            return await asyncio.shield(binding.task)
-        except asyncio.CancelledError:
-            if not binding.is_written:
-                binding.task.cancel()
-            raise
+            await asyncio.wait((task,))
+        finally:
+            binding.n_calls -= 1
+            if not binding.n_calls and not binding.is_written:
+                task.cancel()
+        if task.cancelled():
+            return Status.error(f"binding pod {pod.key} was broken off: an earlier call ran out of time")
+        return task.result()
 
     async def _current(self, args: BindingArgs) -> Pod:
         """The pod that the call means.
@@ -167,10 +182,12 @@ class Binder:
                 return status
             placed = self._state.assume(state.pod, binding.node_name)
             return await self._reserve_and_bind(framework, state, placed, binding)
-        except SystemExit as error:  # a task that raises it ends the process
+        except StateError as error:  # the watch has shown it on a node in this very moment
+            return Status.error(str(error))
+        except (Exception, asyncio.CancelledError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin's: Ctrl-C does not come as an exception here
             return Status.error(f"a plugin raised {in_one_line(error)}")
-        finally:
-            del self._under_way[pod.uid]
 
     def _pre_filter(self, framework: Framework, state: CycleState, node_name: str) -> Status:
         row = self._state.columns.row_of.get(node_name)
@@ -180,37 +197,42 @@ class Binder:
         position = nodes.position_of(node_name)
         assert position is not None
         table = nodes.select(np.array([position], dtype=np.intp))
-        return framework.run_pre_filter(state, state.pod.pod, table).status
+        before = framework.run_pre_filter(state, state.pod.pod, table)
+        if before.status.is_success and before.node_names is not None and node_name not in before.node_names:
+            by = before.narrowed_by
+            return Status.unresolvable(f"node {node_name} is none of those that {' and '.join(by)} chose").by(by[-1])
+        return before.status
 
     async def _reserve_and_bind(
         self, framework: Framework, state: CycleState, placed: PodInfo, binding: _Binding
     ) -> Status:
-        pod, node_name = placed.pod, binding.node_name
-        status = Status.error("the call ran out of time")
+        """Give back what was taken, unless the pod is bound, or may be: then the watch will tell."""
+        pod, is_bound = placed.pod, False
         try:
-            status = framework.run_reserve(state, pod, node_name)
-            waits: dict[str, float] = {}
-            if status.is_success:
-                status, waits = framework.run_permit(state, pod, node_name)
-            if waits and status.is_success:
-                self.waiting_pods[pod.uid] = WaitingPod(pod, waits, self._clock.monotonic())
-            if status.is_success:
-                status = Status.error("the call ran out of time")
-                status = await self._run_cycle(framework, state, pod, binding, is_waiting=bool(waits))
+            status = await self._run_cycle(framework, state, pod, binding)
+            is_bound = status.is_success
+            return status
+        except BaseException:
+            is_bound = binding.is_written
+            raise
         finally:
             self.waiting_pods.pop(pod.uid, None)
-            if status.is_success:
+            if is_bound:
                 self._assumed_at[pod.uid] = (self._clock.monotonic(), pod)
             else:
-                self._undo(framework, state, pod, node_name)
-        return status
+                self._undo(framework, state, pod, binding.node_name)
 
-    async def _run_cycle(
-        self, framework: Framework, state: CycleState, pod: Pod, binding: _Binding, *, is_waiting: bool
-    ) -> Status:
-        cycle = run_binding_cycle(
-            framework, state, pod, binding.node_name, is_waiting=is_waiting, on_permitted=lambda: None
-        )
+    async def _run_cycle(self, framework: Framework, state: CycleState, pod: Pod, binding: _Binding) -> Status:
+        node_name = binding.node_name
+        status = framework.run_reserve(state, pod, node_name)
+        if not status.is_success:
+            return status
+        status, waits = framework.run_permit(state, pod, node_name)
+        if not status.is_success:
+            return status
+        if waits:
+            self.waiting_pods[pod.uid] = WaitingPod(pod, waits, self._clock.monotonic())
+        cycle = run_binding_cycle(framework, state, pod, node_name, is_waiting=bool(waits), on_permitted=lambda: None)
         return await drive(cycle, lambda request: self._answer(request, binding))
 
     async def _answer(self, request: Request, binding: _Binding) -> Any:
@@ -267,8 +289,20 @@ class Binder:
         """Pods that are bound but not yet seen as such: key, node."""
         return [(pod.key, pod.node_name) for _, pod in self._assumed_at.values() if self._state.is_assumed(pod)]
 
-    async def finish(self) -> None:
-        """Wait until every binding under way has ended."""
-        while self._under_way:
-            tasks = [binding.task for binding in self._under_way.values() if binding.task is not None]
-            await asyncio.gather(*tasks, return_exceptions=True)
+    async def finish(self, seconds: float) -> None:
+        """Wait until every binding under way has ended; what has not after some seconds is broken off."""
+        tasks = [binding.task for binding in self._under_way.values() if binding.task is not None]
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=seconds)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=_GOODBYE_SECONDS)
+
+
+def _error_of(status: Status) -> str:
+    """What a bind answer says of a failure, which is never nothing: an empty Error stands for success."""
+    if status.is_success:
+        return ""
+    return utf8_text(status.message) or f"plugin {status.plugin} answered {status.code.value} without a reason"

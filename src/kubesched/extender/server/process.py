@@ -116,7 +116,7 @@ async def run_extender(
         finally:
             await server.drain()
             if extender.binder is not None:
-                await extender.binder.finish()
+                await extender.binder.finish(options.server.drain_seconds)
             await stop_plugins_in_loop(extender.frameworks.values())
 
 
