@@ -1,9 +1,12 @@
 """What the plugins of an extender read of the cluster, and whether requests alone can give it to them."""
 
+import inspect
+import sys
 from collections.abc import Iterable
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Final
 
+from kubesched.api import KINDS
 from kubesched.errors import InputError
 from kubesched.framework import HOOKS, DependsOn, Plugin, Profile
 
@@ -11,12 +14,30 @@ __all__ = ["check_needs_no_watch", "watched_kinds"]
 
 _POD_NAMES: Final = frozenset(("n_pods", "non_zero_requested", "pods", "port_used", "requested"))
 """Attributes of nodes and tables that are made of the pods there."""
+_ASKS_FOR_PODS: Final = {"handle", "'Pod'"}
+"""What code names that asks the handle for pods."""
 
 
 def watched_kinds(profiles: Iterable[Profile]) -> tuple[str, ...]:
-    """The kinds to watch: nodes and pods, and whatever the plugins say that they read."""
-    read = dict.fromkeys(kind for profile in profiles for plugin in profile.plugins for kind in plugin.reads)
-    return tuple(dict.fromkeys(("Node", "Pod", *read)))
+    """The kinds to watch: nodes and pods, and whatever the plugins say that they read.
+
+    Raises:
+        InputError: a plugin reads a kind that nobody can watch for it.
+    """
+    kinds = dict.fromkeys(("Node", "Pod"))
+    for profile in profiles:
+        for plugin in profile.plugins:
+            _check_reads(plugin)
+            kinds |= dict.fromkeys(plugin.reads)
+    return tuple(kinds)
+
+
+def _check_reads(plugin: Plugin) -> None:
+    reads: object = plugin.reads
+    if not isinstance(reads, tuple | list) or not KINDS.keys() >= set(reads):
+        raise InputError(
+            f"plugin {plugin.name}: reads is {reads!r:.80}; allowed is a tuple of {', '.join(sorted(KINDS))}"
+        )
 
 
 def check_needs_no_watch(profiles: Iterable[Profile]) -> None:
@@ -42,19 +63,37 @@ def _reads_beyond_nodes(plugin: Plugin) -> str:
         return f"the pods on nodes (depends_on is {plugin.depends_on})"
     for hooks in HOOKS.values():
         for hook in hooks:
-            if plugin.defines(hook) and (names := _attributes_in(type(plugin), hook) & _POD_NAMES):
+            if not plugin.defines(hook):
+                continue
+            named = _names_in(type(plugin), hook)
+            if names := named & _POD_NAMES:
                 return f"the pods on nodes ({hook} uses {', '.join(sorted(names))})"
+            if named >= _ASKS_FOR_PODS:
+                return f"pods ({hook} asks its handle for them)"
     return ""
 
 
-def _attributes_in(plugin_class: type[Plugin], hook: str) -> set[str]:
-    """The attributes that the code of a hook names, with those of functions inside it."""
-    code = getattr(getattr(plugin_class, hook), "__code__", None)
+def _names_in(plugin_class: type[Plugin], hook: str) -> set[str]:
+    """What the code of a hook names, and that of functions beside it that it calls: attributes, and texts in quotes."""
     found: set[str] = set()
-    pending = [code]
+    pending: list[object] = [_function(plugin_class, hook)]
     while pending:
-        one = pending.pop()
-        if isinstance(one, CodeType):
-            found.update(one.co_names)
-            pending.extend(constant for constant in one.co_consts if isinstance(constant, CodeType))
+        code = getattr(pending[-1], "__code__", pending.pop())
+        if isinstance(code, CodeType):
+            new = set(code.co_names) - found
+            found |= new
+            found.update(repr(constant) for constant in code.co_consts if isinstance(constant, str))
+            pending.extend(constant for constant in code.co_consts if isinstance(constant, CodeType))
+            pending.extend(_function(plugin_class, name) for name in new)
     return found
+
+
+def _function(plugin_class: type[Plugin], name: str) -> object:
+    """The method that a plugin's code means by a name, or the function in the plugin's own modules; else None."""
+    modules = {one.__module__ for one in plugin_class.__mro__} - {Plugin.__module__, object.__module__}
+    for place in (plugin_class, *(sys.modules.get(module) for module in modules)):
+        found = inspect.getattr_static(place, name, None)
+        found = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+        if isinstance(found, FunctionType) and found.__module__ in modules:
+            return inspect.unwrap(found)
+    return None

@@ -1,0 +1,125 @@
+"""What plugins read: the kinds to watch for them, and a refusal where requests alone cannot give it."""
+
+import functools
+
+import pytest
+
+from kubesched.errors import InputError
+from kubesched.extender.server.watched_kinds import check_needs_no_watch, watched_kinds
+from kubesched.framework import DependsOn, Plugin, Status
+from kubesched.plugins import IN_TREE_PLUGINS
+from kubesched.testing import minimal_profile
+
+
+def n_free(node) -> int:
+    return node.allocatable["pods"] - node.n_pods
+
+
+def logged(hook):
+    @functools.wraps(hook)
+    def wrapper(*given):
+        return hook(*given)
+
+    return wrapper
+
+
+class Labels(Plugin):
+    """Reads labels, and says words that mean pods elsewhere."""
+
+    def filter(self, state, pod, node):
+        """Nothing about pods."""
+        return Status.SUCCESS if node.labels.get("pods") else Status.unschedulable("Pod")
+
+
+class Directly(Plugin):
+    def filter(self, state, pod, node):
+        return Status.SUCCESS if not node.pods else Status.unschedulable("in use")
+
+
+class InComprehension(Plugin):
+    def score_nodes(self, state, pod, nodes):
+        return [sum(one) for one in (row.requested for row in nodes)]
+
+
+class ByMethod(Plugin):
+    def filter(self, state, pod, node):
+        return self._judged(node)
+
+    def _judged(self, node):
+        return self._judged(node) if self.free else Status.SUCCESS
+
+    @property
+    def free(self):
+        return self.handle.snapshot().nodes.n_pods
+
+
+class ByFunction(Plugin):
+    def score(self, state, pod, node):
+        return n_free(node)
+
+
+class Decorated(Plugin):
+    @logged
+    def score(self, state, pod, node):
+        return node.n_pods
+
+
+class Inherited(Directly):
+    pass
+
+
+class ByHandle(Plugin):
+    def pre_filter(self, state, pod, nodes):
+        return Status.SUCCESS if any(self.handle.list("Pod")) else Status.SKIP
+
+
+class Declared(Labels):
+    reads = ("Node", "PersistentVolumeClaim", "StorageClass")
+
+
+class Columns(Plugin):
+    depends_on = DependsOn.CLUSTER
+
+    def filter_nodes(self, state, pod, nodes):
+        return [0]
+
+
+@pytest.mark.parametrize(
+    ("plugin_class", "what"),
+    [
+        (Directly, r"the pods on nodes \(filter uses pods\)"),
+        (InComprehension, r"the pods on nodes \(score_nodes uses requested\)"),
+        (ByMethod, r"the pods on nodes \(filter uses n_pods\)"),
+        (ByFunction, r"the pods on nodes \(score uses n_pods\)"),
+        (Decorated, r"the pods on nodes \(score uses n_pods\)"),
+        (Inherited, r"the pods on nodes \(filter uses pods\)"),
+        (ByHandle, r"pods \(pre_filter asks its handle for them\)"),
+        (Declared, "PersistentVolumeClaim and StorageClass"),
+        (Columns, r"the pods on nodes \(depends_on is DependsOn.CLUSTER\)"),
+    ],
+)
+def test_a_plugin_that_reads_more_than_nodes_is_refused_without_a_watch(plugin_class: type[Plugin], what: str):
+    with pytest.raises(InputError, match=rf"^plugin {plugin_class.__name__} reads {what}, which .* --kubeconfig"):
+        check_needs_no_watch([minimal_profile(Labels(), plugin_class())])
+
+
+def test_plugins_that_read_nodes_alone_need_no_watch():
+    check_needs_no_watch([minimal_profile(Labels())])
+
+
+def test_what_plugins_say_that_they_read_is_watched():
+    assert watched_kinds([minimal_profile(Labels())]) == ("Node", "Pod")
+    profiles = [minimal_profile(Labels()), minimal_profile(Declared()), minimal_profile(Declared())]
+    assert watched_kinds(profiles) == ("Node", "Pod", "PersistentVolumeClaim", "StorageClass")
+
+
+@pytest.mark.parametrize("reads", ["Node", ("Frob",), None])
+def test_what_nobody_can_watch_is_refused(reads: object):
+    plugin = type("Odd", (Labels,), {"reads": reads})()
+    with pytest.raises(InputError, match=r"^plugin Odd: reads is .*; allowed is a tuple of CSIDriver, .*StorageClass"):
+        watched_kinds([minimal_profile(plugin)])
+
+
+def test_every_plugin_in_the_tree_can_be_watched_for():
+    kinds = watched_kinds([minimal_profile(*(plugin_class() for plugin_class in IN_TREE_PLUGINS.values()))])
+    assert {"CSINode", "PodDisruptionBudget", "StorageClass"} < set(kinds)
