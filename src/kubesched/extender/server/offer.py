@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from kubesched.config import Duration
 from kubesched.extender.server.merged_scores import extender_weight
 from kubesched.framework import Profile
 
@@ -53,7 +54,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         if self.prioritize:
             lines.append(f"  weight: {self.weight}")
         lines.append(f"  nodeCacheCapable: {str(node_cache_capable).lower()}")
-        lines.append(f"  httpTimeout: {http_timeout:g}s")
+        lines.append(f"  httpTimeout: {Duration(http_timeout)!s}")
         if ignorable:
             lines.append("  ignorable: true")
         if tls is not None:
