@@ -54,10 +54,13 @@ async def settle(rounds: int = 20) -> None:
 
 
 class LoopClock:
-    """The clock of plugins: that of the story."""
+    """The clock of plugins: that of the loop that it is made on; where there is none, it stands still."""
 
-    def monotonic(self) -> float:
-        return now()
+    def __init__(self) -> None:
+        try:
+            self.monotonic = asyncio.get_running_loop().time
+        except RuntimeError:
+            self.monotonic = float
 
     def now(self) -> float:
-        return 1_700_000_000.0 + now()
+        return 1_700_000_000.0 + self.monotonic()

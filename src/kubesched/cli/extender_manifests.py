@@ -157,7 +157,7 @@ def manifests(
     from kubesched.setup import set_up
 
     with refuse_bad_input():
-        profiles = served_profiles(set_up(config, references, plugin_args, default_plugins=False))
+        profiles = served_profiles(set_up(config, references, plugin_args, default_plugins=False), offers_bind=bind)
         mounted = _Mounted()
         arguments = mounted.arguments(config, references, plugin_args)
         for file in plugin_files:
@@ -187,7 +187,7 @@ def manifests(
 
 
 def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]) -> tuple[str, ...]:
-    return (given,) if given else tuple(profile.scheduler_name for profile in profiles) or (name,)
+    return (given,) if given else tuple(profile.scheduler_name for profile in profiles if profile.plugins) or (name,)
 
 
 class _Mounted:

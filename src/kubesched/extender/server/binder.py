@@ -46,6 +46,7 @@ UNCONFIRMED_SECONDS: Final = 10 * 60.0
 """After this long, a pod that was bound but never seen as such is no longer counted on its node."""
 
 _LOOK_SECONDS: Final = 0.02  # how often a wait looks at its condition
+_FINISH_SECONDS: Final = 10.0  # for bindings that are written
 _GOODBYE_SECONDS: Final = 1.0  # for a binding that is broken off to give back what it took
 
 
@@ -289,7 +290,7 @@ class Binder:
         """Pods that are bound but not yet seen as such: key, node."""
         return [(pod.key, pod.node_name) for _, pod in self._assumed_at.values() if self._state.is_assumed(pod)]
 
-    async def finish(self, seconds: float) -> None:
+    async def finish(self, seconds: float = _FINISH_SECONDS) -> None:
         """Wait until every binding under way has ended; what has not after some seconds is broken off."""
         tasks = [binding.task for binding in self._under_way.values() if binding.task is not None]
         if not tasks:

@@ -4,7 +4,7 @@ Requests come in as bodies and leave as answers; what a watch says comes in as e
 recorded requests, and tests all drive this one class.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from random import Random
 
@@ -72,7 +72,7 @@ class Extender:
         Raises:
             InputError: no plugin is enabled, or one needs a watch or writes that are not there.
         """
-        profiles = served_profiles(setup)
+        profiles = served_profiles(setup, offers_bind=offers_bind)
         self.offer: Offer = find_offer(profiles, bind=offers_bind)
         self.kinds = watched_kinds(profiles)
         if not is_watched:
@@ -98,7 +98,7 @@ class Extender:
             )
 
         self.verbs = serve(self.frameworks)
-        self.singles = {name: serve(frameworks) for name, frameworks in self._by_plugin().items()}
+        self.singles = {name: serve(frameworks) for name, frameworks in self._by_plugin(profiles).items()}
         self.binder = None
         if self.offer.bind and writes is not None:
             self.binder = Binder(
@@ -120,40 +120,53 @@ class Extender:
             if event.kind == "Node" and event.type is not EventType.MODIFIED:
                 self.nodes.rows_changed()
 
-    def _by_plugin(self) -> dict[str, dict[str, Framework]]:
-        """For each plugin, the profiles that have it, with nothing else in them."""
-        found: dict[str, dict[str, Framework]] = {}
-        for name, framework in self.frameworks.items():
-            for plugin in framework.profile.plugins:
-                found.setdefault(plugin.name, {})[name] = _alone(plugin, framework)
-        return found
+    def _by_plugin(self, profiles: Iterable[Profile]) -> dict[str, dict[str, Framework]]:
+        """For each plugin, the profiles with nothing but it in them; nothing at all in those that do not have it."""
+        names = dict.fromkeys(plugin.name for profile in profiles for plugin in profile.plugins)
+        return {name: {key: _alone(name, framework) for key, framework in self.frameworks.items()} for name in names}
 
 
-def served_profiles(setup: Setup) -> list[Profile]:
-    """The profiles of a setup that have a plugin.
+def served_profiles(setup: Setup, *, offers_bind: bool = False) -> Sequence[Profile]:
+    """The profiles of a setup: with all plugins, some, or none, so that the pods of that one are left alone.
 
     Raises:
-        InputError: none has.
+        InputError: no plugin is enabled, or none where kube-scheduler asks an extender.
     """
-    profiles = [profile for profile in setup.profiles if profile.plugins]
-    if not profiles:
+    profiles = setup.profiles
+    names = dict.fromkeys(plugin.name for profile in profiles for plugin in profile.plugins)
+    if not names:
         raise InputError(
             "no plugin to serve: name one with --plugin FILE.py:Class, or enable some in the profile of --config; "
             "the default plugins run in kube-scheduler"
         )
+    if not find_offer(profiles, bind=offers_bind).verbs:
+        points = {point for profile in profiles for point, called in profile.points.items() if called}
+        raise InputError(
+            f"{' and '.join(names)} would never be called: kube-scheduler asks an extender to filter, score, preempt "
+            f"and bind, and found is only {' and '.join(sorted(points))}"
+        )
     return profiles
 
 
-def _alone(plugin: Plugin, framework: Framework) -> Framework:
+def _alone(name: str, framework: Framework) -> Framework:
     """A framework of one plugin, which keeps the handle that it has."""
     profile = framework.profile
-    points = {point: tuple(one for one in plugins if one is plugin) for point, plugins in profile.points.items()}
-    weights = {name: weight for name, weight in profile.weights.items() if name == plugin.name}
-    alone = Profile(profile.scheduler_name, profile.percentage_of_nodes_to_score, points, weights, (plugin,))
+
+    def only(plugins: Iterable[Plugin]) -> tuple[Plugin, ...]:
+        return tuple(plugin for plugin in plugins if plugin.name == name)
+
+    alone = Profile(
+        profile.scheduler_name,
+        profile.percentage_of_nodes_to_score,
+        {point: only(plugins) for point, plugins in profile.points.items()},
+        {key: weight for key, weight in profile.weights.items() if key == name},
+        only(profile.plugins),
+    )
     try:
         return Framework(alone, framework.cache, copy(framework.handle))
     finally:
-        plugin.handle = framework.handle
+        for plugin in alone.plugins:
+            plugin.handle = framework.handle
 
 
 def _with_binder(profile: Profile) -> Profile:
