@@ -18,6 +18,7 @@ def find_access(
     kubeconfig: str | Path | None = None,
     context: str = "",
     *,
+    in_cluster: bool = False,
     environ: Mapping[str, str] = os.environ,
     timing: Timing | None = None,
 ) -> Access:
@@ -26,10 +27,13 @@ def find_access(
     Args:
         kubeconfig: a file, None to look for one.
         context: one of its contexts, empty for the current one.
+        in_cluster: take the pod's own, whatever kubeconfigs there are.
     Raises:
         ConfigError: there is none, or what there is does not hold.
     """
     timing = timing or Timing()
+    if in_cluster:
+        return in_cluster_access(environ, timing)
     files = find_kubeconfigs(kubeconfig, environ)
     merged = load_kubeconfig(files, must_exist=bool(kubeconfig))
     if not merged.is_empty or kubeconfig or context:
