@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from kubesched.cli import main
 from tests.cli.bad_inputs.case import GOOD_FILES
 from tests.cli.bad_inputs.configurations import CHECKED, SHOWN, UNREADABLE, USED
+from tests.cli.bad_inputs.extender import REPLAYED, SERVED
 from tests.cli.bad_inputs.manifests import MANIFESTS
 from tests.cli.bad_inputs.plugins import ARGUMENTS, PLUGINS
 from tests.cli.bad_inputs.snapshots import FILES, OBJECTS
@@ -30,6 +31,8 @@ TABLES = {
     "shown": SHOWN,
     "used": USED,
     "usage": USAGE,
+    "served": SERVED,
+    "replayed": REPLAYED,
 }
 CASES = {f"{table}: {name}": case for table, cases in TABLES.items() for name, case in cases.items()}
 
@@ -89,7 +92,13 @@ def test_bad_input_is_told_in_one_message_with_its_place(name: str) -> None:
 
 def test_there_are_enough_of_them() -> None:
     assert len(CASES) >= 200
-    assert {case.arguments.split()[0] for case in CASES.values()} >= {"simulate", "explain", "config", "plugins"}
+    assert {case.arguments.split()[0] for case in CASES.values()} >= {
+        "simulate",
+        "explain",
+        "extender",
+        "config",
+        "plugins",
+    }
 
 
 @pytest.mark.parametrize(

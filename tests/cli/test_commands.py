@@ -9,7 +9,7 @@ from tests.cli.clusters import run
 
 def test_every_command_stands_in_the_help_in_its_order():
     text = run("--help").stdout
-    places = [text.index(f"\n  {name} ") for name in ("simulate", "explain", "config", "plugins")]
+    places = [text.index(f"\n  {name} ") for name in ("simulate", "explain", "extender", "config", "plugins")]
     assert places == sorted(places)
 
 

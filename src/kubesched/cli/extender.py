@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from click.core import ParameterSource
 
 from kubesched.cli.cluster import note
-from kubesched.cli.options import Seconds, setup_options
+from kubesched.cli.options import Seconds, beside_scheduler_options
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _MIB: Final = 2**20
 
 
 @click.group(invoke_without_command=True)
-@setup_options
+@beside_scheduler_options
 @click.option("--kubeconfig", metavar="FILE", help="Watch this cluster, for requests with node names, and for bind.")
 @click.option("--context", default="", metavar="NAME", help="Context of the kubeconfig.")
 @click.option("--in-cluster", is_flag=True, help="Watch the cluster that this pod runs in.")
@@ -96,7 +97,8 @@ def extender(
     """Serve plugins to a stock kube-scheduler, over the HTTP extender protocol.
 
     Of --config, a KubeSchedulerConfiguration, only what its profiles enable explicitly is used, and pluginConfig: the
-    default plugins run in kube-scheduler. Prints the `extenders:` stanza for kube-scheduler's own configuration.
+    default plugins run in kube-scheduler. A pod gets the profile of its schedulerName, else the first one. Prints the
+    `extenders:` stanza for kube-scheduler's own configuration.
 
     \b
     Examples:
@@ -109,6 +111,7 @@ def extender(
     which is much faster; docs/guides/extender.md says how much.
     """  # noqa: D301
     if ctx.invoked_subcommand is not None:
+        _refuse_options_before(ctx, ctx.invoked_subcommand)
         return
     from kubesched.extender.server import ExtenderOptions
     from kubesched.serving import ServerOptions
@@ -117,6 +120,8 @@ def extender(
         raise click.UsageError("--client-cn needs --client-ca-file, which vouches for the names")
     if in_cluster and kubeconfig:
         raise click.UsageError("--in-cluster and --kubeconfig exclude each other")
+    if in_cluster and context:
+        raise click.UsageError("--in-cluster and --context exclude each other: contexts are those of a kubeconfig")
     options = ExtenderOptions(
         server=ServerOptions(
             host=host,
@@ -130,6 +135,7 @@ def extender(
         is_watched=in_cluster or bool(kubeconfig) or bool(context),
         kubeconfig=kubeconfig or "",
         context=context,
+        in_cluster=in_cluster,
         http_timeout=http_timeout,
         allow_on_timeout=on_timeout == "allow",
         preemption_helps=preemption_helps,
@@ -137,6 +143,13 @@ def extender(
         record=record,
     )
     _serve(config, references, plugin_args, options, log_json=log_json)
+
+
+def _refuse_options_before(ctx: click.Context, subcommand: str) -> None:
+    """Options of the server say nothing to a subcommand; those that it has as well stand behind its name."""
+    for param in ctx.command.params:
+        if ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{param.opts[0]} stands before {subcommand}; options of {subcommand} come after it")
 
 
 def _tls(cert_file: str | None, key_file: str | None, client_ca_file: str | None) -> "TlsFiles | None":
@@ -165,8 +178,8 @@ def _serve(
 ) -> None:
     import asyncio
     import os
-    import signal
 
+    from kubesched.cli.signals import ending_on_signals
     from kubesched.extender.server import advice, run_extender
     from kubesched.serving import set_up_logging
     from kubesched.setup import set_up
@@ -191,14 +204,13 @@ def _serve(
             note(sentence)
         note(f"ready: {', '.join(served.offer.verbs)}")
 
-    async def serve() -> None:
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop.set)
-        await run_extender(setup, options, stop=stop, on_listening=on_listening, on_ready=on_ready)
+    async def serve() -> bool:
+        with ending_on_signals() as ending:
+            await run_extender(setup, options, stop=ending.stop, on_listening=on_listening, on_ready=on_ready)
+        return ending.is_interrupted
 
-    asyncio.run(serve())
+    if asyncio.run(serve()):
+        raise click.Abort
 
 
 def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") -> None:

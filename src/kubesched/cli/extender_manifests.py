@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
-from kubesched.cli.options import Seconds, setup_options
+from kubesched.cli.options import Seconds, beside_scheduler_options
 
 if TYPE_CHECKING:
     from kubesched.extender.server import ManifestOptions, Offer
@@ -35,7 +35,7 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
 
 @click.command()
 @click.option("--image", metavar="IMAGE", required=True, help="Image that has kubesched, and Python as python3.")
-@setup_options
+@beside_scheduler_options
 @click.option(
     "--plugin-file",
     "plugin_files",

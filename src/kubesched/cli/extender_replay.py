@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 
 from kubesched.cli.machine_output import print_line
-from kubesched.cli.options import setup_options
+from kubesched.cli.options import beside_scheduler_options
 
 __all__ = ["replay"]
 
 
 @click.command()
-@setup_options
+@beside_scheduler_options
 @click.option("--preemption-helps", is_flag=True, help="As for `kubesched extender`.")
 @click.option(
     "-o",

@@ -8,7 +8,7 @@ import click
 
 from kubesched.cli.plugins import plugin_option
 
-__all__ = ["Seconds", "cluster_options", "setup_options"]
+__all__ = ["Seconds", "beside_scheduler_options", "cluster_options", "setup_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,10 +27,10 @@ class Seconds(click.ParamType[float]):
         if isinstance(value, int | float):
             return float(value)
         try:
-            seconds = float(value) if _is_number(value) else parse_duration(value)
+            seconds = float(parse_duration(f"{value}s" if _is_number(value) else value))
         except ValueError:
             self.fail(f"{value!r} is no duration; write it like 5s, 500ms or 1m30s", param, ctx)
-        if not 0 < seconds < float("inf"):
+        if seconds <= 0:
             self.fail(f"{value!r} must be more than 0", param, ctx)
         return seconds
 
@@ -62,6 +62,19 @@ def cluster_options(command: F) -> F:
 
 def setup_options(command: F) -> F:
     """--config, --plugin, --plugin-args: the arguments of `read_setup`."""
+    return _with_setup(command, "KubeSchedulerConfiguration; kube-scheduler's defaults without it.")
+
+
+def beside_scheduler_options(command: F) -> F:
+    """The same options where kube-scheduler runs the default plugins itself."""
+    return _with_setup(
+        command,
+        "KubeSchedulerConfiguration: the plugins that its profiles enable explicitly, and their arguments. "
+        "One profile with the plugins of --plugin without it.",
+    )
+
+
+def _with_setup(command: F, config_help: str) -> F:
     for decorate in (
         click.option(
             "--plugin-args",
@@ -76,7 +89,7 @@ def setup_options(command: F) -> F:
             "--config",
             type=_path,
             metavar="FILE",
-            help="KubeSchedulerConfiguration; kube-scheduler's defaults without it.",
+            help=config_help,
         ),
     ):
         command = decorate(command)

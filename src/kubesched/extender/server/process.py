@@ -41,6 +41,7 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
         client_names: common names of client certificates that are let in; all with a valid one where empty.
         is_watched: whether to connect to the cluster and watch it.
         kubeconfig, context: which cluster; as with kubectl where not given.
+        in_cluster: the one that this pod runs in.
         http_timeout: seconds that kube-scheduler waits for an answer.
         allow_on_timeout: let all nodes pass when the time is over.
         preemption_helps: pass UNSCHEDULABLE on as such although no plugin has a say in preemption.
@@ -53,6 +54,7 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
     is_watched: bool = False
     kubeconfig: str = ""
     context: str = ""
+    in_cluster: bool = False
     http_timeout: float = 5.0
     allow_on_timeout: bool = False
     preemption_helps: bool = False
@@ -115,15 +117,26 @@ async def run_extender(
             await _serve(extender, server, service, watch, stop, on_ready)
         finally:
             await server.drain()
-            if extender.binder is not None:
-                await extender.binder.finish(options.server.drain_seconds)
+            await _end(extender, service, options.server.drain_seconds)
+
+
+async def _end(extender: Extender, service: ExtenderService, seconds: float) -> None:
+    """Let bindings under way end, and stop the plugins that were started."""
+    if extender.binder is not None:
+        await extender.binder.finish(seconds)
+    if service.unready:
+        return
+    try:
+        async with asyncio.timeout(seconds):
             await stop_plugins_in_loop(extender.frameworks.values())
+    except TimeoutError:
+        _LOG.warning("a plugin did not stop within %g s", seconds)
 
 
 async def _connect(options: ExtenderOptions, stack: AsyncExitStack) -> ApiClient | None:
     if not options.is_watched:
         return None
-    access = find_access(options.kubeconfig or None, options.context)
+    access = find_access(options.kubeconfig or None, options.context, in_cluster=options.in_cluster)
     return await stack.enter_async_context(ApiClient(access))
 
 
