@@ -287,8 +287,9 @@ class Binder:
         return forgotten
 
     def assumed(self) -> list[tuple[str, str]]:
-        """Pods that are bound but not yet seen as such: key, node."""
-        return [(pod.key, pod.node_name) for _, pod in self._assumed_at.values() if self._state.is_assumed(pod)]
+        """Pods that are bound but not yet seen as such: key, node. May be called on any thread."""
+        bound = list(self._assumed_at.values())
+        return [(pod.key, pod.node_name) for _, pod in bound if self._state.is_assumed(pod)]
 
     async def finish(self, seconds: float = _FINISH_SECONDS) -> None:
         """Wait until every binding under way has ended; what has not after some seconds is broken off."""
