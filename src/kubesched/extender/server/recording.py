@@ -6,15 +6,17 @@ it.
 """
 
 import base64
+import logging
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
 import msgspec
 
-from kubesched.api import EventType, WatchEvent, decode_object
+from kubesched.api import KINDS, EventType, WatchEvent, decode_object
 from kubesched.errors import InputError, KubeschedError
 from kubesched.extender.server.answer import Answer
 
@@ -23,6 +25,7 @@ __all__ = ["FILE_NAME", "RecordedCall", "Recorder", "read_recording"]
 FILE_NAME: Final = "recording.jsonl"
 _VERSION: Final = 1
 _NOTHING: Final = msgspec.Raw(b"null")
+_LOG: Final = logging.getLogger("kubesched.extender")
 
 
 class RecordedCall(msgspec.Struct, frozen=True):
@@ -32,12 +35,14 @@ class RecordedCall(msgspec.Struct, frozen=True):
         path: such as `/filter`.
         request, answer: the bodies.
         status: of HTTP.
+        is_late: whether the time was over, so that the answer says little of the plugins.
     """
 
     path: str
     request: bytes
     status: int
     answer: bytes
+    is_late: bool = False
 
 
 class _Event(msgspec.Struct, frozen=True):
@@ -51,8 +56,9 @@ class _Call(msgspec.Struct, frozen=True, omit_defaults=True):
     status: int
     request: msgspec.Raw = _NOTHING
     answer: msgspec.Raw = _NOTHING
-    request_base64: str = ""
-    answer_base64: str = ""
+    request_base64: str | None = None
+    answer_base64: str | None = None
+    late: bool = False
 
 
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,7 +73,10 @@ _LINE: Final = msgspec.json.Decoder(_Line)
 
 
 class Recorder:
-    """Writes a recording. Every line is on its way to disk before the next one, so that a crash loses none."""
+    """Writes a recording. Every line is on its way to disk before the next one, so that a crash loses none.
+
+    Where the disk takes no more, the recording ends and its owner goes on.
+    """
 
     def __init__(self, folder: Path, *, is_watched: bool) -> None:
         """Begin a recording.
@@ -75,10 +84,13 @@ class Recorder:
         Raises:
             InputError: the folder cannot be made, or has a recording already.
         """
-        path = folder / FILE_NAME
+        self._path = path = folder / FILE_NAME
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"--record {folder}: this is no folder; name one, which need not exist yet")
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._file: IO[bytes] = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            self._file: IO[bytes] = os.fdopen(number, "wb")
         except FileExistsError:
             raise InputError(f"--record {folder}: {FILE_NAME} is there already; name another folder") from None
         except OSError as error:
@@ -94,7 +106,8 @@ class Recorder:
         """Record a call with its answer."""
         request_json, request_text = _json_or_base64(bytes(request))
         answer_json, answer_text = _json_or_base64(b"".join(answer.pieces))
-        self._write(_Line(call=_Call(path, answer.status, request_json, answer_json, request_text, answer_text)))
+        call = _Call(path, answer.status, request_json, answer_json, request_text, answer_text, answer.is_late)
+        self._write(_Line(call=call))
 
     def close(self) -> None:
         """End the recording."""
@@ -109,8 +122,15 @@ class Recorder:
         self.close()
 
     def _write(self, line: _Line) -> None:
-        self._file.write(_ENCODER.encode(line) + b"\n")
-        self._file.flush()
+        if self._file.closed:
+            return
+        try:
+            self._file.write(_ENCODER.encode(line) + b"\n")
+            self._file.flush()
+        except OSError as error:
+            with suppress(OSError):
+                self._file.close()
+            _LOG.error("%s: %s; the recording ends here", self._path, (error.strerror or str(error)).lower())
 
 
 def read_recording(folder: Path) -> Iterator[WatchEvent | RecordedCall | bool]:
@@ -140,7 +160,10 @@ def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | Re
                 raise InputError(f"this is no recording of version {_VERSION}")
             yield read.watched
         if read.event is not None:
-            yield WatchEvent(read.event.type, read.event.kind, decode_object(read.event.kind, read.event.object))
+            kind = read.event.kind
+            if kind not in KINDS:
+                raise InputError(f'an event of kind "{kind}", which no scheduler reads')
+            yield WatchEvent(read.event.type, kind, decode_object(kind, read.event.object))
         if read.call is not None:
             call = read.call
             yield RecordedCall(
@@ -148,8 +171,9 @@ def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | Re
                 _bytes_of(call.request, call.request_base64),
                 call.status,
                 _bytes_of(call.answer, call.answer_base64),
+                call.late,
             )
-    except (KubeschedError, msgspec.DecodeError, UnicodeDecodeError, KeyError, ValueError) as error:
+    except (KubeschedError, ValueError, RecursionError) as error:  # ValueError: no JSON, no UTF-8, no base64
         raise InputError(f"{path}:{number}: {error}") from error
 
 
@@ -158,13 +182,13 @@ def _one_line(json: bytes) -> bytes:
     return json.replace(b"\n", b" ").replace(b"\r", b" ")
 
 
-def _json_or_base64(body: bytes) -> tuple[msgspec.Raw, str]:
+def _json_or_base64(body: bytes) -> tuple[msgspec.Raw, str | None]:
     try:
         msgspec.json.decode(body, type=msgspec.Raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _NOTHING, base64.b64encode(body).decode()
-    return msgspec.Raw(_one_line(body)), ""
+    return msgspec.Raw(_one_line(body)), None
 
 
-def _bytes_of(raw: msgspec.Raw, text: str) -> bytes:
-    return base64.b64decode(text) if text else bytes(raw)
+def _bytes_of(raw: msgspec.Raw, text: str | None) -> bytes:
+    return bytes(raw) if text is None else base64.b64decode(text)

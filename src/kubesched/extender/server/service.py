@@ -4,7 +4,6 @@ Everything up to the answer of filter, prioritize and preempt runs in one go on 
 one state of the cluster; binds wait side by side.
 """
 
-import asyncio
 import ipaddress
 import logging
 import time
@@ -28,8 +27,6 @@ __all__ = ["ExtenderService", "add_routes"]
 
 _NEAR: Final = 0.8
 _FAILED: Final = 500
-_EXITS: Final = (SystemExit, GeneratorExit, asyncio.CancelledError, BaseExceptionGroup)
-"""What would end the process or the connection if a plugin raised it; Ctrl-C is somebody's wish."""
 _LOG: Final = logging.getLogger("kubesched.extender")
 
 
@@ -130,8 +127,10 @@ class ExtenderService:
         async def answer(body: bytearray) -> Answer:
             try:
                 return work(chosen, body, checkpoint)
-            except _EXITS as error:  # from a plugin: nothing waits in there, so nobody can have cancelled it
-                raise RuntimeError(f"a plugin raised {in_one_line(error)}") from error
+            except Exception:
+                raise
+            except BaseException as error:  # noqa: BLE001 - nothing waits in there, so a plugin raised it
+                return _refused(verb, f"kubesched extender: a plugin raised {in_one_line(error)}")
 
         return await self._answer(request, verb, answer)
 
@@ -143,7 +142,7 @@ class ExtenderService:
             async with self._bodies.receive(request) as body:
                 answer = await self._worked(verb, body, work)
                 self._log_bodies(verb, body, answer)
-                if self._recorder is not None:
+                if self._recorder is not None and not self.unready:
                     self._recorder.call(request.path, body, answer)
             del body
             response = self._bodies.answer(

@@ -1,0 +1,325 @@
+"""The calls over HTTP: where they go, what refuses them, what is counted, logged and recorded of each."""
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiohttp import web
+from prometheus_client import CollectorRegistry
+
+from kubesched.api import EventType, WatchEvent
+from kubesched.extender.server import Extender, ExtenderService, Recorder, read_recording, service
+from kubesched.extender.server.metrics import ExtenderMetrics
+from kubesched.extender.server.service import add_routes
+from kubesched.framework import Plugin, Status
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_pod
+from tests.extender.asking import encode, node, pod, with_nodes
+from tests.extender.server.test_extender import Reserves, Strikes, Writes
+from tests.extender.virtual_time import LoopClock
+from tests.serving.running import connected, new_server, serving
+
+BUDGET = 4.0
+TWO = with_nodes(node("n1"), node("n2"))
+MANY = with_nodes(*(node(f"n{i}") for i in range(600)))
+
+
+class Time:
+    """The clock of the service; plugins move it."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    time = monotonic
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
+    found = Time()
+    monkeypatch.setattr(service, "time", found)
+    return found
+
+
+class Likes(Plugin):
+    """Does what a test says before it answers."""
+
+    doing: Callable[[], Any] = staticmethod(lambda: None)
+
+    def filter(self, state, pod, node):
+        if node.name in ("n1", "n599"):
+            type(self).doing()
+        return Status.unresolvable("even") if node.name == "n2" else Status.SUCCESS
+
+    def score(self, state, pod, node):
+        type(self).doing()
+        return 100
+
+
+def doing(what: Callable[[], Any]) -> type[Plugin]:
+    return type("Likes", (Likes,), {"doing": staticmethod(what)})
+
+
+class Served:
+    """A service on a port, and what is counted of it."""
+
+    def __init__(self, *plugins: type[Plugin], is_ready: bool = True, recorder: Any = None, **options: Any) -> None:
+        setup = set_up(None, plugins or (Likes,), default_plugins=False)
+        options = {"clock": LoopClock(), "is_watched": False} | options
+        self.extender = Extender(setup, **options)
+        self.app = web.Application()
+        self.server = new_server(app=self.app)
+        self.registry = CollectorRegistry()
+        self.service = ExtenderService(
+            self.extender,
+            self.server.bodies,
+            ExtenderMetrics(self.registry, self.extender, None),
+            budget_seconds=BUDGET,
+            recorder=recorder,
+            describe=lambda: {"cacheAgeSeconds": 0.5},
+        )
+        add_routes(self.app, self.service)
+        if is_ready:
+            self.service.unready = ""
+
+    @asynccontextmanager
+    async def connected(self):
+        async with serving(self.server), connected(self.server) as client:
+            yield client
+
+    def count(self, name: str, **labels: str) -> float:
+        return self.registry.get_sample_value(f"kubesched_extender_{name}", labels) or 0.0
+
+
+def asked(*calls: tuple[str, bytes], served: Callable[[], Served] = Served) -> tuple[list[tuple[int, Any]], Served]:
+    """The answers to some calls on one connection: status, and the document or the text."""
+
+    async def story() -> tuple[list[tuple[int, Any]], Served]:
+        made = served()
+        answers = []
+        async with made.connected() as client:
+            for path, body in calls:
+                status, headers, text = await client.ask("POST" if body else "GET", path, body)
+                is_json = headers["content-type"].startswith("application/json")
+                answers.append((status, json.loads(text) if is_json else text))
+        return answers, made
+
+    return asyncio.run(asyncio.wait_for(story(), 20))
+
+
+# --- routes ---
+
+
+@pytest.mark.parametrize("path", ["/filter", "//filter", "/predicates/Likes"])
+def test_filter_is_answered_where_samples_have_it(path: str):
+    ((status, answer),), _ = asked((path, TWO))
+    assert status == 200
+    assert [one["metadata"]["name"] for one in answer["Nodes"]["items"]] == ["n1"]
+    assert answer["FailedAndUnresolvableNodes"] == {"n2": "even"}
+
+
+@pytest.mark.parametrize("path", ["/prioritize", "/priorities/Likes"])
+def test_prioritize_is_answered_where_samples_have_it(path: str):
+    assert asked((path, TWO))[0] == [(200, [{"Host": "n1", "Score": 10}, {"Host": "n2", "Score": 10}])]
+
+
+@pytest.mark.parametrize("path", ["/preempt", "/preemption"])
+def test_preempt_is_answered_where_samples_have_it(path: str):
+    body = encode({"Pod": pod(), "NodeNameToVictims": {"n1": {"Pods": [pod("v")], "NumPDBViolations": 0}}})
+    assert asked((path, body), served=lambda: Served(Strikes))[0] == [(200, {"NodeNameToMetaVictims": {}})]
+
+
+def test_a_plugin_that_is_not_served_is_told_with_those_that_are():
+    ((status, text),), _ = asked(("/predicates/Lieks", TWO))
+    assert (status, text) == (404, "no plugin named 'Lieks' here; served are Likes\n")
+
+
+def test_bind_without_plugins_that_bind_says_how_to_have_it():
+    ((status, text),), _ = asked(("/bind", b"{}"))
+    assert status == 404
+    assert "--bind asks it to" in text
+
+
+def bound() -> Served:
+    made = Served(Reserves, is_watched=True, writes=Writes())
+    shown = (make_node("n1"), make_pod("p"))
+    made.extender.apply(WatchEvent(EventType.ADDED, type(one).__name__, one) for one in shown)
+    return made
+
+
+def test_bind_is_answered_and_shown():
+    body = encode({"PodName": "p", "PodNamespace": "default", "PodUID": "", "Node": "n1"})
+    (_, (status, shown)), made = asked(("/bind", body), ("/inspect", b""), served=bound)
+    assert status == 200
+    assert shown["assumedPods"] == [{"pod": "default/p", "node": "n1"}]
+    assert [call["verb"] for call in shown["calls"]] == ["bind"]
+    assert made.count("requests_total", verb="bind", outcome="success") == 1
+    assert made.count("assumed_pods") == 1
+
+
+# --- /inspect ---
+
+
+def test_inspect_shows_what_is_known_and_what_was_done_last():
+    calls = [("/filter", TWO), ("/prioritize", TWO), ("/filter", b"{}"), ("/inspect", b"")]
+    ((*_, (status, shown))), _ = asked(*calls)
+    assert status == 200
+    assert (shown["ready"], shown["unready"], shown["verbs"]) == (True, "", ["filter", "prioritize"])
+    assert (shown["nodes"], shown["assumedPods"], shown["cacheAgeSeconds"]) == (2, [], 0.5)
+    failed, scored, filtered = shown["calls"]
+    assert (filtered["pod"], filtered["nodesOffered"], filtered["nodesKept"]) == ("d/p", 2, 1)
+    assert (scored["verb"], scored["at"], scored["milliseconds"]) == ("prioritize", 1000.0, 0.0)
+    assert failed["error"]
+    assert "error" not in filtered
+
+
+@pytest.mark.parametrize(
+    ("remote", "name", "is_shown"),
+    [
+        ("127.0.0.1", "", True),
+        ("127.8.8.8", "", True),
+        ("::1", "", True),
+        ("10.0.0.7", "", False),
+        ("nonsense", "", False),
+        (None, "", False),
+        ("10.0.0.7", "ops", True),
+    ],
+)
+def test_inspect_is_for_certificates_and_those_on_this_machine(remote: str | None, name: str, is_shown: bool):
+    certificate = {"subject": ((("commonName", name),),)} if name else None
+    request: Any = SimpleNamespace(remote=remote, get_extra_info=lambda key: certificate)
+    if is_shown:
+        assert asyncio.run(Served().service.inspect(request)).status == 200
+    else:
+        with pytest.raises(web.HTTPForbidden) as refused:
+            asyncio.run(Served().service.inspect(request))
+        assert refused.value.text == "/inspect answers clients with a certificate, and those on this machine\n"
+
+
+# --- what goes wrong ---
+
+
+def test_until_it_is_ready_every_call_is_refused_in_its_own_form(tmp_path: Path):
+    def served() -> Served:
+        return Served(Likes, is_ready=False, recorder=Recorder(tmp_path, is_watched=False))
+
+    (filtered, scored), made = asked(("/filter", TWO), ("/prioritize", TWO), served=served)
+    said = "kubesched extender: not ready: starting"
+    assert (filtered[0], filtered[1]["Error"], filtered[1]["Nodes"]) == (200, said, None)
+    assert scored == (500, f"{said}\n")
+    made.service._recorder.close()
+    assert list(read_recording(tmp_path)) == [False]
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (lambda: 1 / 0, "Likes"),
+        (lambda: sys.exit(0), 'running "Likes" filter plugin: SystemExit: 0'),
+        (lambda: raise_(KeyboardInterrupt()), "kubesched extender: a plugin raised KeyboardInterrupt"),
+        (lambda: raise_(asyncio.CancelledError()), "kubesched extender: a plugin raised CancelledError"),
+    ],
+)
+def test_nothing_that_a_plugin_raises_ends_more_than_its_call(raised: Callable[[], Any], said: str):
+    n_asked = iter(range(100))
+
+    def first() -> None:
+        if next(n_asked) == 0:
+            raised()
+
+    (failed, answered), made = asked(("/filter", TWO), ("/filter", TWO), served=lambda: Served(doing(first)))
+    assert said in failed[1]["Error"]
+    assert answered[1]["Error"] == ""
+    assert made.count("requests_total", verb="filter", outcome="error") == 1
+    assert made.count("requests_total", verb="filter", outcome="success") == 1
+
+
+def raise_(error: BaseException) -> None:
+    raise error
+
+
+def test_a_fault_of_our_own_is_told_and_logged(caplog: pytest.LogCaptureFixture):
+    def broken() -> Served:
+        made = Served()
+        made.extender.verbs.filter = lambda body, checkpoint: 1 / 0
+        return made
+
+    ((status, answer),), _ = asked(("/filter", TWO), served=broken)
+    assert status == 200
+    assert answer["Error"].startswith("kubesched extender: internal error: ZeroDivisionError")
+    assert "filter failed" in caplog.text
+
+
+# --- time ---
+
+
+def passing(clock: Time, seconds: float) -> type[Plugin]:
+    def pass_time() -> None:
+        clock.seconds += seconds
+
+    return doing(pass_time)
+
+
+def test_a_call_that_blocks_is_logged_counted_and_answered_late(clock: Time, caplog: pytest.LogCaptureFixture):
+    ((_, answer),), made = asked(("/filter", TWO), served=lambda: Served(passing(clock, 5.0)))
+    assert answer["Error"] == ""
+    assert made.count("near_deadline_total", verb="filter") == 1
+    assert made.count("request_duration_seconds_sum", verb="filter") == 5.0
+    assert "filter d/p took 5.000 s of its 4 s" in caplog.text
+
+
+@pytest.mark.parametrize(("seconds", "n_near"), [(3.1, 0), (3.3, 1)])
+def test_more_than_four_fifths_of_the_time_is_near(clock: Time, seconds: float, n_near: int):
+    _, made = asked(("/filter", TWO), served=lambda: Served(passing(clock, seconds)))
+    assert made.count("near_deadline_total", verb="filter") == n_near
+
+
+@pytest.mark.parametrize("allow", [False, True])
+def test_a_call_whose_time_is_over_fails_or_lets_all_nodes_pass(clock: Time, allow: bool):
+    served = lambda: Served(passing(clock, 5.0), allow_on_timeout=allow)  # noqa: E731
+    ((status, answer),), made = asked(("/filter", MANY), served=served)
+    said = "kubesched extender: no answer within 4s"
+    assert (status, answer["Error"]) == (200, "" if allow else said)
+    assert len((answer["Nodes"] or {"items": ()})["items"]) == (600 if allow else 0)
+    assert made.count("requests_total", verb="filter", outcome="timeout") == 1
+
+
+# --- what is written down ---
+
+
+def test_bodies_are_logged_at_debug_only_and_without_secrets(caplog: pytest.LogCaptureFixture):
+    secret = pod(containers=[{"name": "c", "env": [{"name": "PASSWORD", "value": "s3cret"}]}])
+    call = ("/filter", with_nodes(node("n1"), pod=secret))
+    caplog.set_level(logging.INFO)
+    asked(call)
+    assert "request:" not in caplog.text
+    caplog.set_level(logging.DEBUG, "kubesched.extender")
+    asked(call)
+    assert 'filter request: {"Pod"' in caplog.text
+    assert "filter answer: {" in caplog.text
+    assert "filter d/p: 1 of 1 nodes, 0.000 s" in caplog.text
+    assert "s3cret" not in caplog.text
+
+
+def test_calls_are_recorded_with_their_answers(tmp_path: Path):
+    with Recorder(tmp_path, is_watched=False) as recorder:
+        asked(("/filter", TWO), ("/predicates/Likes", b"?"), served=lambda: Served(Likes, recorder=recorder))
+    _, first, second = read_recording(tmp_path)
+    assert (first.path, first.request, first.status) == ("/filter", TWO, 200)
+    assert json.loads(first.answer)["FailedAndUnresolvableNodes"] == {"n2": "even"}
+    assert (second.path, second.request) == ("/predicates/Likes", b"?")
+
+
+def test_a_plugin_at_fault_is_counted():
+    _, made = asked(("/prioritize", TWO), served=lambda: Served(doing(lambda: 1 / 0)))
+    assert made.count("plugin_errors_total", verb="prioritize", plugin="Likes") == 1
+    assert made.count("in_flight") == 0
