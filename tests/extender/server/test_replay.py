@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubesched.api import EventType, KubeObject, WatchEvent
-from kubesched.errors import InputError, PluginError
+from kubesched.errors import InputError, PluginError, StateError
 from kubesched.extender.server import Answer, Extender, Recorder, Replayed, replay
 from kubesched.framework import Plugin, Status
 from kubesched.setup import Setup, set_up
@@ -165,8 +165,6 @@ def test_pods_that_the_watch_showed_are_seen_by_plugins(tmp_path: Path):
 
 def test_an_event_that_made_no_sense_then_is_passed_over_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     record(tmp_path, ("/filter", NAMES), watched=tuple(map(make_node, NODES)))
-    from kubesched.errors import StateError
-
     apply = Extender.apply
 
     def complaining(self: Extender, events: Any) -> None:
