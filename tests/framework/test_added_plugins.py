@@ -1,7 +1,7 @@
 import pytest
 
 from kubesched.config import KubeSchedulerProfile, PluginArgs
-from kubesched.framework import Registry, build_profiles, enable_loaded
+from kubesched.framework import Plugin, Registry, build_profiles, enable_loaded
 from tests.config.loading import load
 from tests.framework.stand_ins import IN_TREE, stand_in
 
@@ -56,3 +56,12 @@ def test_plugins_that_only_packages_announce_stay_off():
     plugins = loaded_registry()
     plugins.loaded.clear()
     assert enable_loaded(load(), plugins) == load()
+
+
+def test_a_plugin_without_an_extension_point_is_built_and_runs_nowhere():
+    plugins = Registry(IN_TREE)
+    plugins.register(type("Strikes", (Plugin,), {"preempt": lambda self, *given: {}}), "strikes.py")
+    plugins.loaded.append("Strikes")
+    (profile,) = build_profiles(enable_loaded(load(), plugins), plugins)
+    assert profile.plugins[-1].name == "Strikes"
+    assert not any(plugin.name == "Strikes" for called in profile.points.values() for plugin in called)

@@ -1,6 +1,7 @@
 """Which hook is called when, and what its answer causes."""
 
 import numpy as np
+import pytest
 
 from kubesched.framework import (
     Code,
@@ -11,6 +12,7 @@ from kubesched.framework import (
     PostFilterResult,
     PreFilterResult,
     Status,
+    Wait,
     default_normalize,
 )
 from kubesched.framework.framework import Framework
@@ -231,3 +233,27 @@ def test_the_nomination_of_the_incoming_pod_itself_does_not_count() -> None:
     for table, expected in ((nodes, [1]), (nodes.select(np.array([1, 0])), [0]), (nodes.select(np.array([0])), [])):
         positions, pods = found.handle.nominated.on(table, state.pod_info(POD))
         assert (positions.tolist(), pods.infos) == (expected, [other] if expected else [])
+
+
+def permitted(*plugins: Plugin) -> tuple[Status, dict[str, float]]:
+    found = framework(*plugins)
+    return found.run_permit(new_cycle(found), POD, "n0")
+
+
+def test_permit_gives_how_long_each_plugin_wants_to_be_waited_for():
+    plugins = (answering("A", "permit", Wait(3)), answering("B", "permit", Status.SUCCESS))
+    assert permitted(*plugins, answering("C", "permit", Wait(0.5))) == (Status.SUCCESS, {"A": 3, "C": 0.5})
+    assert permitted() == (Status.SUCCESS, {})
+
+
+def test_the_first_rejection_of_permit_ends_it():
+    plugins = (answering("A", "permit", Wait(3)), answering("B", "permit", Status.unschedulable("no")))
+    status, _ = permitted(*plugins, answering("C", "permit", None))
+    assert status == Status.unschedulable("no").by("B")
+
+
+@pytest.mark.parametrize("wait", [Wait(-1), Wait(float("nan")), Wait(None), Wait("1s")])
+def test_a_wait_that_is_no_length_of_time_is_a_fault(wait: Wait):
+    status, waits = permitted(answering("A", "permit", wait))
+    assert (status.code, status.plugin, waits) == (Code.ERROR, "A", {})
+    assert status.message.startswith('running Permit plugin "A": must return a Status')

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.errors import PluginDefinitionError
-from kubesched.framework import ENTRY_POINT_GROUP, IN_TREE, Registry
+from kubesched.framework import ENTRY_POINT_GROUP, IN_TREE, Plugin, Registry
 from kubesched.framework import registry as registry_module
 from tests.framework.stand_ins import IN_TREE as STAND_INS
 from tests.framework.stand_ins import stand_in
@@ -229,3 +229,9 @@ def test_the_user_may_name_the_module_that_a_package_announces(plugins, file, mo
     plugins.register_installed()
     assert plugins.load("team_zone:TeamZone") == "TeamZone"
     assert plugins.loaded == ["TeamZone"]
+
+
+def test_a_class_that_only_has_a_say_in_preemption_takes_part(plugins: Registry):
+    strikes = type("Strikes", (Plugin,), {"preempt": lambda self, state, pod, victims_by_node: victims_by_node})
+    plugins.register(strikes, "a test")
+    assert plugins["Strikes"].plugin_class.extension_points() == frozenset()

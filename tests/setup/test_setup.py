@@ -102,3 +102,68 @@ def test_a_setup_and_built_profiles_are_taken_as_they_are():
     setup = set_up()
     assert set_up(setup) is setup
     assert set_up(setup.profiles).profiles == setup.profiles
+
+
+# --- beside a scheduler that has the defaults ---
+
+
+def beside(profiles: str = "", *plugins: type[Plugin]) -> list[dict[str, list[str]]]:
+    """What runs where, in each profile."""
+    source = f"{HEADER}profiles:\n{profiles}".encode() if profiles else None
+    return [
+        {point: [plugin.name for plugin in called] for point, called in profile.points.items() if called}
+        for profile in set_up(source, plugins, default_plugins=False).profiles
+    ]
+
+
+def test_without_the_defaults_nothing_runs_that_nobody_enabled():
+    assert beside() == beside("- schedulerName: a\n") == [{}]
+    assert beside("", TeamZone) == [{"score": ["TeamZone"]}]
+
+
+def test_what_the_file_enables_explicitly_runs_where_it_says():
+    mixed = """
+- schedulerName: a
+  plugins:
+    filter: {enabled: [{name: NodeName}]}
+    multiPoint: {enabled: [{name: TeamZone, weight: 3}]}
+- schedulerName: b
+  plugins: {multiPoint: {disabled: [{name: '*'}]}}
+  pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [example.com/gpu]}}]
+"""
+    assert beside(mixed, TeamZone) == [{"filter": ["NodeName"], "score": ["TeamZone"]}, {}]
+    setup = set_up(f"{HEADER}profiles:{mixed}".encode(), [TeamZone], default_plugins=False)
+    assert setup.profiles[0].weights["TeamZone"] == 3
+
+
+def test_arguments_count_without_the_defaults_too():
+    given = "- pluginConfig: [{name: TeamZone, args: {bonus: 7}}]\n"
+    setup = set_up(f"{HEADER}profiles:\n{given}".encode(), [TeamZone], default_plugins=False)
+    assert team_zone(setup).args.bonus == 7
+
+
+def test_a_plugin_of_the_defaults_has_its_own_arguments_where_it_is_enabled_alone():
+    enabled = "- plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 2}]}}\n"
+    setup = set_up(f"{HEADER}profiles:\n{enabled}".encode(), default_plugins=False)
+    (plugin,) = setup.profiles[0].plugins
+    assert [resource.name for resource in plugin.args.scoring_strategy.resources] == ["cpu", "memory"]
+    assert setup.profiles[0].weights == {"NodeResourcesFit": 2}
+
+
+def test_resources_that_an_extender_manages_ask_for_no_plugin_there():
+    managed = "managedResources: [{name: example.com/gpu, ignoredByScheduler: true}]"
+    source = f"{HEADER}extenders:\n- urlPrefix: http://x\n  {managed}\n".encode()
+    (profile,) = set_up(source, [TeamZone], default_plugins=False).profiles
+    assert [plugin.name for plugin in profile.plugins] == ["TeamZone"]
+
+
+class Strikes(Plugin):
+    def preempt(self, state, pod, victims_by_node):
+        return victims_by_node
+
+
+@pytest.mark.parametrize("default_plugins", [True, False])
+def test_a_plugin_that_only_has_a_say_in_preemption_is_built(default_plugins: bool):
+    (profile,) = set_up(None, [Strikes], default_plugins=default_plugins).profiles
+    assert profile.plugins[-1].name == "Strikes"
+    assert not any(plugin.name == "Strikes" for called in profile.points.values() for plugin in called)
