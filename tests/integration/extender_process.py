@@ -33,6 +33,7 @@ class ExtenderProcess:
         port: int = 0,
         scheme: str = "http",
         wait: bool = True,
+        record: bool = True,
     ) -> None:
         """Start it and wait until it can be asked.
 
@@ -40,6 +41,7 @@ class ExtenderProcess:
             folder: takes its log and its recording.
             plugins: names of classes in extender_plugins, or references.
             wait: until it is ready; else only until it listens.
+            record: whether `calls` are wanted.
         """
         folder.mkdir(exist_ok=True)
         self.port = port or free_port()
@@ -48,7 +50,9 @@ class ExtenderProcess:
         command: list[str | Path] = [sys.executable, "-m", "kubesched", "extender", "--port", str(self.port)]
         for plugin in named:
             command += ["--plugin", plugin]
-        command += ["--record", self.folder, *options]
+        if record:
+            command += ["--record", self.folder]
+        command += options
         self.process = Process("kubesched extender", command, folder / "extender.log")
         try:
             self.process.wait_until(lambda: "listening on" in "".join(self.process.logs()), "its port")

@@ -66,14 +66,18 @@ class SchedulerProcess:
 
     def metrics(self) -> dict[str, float]:
         """Its metrics by name with labels, as in `scheduler_pending_pods{queue="active"}`."""
-        lines = self._http.text("/metrics").splitlines()
-        samples = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
-        return {name: float(value) for name, _, value in samples}
+        return parsed_metrics(self._http.text("/metrics"))
 
     @property
     def _http(self) -> ApiClient:
         assert self._client, "kube-scheduler is stopped"
         return self._client
+
+
+def parsed_metrics(page: str) -> dict[str, float]:
+    """The values of a /metrics page, by name with labels."""
+    samples = (line.rpartition(" ") for line in page.splitlines() if line and not line.startswith("#"))
+    return {name: float(value) for name, _, value in samples}
 
 
 def _usual_config(kubeconfig: Path) -> dict[str, Any]:

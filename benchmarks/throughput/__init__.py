@@ -1,0 +1,1 @@
+"""What extender_throughput.py measures, and how."""
