@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script this file stands outside the package
 from benchmarks.rows.table import machine
-from benchmarks.throughput.run import ROWS, Figures, Row, run
+from benchmarks.throughput.run import ROWS, Figures, Row, RunError, run
 from tests.integration.build import BuildError, find_binary
 from tests.integration.processes import NotInTime
 
@@ -59,7 +59,7 @@ def main() -> int:
             written = [{"name": row.name, "runs": [one.as_document() for one in runs]} for row, runs in results]
             document = {"machine": about, "nodes": options.nodes, "pods": options.pods, "rows": written}
             options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    except (ValueError, BuildError, NotInTime) as error:
+    except (ValueError, BuildError, NotInTime, RunError) as error:
         print(f"extender_throughput.py: {error}", file=sys.stderr)
         return 2
     return 0

@@ -12,11 +12,15 @@ from tests.integration.control_plane import ControlPlane
 from tests.integration.extender_process import ExtenderProcess
 from tests.integration.scheduler_process import SchedulerProcess, parsed_metrics
 
-POLL_SECONDS = 0.25
+FIRST_POLL_SECONDS, POLL_SECONDS = 0.02, 0.5  # a look at its metrics costs kube-scheduler some 10 ms
 TIMEOUT = "30s"
 VERBS = ("filter", "prioritize")
 SCHEDULED = 'scheduler_schedule_attempts_total{profile="default-scheduler",result="scheduled"}'
 CPU = "process_cpu_seconds_total"
+
+
+class RunError(Exception):
+    """A run that shows nothing."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,9 @@ def run(row: Row, folder: Path, binary: Path, plugin: str, n_nodes: int, n_pods:
         binary: the test control plane.
         plugin: what the extender serves.
         longest: seconds after which the run ends with as many pods as are placed.
+    Raises:
+        RunError: no pod was placed in the time that counts.
+        NotInTime: a program did not start.
     """
     with ExitStack() as stack:
         plane = stack.enter_context(_control_plane(binary, folder / "control-plane"))
@@ -108,9 +115,9 @@ def run(row: Row, folder: Path, binary: Path, plugin: str, n_nodes: int, n_pods:
         (folder / "kube-scheduler").mkdir()
         scheduler = SchedulerProcess(plane, folder / "kube-scheduler", config)
         stack.callback(scheduler.stop)
-        _wait_for(scheduler, 1, seconds=60)
+        _wait_for(scheduler, 1, FIRST_POLL_SECONDS, longest)
         first = _sample(plane, scheduler, extender)
-        _wait_for(scheduler, n_pods, seconds=longest)
+        _wait_for(scheduler, n_pods, POLL_SECONDS, longest)
         return _figures(first, _sample(plane, scheduler, extender))
 
 
@@ -147,11 +154,11 @@ def _pending(i: int) -> dict[str, Any]:
     return pod
 
 
-def _wait_for(scheduler: SchedulerProcess, n_placed: int, seconds: float) -> None:
+def _wait_for(scheduler: SchedulerProcess, n_placed: int, poll_seconds: float, longest: float) -> None:
     """Until so many pods are placed, or so much time is over."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + longest
     while scheduler.metrics().get(SCHEDULED, 0) < n_placed and time.monotonic() < end:
-        time.sleep(POLL_SECONDS)
+        time.sleep(poll_seconds)
 
 
 def _sample(plane: ControlPlane, scheduler: SchedulerProcess, extender: ExtenderProcess | None) -> Sample:
@@ -173,6 +180,8 @@ def _sample(plane: ControlPlane, scheduler: SchedulerProcess, extender: Extender
 
 def _figures(first: Sample, last: Sample) -> Figures:
     placed, seconds = last.placed - first.placed, last.seconds - first.seconds
+    if not placed:
+        raise RunError(f"{last.placed:g} pods were placed, and then none: ask for more --pods or --seconds")
     in_calls = {verb: last.call_seconds[verb] - first.call_seconds[verb] for verb in VERBS}
     calls = {verb: last.calls[verb] - first.calls[verb] for verb in VERBS}
     return Figures(
