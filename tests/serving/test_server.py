@@ -1,6 +1,7 @@
 import asyncio
 import logging
 import socket
+import time
 
 import pytest
 from aiohttp import web
@@ -159,6 +160,22 @@ def test_a_drain_answers_what_is_in_flight_and_says_close():
     idle_closed, (status, headers, text), closed = run(story())
     assert idle_closed
     assert (status, headers["connection"], text, closed) == (200, "close", "late", True)
+
+
+def test_a_request_that_arrives_just_as_a_drain_closes_its_connection_is_answered():
+    async def story():
+        server = new_server([("GET", "/", hello)])
+        await server.start()
+        with socket.create_connection(server.address) as client:
+            await asyncio.sleep(0.01)
+            drain = asyncio.create_task(server.drain())
+            await asyncio.sleep(0.01)
+            client.sendall(b"GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+            time.sleep(0.05)  # noqa: ASYNC251 - the server is busy until after it wanted to look at its connections
+            await drain
+            return client.recv(1000).decode()
+
+    assert run(story()).endswith("hello GET")
 
 
 def test_a_drain_lets_a_body_that_is_on_its_way_arrive():

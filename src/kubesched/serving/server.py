@@ -27,6 +27,7 @@ _READ_BUFFER: Final = 2**20  # large bodies arrive in few pieces
 _HANDSHAKE_SECONDS: Final = 10.0
 _GOODBYE_SECONDS: Final = 1.0  # for a TLS client to say that it saw the end
 _LOOK_SECONDS: Final = 0.02  # between two looks at the connections that are left
+_STEPS_TO_HANDLER: Final = 4  # of the event loop, from a request that is read to its handler, with some to spare
 _LINGER_SECONDS: Final = 5.0  # for the rest of a body that nobody reads, so that the client sees the answer
 
 _LOG: Final = logging.getLogger(__name__)
@@ -161,9 +162,15 @@ class Server:
         """Close connections as they fall idle, until none is left."""
         while connections := _connections(self._runner):
             await asyncio.sleep(_LOOK_SECONDS)  # first, so that what has just arrived reaches its handler
-            for connection in connections:
-                if connection not in self._busy:
-                    connection.force_close()
+            for connection in self._idle(connections):
+                connection.close()  # a request that it has read is answered, and no other is read
+            for _ in range(_STEPS_TO_HANDLER):
+                await asyncio.sleep(0)
+            for connection in self._idle(connections):
+                connection.force_close()
+
+    def _idle(self, connections: list[web.RequestHandler]) -> list[web.RequestHandler]:
+        return [connection for connection in connections if connection not in self._busy]
 
     def _protocol_factory(self) -> Callable[[], asyncio.Protocol]:
         serve = self._runner.server
