@@ -8,6 +8,7 @@ import asyncio
 import errno
 import logging
 import socket
+import time
 from collections.abc import Callable
 from typing import Final
 
@@ -84,6 +85,7 @@ class Server:
         )
         self._busy: set[asyncio.BaseProtocol] = set()
         self._draining = False
+        self._drain_ends: float | None = None
         self._listener: asyncio.Server | None = None
         self._runner = _build_runner(app, options)
         app.middlewares[:0] = [self._mark_busy, explain_refusals]
@@ -128,6 +130,13 @@ class Server:
         shown = f"[{host}]" if ":" in host else host
         return f"{'https' if self._certificates else 'http'}://{shown}:{port}"
 
+    @property
+    def drain_left(self) -> float:
+        """Seconds of `drain_seconds` that are left, also for what its user has to end; all of them before a drain."""
+        if self._drain_ends is None:
+            return self._options.drain_seconds
+        return max(self._drain_ends - time.monotonic(), 0.0)
+
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until `stop` is set, then drain; starts first if that has not been done."""
         if self._listener is None:
@@ -149,6 +158,7 @@ class Server:
         if self._listener is None or self._draining:
             return
         self._draining = True
+        self._drain_ends = time.monotonic() + self._options.drain_seconds
         self._listener.close()
         try:
             async with asyncio.timeout(self._options.drain_seconds - _cut_off_seconds(self._options)):
