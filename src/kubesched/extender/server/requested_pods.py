@@ -15,6 +15,7 @@ from kubesched.state import ClusterState, PodInfo
 __all__ = ["RequestedPods"]
 
 _N_KEPT: Final = 256  # filter and prioritize of one pod come right after each other
+_LARGEST_KEPT: Final = 2**17  # bytes of JSON; larger ones are rare, and together they would hold much memory
 
 
 class RequestedPods:
@@ -44,7 +45,7 @@ class RequestedPods:
             raise ExtenderError(f"Pod: {error}") from error
         assert isinstance(pod, Pod)
         info = self._state.pod_info(pod)
-        if keep:
+        if keep and len(json) <= _LARGEST_KEPT:
             self._kept[json] = info
             if len(self._kept) > _N_KEPT:
                 self._kept.popitem(last=False)
