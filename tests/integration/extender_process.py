@@ -34,6 +34,7 @@ class ExtenderProcess:
         scheme: str = "http",
         wait: bool = True,
         record: bool = True,
+        limit: str = "",
     ) -> None:
         """Start it and wait until it can be asked.
 
@@ -42,6 +43,7 @@ class ExtenderProcess:
             plugins: names of classes in extender_plugins, or references.
             wait: until it is ready; else only until it listens.
             record: whether `calls` are wanted.
+            limit: options of the shell's `ulimit` for the process, such as `-n 256`.
         """
         folder.mkdir(exist_ok=True)
         self.port = port or free_port()
@@ -53,6 +55,8 @@ class ExtenderProcess:
         if record:
             command += ["--record", self.folder]
         command += options
+        if limit:
+            command = ["bash", "-c", f'ulimit {limit} && exec "$@"', "bash", *command]
         self.process = Process("kubesched extender", command, folder / "extender.log")
         try:
             self.process.wait_until(lambda: "listening on" in "".join(self.process.logs()), "its port")

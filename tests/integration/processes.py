@@ -85,6 +85,14 @@ class Process:
     def is_running(self) -> bool:
         return self._popen.poll() is None
 
+    def terminate(self) -> None:
+        """Ask it to end, as `stop` does, and go on at once."""
+        self._signal(signal.SIGTERM)
+
+    def exit_code(self, *, seconds: float = 15) -> int:
+        """Wait for its end; negative where a signal ended it."""
+        return self._popen.wait(seconds)
+
     def logs(self) -> list[str]:
         """The lines it has written so far."""
         return self.log.read_text(errors="replace").splitlines()

@@ -19,6 +19,7 @@ from aiohttp.typedefs import Handler
 
 from kubesched.errors import InputError
 from kubesched.serving.bodies import Bodies
+from kubesched.serving.open_files import allow_connections
 from kubesched.serving.routing import TidyPaths, explain_refusals
 from kubesched.serving.tls import Certificates, TlsFiles
 
@@ -98,6 +99,7 @@ class Server:
         Raises:
             InputError: the port is taken or not allowed, or the host is no address of this machine.
         """
+        allow_connections(self._options.max_connections)
         await self._runner.setup()
         tls = self._certificates
         try:
