@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 from kubesched.cluster import ClusterWatch
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.extender import Extender
+from kubesched.extender.server.recording import Recorder
 
 __all__ = ["ExtenderMetrics"]
 
@@ -21,7 +22,13 @@ _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 class ExtenderMetrics:
     """Counters and histograms of calls, and gauges of what the extender knows."""
 
-    def __init__(self, registry: CollectorRegistry, extender: Extender, watch: ClusterWatch | None) -> None:
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        extender: Extender,
+        watch: ClusterWatch | None,
+        recorder: Recorder | None = None,
+    ) -> None:
         requests = Counter(
             "kubesched_extender_requests", "Calls by verb and outcome.", ("verb", "outcome"), registry=registry
         )
@@ -54,7 +61,7 @@ class ExtenderMetrics:
         self._offered = {verb: nodes.labels(verb, "offered") for verb in _VERBS}
         self._kept = {verb: nodes.labels(verb, "kept") for verb in _VERBS}
         self._near = {verb: near.labels(verb) for verb in _VERBS}
-        registry.register(_Knowledge(extender, watch))
+        registry.register(_Knowledge(extender, watch, recorder))
 
     def note(self, verb: str, answer: Answer, seconds: float, *, is_near: bool) -> None:
         """Count one call."""
@@ -72,9 +79,10 @@ class ExtenderMetrics:
 class _Knowledge(Collector):
     """What is read off the extender when somebody asks; single numbers, so that no lock is needed."""
 
-    def __init__(self, extender: Extender, watch: ClusterWatch | None) -> None:
+    def __init__(self, extender: Extender, watch: ClusterWatch | None, recorder: Recorder | None) -> None:
         self._extender = extender
         self._watch = watch
+        self._recorder = recorder
 
     def collect(self) -> Iterable[Metric]:
         """The series as they stand."""
@@ -95,6 +103,12 @@ class _Knowledge(Collector):
                 "kubesched_extender_assumed_pods",
                 "Pods bound but not yet seen as such.",
                 len(extender.binder.assumed()),
+            )
+        if self._recorder is not None:
+            yield GaugeMetricFamily(
+                "kubesched_extender_recording",
+                "1 while calls are recorded, 0 once they cannot be.",
+                float(not self._recorder.error),
             )
         if self._watch is not None:
             yield from self._of_watch(self._watch)

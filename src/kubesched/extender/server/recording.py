@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import Final, Self
 
 import msgspec
 
@@ -75,27 +75,32 @@ _LINE: Final = msgspec.json.Decoder(_Line)
 class Recorder:
     """Writes a recording. Every line is on its way to disk before the next one, so that a crash loses none.
 
-    Where the disk takes no more, the recording ends and its owner goes on.
+    A line that cannot be written ends the recording, which can be replayed up to there, and nothing else.
+
+    Attributes:
+        error: why nothing more is recorded; empty as long as something is.
     """
 
     def __init__(self, folder: Path, *, is_watched: bool) -> None:
         """Begin a recording.
 
         Raises:
-            InputError: the folder cannot be made, or has a recording already.
+            InputError: the folder cannot be made or written, or has a recording already.
         """
+        self.error = ""
         self._path = path = folder / FILE_NAME
         if folder.exists() and not folder.is_dir():
             raise InputError(f"--record {folder}: this is no folder; name one, which need not exist yet")
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            self._file: IO[bytes] = os.fdopen(number, "wb")
+            self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         except FileExistsError:
             raise InputError(f"--record {folder}: {FILE_NAME} is there already; name another folder") from None
         except OSError as error:
             raise InputError(f"--record {folder}: {error.strerror or error}") from error
         self._write(_Line(version=_VERSION, watched=is_watched))
+        if self.error:
+            raise InputError(f"--record {folder}: {self.error}")
 
     def events(self, events: Iterable[WatchEvent]) -> None:
         """Record what the watch told."""
@@ -122,15 +127,15 @@ class Recorder:
         self.close()
 
     def _write(self, line: _Line) -> None:
-        if self._file.closed:
+        if self.error or self._file.closed:
             return
         try:
             self._file.write(_ENCODER.encode(line) + b"\n")
             self._file.flush()
         except OSError as error:
-            with suppress(OSError):
-                self._file.close()
-            _LOG.error("%s: %s; the recording ends here", self._path, (error.strerror or str(error)).lower())
+            self.error = error.strerror or str(error)
+            _LOG.error("%s: %s; nothing more is recorded, and calls are answered as before", self._path, self.error)
+            self._file.raw.close()  # so that nobody tries again to write what is left in the buffer
 
 
 def read_recording(folder: Path) -> Iterator[WatchEvent | RecordedCall | bool]:
