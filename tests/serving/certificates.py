@@ -10,6 +10,7 @@ from cryptography.x509.oid import NameOID
 
 FROM = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 UNTIL = datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC)
+LONG_AGO = datetime.datetime(2021, 1, 1, tzinfo=datetime.UTC)
 
 
 class Authority:
@@ -22,10 +23,11 @@ class Authority:
         self._certificate = _sign(self._name, self._key.public_key(), self._name, self._key, is_authority=True)
         self.path = self._write(f"{name}.crt", self._certificate)
 
-    def issue(self, name: str, *, files: str = "") -> tuple[Path, Path]:
+    def issue(self, name: str, *, files: str = "", is_expired: bool = False) -> tuple[Path, Path]:
         """Write `FILES.crt` and `FILES.key` for a common name, and return their paths."""
         key = ec.generate_private_key(ec.SECP256R1())
-        certificate = _sign(_name(name), key.public_key(), self._name, self._key)
+        until = LONG_AGO if is_expired else UNTIL
+        certificate = _sign(_name(name), key.public_key(), self._name, self._key, until=until)
         path = self._folder / f"{files or name}.key"
         path.write_bytes(
             key.private_bytes(
@@ -44,7 +46,7 @@ def _name(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
-def _sign(subject, public_key, issuer, issuer_key, *, is_authority=False) -> x509.Certificate:
+def _sign(subject, public_key, issuer, issuer_key, *, is_authority=False, until=UNTIL) -> x509.Certificate:
     names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
     return (
         x509.CertificateBuilder()
@@ -53,7 +55,7 @@ def _sign(subject, public_key, issuer, issuer_key, *, is_authority=False) -> x50
         .public_key(public_key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(FROM)
-        .not_valid_after(UNTIL)
+        .not_valid_after(until)
         .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
         .add_extension(names, critical=False)
         .sign(issuer_key, hashes.SHA256())

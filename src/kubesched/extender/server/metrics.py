@@ -55,7 +55,7 @@ class ExtenderMetrics:
         self._requests = {
             (verb, outcome): requests.labels(verb, outcome)
             for verb in _VERBS
-            for outcome in ("success", "error", "timeout")
+            for outcome in ("success", "error", "timeout", "unread")
         }
         self._seconds = {verb: seconds.labels(verb) for verb in _VERBS}
         self._offered = {verb: nodes.labels(verb, "offered") for verb in _VERBS}
@@ -74,6 +74,10 @@ class ExtenderMetrics:
             self._near[verb].inc()
         if answer.plugin:
             self._plugin_errors.labels(verb, answer.plugin).inc()
+
+    def note_unread(self, verb: str) -> None:
+        """Count a call whose body did not come, or was refused."""
+        self._requests[verb, "unread"].inc()
 
 
 class _Knowledge(Collector):

@@ -139,11 +139,15 @@ class ExtenderService:
     ) -> web.Response:
         start = time.monotonic()
         with self._metrics.in_flight.track_inprogress():
-            async with self._bodies.receive(request) as body:
-                answer = await self._worked(verb, body, work)
-                self._log_bodies(verb, body, answer)
-                if self._recorder is not None and not self.unready:
-                    self._recorder.call(request.path, body, answer)
+            try:
+                async with self._bodies.receive(request) as body:
+                    answer = await self._worked(verb, body, work)
+                    self._log_bodies(verb, body, answer)
+                    if self._recorder is not None and not self.unready:
+                        self._recorder.call(request.path, body, answer)
+            except (ConnectionError, web.HTTPException) as error:  # from `receive` only: nothing else raises
+                self._note_unread(verb, request, error)
+                raise
             del body
             response = self._bodies.answer(
                 answer.pieces,
@@ -178,6 +182,11 @@ class ExtenderService:
             _LOG.warning("%s %s took %.3f s of its %g s", verb, answer.pod, seconds, self._budget)
         else:
             _LOG.debug("%s %s: %d of %d nodes, %.3f s", verb, answer.pod, answer.n_kept, answer.n_offered, seconds)
+
+    def _note_unread(self, verb: str, request: web.Request, error: ConnectionError | web.HTTPException) -> None:
+        self._metrics.note_unread(verb)
+        why = "the client left" if isinstance(error, ConnectionError) else (error.text or error.reason).rstrip()
+        _LOG.warning("%s from %s: the body was not read: %s", verb, request.remote, why)
 
     @staticmethod
     def _log_bodies(verb: str, body: bytearray, answer: Answer) -> None:
