@@ -116,3 +116,12 @@ class ScriptedBinding(Plugin):
 
     async def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         return Status.error("no driver") if script_of(pod).get("bind") == "late" else Status.SUCCESS
+
+
+class Lonely(Plugin):
+    """Keeps nodes without pods."""
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
+        if node.pods:
+            return Status.unschedulable("somebody is there")
+        return Status.SUCCESS
