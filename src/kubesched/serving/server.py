@@ -133,6 +133,11 @@ class Server:
         return f"{'https' if self._certificates else 'http'}://{shown}:{port}"
 
     @property
+    def n_refused_handshakes(self) -> int:
+        """Connections so far that were no TLS, or whose certificate was not accepted on one of the two sides."""
+        return self._certificates.n_refused if self._certificates else 0
+
+    @property
     def drain_left(self) -> float:
         """Seconds of `drain_seconds` that are left, also for what its user has to end; all of them before a drain."""
         if self._drain_ends is None:

@@ -7,7 +7,7 @@ context, so a half-written pair can never be half in force; new connections get 
 import asyncio
 import logging
 import ssl
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +48,7 @@ class Certificates:
 
     Attributes:
         context: hand this one to the listening socket; it passes each new connection on to the newest files.
+        n_refused: connections so far whose TLS handshake failed.
     """
 
     def __init__(self, files: TlsFiles) -> None:
@@ -61,6 +62,8 @@ class Certificates:
         self.context = _build_context(files)
         self._newest = self.context
         self.context.sni_callback = self._use_newest  # called for clients that send no server name, too
+        self.context.sslobject_class = _noting_faults(self._note_refused)
+        self.n_refused = 0
 
     def reload_if_changed(self) -> bool:
         """Read the files again if one of them changed; return whether new ones are in force.
@@ -84,6 +87,10 @@ class Certificates:
         while True:
             await asyncio.sleep(seconds)
             self.reload_if_changed()
+
+    def _note_refused(self, error: ssl.SSLError) -> None:
+        self.n_refused += 1
+        _LOG.warning("a client did not get in, for its TLS handshake failed: %s", _why_refused(error))
 
     def _use_newest(self, connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _front: ssl.SSLContext) -> None:
         connection.context = self._newest
@@ -120,6 +127,29 @@ def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -
         raise web.HTTPForbidden(text=f'the client certificate\'s common name "{name}" is not allowed here\n')
 
     return check_client
+
+
+def _noting_faults(note: Callable[[ssl.SSLError], None]) -> type[ssl.SSLObject]:
+    """Build the class of connections, for asyncio ends one whose handshake fails without a word to anybody."""
+
+    class NotingFaults(ssl.SSLObject):
+        def do_handshake(self) -> None:
+            try:
+                super().do_handshake()
+            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                raise
+            except ssl.SSLError as error:
+                note(error)
+                raise
+
+    return NotingFaults
+
+
+def _why_refused(error: ssl.SSLError) -> str:
+    """What is wrong, in OpenSSL's words; for a certificate with what was found."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"certificate verify failed: {error.verify_message}"
+    return _reason(error)
 
 
 def _build_context(files: TlsFiles) -> ssl.SSLContext:

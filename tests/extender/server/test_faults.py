@@ -5,7 +5,9 @@ import gzip
 import json
 import ssl
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 
 from kubesched.serving import TlsFiles
 from tests.cluster.fake_api_server import FakeApiServer
-from tests.extender.server.in_loop import asking, call, extending, run, showing
+from tests.extender.server.in_loop import asking, call, extending, run, samples, showing
 from tests.integration.extender_plugins import OddNodes
 from tests.serving.certificates import Authority
 from tests.serving.running import connected
@@ -156,18 +158,21 @@ def client_context(trusted: Authority, pair: tuple[Path, Path] | None = None) ->
     return context
 
 
-async def ask_over_tls(served: Any, context: ssl.SSLContext | None) -> tuple[int, str]:
-    """A filter call; status and text, or 0 and the kind of fault."""
-    more = {} if context is None else {"ssl": context, "server_hostname": "localhost"}
-    try:
-        async with connected(served.server, **more) as client:
-            status, _, text = await client.ask("POST", "/filter", BODY)
-            return status, text
-    except (ssl.SSLError, ConnectionError, EOFError) as error:
-        return 0, getattr(error, "reason", None) or type(error).__name__
+def ask_over_tls(port: int, context: ssl.SSLContext | None) -> tuple[int, str]:
+    """A filter call; status and text, or 0 and the fault. It blocks, for asyncio's clients end without TLS alerts."""
+    kind = HTTPConnection if context is None else partial(HTTPSConnection, context=context)
+    with closing(kind("localhost", port, timeout=10)) as client:
+        try:
+            client.request("POST", "/filter", BODY)
+            answer = client.getresponse()
+            return answer.status, answer.read().decode()
+        except (OSError, HTTPException) as error:
+            return 0, repr(error)
 
 
-def test_clients_without_the_right_certificate_do_not_get_in(tmp_path: Path, authority: Authority) -> None:
+def test_clients_without_the_right_certificate_do_not_get_in_and_the_log_says_why(
+    tmp_path: Path, authority: Authority, caplog: pytest.LogCaptureFixture
+) -> None:
     others = tmp_path / "others"
     others.mkdir()
     stranger = Authority(others, "somebody else")
@@ -184,8 +189,9 @@ def test_clients_without_the_right_certificate_do_not_get_in(tmp_path: Path, aut
 
     async def story() -> Any:
         async with extending(OddNodes, tmp_path, limits=tls(authority), client_names=("kube-scheduler",)) as served:
-            answers = {name: await ask_over_tls(served, context) for name, context in callers.items()}
-            answers["right again"] = await ask_over_tls(served, callers["right"])
+            port = served.server.address[1]
+            answers = {name: await asyncio.to_thread(ask_over_tls, port, context) for name, context in callers.items()}
+            answers["right again"] = await asyncio.to_thread(ask_over_tls, port, callers["right"])
             async with connected(served.server, ssl=callers["right"], server_hostname="localhost") as client:
                 _, _, page = await client.ask("GET", "/metrics")
             return answers, page
@@ -196,8 +202,16 @@ def test_clients_without_the_right_certificate_do_not_get_in(tmp_path: Path, aut
     assert (status, text) == (403, 'the client certificate\'s common name "somebody" is not allowed here\n')
     outside = {name for name, (status, _) in answers.items() if not status}
     assert outside == {"no certificate", "unknown authority", "expired", "does not trust us", "plain HTTP"}
-    # Nobody who does not get in is counted as a call.
     assert sum(_calls(page).values()) == 2
+    assert samples(page)["kubesched_extender_tls_failures_total"] == len(outside)
+    said = [record.getMessage().rpartition("failed: ")[2] for record in caplog.records if "handshake" in record.msg]
+    assert sorted(said) == [
+        "certificate has expired",
+        "http request",
+        "peer did not return a certificate",
+        "tlsv1 alert unknown ca",
+        "unable to get local issuer certificate",
+    ]
 
 
 def _calls(page: str) -> dict[str, float]:

@@ -12,6 +12,7 @@ from kubesched.cluster import ClusterWatch
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.extender import Extender
 from kubesched.extender.server.recording import Recorder
+from kubesched.serving import Server
 
 __all__ = ["ExtenderMetrics"]
 
@@ -27,7 +28,8 @@ class ExtenderMetrics:
         registry: CollectorRegistry,
         extender: Extender,
         watch: ClusterWatch | None,
-        recorder: Recorder | None = None,
+        recorder: Recorder | None,
+        server: Server,
     ) -> None:
         requests = Counter(
             "kubesched_extender_requests", "Calls by verb and outcome.", ("verb", "outcome"), registry=registry
@@ -61,7 +63,7 @@ class ExtenderMetrics:
         self._offered = {verb: nodes.labels(verb, "offered") for verb in _VERBS}
         self._kept = {verb: nodes.labels(verb, "kept") for verb in _VERBS}
         self._near = {verb: near.labels(verb) for verb in _VERBS}
-        registry.register(_Knowledge(extender, watch, recorder))
+        registry.register(_Knowledge(extender, watch, recorder, server))
 
     def note(self, verb: str, answer: Answer, seconds: float, *, is_near: bool) -> None:
         """Count one call."""
@@ -83,10 +85,13 @@ class ExtenderMetrics:
 class _Knowledge(Collector):
     """What is read off the extender when somebody asks; single numbers, so that no lock is needed."""
 
-    def __init__(self, extender: Extender, watch: ClusterWatch | None, recorder: Recorder | None) -> None:
+    def __init__(
+        self, extender: Extender, watch: ClusterWatch | None, recorder: Recorder | None, server: Server
+    ) -> None:
         self._extender = extender
         self._watch = watch
         self._recorder = recorder
+        self._server = server
 
     def collect(self) -> Iterable[Metric]:
         """The series as they stand."""
@@ -108,6 +113,11 @@ class _Knowledge(Collector):
                 "Pods bound but not yet seen as such.",
                 len(extender.binder.assumed()),
             )
+        yield CounterMetricFamily(
+            "kubesched_extender_tls_failures",
+            "Connections whose TLS handshake failed.",
+            self._server.n_refused_handshakes,
+        )
         if self._recorder is not None:
             yield GaugeMetricFamily(
                 "kubesched_extender_recording",

@@ -149,7 +149,7 @@ def _build_server(
     service = ExtenderService(
         extender,
         server.bodies,
-        ExtenderMetrics(registry, extender, watch, recorder),
+        ExtenderMetrics(registry, extender, watch, recorder, server),
         budget_seconds=_BUDGET * options.http_timeout,
         recorder=recorder,
         describe=lambda: {} if watch is None else {"cacheAgeSeconds": round(watch.age(), 3)},
