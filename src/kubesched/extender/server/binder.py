@@ -112,7 +112,7 @@ class Binder:
         except TimeoutError:
             answer.is_late = True
             answer.error = (
-                f"binding {answer.pod}: no outcome after {seconds:g}s; if the API server has taken the Binding, the "
+                f"binding {answer.pod}: no outcome after {seconds:.2g}s; if the API server has taken the Binding, the "
                 "pod is bound all the same"
             )
         except (ClusterError, ExtenderError) as error:
