@@ -264,5 +264,5 @@ def test_a_binding_that_hangs_does_not_hold_up_the_end(tmp_path: Path, api: Fake
 
     late, calls, seconds = run(story())
     assert "no outcome after 0.2s" in late
-    assert calls == UNDONE
+    assert calls == ONCE  # it may have been made
     assert seconds < 3

@@ -125,9 +125,9 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(start: Start) -> None:
         assert ask(extender, SOME)["Error"] == ""
         recorded += 1
     assert ask(extender, SOME)["Error"] == ""
-    lines = [line for line in extender.process.logs() if "recorded" in line]
+    lines = [line for line in extender.process.logs() if "recording ends" in line]
     assert len(lines) == 1
-    assert "File too large; nothing more is recorded, and calls are answered as before" in lines[0]
+    assert "file too large; the recording ends here" in lines[0]
     assert len(extender.calls("filter")) == recorded - 1
     extender.process.terminate()
     assert extender.process.exit_code() == 0

@@ -28,8 +28,8 @@ class ExtenderMetrics:
         registry: CollectorRegistry,
         extender: Extender,
         watch: ClusterWatch | None,
-        recorder: Recorder | None,
-        server: Server,
+        recorder: Recorder | None = None,
+        server: Server | None = None,
     ) -> None:
         requests = Counter(
             "kubesched_extender_requests", "Calls by verb and outcome.", ("verb", "outcome"), registry=registry
@@ -86,7 +86,7 @@ class _Knowledge(Collector):
     """What is read off the extender when somebody asks; single numbers, so that no lock is needed."""
 
     def __init__(
-        self, extender: Extender, watch: ClusterWatch | None, recorder: Recorder | None, server: Server
+        self, extender: Extender, watch: ClusterWatch | None, recorder: Recorder | None, server: Server | None
     ) -> None:
         self._extender = extender
         self._watch = watch
@@ -113,11 +113,12 @@ class _Knowledge(Collector):
                 "Pods bound but not yet seen as such.",
                 len(extender.binder.assumed()),
             )
-        yield CounterMetricFamily(
-            "kubesched_extender_tls_failures",
-            "Connections whose TLS handshake failed.",
-            self._server.n_refused_handshakes,
-        )
+        if self._server is not None:
+            yield CounterMetricFamily(
+                "kubesched_extender_tls_failures",
+                "Connections whose TLS handshake failed.",
+                self._server.n_refused_handshakes,
+            )
         if self._recorder is not None:
             yield GaugeMetricFamily(
                 "kubesched_extender_recording",

@@ -28,7 +28,6 @@ __all__ = ["ExtenderOptions", "run_extender"]
 
 _SYNC_SECONDS: Final = 60.0
 _HOUSEKEEPING_SECONDS: Final = 30.0
-_GOODBYE_SECONDS: Final = 1.0  # for plugins to stop, however long all else took
 _BUDGET: Final = 0.8  # of the time that the client waits
 _GC_THRESHOLDS: Final = (100_000, 50, 100)  # requests make much and keep nothing in cycles
 _LOG: Final = logging.getLogger("kubesched.extender")
@@ -118,16 +117,15 @@ async def run_extender(
             await _serve(extender, server, service, watch, stop, on_ready)
         finally:
             await server.drain()
-            await _end(extender, service, server)
+            await _end(extender, service, server.drain_left, options.server.drain_seconds)
 
 
-async def _end(extender: Extender, service: ExtenderService, server: Server) -> None:
-    """Let bindings under way end, and stop the plugins that were started, in what is left of the drain time."""
+async def _end(extender: Extender, service: ExtenderService, drain_left: float, seconds: float) -> None:
+    """Let bindings under way end in what is left of the drain time, and stop the plugins that were started."""
     if extender.binder is not None:
-        await extender.binder.finish(server.drain_left)
+        await extender.binder.finish(drain_left)
     if service.unready:
         return
-    seconds = max(server.drain_left, _GOODBYE_SECONDS)
     try:
         async with asyncio.timeout(seconds):
             await stop_plugins_in_loop(extender.frameworks.values())

@@ -9,7 +9,6 @@ import base64
 import logging
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -133,8 +132,8 @@ class Recorder:
             self._file.write(_ENCODER.encode(line) + b"\n")
             self._file.flush()
         except OSError as error:
-            self.error = error.strerror or str(error)
-            _LOG.error("%s: %s; nothing more is recorded, and calls are answered as before", self._path, self.error)
+            self.error = (error.strerror or str(error)).lower()
+            _LOG.error("%s: %s; the recording ends here", self._path, self.error)
             self._file.raw.close()  # so that nobody tries again to write what is left in the buffer
 
 
