@@ -71,7 +71,7 @@ def resident(extender: ExtenderProcess) -> float:
 
 
 def test_a_body_of_60_mb_is_answered_and_its_memory_given_back(start: Start) -> None:
-    extender = start(records=False)
+    extender = start(record=False)
     ask(extender, SOME)
     before = resident(extender)
     answer = ask(extender, large(2, 0, notes="x" * 60 * MIB))
@@ -82,7 +82,7 @@ def test_a_body_of_60_mb_is_answered_and_its_memory_given_back(start: Start) -> 
 
 
 def test_without_a_watch_the_nodes_of_60_mb_are_kept_once(start: Start) -> None:
-    extender = start(records=False)
+    extender = start(record=False)
     body = large(4200, 14 * KIB)
     assert len(body) > 60 * 10**6
     ask(extender, SOME)
@@ -173,7 +173,7 @@ async def keep_asking(extender: ExtenderProcess, tally: Tally) -> None:
 
 
 def test_no_call_is_lost_when_the_process_is_asked_to_end_under_load(start: Start) -> None:
-    extender = start("--drain", "5s", records=False)
+    extender = start("--drain", "5s", record=False)
     tally = Tally()
 
     async def story() -> float:
