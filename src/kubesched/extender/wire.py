@@ -27,6 +27,7 @@ __all__ = [
     "filter_answer_error",
     "filter_answer_names",
     "filter_answer_nodes",
+    "host_priority",
     "parse_binding_args",
     "parse_extender_args",
     "parse_names",
@@ -318,9 +319,14 @@ def filter_answer_error(error: str) -> bytes:
     return _ENCODER.encode(_FilterNames(None, None, _NO_NODES, _NO_NODES, error))
 
 
-def prioritize_answer(names: Iterable[str], scores: Iterable[int]) -> bytes:
-    """The HostPriorityList: a score of 0..10 for each node."""
-    return _ENCODER.encode([HostPriority(name, score) for name, score in zip(names, scores, strict=True)])
+def host_priority(host: str, score: int) -> bytes:
+    """One entry of the answer to prioritize: a node and its score of 0..10."""
+    return _ENCODER.encode(HostPriority(host, score))
+
+
+def prioritize_answer(entries: Iterable[bytes]) -> bytes:
+    """The HostPriorityList: an entry for each node."""
+    return b"[%b]" % b",".join(entries)
 
 
 def preemption_answer(victims: Mapping[str, MetaVictims]) -> bytes:

@@ -183,8 +183,9 @@ class RowStatuses:
 
     def failure(self) -> Status | None:
         """The Error of the first row that has one; None when no plugin failed."""
-        failed = self.with_code(Code.ERROR)
-        return self[int(failed[0])] if len(failed) else None
+        if all(status.code is not Code.ERROR for status in self.distinct):
+            return None
+        return self[int(self.with_code(Code.ERROR)[0])]
 
 
 def _distinct(values: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:

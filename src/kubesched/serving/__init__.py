@@ -4,6 +4,7 @@ from kubesched.serving.bodies import Bodies, Buffer, ByteBudget
 from kubesched.serving.health import HEALTH_PATHS, Check, add_health
 from kubesched.serving.logs import set_up_logging
 from kubesched.serving.metrics import add_metrics, new_registry
+from kubesched.serving.quick import QuickAnswer, QuickHandler
 from kubesched.serving.redaction import redacted_headers, redacted_json
 from kubesched.serving.server import Server, ServerOptions
 from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_name
@@ -15,6 +16,8 @@ __all__ = [
     "ByteBudget",
     "Certificates",
     "Check",
+    "QuickAnswer",
+    "QuickHandler",
     "Server",
     "ServerOptions",
     "TlsFiles",

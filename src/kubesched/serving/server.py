@@ -20,6 +20,7 @@ from aiohttp.typedefs import Handler
 from kubesched.errors import InputError
 from kubesched.serving.bodies import Bodies
 from kubesched.serving.open_files import allow_connections
+from kubesched.serving.quick import QuickCalls, QuickHandler
 from kubesched.serving.routing import TidyPaths, explain_refusals
 from kubesched.serving.tls import Certificates, TlsFiles
 
@@ -71,10 +72,12 @@ class Server:
 
     Attributes:
         bodies: reads request bodies within the limits of the options; for handlers.
+        quick: by path, what answers small plain POSTs in one step, past the routes and middlewares of `app`. A path
+            that stands here has a route, too, for every other form of the call.
     """
 
     def __init__(self, app: web.Application, options: ServerOptions | None = None) -> None:
-        """Prepare, without opening anything. Routes may be added to `app` until `start`.
+        """Prepare, without opening anything. Routes may be added to `app` until `start`, and handlers to `quick`.
 
         Raises:
             InputError: a TLS file cannot be used.
@@ -84,6 +87,8 @@ class Server:
         self.bodies = Bodies(
             max_bytes=options.max_body_bytes, budget_bytes=options.body_budget_bytes, seconds=options.body_seconds
         )
+        self.quick: dict[bytes, QuickHandler] = {}
+        self._quick: set[QuickCalls] = set()
         self._busy: set[asyncio.BaseProtocol] = set()
         self._draining = False
         self._drain_ends: float | None = None
@@ -177,6 +182,11 @@ class Server:
 
     async def _wait_for_connections(self) -> None:
         """Close connections as they fall idle, until none is left."""
+        for quick in self._quick:
+            quick.announce_end()
+        await asyncio.sleep(_LOOK_SECONDS)
+        for quick in list(self._quick):
+            quick.finish()
         while connections := _connections(self._runner):
             await asyncio.sleep(_LOOK_SECONDS)  # first, so that what has just arrived reaches its handler
             for connection in self._idle(connections):
@@ -193,8 +203,20 @@ class Server:
         serve = self._runner.server
         assert serve is not None  # set by setup()
 
+        options = self._options
+
         def new_protocol() -> asyncio.Protocol:
-            return serve() if len(_connections(self._runner)) < self._options.max_connections else _Refusal()
+            if len(_connections(self._runner)) + len(self._quick) >= options.max_connections:
+                return _Refusal()
+            if not self.quick or self._draining:
+                return serve()
+            return QuickCalls(
+                serve,
+                self.quick,
+                self._quick,
+                max_body_bytes=options.max_body_bytes,
+                keep_alive=options.keep_alive_seconds,
+            )
 
         return new_protocol
 

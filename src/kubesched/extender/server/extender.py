@@ -115,9 +115,11 @@ class Extender:
         Raises:
             StateError: an event contradicts what is known.
         """
+        row_of = self.state.columns.row_of
         for event in events:
+            stays = event.kind != "Node" or (event.type is EventType.MODIFIED and event.object.name in row_of)
             self.state.apply(event)
-            if event.kind == "Node" and event.type is not EventType.MODIFIED:
+            if not stays:
                 self.nodes.rows_changed()
 
     def _by_plugin(self, profiles: Iterable[Profile]) -> dict[str, dict[str, Framework]]:

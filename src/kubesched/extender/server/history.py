@@ -34,11 +34,16 @@ class History:
     """A window over the calls."""
 
     def __init__(self) -> None:
-        self._calls: deque[Call] = deque(maxlen=_N_KEPT)
+        self._calls: deque[tuple[float, float, str, Answer]] = deque(maxlen=_N_KEPT)
 
     def note(self, verb: str, answer: Answer, seconds: float, now: float) -> None:
-        """Remember one call."""
-        self._calls.append(
+        """Remember one call, but not what it answered."""
+        answer.pieces = ()
+        self._calls.append((now, seconds, verb, answer))
+
+    def latest(self) -> list[Call]:
+        """The calls, newest first."""
+        return [
             Call(
                 round(now, 3),
                 verb,
@@ -49,8 +54,5 @@ class History:
                 answer.error,
                 answer.plugin,
             )
-        )
-
-    def latest(self) -> list[Call]:
-        """The calls, newest first."""
-        return list(reversed(self._calls))
+            for now, seconds, verb, answer in reversed(self._calls)
+        ]

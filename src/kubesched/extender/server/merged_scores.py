@@ -22,17 +22,18 @@ def extender_weight(profiles: Iterable[Profile]) -> int:
     return max(sums, default=0)
 
 
-def extender_scores(totals: IntVector, weight: int) -> list[int]:
+def extender_scores(totals: IntVector, weight: int) -> IntVector:
     """Weighted totals, 0..100 * weight, as scores of 0..10.
 
     Args:
         totals: (nodes,) int64.
         weight: the extender's.
+    Returns: (nodes,) int64.
     Rule: (2 * total + 10 * weight) // (20 * weight): to the nearest, halves up.
     """
     if weight <= 0:
-        return [0] * len(totals)
+        return np.zeros_like(totals)
     if weight > _SAFE_WEIGHT:
-        return [(2 * total + 10 * weight) // (20 * weight) for total in totals.tolist()]
-    scores: list[int] = np.floor_divide(2 * totals + 10 * weight, 20 * weight).tolist()
-    return scores
+        exact = [(2 * total + 10 * weight) // (20 * weight) for total in totals.tolist()]
+        return np.array(exact, dtype=np.int64)
+    return np.floor_divide(2 * totals + 10 * weight, 20 * weight)

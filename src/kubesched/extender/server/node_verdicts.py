@@ -89,7 +89,7 @@ def _sort_out(verdicts: NodeVerdicts, result: FilterResult, names: Sequence[str]
     if failure is not None:
         raise PluginFault(failure)
     for number, status in enumerate(statuses.distinct[1:], 1):
-        rejected = [names[i] for i in np.flatnonzero(statuses.index == number).tolist()]
+        rejected = [names[i] for i in (statuses.index == number).nonzero()[0].tolist()]
         verdicts.reject(rejected, status, helped)
-    passed: list[int] = np.flatnonzero(statuses.index == 0).tolist()
+    passed: list[int] = (statuses.index == 0).nonzero()[0].tolist()
     return passed

@@ -159,6 +159,8 @@ def _build_server(
     add_health(app, live={}, ready={"cache": lambda: service.unready})
     if options.client_names:
         app.middlewares.append(allow_clients(options.client_names, open_paths=HEALTH_PATHS))
+    else:
+        server.quick.update(service.quick_handlers())
     return server, service
 
 

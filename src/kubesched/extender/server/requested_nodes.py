@@ -17,6 +17,7 @@ import numpy.typing as npt
 from kubesched.api import EventType, Node, WatchEvent
 from kubesched.engine import paused_gc
 from kubesched.errors import ExtenderError, ObjectError
+from kubesched.extender.server.score_texts import ScoreTexts
 from kubesched.extender.wire import ExtenderArgs, parse_names
 from kubesched.snapshot import decode_checked
 from kubesched.state import ClusterState, Nodes
@@ -51,7 +52,7 @@ class RequestedNodes(msgspec.Struct, frozen=True):
     @property
     def are_many(self) -> bool:
         """Whether it is worth while to keep what plugins say of all nodes, instead of asking about these."""
-        return 4 * len(self.names) >= self.table.columns.n_nodes
+        return 64 * len(self.names) >= self.table.columns.n_nodes
 
     @property
     def n(self) -> int:
@@ -65,6 +66,8 @@ class NodeSource:
     Attributes:
         n_decoded: nodes that were new or had changed, so far.
         n_unknown: names that were not known when they were asked for, so far.
+        epoch: another object whenever a row may belong to another node.
+        texts: what the answers to prioritize are made of.
     """
 
     def __init__(self, state: ClusterState, *, is_watched: bool, monotonic: Callable[[], float]) -> None:
@@ -75,7 +78,8 @@ class NodeSource:
         self._seen_at = np.zeros(0)
         self._next_sweep = monotonic() + _UNSEEN_SECONDS
         self._lists: OrderedDict[bytes, tuple[object, RequestedNodes]] = OrderedDict()
-        self._epoch = object()  # another one whenever a row may belong to another node
+        self.epoch = object()
+        self.texts = ScoreTexts(state.columns)
         self.n_decoded = 0
         self.n_unknown = 0
 
@@ -95,7 +99,7 @@ class NodeSource:
 
     def rows_changed(self) -> None:
         """Nodes came or went."""
-        self._epoch = object()
+        self.epoch = object()
 
     # --- names ---
 
@@ -106,7 +110,7 @@ class NodeSource:
                 "with --kubeconfig, or set nodeCacheCapable: false in kube-scheduler's configuration"
             )
         found = self._lists.get(json)
-        if found is not None and found[0] is self._epoch:
+        if found is not None and found[0] is self.epoch:
             self._lists.move_to_end(json)
             return found[1]
         listed = parse_names(json)
@@ -114,7 +118,7 @@ class NodeSource:
             raise ExtenderError("NodeNames is empty: kube-scheduler asks about at least one node")
         requested = self._known(listed, None, json)
         if not requested.unknown:
-            self._lists[json] = (self._epoch, requested)
+            self._lists[json] = (self.epoch, requested)
             if len(self._lists) > _N_LISTS:
                 self._lists.popitem(last=False)
         return requested

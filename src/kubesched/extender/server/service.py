@@ -21,7 +21,7 @@ from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import binding_answer, filter_answer_error
 from kubesched.framework import DeadlineExceeded, in_one_line
-from kubesched.serving import Bodies, peer_common_name, redacted_json
+from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_name, redacted_json
 
 __all__ = ["ExtenderService", "add_routes"]
 
@@ -67,17 +67,15 @@ class ExtenderService:
 
     async def filter(self, request: web.Request) -> web.Response:
         """POST /filter and /predicates/NAME."""
-        return await self._at_once(request, "filter", lambda verbs, body, checkpoint: verbs.filter(body, checkpoint))
+        return await self._at_once(request, "filter")
 
     async def prioritize(self, request: web.Request) -> web.Response:
         """POST /prioritize and /priorities/NAME."""
-        return await self._at_once(
-            request, "prioritize", lambda verbs, body, checkpoint: verbs.prioritize(body, checkpoint)
-        )
+        return await self._at_once(request, "prioritize")
 
     async def preempt(self, request: web.Request) -> web.Response:
         """POST /preempt and /preemption."""
-        return await self._at_once(request, "preempt", lambda verbs, body, checkpoint: verbs.preempt(body, checkpoint))
+        return await self._at_once(request, "preempt")
 
     async def bind(self, request: web.Request) -> web.Response:
         """POST /bind."""
@@ -89,7 +87,12 @@ class ExtenderService:
         deadline = time.monotonic() + self._budget
 
         async def work(body: bytearray) -> Answer:
-            return await binder.bind(bytes(body), max(deadline - time.monotonic(), 0.0))
+            if self.unready:
+                return _refused("bind", f"kubesched extender: not ready: {self.unready}")
+            try:
+                return await binder.bind(bytes(body), max(deadline - time.monotonic(), 0.0))
+            except Exception as error:  # noqa: BLE001 - as in _now
+                return _internal("bind", error)
 
         return await self._answer(request, "bind", work)
 
@@ -113,9 +116,31 @@ class ExtenderService:
 
     # --- one call ---
 
-    async def _at_once(
-        self, request: web.Request, verb: str, work: Callable[[Verbs, bytearray, Checkpoint], Answer]
-    ) -> web.Response:
+    def quick_handlers(self) -> dict[bytes, QuickHandler]:
+        """What answers small calls of everything but bind in one step, by path."""
+        verbs, singles = self._extender.verbs, self._extender.singles
+        paths = {
+            "/filter": ("filter", verbs),
+            "/prioritize": ("prioritize", verbs),
+            "/preempt": ("preempt", verbs),
+            "/preemption": ("preempt", verbs),
+            **{f"/predicates/{name}": ("filter", single) for name, single in singles.items()},
+            **{f"/priorities/{name}": ("prioritize", single) for name, single in singles.items()},
+        }
+        return {path.encode(): self._quick(verb, chosen, path) for path, (verb, chosen) in paths.items()}
+
+    def _quick(self, verb: str, verbs: Verbs, path: str) -> QuickHandler:
+        def handle(body: bytearray) -> QuickAnswer:
+            start = time.monotonic()
+            answer = self._now(verb, verbs, body, _deadline(self._budget))
+            self._keep(verb, path, body, answer)
+            pieces = answer.pieces
+            self._note(verb, answer, time.monotonic() - start)
+            return answer.status, _content_type(answer).encode(), pieces
+
+        return handle
+
+    async def _at_once(self, request: web.Request, verb: str) -> web.Response:
         name = request.match_info.get("name", "")
         verbs = self._extender.singles.get(name) if name else self._extender.verbs
         if verbs is None:
@@ -125,14 +150,21 @@ class ExtenderService:
         checkpoint = _deadline(self._budget)
 
         async def answer(body: bytearray) -> Answer:
-            try:
-                return work(chosen, body, checkpoint)
-            except Exception:
-                raise
-            except BaseException as error:  # noqa: BLE001 - nothing waits in there, so a plugin raised it
-                return _refused(verb, f"kubesched extender: a plugin raised {in_one_line(error)}")
+            return self._now(verb, chosen, body, checkpoint)
 
         return await self._answer(request, verb, answer)
+
+    def _now(self, verb: str, verbs: Verbs, body: bytearray, checkpoint: Checkpoint) -> Answer:
+        """Answer filter, prioritize or preempt, whatever happens."""
+        if self.unready:
+            return _refused(verb, f"kubesched extender: not ready: {self.unready}")
+        try:
+            work: Callable[[bytearray, Checkpoint], Answer] = getattr(verbs, verb)
+            return work(body, checkpoint)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not take the scheduler down
+            return _internal(verb, error)
+        except BaseException as error:  # noqa: BLE001 - nothing waits in there, so a plugin raised it
+            return _refused(verb, f"kubesched extender: a plugin raised {in_one_line(error)}")
 
     async def _answer(
         self, request: web.Request, verb: str, work: Callable[[bytearray], Awaitable[Answer]]
@@ -141,30 +173,15 @@ class ExtenderService:
         with self._metrics.in_flight.track_inprogress():
             try:
                 async with self._bodies.receive(request) as body:
-                    answer = await self._worked(verb, body, work)
-                    self._log_bodies(verb, body, answer)
-                    if self._recorder is not None and not self.unready:
-                        self._recorder.call(request.path, body, answer)
+                    answer = await work(body)
+                    self._keep(verb, request.path, body, answer)
             except (ConnectionError, web.HTTPException) as error:  # from `receive` only: nothing else raises
                 self._note_unread(verb, request, error)
                 raise
             del body
-            response = self._bodies.answer(
-                answer.pieces,
-                status=answer.status,
-                content_type="application/json" if answer.status != _FAILED else "text/plain",
-            )
+            response = self._bodies.answer(answer.pieces, status=answer.status, content_type=_content_type(answer))
         self._note(verb, answer, time.monotonic() - start)
         return response
-
-    async def _worked(self, verb: str, body: bytearray, work: Callable[[bytearray], Awaitable[Answer]]) -> Answer:
-        if self.unready:
-            return _refused(verb, f"kubesched extender: not ready: {self.unready}")
-        try:
-            return await work(body)
-        except Exception as error:  # noqa: BLE001 - a fault of ours must not take the scheduler down
-            _LOG.exception("%s failed", verb)
-            return _refused(verb, f"kubesched extender: internal error: {in_one_line(error)}")
 
     def _note(self, verb: str, answer: Answer, seconds: float) -> None:
         is_near = seconds > _NEAR * self._budget
@@ -188,11 +205,13 @@ class ExtenderService:
         why = "the client left" if isinstance(error, ConnectionError) else (error.text or error.reason).rstrip()
         _LOG.warning("%s from %s: the body was not read: %s", verb, request.remote, why)
 
-    @staticmethod
-    def _log_bodies(verb: str, body: bytearray, answer: Answer) -> None:
+    def _keep(self, verb: str, path: str, body: bytearray, answer: Answer) -> None:
+        """Log the bodies at debug, and record them where that is asked for."""
         if _LOG.isEnabledFor(logging.DEBUG):
             _LOG.debug("%s request: %s", verb, redacted_json(bytes(body)))
             _LOG.debug("%s answer: %s", verb, redacted_json(b"".join(answer.pieces)))
+        if self._recorder is not None and not self.unready:
+            self._recorder.call(path, body, answer)
 
 
 def add_routes(app: web.Application, service: ExtenderService) -> None:
@@ -219,6 +238,16 @@ def _deadline(seconds: float) -> Checkpoint:
             raise DeadlineExceeded(f"kubesched extender: no answer within {seconds:g}s")
 
     return checkpoint
+
+
+def _content_type(answer: Answer) -> str:
+    return "application/json" if answer.status != _FAILED else "text/plain"
+
+
+def _internal(verb: str, error: Exception) -> Answer:
+    """A fault of ours, for the one who asked and, with its trace, for the log."""
+    _LOG.error("%s failed", verb, exc_info=error)
+    return _refused(verb, f"kubesched extender: internal error: {in_one_line(error)}")
 
 
 def _refused(verb: str, error: str) -> Answer:

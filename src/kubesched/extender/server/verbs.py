@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
+import numpy as np
 
+from kubesched.engine import IntVector
 from kubesched.errors import ExtenderError
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.merged_scores import extender_scores, extender_weight
@@ -24,6 +26,7 @@ from kubesched.extender.wire import (
     filter_answer_error,
     filter_answer_names,
     filter_answer_nodes,
+    host_priority,
     parse_extender_args,
     parse_preemption_args,
     preemption_answer,
@@ -103,19 +106,18 @@ class Verbs:
         try:
             framework, state, nodes = self._call(body, answer, checkpoint)
             scores = self._scores(framework, state, nodes)
-            names = nodes.names
-            if nodes.unknown:
-                names, scores = [*names, *nodes.unknown], [*scores, *[0] * len(nodes.unknown)]
-            answer.pieces = [prioritize_answer(names, scores)]
+            entries = self._nodes.texts.entries(nodes.table.all_rows, scores, self._nodes.epoch)
+            entries += [host_priority(name, 0) for name in nodes.unknown]
+            answer.pieces = [prioritize_answer(entries)]
             answer.n_kept = answer.n_offered
         except (DeadlineExceeded, ExtenderError, PluginFault) as error:
             _fail(answer, error)
         return answer
 
-    def _scores(self, framework: Framework, state: CycleState, nodes: RequestedNodes) -> list[int]:
+    def _scores(self, framework: Framework, state: CycleState, nodes: RequestedNodes) -> IntVector:
         before = framework.run_pre_filter(state, state.pod.pod, nodes.table)
         if before.status.is_rejected or not framework.has_scores or not nodes.names:
-            return [0] * len(nodes.names)
+            return np.zeros(len(nodes.names), dtype=np.int64)
         if not before.status.is_success:
             raise PluginFault(before.status)
         scores = framework.run_score(state, state.pod.pod, FilterResult(nodes.table, []), is_whole=nodes.are_many)
