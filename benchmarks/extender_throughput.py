@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """How many pods a second a stock kube-scheduler places alone, and with our extender: names only, and whole nodes.
 
-    python benchmarks/extender_throughput.py [--rows alone,names,nodes] [--nodes 5000] [--pods 10000] [--repeat 1]
-                                             [--seconds 120] [--plugin FILE.py:Class] [--json FILE]
+    python benchmarks/extender_throughput.py [--rows alone,uncalled,names,nodes] [--nodes 5000] [--pods 10000]
+                            [--repeat 1] [--seconds 120] [--plugin FILE.py:Class] [--other URL] [--json FILE]
 
 Each run has an etcd, an API server and a kube-scheduler v1.36.3 of its own, the ones of the integration tests, and all
 of them share this machine. Nodes of 10 KB and pending pods of 3 KB are there before kube-scheduler starts; the time is
 that from the first bound pod to the last, or --seconds where that takes longer. The table shows the run with the median
-rate. `names` sends our extender the names of nodes that it watches (nodeCacheCapable: true, the default), `nodes`
-whole nodes. kube-scheduler looks at a sample of the nodes, as it does by default; in rows that end in -100 at all.
+rate. `uncalled` configures an extender and gives it nothing to do, which is as fast as kube-scheduler gets with any.
+`names` sends our extender the names of nodes that it watches (nodeCacheCapable: true, the default), `nodes` whole
+nodes, `other` sends names to the extender at --other, such as benchmarks/extender/goserver. kube-scheduler looks at a
+sample of the nodes, as it does by default; in rows that end in -100 at all.
 """
 
 import argparse
@@ -67,12 +69,15 @@ def main() -> int:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", default="alone,names,nodes", help=f"of {', '.join(row.name for row in ROWS)}")
+    parser.add_argument(
+        "--rows", default="alone,uncalled,names,nodes", help=f"of {', '.join(row.name for row in ROWS)}"
+    )
     parser.add_argument("--nodes", type=int, default=N_NODES)
     parser.add_argument("--pods", type=int, default=10_000)
     parser.add_argument("--repeat", type=int, default=1, help="runs of each row")
     parser.add_argument("--seconds", type=float, default=120.0, help="at most, of each run")
     parser.add_argument("--plugin", default=f"{PLUGIN}:Fleet", help="what the extender serves")
+    parser.add_argument("--other", default="", help="URL of another extender, for the row `other`")
     parser.add_argument("--json", type=Path, help="also write every figure to this file")
     return parser.parse_args()
 
@@ -87,7 +92,8 @@ def find_rows(names: str) -> list[Row]:
 
 def measured(row: Row, binary: Path, options: argparse.Namespace) -> Figures:
     with tempfile.TemporaryDirectory() as folder:
-        return run(row, Path(folder), binary, options.plugin, options.nodes, options.pods, options.seconds)
+        where = Path(folder), binary, options.plugin, options.other
+        return run(row, *where, options.nodes, options.pods, options.seconds)
 
 
 def header() -> list[str]:

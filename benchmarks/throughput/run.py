@@ -19,6 +19,23 @@ SCHEDULED = 'scheduler_schedule_attempts_total{profile="default-scheduler",resul
 CPU = "process_cpu_seconds_total"
 
 
+UNCALLED = {
+    "urlPrefix": "http://127.0.0.1:9",
+    "filterVerb": "filter",
+    "managedResources": [{"name": "example.com/nobody-asks-for-it"}],
+}
+"""With any extender kube-scheduler no longer reuses what it found for the last pod alike (opportunistic batching)."""
+
+
+OTHER = {
+    "filterVerb": "filter",
+    "prioritizeVerb": "prioritize",
+    "weight": 1,
+    "nodeCacheCapable": True,
+    "httpTimeout": TIMEOUT,
+}
+
+
 class RunError(Exception):
     """A run that shows nothing."""
 
@@ -29,7 +46,8 @@ class Row:
 
     Attributes:
         name: as in --rows.
-        form: what it sends to our extender, `names` or `nodes`; empty for no extender.
+        form: what it sends to our extender, `names` or `nodes`; `uncalled` for an extender whose resource no pod asks
+            for, `other` for somebody else's that takes names; empty for no extender.
         percentage: its percentageOfNodesToScore; 0 stands for its default.
     """
 
@@ -41,7 +59,7 @@ class Row:
 ROWS = tuple(
     Row(f"{form or 'alone'}{f'-{percentage}' * bool(percentage)}", form, percentage)
     for percentage in (0, 100)
-    for form in ("", "names", "nodes")
+    for form in ("", "uncalled", "names", "nodes", "other")
 )
 
 
@@ -91,13 +109,16 @@ class Figures:
         return {"podsPerSecond": self.pods_per_second, **asdict(self)}
 
 
-def run(row: Row, folder: Path, binary: Path, plugin: str, n_nodes: int, n_pods: int, longest: float) -> Figures:
+def run(
+    row: Row, folder: Path, binary: Path, plugin: str, other: str, n_nodes: int, n_pods: int, longest: float
+) -> Figures:
     """Measure once.
 
     Args:
         folder: empty; takes logs and data.
         binary: the test control plane.
         plugin: what the extender serves.
+        other: URL of the other extender.
         longest: seconds after which the run ends with as many pods as are placed.
     Raises:
         RunError: no pod was placed in the time that counts.
@@ -107,8 +128,12 @@ def run(row: Row, folder: Path, binary: Path, plugin: str, n_nodes: int, n_pods:
         plane = stack.enter_context(_control_plane(binary, folder / "control-plane"))
         plane.client.create_all([_new(load.node(i)) for i in range(n_nodes)])
         plane.client.create_all([_pending(i) for i in range(n_pods)])
-        extender = _extender(row, plane, folder / "extender", plugin) if row.form else None
+        extender = _extender(row, plane, folder / "extender", plugin) if row.form in ("names", "nodes") else None
         config: dict[str, Any] = {"percentageOfNodesToScore": row.percentage}
+        if row.form == "uncalled":
+            config["extenders"] = [UNCALLED]
+        if row.form == "other":
+            config["extenders"] = [{**OTHER, "urlPrefix": other}]
         if extender:
             stack.callback(extender.stop)
             config["extenders"] = [{**extender.stanza, "httpTimeout": TIMEOUT}]
