@@ -127,12 +127,16 @@ class Bodies:
         return length if length is not None and encoding != "gzip" else self._max_bytes
 
     async def _read(self, request: web.BaseRequest) -> bytearray:
-        body = bytearray()  # grows in place: as fast as one made in full size, and with the same peak
+        # A body of known size has its room from the beginning: one that grows beside others moves again and again.
+        is_plain = not request.headers.get("Content-Encoding", "").strip()
+        body = bytearray(request.content_length or 0 if is_plain and request.can_read_body else 0)
+        size = 0
         try:
             async with asyncio.timeout(self._seconds):
                 while chunk := await request.content.readany():
-                    body += chunk
-                    if len(body) > self._max_bytes:
+                    body[size : size + len(chunk)] = chunk
+                    size += len(chunk)
+                    if size > self._max_bytes:
                         self._refuse_size("larger")
         except TimeoutError:
             _give_up(request)
@@ -141,6 +145,7 @@ class Bodies:
             raise late from None
         except web.RequestPayloadError as error:
             raise web.HTTPBadRequest(text="the body does not decode as its headers announce\n") from error
+        del body[size:]
         return body
 
     def _refuse_size(self, found: str) -> NoReturn:
