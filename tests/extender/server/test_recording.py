@@ -50,7 +50,8 @@ def test_any_bodies_come_back_but_for_line_breaks_between_values(
     folder = recorded(tmp_path_factory.mktemp("rec"), ("/filter", request, Answer(answer)))
     _, call = read_recording(folder)
     for before, after in ((request, call.request), (b"".join(answer), call.answer)):
-        assert after in (before, before.replace(b"\n", b" ").replace(b"\r", b" "))
+        in_one_line = before.replace(b"\n", b" ").replace(b"\r", b" ")
+        assert after.strip(b" \t") in (before.strip(b" \t"), in_one_line.strip(b" \t"))
 
 
 def test_what_the_watch_told_comes_back_as_objects(tmp_path: Path):
