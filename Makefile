@@ -53,7 +53,7 @@ test: $(VENV)/.installed-dev
 
 # Integration tests start a real API server, which is built with Go unless KUBESCHED_CONTROLPLANE names one.
 integration: $(VENV)/.installed-dev
-	@if [ -n "$$KUBESCHED_CONTROLPLANE" ] || command -v go >/dev/null; then $(BIN)/python -m pytest -m integration tests/integration; \
+	@if [ -n "$$KUBESCHED_CONTROLPLANE" ] || command -v go >/dev/null; then $(BIN)/python -m pytest -m integration tests/integration tests/benchmarks; \
 	else echo "######## integration tests LEFT OUT: no Go on this machine ########"; fi
 
 lint: $(VENV)/.installed-dev
