@@ -159,14 +159,10 @@ class RowStatuses:
     def __init__(self, result: FilterResult) -> None:
         self.distinct: list[Status] = [Status.SUCCESS]
         self.index = np.zeros(len(result.nodes), dtype=np.intp)
-        undecided = np.arange(len(result.nodes))
         for rejection in result.rejections:
-            values = rejection.verdicts.values[undecided]
-            is_rejected = values != 0
-            kinds, which = _distinct(values[is_rejected])
-            self.index[undecided[is_rejected]] = len(self.distinct) + which
+            kinds, which = _distinct(rejection.verdicts.values * (self.index == 0))
+            self.index += which + (len(self.distinct) - 1) * (which > 0)
             self.distinct += [_in_words(rejection, value) for value in kinds.tolist()]
-            undecided = undecided[~is_rejected]
 
     def __getitem__(self, position: int) -> Status:
         return self.distinct[int(self.index[position])]
@@ -189,12 +185,16 @@ class RowStatuses:
 
 
 def _distinct(values: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
-    """The distinct values, ascending, and (values,) which of them each is."""
+    """The distinct values but 0, ascending, and (values,) which of them each is, counted from 1; 0 for 0."""
     if values.min(initial=0) < 0 or values.max(initial=0) >= _SMALL:
-        kinds = np.unique(values)
-        return kinds, np.searchsorted(kinds, values)
-    counts = np.bincount(values)
-    return np.flatnonzero(counts), (np.cumsum(counts > 0) - 1)[values]
+        kinds = np.unique(values[values != 0])
+        return kinds, (np.searchsorted(kinds, values) + 1) * (values != 0)
+    counts = np.bincount(values, minlength=1)
+    counts[0] = 0
+    kinds = counts.nonzero()[0]
+    numbers = np.zeros(len(counts), dtype=np.intp)
+    numbers[kinds] = np.arange(1, len(kinds) + 1)
+    return kinds, numbers[values]
 
 
 def _in_words(rejection: Rejections, verdict: int) -> Status:
