@@ -57,7 +57,7 @@ def test_lines_for_programs(recording: Path, tmp_path: Path):
 
 
 def test_calls_that_are_not_played_are_counted(tmp_path: Path):
-    with Recorder(tmp_path / "rec", is_watched=False) as recorder:
+    with Recorder(tmp_path / "rec") as recorder:
         recorder.call("/bind", b"{}", Answer([b'{"Error":""}']))
     result = run("extender", "replay", tmp_path / "rec", "--plugin", plugin(tmp_path, "n1"))
     assert (result.exit_code, result.stdout) == (0, "0 calls, 0 answered differently, 1 not played\n")

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from kubesched.api import WatchEvent
 from kubesched.extender.server import read_recording
+from kubesched.extender.server.recording import RecordedCall
 from tests.integration.processes import Process, free_port
 
 ROOT = Path(__file__).parents[2]
@@ -83,7 +83,7 @@ class ExtenderProcess:
         """What was asked and answered so far: verb, request, answer; the text of one that failed."""
         found = []
         for record in read_recording(self.folder):
-            if isinstance(record, bool | WatchEvent):
+            if not isinstance(record, RecordedCall):
                 continue
             name = record.path.strip("/")
             if verb in ("", name):

@@ -181,7 +181,7 @@ def manifests(
             client_names=client_names,
         )
         offer = find_offer(profiles, bind=bind)
-        documents = make_manifests(options, offer, watched_kinds(profiles))
+        documents = make_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
     _print(documents, options)
     _print_advice(options, offer, profiles, preemption_helps)
 

@@ -13,6 +13,7 @@ import pytest
 from kubesched.api import EventType, WatchEvent
 from kubesched.errors import InputError, PluginError, StateError
 from kubesched.extender.server import Extender, ExtenderOptions, read_recording, run_extender
+from kubesched.extender.server.recording import RecordedWatch
 from kubesched.framework import Plugin
 from kubesched.serving import Server, ServerOptions
 from kubesched.setup import set_up
@@ -218,8 +219,8 @@ def test_what_the_watch_says_is_recorded(tmp_path: Path, monkeypatch: pytest.Mon
         await process.ask("/filter", NAMES)
 
     watching(tmp_path, story, record=tmp_path / "rec")
-    is_watched, *events, call = read_recording(tmp_path / "rec")
-    assert is_watched is True
+    watch, *events, call = read_recording(tmp_path / "rec")
+    assert watch == RecordedWatch(("Node", "Pod"))
     assert all(isinstance(event, WatchEvent) for event in events)
     assert [(e.type, e.object.key) for e in events] == [
         (EventType.ADDED, "n1"),

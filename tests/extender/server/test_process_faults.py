@@ -11,6 +11,7 @@ import pytest
 
 from kubesched.errors import InputError
 from kubesched.extender.server import Recorder, read_recording
+from kubesched.extender.server.recording import RecordedWatch
 from tests.extender.asking import node, pod, with_nodes
 from tests.extender.server.in_loop import run, samples
 from tests.integration.extender_process import ExtenderProcess
@@ -136,11 +137,11 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(start: Start) -> None:
 def test_a_folder_that_cannot_take_a_recording_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"--record .*/file/folder: Not a directory"):
-        Recorder(tmp_path / "file" / "folder", is_watched=False)
-    Recorder(tmp_path / "folder", is_watched=False).close()
+        Recorder(tmp_path / "file" / "folder")
+    Recorder(tmp_path / "folder").close()
     with pytest.raises(InputError, match="is there already; name another folder"):
-        Recorder(tmp_path / "folder", is_watched=False)
-    assert list(read_recording(tmp_path / "folder")) == [False]
+        Recorder(tmp_path / "folder")
+    assert list(read_recording(tmp_path / "folder")) == [RecordedWatch(())]
 
 
 class Tally:

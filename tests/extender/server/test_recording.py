@@ -12,24 +12,24 @@ from hypothesis import strategies as st
 from kubesched.api import EventType, Node, Pod, WatchEvent
 from kubesched.errors import InputError
 from kubesched.extender.server import Answer, Recorder, read_recording
-from kubesched.extender.server.recording import FILE_NAME, RecordedCall
+from kubesched.extender.server.recording import FILE_NAME, RecordedCall, RecordedWatch
 from kubesched.testing import make_node, make_pod
 
 
 def recorded(folder: Path, *calls: tuple[str, bytes, Answer], events: tuple[WatchEvent, ...] = ()) -> Path:
-    with Recorder(folder, is_watched=bool(events)) as recorder:
+    with Recorder(folder, ("Node", "Pod") if events else ()) as recorder:
         recorder.events(events)
         for call in calls:
             recorder.call(*call)
     return folder
 
 
-def test_calls_come_back_in_their_order_with_whether_there_was_a_watch(tmp_path: Path):
+def test_calls_come_back_in_their_order_with_what_was_watched(tmp_path: Path):
     late = Answer([b'{"Error":', b'"late"}'], is_late=True)
     failed = Answer([b"boom\n"], status=500)
     folder = recorded(tmp_path / "rec", ("/filter", b'{"a": 1}', late), ("/prioritize", b"nonsense", failed))
     assert list(read_recording(folder)) == [
-        False,
+        RecordedWatch(()),
         RecordedCall("/filter", b'{"a": 1}', 200, b'{"Error":"late"}', True),
         RecordedCall("/prioritize", b"nonsense", 500, b"boom\n"),
     ]
@@ -60,8 +60,8 @@ def test_what_the_watch_told_comes_back_as_objects(tmp_path: Path):
         WatchEvent(EventType.MODIFIED, "Pod", make_pod("p", node="n1")),
         WatchEvent(EventType.DELETED, "Node", make_node("n1")),
     )
-    is_watched, *found = read_recording(recorded(tmp_path, events=events))
-    assert is_watched is True
+    watch, *found = read_recording(recorded(tmp_path, events=events))
+    assert watch == RecordedWatch(("Node", "Pod"))
     assert [(one.type, one.kind, one.object.key) for one in found] == [
         (EventType.ADDED, "Node", "n1"),
         (EventType.MODIFIED, "Pod", "default/p"),
@@ -81,7 +81,7 @@ def test_only_the_owner_may_read_it(tmp_path: Path):
 
 
 def test_every_line_is_there_before_the_recording_ends(tmp_path: Path):
-    with Recorder(tmp_path, is_watched=False) as recorder:
+    with Recorder(tmp_path) as recorder:
         recorder.call("/filter", b"{}", Answer([b"{}"]))
         assert len(list(read_recording(tmp_path))) == 2
 
@@ -96,13 +96,13 @@ def test_a_line_that_a_crash_cut_is_left_out(tmp_path: Path, n_lost: int):
 def test_a_recording_is_never_overwritten(tmp_path: Path):
     recorded(tmp_path)
     with pytest.raises(InputError, match=rf"--record {tmp_path}: recording.jsonl is there already; name another"):
-        Recorder(tmp_path, is_watched=False)
+        Recorder(tmp_path)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
 def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     call = ("/filter", b"{}", Answer([b"{}"]))
-    with Recorder(tmp_path, is_watched=False) as recorder:
+    with Recorder(tmp_path) as recorder:
         recorder.call(*call)
         recorder._file.close()
         recorder._file = Path("/dev/full").open("wb")  # noqa: SIM115 - the recorder closes it

@@ -49,7 +49,7 @@ def record(folder: Path, *calls: tuple[str, bytes], watched: tuple[KubeObject, .
     """Calls as the plugin Choice answers them."""
     is_watched = watched is not None
     extender = Extender(choice(), clock=LoopClock(), is_watched=is_watched)
-    with Recorder(folder, is_watched=is_watched) as recorder:
+    with Recorder(folder, ("Node", "Pod") if is_watched else ()) as recorder:
         events = [WatchEvent(EventType.ADDED, type(one).__name__, one) for one in watched or ()]
         recorder.events(events)
         extender.apply(events)
@@ -134,7 +134,7 @@ def test_a_plugin_that_fails_now_is_told_in_its_words(tmp_path: Path):
 
 
 def test_a_failure_in_other_words_is_told(tmp_path: Path):
-    with Recorder(tmp_path, is_watched=False) as recorder:
+    with Recorder(tmp_path) as recorder:
         recorder.call("/prioritize", WHOLE, Answer([b"boom" * 500], status=500))
 
     def fails(self, state, pod, node):
@@ -161,6 +161,13 @@ def test_pods_that_the_watch_showed_are_seen_by_plugins(tmp_path: Path):
         return Status.unresolvable("not here") if node.pods or node.name == "n1" else Status.SUCCESS
 
     assert differences(tmp_path, filter=rejects) == ["rejected now: n5"]
+
+
+def test_plugins_that_read_more_than_was_watched_are_refused(tmp_path: Path):
+    with Recorder(tmp_path, ("Node",)) as recorder:
+        recorder.events([WatchEvent(EventType.ADDED, "Node", make_node("n1"))])
+    with pytest.raises(InputError, match=r"the plugins read Pod, and .* recorded is only Node; record again"):
+        differences(tmp_path)
 
 
 def test_an_event_that_made_no_sense_then_is_passed_over_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -203,7 +210,7 @@ def test_a_plugin_that_does_not_start_ends_it(tmp_path: Path):
 
 
 def test_binds_calls_of_others_and_late_answers_are_left_out(tmp_path: Path):
-    with Recorder(tmp_path, is_watched=False) as recorder:
+    with Recorder(tmp_path) as recorder:
         recorder.call("/bind", b"{}", Answer([b'{"Error":""}']))
         recorder.call("/predicates/Gone", WHOLE, Answer([b"{}"]))
         recorder.call("/filter", WHOLE, Answer([b'{"Error":"no answer within 4s"}'], is_late=True))
@@ -219,7 +226,7 @@ def test_binds_calls_of_others_and_late_answers_are_left_out(tmp_path: Path):
 )
 @pytest.mark.parametrize("path", ["/filter", "/prioritize", "/preempt"])
 def test_an_answer_that_somebody_changed_is_a_difference(tmp_path: Path, path: str, answer: bytes):
-    with Recorder(tmp_path, is_watched=False) as recorder:
+    with Recorder(tmp_path) as recorder:
         recorder.call(path, body_for(path), Answer([answer]))
     assert differences(tmp_path)
 

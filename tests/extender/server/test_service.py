@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from kubesched.api import EventType, WatchEvent
 from kubesched.extender.server import Extender, ExtenderService, Recorder, read_recording, service
 from kubesched.extender.server.metrics import ExtenderMetrics
+from kubesched.extender.server.recording import RecordedWatch
 from kubesched.extender.server.service import add_routes
 from kubesched.framework import Plugin, Status
 from kubesched.setup import set_up
@@ -210,14 +211,14 @@ def test_inspect_is_for_certificates_and_those_on_this_machine(remote: str | Non
 
 def test_until_it_is_ready_every_call_is_refused_in_its_own_form(tmp_path: Path):
     def served() -> Served:
-        return Served(Likes, is_ready=False, recorder=Recorder(tmp_path, is_watched=False))
+        return Served(Likes, is_ready=False, recorder=Recorder(tmp_path))
 
     (filtered, scored), made = asked(("/filter", TWO), ("/prioritize", TWO), served=served)
     said = "kubesched extender: not ready: starting"
     assert (filtered[0], filtered[1]["Error"], filtered[1]["Nodes"]) == (200, said, None)
     assert scored == (500, f"{said}\n")
     made.service._recorder.close()
-    assert list(read_recording(tmp_path)) == [False]
+    assert list(read_recording(tmp_path)) == [RecordedWatch(())]
 
 
 @pytest.mark.parametrize(
@@ -311,7 +312,7 @@ def test_bodies_are_logged_at_debug_only_and_without_secrets(caplog: pytest.LogC
 
 
 def test_calls_are_recorded_with_their_answers(tmp_path: Path):
-    with Recorder(tmp_path, is_watched=False) as recorder:
+    with Recorder(tmp_path) as recorder:
         asked(("/filter", TWO), ("/predicates/Likes", b"?"), served=lambda: Served(Likes, recorder=recorder))
     _, first, second = read_recording(tmp_path)
     assert (first.path, first.request, first.status) == ("/filter", TWO, 200)

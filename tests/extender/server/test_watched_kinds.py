@@ -8,6 +8,7 @@ from kubesched.errors import InputError
 from kubesched.extender.server.watched_kinds import check_needs_no_watch, watched_kinds
 from kubesched.framework import DependsOn, Plugin, Status
 from kubesched.plugins import IN_TREE_PLUGINS
+from kubesched.setup import set_up
 from kubesched.testing import minimal_profile
 
 
@@ -111,6 +112,42 @@ def test_what_plugins_say_that_they_read_is_watched():
     assert watched_kinds([minimal_profile(Labels())]) == ("Node", "Pod")
     profiles = [minimal_profile(Labels()), minimal_profile(Declared()), minimal_profile(Declared())]
     assert watched_kinds(profiles) == ("Node", "Pod", "PersistentVolumeClaim", "StorageClass")
+
+
+class OfNodesAlone(Plugin):
+    """What it says of a node depends on that node."""
+
+    depends_on = DependsOn.NODE
+
+    def filter_nodes(self, state, pod, nodes):
+        return (nodes.codes("zone") == 0).astype("int8")
+
+    def filter_part(self, state, pod):
+        return None
+
+
+class Vetoes(OfNodesAlone):
+    def preempt(self, state, pod, victims_by_node):
+        return victims_by_node
+
+
+class ReadsAfterAll(OfNodesAlone):
+    """Says so, and looks at pods before."""
+
+    def pre_filter(self, state, pod, nodes):
+        return Status.SUCCESS if any(self.handle.list("Pod")) else Status.SKIP
+
+
+class SaysSo(OfNodesAlone):
+    reads = ("Pod",)
+
+
+def test_pods_are_not_watched_where_all_plugins_depend_on_nodes_alone():
+    (alone,) = set_up(None, [OfNodesAlone], default_plugins=False).profiles
+    assert watched_kinds([alone, alone]) == ("Node",)
+    assert watched_kinds([alone], bind=True) == ("Node", "Pod")
+    for other in (Labels, Vetoes, ReadsAfterAll, SaysSo, Columns):
+        assert watched_kinds([alone, *set_up(None, [other], default_plugins=False).profiles]) == ("Node", "Pod")
 
 
 @pytest.mark.parametrize("reads", ["Node", ("Frob",), None])

@@ -74,7 +74,7 @@ class Extender:
         """
         profiles = served_profiles(setup, offers_bind=offers_bind)
         self.offer: Offer = find_offer(profiles, bind=offers_bind)
-        self.kinds = watched_kinds(profiles)
+        self.kinds = watched_kinds(profiles, bind=self.offer.bind)
         if not is_watched:
             check_needs_no_watch(profiles)
         if self.offer.bind and writes is None:

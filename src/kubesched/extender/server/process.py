@@ -108,7 +108,7 @@ async def run_extender(
             framework.handle.logger = logging.getLogger("kubesched.plugin")
         recorder = None
         if options.record is not None:
-            recorder = stack.enter_context(Recorder(options.record, is_watched=client is not None))
+            recorder = stack.enter_context(Recorder(options.record, () if client is None else extender.kinds))
         watch = None if client is None else _watch_for(extender, client, recorder)
         server, service = _build_server(extender, options, watch, recorder)
         await server.start()

@@ -19,12 +19,22 @@ from kubesched.api import KINDS, EventType, WatchEvent, decode_object
 from kubesched.errors import InputError, KubeschedError
 from kubesched.extender.server.answer import Answer
 
-__all__ = ["FILE_NAME", "RecordedCall", "Recorder", "read_recording"]
+__all__ = ["FILE_NAME", "RecordedCall", "RecordedWatch", "Recorder", "read_recording"]
 
 FILE_NAME: Final = "recording.jsonl"
 _VERSION: Final = 1
 _NOTHING: Final = msgspec.Raw(b"null")
 _LOG: Final = logging.getLogger("kubesched.extender")
+
+
+class RecordedWatch(msgspec.Struct, frozen=True):
+    """What the extender watched.
+
+    Attributes:
+        kinds: none where requests had to show it everything.
+    """
+
+    kinds: tuple[str, ...]
 
 
 class RecordedCall(msgspec.Struct, frozen=True):
@@ -62,7 +72,7 @@ class _Call(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
     version: int = 0
-    watched: bool = False
+    watched: tuple[str, ...] = ()
     event: _Event | None = None
     call: _Call | None = None
 
@@ -80,9 +90,11 @@ class Recorder:
         error: why nothing more is recorded; empty as long as something is.
     """
 
-    def __init__(self, folder: Path, *, is_watched: bool) -> None:
+    def __init__(self, folder: Path, watched: tuple[str, ...] = ()) -> None:
         """Begin a recording.
 
+        Args:
+            watched: the kinds whose changes are going to be told.
         Raises:
             InputError: the folder cannot be made or written, or has a recording already.
         """
@@ -97,7 +109,7 @@ class Recorder:
             raise InputError(f"--record {folder}: {FILE_NAME} is there already; name another folder") from None
         except OSError as error:
             raise InputError(f"--record {folder}: {error.strerror or error}") from error
-        self._write(_Line(version=_VERSION, watched=is_watched))
+        self._write(_Line(version=_VERSION, watched=watched))
         if self.error:
             raise InputError(f"--record {folder}: {self.error}")
 
@@ -137,8 +149,8 @@ class Recorder:
             self._file.raw.close()  # so that nobody tries again to write what is left in the buffer
 
 
-def read_recording(folder: Path) -> Iterator[WatchEvent | RecordedCall | bool]:
-    """Read a recording: first whether there was a watch, then events and calls in their order.
+def read_recording(folder: Path) -> Iterator[WatchEvent | RecordedCall | RecordedWatch]:
+    """Read a recording: first what was watched, then events and calls in their order.
 
     Raises:
         InputError: there is none, or a line of it is broken; the message says which.
@@ -156,13 +168,13 @@ def read_recording(folder: Path) -> Iterator[WatchEvent | RecordedCall | bool]:
         ) from error
 
 
-def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | RecordedCall | bool]:
+def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | RecordedCall | RecordedWatch]:
     try:
         read = _LINE.decode(line)
         if number == 1:
             if read.version != _VERSION:
                 raise InputError(f"this is no recording of version {_VERSION}")
-            yield read.watched
+            yield RecordedWatch(read.watched)
         if read.event is not None:
             kind = read.event.kind
             if kind not in KINDS:

@@ -13,7 +13,7 @@ from kubesched.api import WatchEvent
 from kubesched.errors import InputError, StateError
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.extender import ClusterWrites, Extender
-from kubesched.extender.server.recording import RecordedCall, read_recording
+from kubesched.extender.server.recording import RecordedCall, RecordedWatch, read_recording
 from kubesched.scheduler import start_plugins, stop_plugins
 from kubesched.setup import Setup
 
@@ -72,17 +72,22 @@ def replay(setup: Setup, folder: Path, *, preemption_helps: bool = False) -> Ite
         PluginError: a plugin did not start.
     """
     records = read_recording(folder)
-    is_watched = next(records, None)
-    if not isinstance(is_watched, bool):
+    watch = next(records, None)
+    if not isinstance(watch, RecordedWatch):
         raise InputError(f"{folder}: the recording is empty")
     extender = Extender(
         setup,
         clock=_Clock(),
-        is_watched=is_watched,
+        is_watched=bool(watch.kinds),
         writes=ClusterWrites(),
         preemption_helps=preemption_helps,
         rng=Random(0),
     )
+    if watch.kinds and (missing := [kind for kind in extender.kinds if kind not in watch.kinds]):
+        raise InputError(
+            f"{folder}: the plugins read {' and '.join(missing)}, and what was watched while this was recorded is only "
+            f"{' and '.join(watch.kinds)}; record again with these plugins"
+        )
     number = 0
     for record in records:
         if isinstance(record, WatchEvent):

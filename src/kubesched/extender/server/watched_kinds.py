@@ -18,16 +18,25 @@ _ASKS_FOR_PODS: Final = {"handle", "'Pod'"}
 """What code names that asks the handle for pods."""
 
 
-def watched_kinds(profiles: Iterable[Profile]) -> tuple[str, ...]:
-    """The kinds to watch: nodes and pods, and whatever the plugins say that they read.
+def watched_kinds(profiles: Iterable[Profile], *, bind: bool = False) -> tuple[str, ...]:
+    """The kinds to watch: nodes, whatever the plugins say that they read, and pods unless nobody can miss them.
 
+    Pods are most of what a watch brings, in a busy cluster more than the calls. They are left out where every plugin
+    says that it depends on nodes alone, none has a say in preemption, whose victims come by uid, and nobody binds.
+
+    Args:
+        bind: whether the extender binds.
     Raises:
         InputError: a plugin reads a kind that nobody can watch for it.
     """
-    kinds = dict.fromkeys(("Node", "Pod"))
+    kinds = {"Node": None}
+    if bind:
+        kinds["Pod"] = None
     for profile in profiles:
         for plugin in profile.plugins:
             _check_reads(plugin)
+            if plugin.depends_on is not DependsOn.NODE or plugin.defines("preempt") or _reads_beyond_nodes(plugin):
+                kinds["Pod"] = None
             kinds |= dict.fromkeys(plugin.reads)
     return tuple(kinds)
 
