@@ -1,5 +1,7 @@
 """One run: a control plane of its own, nodes and pods, then a stock kube-scheduler, with or without our extender."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -47,7 +49,7 @@ class Row:
     Attributes:
         name: as in --rows.
         form: what it sends to our extender, `names` or `nodes`; `uncalled` for an extender whose resource no pod asks
-            for, `other` for somebody else's that takes names; empty for no extender.
+            for, `bare` for one that decides nothing, `other` for somebody else's, both with names; empty for none.
         percentage: its percentageOfNodesToScore; 0 stands for its default.
     """
 
@@ -59,7 +61,7 @@ class Row:
 ROWS = tuple(
     Row(f"{form or 'alone'}{f'-{percentage}' * bool(percentage)}", form, percentage)
     for percentage in (0, 100)
-    for form in ("", "uncalled", "names", "nodes", "other")
+    for form in ("", "uncalled", "bare", "names", "nodes", "other")
 )
 
 
@@ -132,7 +134,9 @@ def run(
         config: dict[str, Any] = {"percentageOfNodesToScore": row.percentage}
         if row.form == "uncalled":
             config["extenders"] = [UNCALLED]
-        if row.form == "other":
+        if row.form == "bare":
+            other = stack.enter_context(_bare_extender())
+        if row.form in ("bare", "other"):
             config["extenders"] = [{**OTHER, "urlPrefix": other}]
         if extender:
             stack.callback(extender.stop)
@@ -155,6 +159,18 @@ def _control_plane(binary: Path, folder: Path) -> Iterator[ControlPlane]:
         yield plane
     finally:
         plane.stop()
+
+
+@contextmanager
+def _bare_extender() -> Iterator[str]:
+    """Gives its URL."""
+    command = [sys.executable, str(Path(__file__).with_name("bare.py"))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
 
 
 def _extender(row: Row, plane: ControlPlane, folder: Path, plugin: str) -> ExtenderProcess:

@@ -40,5 +40,6 @@ def test_a_row_that_does_not_exist_is_named() -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "extender_throughput.py: --rows: no row named nmes; "
-        "there are alone, uncalled, names, nodes, other, alone-100, uncalled-100, names-100, nodes-100, other-100\n"
+        "there are alone, uncalled, bare, names, nodes, other, "
+        "alone-100, uncalled-100, bare-100, names-100, nodes-100, other-100\n"
     )
