@@ -15,6 +15,8 @@ from kubesched.extender.server import Answer, Recorder, read_recording
 from kubesched.extender.server.recording import FILE_NAME, RecordedCall, RecordedWatch
 from kubesched.testing import make_node, make_pod
 
+SOME = ("/filter", b"{}", Answer([b"{}"]))
+
 
 def recorded(folder: Path, *calls: tuple[str, bytes, Answer], events: tuple[WatchEvent, ...] = ()) -> Path:
     with Recorder(folder, ("Node", "Pod") if events else ()) as recorder:
@@ -75,7 +77,7 @@ def test_what_the_watch_told_comes_back_as_objects(tmp_path: Path):
 
 
 def test_only_the_owner_may_read_it(tmp_path: Path):
-    folder = recorded(tmp_path / "deep" / "rec")
+    folder = recorded(tmp_path / "deep" / "rec", SOME)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / FILE_NAME).stat().st_mode) == 0o600
 
@@ -94,20 +96,24 @@ def test_a_line_that_a_crash_cut_is_left_out(tmp_path: Path, n_lost: int):
 
 
 def test_a_recording_is_never_overwritten(tmp_path: Path):
-    recorded(tmp_path)
+    recorded(tmp_path, SOME)
     with pytest.raises(InputError, match=rf"--record {tmp_path}: recording.jsonl is there already; name another"):
         Recorder(tmp_path)
 
 
+def test_where_nothing_happened_the_next_start_may_record(tmp_path: Path):
+    assert not any(recorded(tmp_path).iterdir())
+    Recorder(tmp_path).close()
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
 def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    call = ("/filter", b"{}", Answer([b"{}"]))
     with Recorder(tmp_path) as recorder:
-        recorder.call(*call)
+        recorder.call(*SOME)
         recorder._file.close()
         recorder._file = Path("/dev/full").open("wb")  # noqa: SIM115 - the recorder closes it
-        recorder.call(*call)
-        recorder.call(*call)
+        recorder.call(*SOME)
+        recorder.call(*SOME)
     (record,) = caplog.records
     assert (record.levelno, record.name) == (logging.ERROR, "kubesched.extender")
     assert record.getMessage() == f"{tmp_path / FILE_NAME}: no space left on device; the recording ends here"
@@ -115,8 +121,8 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path, caplog:
 
 
 def test_a_line_nested_too_deep_is_named(tmp_path: Path):
-    path = recorded(tmp_path) / FILE_NAME
+    path = recorded(tmp_path, SOME) / FILE_NAME
     deep = b'{"call":{"path":"/filter","status":200,"request":' + b"[" * 100_000 + b"]" * 100_000 + b"}}\n"
     path.write_bytes(path.read_bytes() + deep)
-    with pytest.raises(InputError, match=rf"^{path}:2: "):
+    with pytest.raises(InputError, match=rf"^{path}:3: "):
         list(read_recording(tmp_path))

@@ -217,7 +217,6 @@ def test_until_it_is_ready_every_call_is_refused_in_its_own_form(tmp_path: Path)
     said = "kubesched extender: not ready: starting"
     assert (filtered[0], filtered[1]["Error"], filtered[1]["Nodes"]) == (200, said, None)
     assert scored == (500, f"{said}\n")
-    made.service._recorder.close()
     assert list(read_recording(tmp_path)) == [RecordedWatch(())]
 
 

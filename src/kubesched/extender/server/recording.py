@@ -99,6 +99,7 @@ class Recorder:
             InputError: the folder cannot be made or written, or has a recording already.
         """
         self.error = ""
+        self._n_lines = 0
         self._path = path = folder / FILE_NAME
         if folder.exists() and not folder.is_dir():
             raise InputError(f"--record {folder}: this is no folder; name one, which need not exist yet")
@@ -126,8 +127,10 @@ class Recorder:
         self._write(_Line(call=call))
 
     def close(self) -> None:
-        """End the recording."""
+        """End the recording, and leave none behind where nothing happened: a start that failed is tried again."""
         self._file.close()
+        if self._n_lines == 1:
+            self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self
@@ -143,6 +146,7 @@ class Recorder:
         try:
             self._file.write(_ENCODER.encode(line) + b"\n")
             self._file.flush()
+            self._n_lines += 1
         except OSError as error:
             self.error = (error.strerror or str(error)).lower()
             _LOG.error("%s: %s; the recording ends here", self._path, self.error)
