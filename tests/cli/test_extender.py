@@ -89,6 +89,13 @@ def test_it_prints_its_stanza_and_what_people_trip_over(serve: Callable[..., Res
     assert "--preemption-helps" in said
 
 
+def test_on_all_addresses_the_stanza_has_the_name_of_this_machine(serve: Callable[..., Result]):
+    result = serve("--host", "0.0.0.0")
+    (stanza,) = yaml.safe_load(result.stdout)["extenders"]
+    assert re.fullmatch(rf"http://{re.escape(socket.gethostname())}:\d+", stanza["urlPrefix"])
+    assert "note: Whoever reaches this extender may call it" in result.stderr
+
+
 def test_https_with_client_certificates_is_in_the_stanza(serve: Callable[..., Result], tmp_path: Path):
     authority = Authority(tmp_path)
     certificate, key = authority.issue("extender")

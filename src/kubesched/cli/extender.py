@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["extender"]
 
 _MIB: Final = 2**20
+_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 
 @click.group(invoke_without_command=True)
@@ -199,6 +200,7 @@ def _serve(
             is_watched=options.is_watched,
             profiles=setup.profiles,
             preemption_helps=options.preemption_helps,
+            is_open=_is_open(options),
         )
         for sentence in sentences:
             note(sentence)
@@ -211,6 +213,12 @@ def _serve(
 
     if asyncio.run(serve()):
         raise click.Abort
+
+
+def _is_open(options: "ExtenderOptions") -> bool:
+    """Whether other machines reach the extender and need no certificate."""
+    tls = options.server.tls
+    return options.server.host not in _LOOPBACK and (tls is None or tls.client_ca is None)
 
 
 def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") -> None:

@@ -257,6 +257,7 @@ def _print_advice(
         scheduler_version=version,
         profiles=profiles,
         preemption_helps=preemption_helps,
+        is_open=options.is_service and not options.client_secret,
     )
     for sentence in found:
         click.echo(f"note: {sentence}", err=True)

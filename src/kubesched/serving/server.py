@@ -6,6 +6,7 @@ an answer says is the user's.
 
 import asyncio
 import errno
+import ipaddress
 import logging
 import socket
 import time
@@ -132,8 +133,10 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Its address as `https://host:port`, after `start`."""
+        """Its address as `https://host:port`, after `start`; with this machine's name where it listens on all."""
         host, port = self.address
+        if ipaddress.ip_address(host.partition("%")[0]).is_unspecified:
+            host = socket.gethostname()
         shown = f"[{host}]" if ":" in host else host
         return f"{'https' if self._certificates else 'http'}://{shown}:{port}"
 

@@ -44,6 +44,12 @@ def said(
     return "\n".join(advice(offer, configuration or KubeSchedulerConfiguration(), n_nodes=n_nodes, **chosen))
 
 
+def test_an_extender_that_lets_everybody_in_says_so():
+    assert "Whoever reaches this extender may call it" in said(Preempts(), is_open=True)
+    assert "may have it bind any pod" in said(Binds(), is_open=True)
+    assert "Whoever" not in said(Binds())
+
+
 def test_nothing_is_said_where_nothing_is_odd():
     assert said(Preempts()) == ""
 

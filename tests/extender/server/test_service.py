@@ -213,7 +213,7 @@ def test_until_it_is_ready_every_call_is_refused_in_its_own_form(tmp_path: Path)
     def served() -> Served:
         return Served(Likes, is_ready=False, recorder=Recorder(tmp_path))
 
-    (filtered, scored), made = asked(("/filter", TWO), ("/prioritize", TWO), served=served)
+    (filtered, scored), _ = asked(("/filter", TWO), ("/prioritize", TWO), served=served)
     said = "kubesched extender: not ready: starting"
     assert (filtered[0], filtered[1]["Error"], filtered[1]["Nodes"]) == (200, said, None)
     assert scored == (500, f"{said}\n")

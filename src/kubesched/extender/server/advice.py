@@ -26,6 +26,7 @@ def advice(
     scheduler_version: str | None = None,
     profiles: Iterable[Profile] = (),
     preemption_helps: bool = False,
+    is_open: bool = False,
 ) -> list[str]:
     """Say what to know before kube-scheduler's first call.
 
@@ -36,6 +37,7 @@ def advice(
         scheduler_version: such as `v1.36.3`; what depends on an unknown version is said with the version.
         profiles: what is served, to name plugins and to compare weights.
         preemption_helps: as the option of the command.
+        is_open: whether other machines reach the extender and need no certificate.
     """
     profiles, minor = tuple(profiles), _minor(scheduler_version)
     found = (
@@ -47,6 +49,7 @@ def advice(
         _unresolvable(offer, profiles, preemption_helps),
         _replicas(offer),
         _ignorable(offer, configuration, minor),
+        _openness(offer, is_open),
     )
     return [sentence for sentence in found if sentence]
 
@@ -161,4 +164,14 @@ def _ignorable(offer: Offer, configuration: KubeSchedulerConfiguration, minor: i
     return (
         f"ignorable: true does not cover bind before v1.{_IGNORABLE_BIND_SINCE}: there a pod is not bound while the "
         "extender is down. Failing prioritize calls are passed over in silence in every version."
+    )
+
+
+def _openness(offer: Offer, is_open: bool) -> str:
+    if not is_open:
+        return ""
+    what = "have it bind any pod to any node" if offer.bind else "call it"
+    return (
+        f"Whoever reaches this extender may {what}: it asks for no client certificate. --client-ca-file and "
+        "--client-cn let kube-scheduler in and nobody else."
     )
