@@ -14,6 +14,7 @@ T = TypeVar("T")
 
 POLL_SECONDS = 0.02
 FREE_PORTS = range(20_000, 32_000)  # below those that outgoing connections take: a stopped server gets its port back
+_given: set[int] = set()  # a program may open its port long after it was chosen
 
 
 class NotInTime(AssertionError):
@@ -37,9 +38,12 @@ def wait_until(check: Callable[[], T], what: str, *, seconds: float = 15) -> T:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on."""
+    """A port of 127.0.0.1 that nobody listens on, and another one each time."""
     while True:
         port = random.choice(FREE_PORTS)
+        if port in _given:
+            continue
+        _given.add(port)
         with socket.socket() as candidate:
             candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
             try:
