@@ -51,12 +51,13 @@ def main() -> int:
         rows = find_rows(options.rows)
         binary = find_binary(lambda line: print(line, file=sys.stderr))
         about = machine()
-        print(*(f"{name}: {value}" for name, value in about.items()), "", *header(), sep="\n", flush=True)
-        results = []
-        for row in rows:
-            runs = [measured(row, binary, options) for _ in range(options.repeat)]
-            results.append((row, runs))
-            print(line(row, runs, options.nodes), flush=True)
+        print(*(f"{name}: {value}" for name, value in about.items()), "", sep="\n", flush=True)
+        results: list[tuple[Row, list[Figures]]] = [(row, []) for row in rows]
+        for _ in range(options.repeat):  # one run of each after the other, so that a slow quarter of an hour hits all
+            for row, runs in results:
+                runs.append(measured(row, binary, options))
+                print(f"{row.name}: {runs[-1].pods_per_second:.1f} pods/s", file=sys.stderr, flush=True)
+        print(*header(), *(line(row, runs, options.nodes) for row, runs in results), sep="\n")
         print(f"\nload average at the end: {machine()['load average']}")
         if options.json:
             written = [{"name": row.name, "runs": [one.as_document() for one in runs]} for row, runs in results]
