@@ -300,7 +300,7 @@ def _cannot_listen(options: ServerOptions, error: Exception) -> InputError:
         )
     if isinstance(error, OverflowError):
         return InputError(f"{where}: no such port; allowed are 0 (any free one) to 65535")
-    number = error.errno if isinstance(error, OSError) else None
+    number = (error.errno or errno.EADDRNOTAVAIL) if isinstance(error, OSError) else None  # asyncio of 3.13 gives none
     if number == errno.EADDRINUSE:
         return InputError(f"{where}: the port is in use; stop the process that has it or give another port")
     if number == errno.EADDRNOTAVAIL:
