@@ -111,7 +111,9 @@ def test_new_connections_get_the_new_certificate_with_and_without_a_server_name(
         certificates = Certificates(files)
         context = client_context(authority)
         context.check_hostname = bool(name)
-        listener = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=certificates.context)
+        listener = await asyncio.start_server(
+            lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=certificates.context
+        )
         address = listener.sockets[0].getsockname()
         names = []
         for change in ("old", "new"):
