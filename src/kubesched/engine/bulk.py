@@ -10,6 +10,7 @@ __all__ = ["paused_gc"]
 
 _FULL_EVERY: Final = 4
 _kept_pauses: Final = count(1)
+_FROZEN_AT_START: Final = gc.get_freeze_count()  # by Python 3.12 itself
 
 
 @contextmanager
@@ -37,7 +38,7 @@ def _make_old() -> None:
     To freeze sets the collector's own counts back. Were that all, whoever loads cluster after cluster would never see
     a full collection, and dead simulators, which are cyclic, would pile up.
     """
-    if gc.get_freeze_count():
+    if gc.get_freeze_count() > _FROZEN_AT_START:
         return
     if next(_kept_pauses) % _FULL_EVERY == 0:
         gc.collect()
