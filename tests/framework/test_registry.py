@@ -34,7 +34,8 @@ number = 3
 
 
 @pytest.fixture
-def file(tmp_path) -> Path:
+def file(tmp_path, monkeypatch) -> Path:
+    monkeypatch.delitem(sys.modules, "team_zone", raising=False)  # other tests have modules of that name
     path = tmp_path / "team_zone.py"
     path.write_text(TEAM_ZONE)
     return path
