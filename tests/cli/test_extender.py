@@ -142,6 +142,26 @@ def test_a_plugin_that_does_not_start_ends_it_with_one_sentence(start: str, why:
     assert "Traceback" not in result.output
 
 
+def test_a_task_of_a_plugin_that_exits_ends_alone(serve: Callable[..., Result], tmp_path: Path):
+    hooks = """
+    async def start(self, handle):
+        import asyncio
+        self.task = asyncio.create_task(self.refresh())
+        await asyncio.sleep(0.01)
+
+    async def refresh(self):
+        raise SystemExit(3)
+
+    async def stop(self):
+        print("stopped in order")
+"""
+    (tmp_path / "likes.py").write_text(PLUGIN + hooks)
+    result = serve()
+    assert result.exit_code == 0
+    assert "ERROR kubesched: a task raised SystemExit: 3; nothing but the task ends" in result.stderr
+    assert result.stdout.endswith("stopped in order\n")
+
+
 def test_a_plugin_is_started_and_stopped_on_the_loop(serve: Callable[..., Result], tmp_path: Path):
     hooks = """
     async def start(self, handle):

@@ -177,10 +177,9 @@ def _serve(
     *,
     log_json: bool,
 ) -> None:
-    import asyncio
     import os
 
-    from kubesched.cli.signals import ending_on_signals
+    from kubesched.cli.signals import ending_on_signals, run_until_told
     from kubesched.extender.server import advice, run_extender
     from kubesched.serving import set_up_logging
     from kubesched.setup import set_up
@@ -211,7 +210,7 @@ def _serve(
             await run_extender(setup, options, stop=ending.stop, on_listening=on_listening, on_ready=on_ready)
         return ending.is_interrupted
 
-    if asyncio.run(serve()):
+    if run_until_told(serve()):
         raise click.Abort
 
 

@@ -1,12 +1,17 @@
 """How commands that run until they are told to stop are told."""
 
 import asyncio
+import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any, Final, TypeVar
 
-__all__ = ["Ending", "ending_on_signals"]
+__all__ = ["Ending", "ending_on_signals", "run_until_told"]
+
+T = TypeVar("T")
+_LOG: Final = logging.getLogger("kubesched")
 
 
 class Ending:
@@ -29,6 +34,23 @@ class Ending:
         self._loop.call_soon_threadsafe(self.stop.set)
         if was_interrupted and number == signal.SIGINT:
             raise KeyboardInterrupt
+
+
+def run_until_told(main: Coroutine[Any, Any, T]) -> T:
+    """Run a command's coroutine to its end, as asyncio.run, but for `sys.exit` in a task that a plugin has made.
+
+    That would end the loop, and with it what others wait for; it ends the task alone.
+    """
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        task = loop.create_task(main)
+        while True:
+            try:
+                return loop.run_until_complete(task)
+            except SystemExit as error:
+                if task.done():
+                    raise
+                _LOG.error("a task raised SystemExit: %s; nothing but the task ends", error)
 
 
 @contextmanager
