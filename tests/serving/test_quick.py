@@ -14,6 +14,8 @@ from tests.serving.running import Conversation, connected, serving
 
 PLAIN = ("User-Agent: Go-http-client/1.1", "Content-Type: application/json", "Accept-Encoding: gzip")
 
+LONG = 2**22  # more than a socket takes at once
+
 
 def tell(story: Callable[[Server, Conversation], Awaitable[object]], **options: object) -> list[str]:
     """Serve `/echo` both ways and tell a story on one connection. Returns: which way answered, call by call."""
@@ -30,7 +32,7 @@ def tell(story: Callable[[Server, Conversation], Awaitable[object]], **options: 
 
         def quick(body: bytearray) -> tuple[int, bytes, list[bytes]]:
             ways.append("quick")
-            return 200, b"text/plain", [bytes(body[:1]), bytes(body[1:])]
+            return 200, b"text/plain", [bytes(body[:1]), bytes(body[1:]) * (LONG if body == b"long" else 1)]
 
         app.router.add_post("/echo", general)
         server.quick[b"/echo"] = quick
@@ -117,6 +119,17 @@ def test_calls_sent_before_the_last_answer_are_answered_in_their_order():
         assert [(await client.answer())[2] for _ in range(3)] == ["a", "b", "c"]
 
     assert tell(story) == ["quick", "general", "general"]
+
+
+def test_a_call_is_answered_once_also_where_the_client_takes_its_time():
+    async def story(_: Server, client: Conversation) -> None:
+        await client.send("POST", "/echo", b"long", headers=PLAIN)
+        await asyncio.sleep(0.1)
+        _, _, body = await client.answer()
+        assert len(body) == 1 + 3 * LONG
+        assert (await client.ask("POST", "/echo", b"next", headers=PLAIN))[2] == "next"
+
+    assert tell(story) == ["quick", "general"]
 
 
 @given(cuts=st.sets(st.integers(1, 80), max_size=6))

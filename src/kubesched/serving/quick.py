@@ -9,6 +9,7 @@ nothing is refused here, and no rule of HTTP is written twice.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from aiohttp.helpers import rfc822_formatted_time
@@ -32,13 +33,17 @@ _REASONS: Final = {200: b"OK", 500: b"Internal Server Error"}
 _SERVER: Final = b"kubesched/" + VERSION.encode()
 
 
-class QuickCalls(asyncio.Protocol):
+class QuickCalls(asyncio.BufferedProtocol):
     """One connection, until it is handed over.
+
+    What arrives is read into room that stays: asyncio's own for a read, 256 KiB anew each time, costs more than all
+    else that it does for a call. All connections share it, for the loop hands over what it has read before it reads on.
 
     Args:
         new_general: makes what takes over.
         handlers: by path.
         connections: where the connection stands as long as it is one of these.
+        room: to read into.
         max_body_bytes: what is larger is handed over.
         keep_alive: seconds after which an idle connection is closed.
     """
@@ -48,6 +53,7 @@ class QuickCalls(asyncio.Protocol):
         new_general: Callable[[], asyncio.Protocol],
         handlers: Mapping[bytes, QuickHandler],
         connections: set["QuickCalls"],
+        room: bytearray,
         *,
         max_body_bytes: int,
         keep_alive: float,
@@ -57,6 +63,7 @@ class QuickCalls(asyncio.Protocol):
         self._connections = connections
         self._max_body = min(max_body_bytes, _MAX_BODY)
         self._keep_alive = keep_alive
+        self._room = room
         self._is_last = False
         self._general: asyncio.Protocol | None = None  # what the connection was handed over to
         self._head = b""  # of the call whose body is arriving, as it came
@@ -78,11 +85,7 @@ class QuickCalls(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
-        self._forget()
-        self._idle.cancel()
-        self._connections.discard(self)
-        if self._general is not None:
-            self._general.connection_lost(exc)
+        self._leave()
 
     def eof_received(self) -> bool | None:
         """The client has said everything; what it began is aiohttp's to judge."""
@@ -92,21 +95,19 @@ class QuickCalls(asyncio.Protocol):
         """The client does not take its answers; aiohttp knows how to wait."""
         self.hand_over().pause_writing()
 
-    def resume_writing(self) -> None:
-        """Go on."""
-        self.hand_over().resume_writing()
+    def get_buffer(self, sizehint: int) -> bytearray:
+        """Where to put what comes."""
+        return self._room
 
-    def data_received(self, data: bytes) -> None:
+    def buffer_updated(self, nbytes: int) -> None:
         """Take what came."""
-        if self._general is not None:
-            self._general.data_received(data)
-        elif self._handler is not None:
-            self._body += data
+        if self._handler is not None:
+            self._body += memoryview(self._room)[:nbytes]
             self._go_on()
-        elif self._begin(data):
+        elif self._begin(nbytes):
             self._go_on()
         else:
-            self.hand_over(data)
+            self.hand_over(bytes(memoryview(self._room)[:nbytes]))
 
     def announce_end(self) -> None:
         """The server is about to end: tell the client with the next answer."""
@@ -121,34 +122,33 @@ class QuickCalls(asyncio.Protocol):
 
     def hand_over(self, data: bytes = b"") -> asyncio.Protocol:
         """Let aiohttp have the connection for good, with the call that has begun and with what came last."""
-        if self._general is not None:
-            return self._general
         unanswered = b"".join((self._head, self._body, data))
+        self._leave()
+        if self._general is None:
+            self._general = self._new_general()
+            self._transport.set_protocol(self._general)
+            self._general.connection_made(self._transport)
+        if unanswered:
+            self._general.data_received(unanswered)
+        return self._general
+
+    def _leave(self) -> None:
         self._forget()
         self._idle.cancel()
         self._connections.discard(self)
-        self._general = general = self._new_general()
-        general.connection_made(self._transport)
-        if unanswered:
-            general.data_received(unanswered)
-        return general
 
     # --- one call ---
 
-    def _begin(self, data: bytes) -> bool:
-        """Read the head of a call. Returns: whether it is a plain one."""
-        end = data.find(_END, 0, _MAX_HEAD)
-        if end < 0 or not data.startswith(b"POST "):
-            return False
-        line, *headers = data[:end].split(b"\r\n")
-        path, version = line[5:-9], line[-9:]
+    def _begin(self, n: int) -> bool:
+        """Read the head of a call at the beginning of so many bytes. Returns: whether it is a plain one."""
+        end = self._room.find(_END, 0, min(n, _MAX_HEAD))
+        path, size = _read_head(bytes(self._room[:end])) if end >= 0 else (b"", -1)
         handler = self._handlers.get(path)
-        size = _body_size(headers)
-        if handler is None or version != b" HTTP/1.1" or not 0 <= size <= self._max_body:
+        if handler is None or not 0 <= size <= self._max_body:
             return False
         self._handler, self._size = handler, size
-        self._head = data[: end + 4]
-        self._body = bytearray(memoryview(data)[end + 4 :])
+        self._head = bytes(self._room[: end + 4])
+        self._body = self._room[end + 4 : n]
         return True
 
     def _go_on(self) -> None:
@@ -164,8 +164,8 @@ class QuickCalls(asyncio.Protocol):
         if rest:
             del body[self._size :]
         status, content_type, pieces = handler(body)
-        self._write(status, content_type, pieces)
         self._forget()
+        self._write(status, content_type, pieces)  # which hands over where the client does not take its answers
         if self._is_last:
             self._transport.close()
         elif rest:  # the next call has come before this one was answered
@@ -197,6 +197,15 @@ class QuickCalls(asyncio.Protocol):
             self._transport.close()
         else:
             self._idle = self._loop.call_later(max(left, _PATIENCE), self._close_if_idle)
+
+
+@lru_cache(maxsize=1024)  # a kube-scheduler's calls differ in path and size alone, and not often in these
+def _read_head(head: bytes) -> tuple[bytes, int]:
+    """Path and size of the body; -1 where anything in the head needs thought."""
+    line, *headers = head.split(b"\r\n")
+    if not line.startswith(b"POST ") or not line.endswith(b" HTTP/1.1"):
+        return b"", -1
+    return line[5:-9], _body_size(headers)
 
 
 def _body_size(headers: list[bytes]) -> int:

@@ -90,6 +90,7 @@ class Server:
         )
         self.quick: dict[bytes, QuickHandler] = {}
         self._quick: set[QuickCalls] = set()
+        self._room = bytearray(_READ_BUFFER)
         self._busy: set[asyncio.BaseProtocol] = set()
         self._draining = False
         self._drain_ends: float | None = None
@@ -202,13 +203,13 @@ class Server:
     def _idle(self, connections: list[web.RequestHandler]) -> list[web.RequestHandler]:
         return [connection for connection in connections if connection not in self._busy]
 
-    def _protocol_factory(self) -> Callable[[], asyncio.Protocol]:
+    def _protocol_factory(self) -> Callable[[], asyncio.BaseProtocol]:
         serve = self._runner.server
         assert serve is not None  # set by setup()
 
         options = self._options
 
-        def new_protocol() -> asyncio.Protocol:
+        def new_protocol() -> asyncio.BaseProtocol:
             if len(_connections(self._runner)) + len(self._quick) >= options.max_connections:
                 return _Refusal()
             if not self.quick or self._draining:
@@ -217,6 +218,7 @@ class Server:
                 serve,
                 self.quick,
                 self._quick,
+                self._room,
                 max_body_bytes=options.max_body_bytes,
                 keep_alive=options.keep_alive_seconds,
             )
