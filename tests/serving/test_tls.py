@@ -128,6 +128,21 @@ def test_new_connections_get_the_new_certificate_with_and_without_a_server_name(
     assert run(story()) == ["old", "new"]
 
 
+def test_a_call_of_many_records_arrives_whole_the_short_way(authority):
+    body = bytes(range(256)) * 1000
+
+    async def story():
+        server = new_tls_server(files_of(authority.issue("web")))
+        came = []
+        server.quick[b"/"] = lambda received: (200, b"text/plain", [came.append(bytes(received)) or b"ok"])
+        async with serving(server), speaking(server, client_context(authority)) as client:
+            headers = ("User-Agent: Go-http-client/1.1", "Content-Type: application/json", "Accept-Encoding: gzip")
+            assert (await client.ask("POST", "/", body, length=len(body), headers=headers))[2] == "ok"
+        return came
+
+    assert run(story()) == [body]
+
+
 def test_a_running_server_notices_new_files(authority, monkeypatch):
     async def story():
         server = new_tls_server(files_of(authority.issue("old", files="web")))

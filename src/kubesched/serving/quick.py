@@ -95,9 +95,9 @@ class QuickCalls(asyncio.BufferedProtocol):
         """The client does not take its answers; aiohttp knows how to wait."""
         self.hand_over().pause_writing()
 
-    def get_buffer(self, sizehint: int) -> bytearray:
-        """Where to put what comes."""
-        return self._room
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to put what comes; a view, for asyncio's TLS fills slices of it, one with each record."""
+        return memoryview(self._room)
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take what came."""
