@@ -138,6 +138,8 @@ def test_a_call_of_many_records_arrives_whole_the_short_way(authority):
         async with serving(server), speaking(server, client_context(authority)) as client:
             headers = ("User-Agent: Go-http-client/1.1", "Content-Type: application/json", "Accept-Encoding: gzip")
             assert (await client.ask("POST", "/", body, length=len(body), headers=headers))[2] == "ok"
+            assert (await client.ask("GET", "/"))[0] == 200  # the connection goes to aiohttp, and stays a TLS one
+            assert (await client.ask("GET", "/"))[0] == 200
         return came
 
     assert run(story()) == [body]
