@@ -127,6 +127,12 @@ async def ask(running: Wired, path: str, body: bytes, **headers: str) -> Reply:
         return await client.post(path, body, **headers)
 
 
+async def get(running: Wired, path: str) -> Reply:
+    """A page, on a connection of its own."""
+    async with calling(running) as client:
+        return await client.get(path)
+
+
 # --- stories ---
 
 T = TypeVar("T")

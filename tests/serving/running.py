@@ -16,7 +16,7 @@ class Conversation:
 
     async def send(self, method, path, body=b"", *, length=None, headers=()):
         """Send a request; `length` announces another size than the body has."""
-        lines = [f"{method} {path} HTTP/1.1", "Host: test", *headers]
+        lines = [f"{method} {path} HTTP/1.1", "Host: localhost", *headers]
         if length is not None or body:
             lines.append(f"Content-Length: {len(body) if length is None else length}")
         await self.send_raw("\r\n".join([*lines, "", ""]).encode() + body)

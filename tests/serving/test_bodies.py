@@ -4,7 +4,6 @@ import gzip
 import pytest
 from aiohttp import web
 
-from kubesched.serving import ByteBudget
 from tests.serving.running import connected, new_server, serving
 
 
@@ -33,7 +32,7 @@ def post(body=b"", *, raw=b"", more=b"", limits=None, **request):
 
 
 def chunked(*chunks):
-    head = b"POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     return head + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
 
 
@@ -89,7 +88,7 @@ def test_a_half_sent_body_ends_in_time_with_the_connection():
         server = new_server([("POST", "/", read)], body_seconds=0.1)
         async with serving(server), connected(server) as client:
             answer = await client.ask("POST", "/", b"abc", length=10)
-            return answer, await client.is_closed(), server.bodies.budget.free == server.bodies.budget.limit
+            return answer, await client.is_closed(), server.bodies.uploads.held == 0
 
     (status, headers, text), closed, given_back = run(story())
     assert (status, headers["connection"], text) == (408, "close", "the body did not arrive within 0.1 s\n")
@@ -114,106 +113,60 @@ def test_a_client_that_leaves_midway_gives_its_bytes_back():
             async with connected(server) as client:
                 await client.send("POST", "/", b"abc", length=10)
                 await entered.wait()
-                held = server.bodies.budget.limit - server.bodies.budget.free
+                held = server.bodies.uploads.held
             await left.wait()
-            return held, server.bodies.budget.limit - server.bodies.budget.free
+            return held, server.bodies.uploads.held
 
-    assert run(story()) == (10, 0)
+    assert run(story()) == (3, 0)
 
 
-def test_bodies_beyond_the_budget_wait_for_their_turn():
+def test_two_bodies_that_are_announced_and_do_not_come_hold_nobody_up():
     async def story():
-        full, open_, most = asyncio.Event(), asyncio.Event(), [0, 0]
+        entered = asyncio.Semaphore(0)
 
         async def read(asked):
+            entered.release()
             async with server.bodies.receive(asked) as found:
-                most[0] += 1
-                most[1] = max(most)
-                if most[0] == 2:
-                    full.set()
-                await open_.wait()
-                most[0] -= 1
                 return web.Response(text=f"{len(found)}")
 
-        server = new_server([("POST", "/", read)], max_body_bytes=1000, body_budget_bytes=2000)
+        server = new_server([("POST", "/", read)], max_body_bytes=10**9, body_budget_bytes=10**6)
+        async with serving(server), connected(server) as one, connected(server) as two, connected(server) as third:
+            for silent in (one, two):
+                await silent.send("POST", "/", b"a", length=10**9)
+                await entered.acquire()
+            return (await third.ask("POST", "/", bytes(900_000)))[2]
 
-        async def client():
-            async with connected(server) as one:
-                return (await one.ask("POST", "/", bytes(1000)))[2]
-
-        async with serving(server), asyncio.TaskGroup() as group:
-            clients = [group.create_task(client()) for _ in range(5)]
-            await full.wait()
-            open_.set()
-        return [await c for c in clients], most[1]
-
-    assert run(story()) == (["1000"] * 5, 2)
+    assert run(story()) == "900000"
 
 
-def test_a_budget_that_lets_nothing_in_for_long_is_said():
+def test_a_body_that_finds_no_room_for_long_is_refused_and_closed():
     async def story():
         async def read(asked):
             async with server.bodies.receive(asked):
                 return web.Response()
 
-        server = new_server([("POST", "/", read)], body_budget_bytes=10, body_seconds=0.1)
+        server = new_server([("POST", "/", read)], body_budget_bytes=10**6, body_seconds=0.3)
         async with serving(server), connected(server) as client:
-            await server.bodies.budget.take(10, seconds=1)
-            return await client.ask("POST", "/", b"abc")
+            uploads = server.bodies.uploads
+            await uploads.take(uploads.begin(lambda: None), 10**6)
+            return await client.ask("POST", "/", bytes(10**6)), await client.is_closed(), uploads.held
 
-    status, _, text = run(story())
+    (status, _, text), closed, held = run(story())
     assert (status, text) == (503, "too many large requests at a time; try again later\n")
+    assert closed
+    assert held == 10**6
 
 
-def test_a_budget_serves_in_order_and_lets_one_larger_than_itself_in():
-    async def story():
-        budget, order = ByteBudget(10), []
-
-        async def use(name, size):
-            await budget.take(size, seconds=5)
-            order.append(name)
-            await asyncio.sleep(0)
-            budget.give(size)
-
-        await budget.take(4, seconds=1)
-        users = [asyncio.create_task(use(*user)) for user in (("huge", 50), ("small", 1), ("large", 9))]
-        await asyncio.sleep(0)
-        budget.give(4)
-        await asyncio.gather(*users)
-        return order, budget.free
-
-    assert run(story()) == (["huge", "small", "large"], 10)
+@pytest.mark.parametrize("n_members", [1, 3])
+def test_a_body_unpacks_to_more_than_a_block_and_from_several_members(n_members):
+    body = gzip.compress(b"abcd" * 2**18) * n_members
+    assert post(body, headers=["Content-Encoding: gzip"]) == (200, f"{n_members * 2**20} abcd")
 
 
-def test_whoever_stops_waiting_leaves_the_budget_to_the_next():
-    async def story():
-        budget = ByteBudget(10)
-        await budget.take(8, seconds=1)
-        first = asyncio.create_task(budget.take(10, seconds=5))
-        second = asyncio.create_task(budget.take(2, seconds=5))
-        await asyncio.sleep(0)
-        first.cancel()
-        await second
-        with pytest.raises(TimeoutError):
-            await budget.take(1, seconds=0.01)
-        budget.give(8)
-        return first.cancelled(), budget.free
-
-    assert run(story()) == (True, 8)
-
-
-def test_a_grant_that_meets_a_cancellation_is_given_back():
-    async def story():
-        budget = ByteBudget(10)
-        await budget.take(10, seconds=1)
-        waiting = asyncio.create_task(budget.take(10, seconds=5))
-        await asyncio.sleep(0)
-        budget.give(10)
-        waiting.cancel()
-        await asyncio.wait([waiting])
-        return budget.free
-
-    assert run(story()) == 10
+def test_a_gzip_body_that_is_cut_off_is_refused():
+    body = gzip.compress(b"abcd" * 1000)[:-4]
+    answer = post(body, headers=["Content-Encoding: gzip"])
+    assert answer == (400, "the body does not decode as its headers announce\n")
 
 
 PIECES = [b"head,", bytearray(b"a" * 300_000), b"", memoryview(b"b" * 5), b",", b"c" * 262_144, b"tail"]

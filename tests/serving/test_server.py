@@ -54,7 +54,7 @@ def test_a_port_in_use_is_named():
     ("host", "port", "words"),
     [
         ("192.0.2.1", 0, "not an address of this machine"),
-        ("no such host", 0, "no name that resolves"),
+        ("no such host", 0, "neither an address nor a name that resolves"),
         ("127.0.0.1", 70000, "no such port"),
     ],
 )
@@ -170,7 +170,7 @@ def test_a_request_that_arrives_just_as_a_drain_closes_its_connection_is_answere
             await asyncio.sleep(0.01)
             drain = asyncio.create_task(server.drain())
             await asyncio.sleep(0.01)
-            client.sendall(b"GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             time.sleep(0.05)  # noqa: ASYNC251 - the server is busy until after it wanted to look at its connections
             await drain
             return client.recv(1000).decode()

@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from kubesched.errors import InputError
-from kubesched.serving import Certificates, TlsFiles, allow_clients, peer_common_name
+from kubesched.serving import Certificates, QuickHandler, TlsFiles, allow_clients, peer_common_name
 from tests.serving.certificates import Authority
 from tests.serving.running import connected, new_server, serving
 
@@ -134,7 +134,9 @@ def test_a_call_of_many_records_arrives_whole_the_short_way(authority):
     async def story():
         server = new_tls_server(files_of(authority.issue("web")))
         came = []
-        server.quick[b"/"] = lambda received: (200, b"text/plain", [came.append(bytes(received)) or b"ok"])
+        server.quick[b"/"] = QuickHandler(
+            lambda received: (200, b"text/plain", [came.append(bytes(received)) or b"ok"]), came.append
+        )
         async with serving(server), speaking(server, client_context(authority)) as client:
             headers = ("User-Agent: Go-http-client/1.1", "Content-Type: application/json", "Accept-Encoding: gzip")
             assert (await client.ask("POST", "/", body, length=len(body), headers=headers))[2] == "ok"

@@ -1,6 +1,6 @@
 """HTTP and HTTPS for whoever serves something: certificates that renew, limits, health, metrics, logs, a clean end."""
 
-from kubesched.serving.bodies import Bodies, Buffer, ByteBudget
+from kubesched.serving.bodies import Bodies, Buffer
 from kubesched.serving.health import HEALTH_PATHS, Check, add_health
 from kubesched.serving.logs import set_up_logging
 from kubesched.serving.metrics import add_metrics, new_registry
@@ -13,7 +13,6 @@ __all__ = [
     "HEALTH_PATHS",
     "Bodies",
     "Buffer",
-    "ByteBudget",
     "Certificates",
     "Check",
     "QuickAnswer",

@@ -1,88 +1,75 @@
 """Large bodies, in and out, without holding more memory than they need.
 
-A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into one growing
-buffer; a budget for the whole process makes further bodies wait in their sockets, so that a burst costs time
-and not memory. Answers are written from the pieces they consist of.
+A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into one buffer that
+grows with what arrives, and all of them share a budget, as do answers that clients are slow to take. What is compressed
+is unpacked here, a block at a time, so that a small body cannot become a large one unnoticed. Answers are written from
+the pieces they consist of.
 """
 
 import asyncio
-from collections import deque
+import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
-from typing import Final, NoReturn
+from typing import Final
 
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
-__all__ = ["Bodies", "Buffer", "ByteBudget"]
+from kubesched.serving.byte_budget import ByteBudget, NoRoomError
+from kubesched.serving.free_memory import give_free_memory_back
+
+__all__ = ["Bodies", "Buffer"]
 
 _BLOCK: Final = 2**18  # bytes given to the socket at a time; pieces are joined up to here and cut from here on
+_LARGE: Final = 2**24  # bytes in all; less is not worth the effort
+_LOOK_SECONDS: Final = 5.0
 _ENCODINGS: Final = {"", "identity", "gzip"}
+_GZIP: Final = 16 + zlib.MAX_WBITS  # for zlib: a gzip header
 
 Buffer = bytes | bytearray | memoryview
 
 
-class ByteBudget:
-    """A number of bytes that many may hold parts of, first come, first served.
+class _TooLargeError(Exception):
+    """More arrived than a body may have."""
 
-    Attributes:
-        limit: bytes in all; whoever asks for more gets this much.
-        free: bytes that nobody holds.
-    """
 
-    def __init__(self, limit: int) -> None:
-        self.limit = self.free = limit
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+class _ClientLeft(web.HTTPClientError):
+    """Ends a request without an answer; aiohttp would log any other error as a fault of ours."""
 
-    async def take(self, size: int, *, seconds: float) -> None:
-        """Wait for `size` bytes and hold them until `give`.
+    status_code = 499
 
-        Raises:
-            TimeoutError: others held too much for `seconds`; nothing is held then.
-        """
-        size = min(size, self.limit)
-        if size <= self.free and not self._waiting:
-            self.free -= size
-            return
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((size, turn))
-        async with asyncio.timeout(seconds):
-            try:
-                await turn
-            except asyncio.CancelledError:
-                self.give(0 if turn.cancelled() else size)  # it may have been granted in the same moment
-                raise
 
-    def give(self, size: int) -> None:
-        """Give back what `take` took and let in those who wait."""
-        self.free += min(size, self.limit)
-        while self._waiting:
-            wanted, turn = self._waiting[0]
-            if not turn.cancelled():
-                if wanted > self.free:
-                    return
-                self.free -= wanted
-                turn.set_result(None)
-            self._waiting.popleft()
+_UNDECODABLE: Final = "the body does not decode as its headers announce\n"
+_UNREADABLE: Final = (
+    TimeoutError,
+    NoRoomError,
+    _TooLargeError,
+    web.RequestPayloadError,
+    zlib.error,
+    ConnectionError,
+)
 
 
 class Bodies:
     """Reads request bodies within a server's limits and writes large answers.
 
     Attributes:
-        budget: what all bodies of the process share.
+        uploads: what bodies hold that have arrived in part or as a whole.
+        answers: what answers hold that are not sent yet.
     """
 
-    def __init__(self, *, max_bytes: int, budget_bytes: int, seconds: float) -> None:
+    def __init__(self, *, max_bytes: int, budget_bytes: int, answer_bytes: int, seconds: float) -> None:
         """Set the limits.
 
         Args:
             max_bytes: largest body, decompressed.
             budget_bytes: of all bodies held at a time; a single body is always let in.
-            seconds: for the budget to let a body in, again for it to arrive, and for an answer to be taken.
+            answer_bytes: of all answers held at a time; when they hold more, further calls wait.
+            seconds: for a body to arrive, for a call to wait for room, and for an answer to be taken.
         """
-        self.budget = ByteBudget(budget_bytes)
+        self.uploads = ByteBudget(budget_bytes, seconds=seconds)
+        self.answers = ByteBudget(answer_bytes, seconds=seconds)
         self._max_bytes = max_bytes
         self._seconds = seconds
 
@@ -92,67 +79,181 @@ class Bodies:
 
         Raises:
             web.HTTPException: 413 over `max_bytes`; 415 for a Content-Encoding other than gzip; 400 for a body that
-                does not decompress; 408, and the connection is closed, when it does not arrive in time; 503 when the
-                budget did not let it in.
-            ConnectionError: the client left.
+                does not decompress; 408 when it does not arrive in time, or too slowly while others wait; 503 when
+                others held too much for too long; 499 when the client left, which nobody gets to see. The connection is
+                closed where the body was not read to its end.
         """
-        size = self._expected_size(request)
+        is_packed = self._check_headers(request)
+        upload = _Upload(request, self.uploads, self._max_bytes, self._seconds)
+        failure = None
         try:
-            await self.budget.take(size, seconds=self._seconds)
-        except TimeoutError:
-            raise web.HTTPServiceUnavailable(text="too many large requests at a time; try again later\n") from None
-        try:
-            yield await self._read(request)
+            try:
+                await upload.read(_Gunzip() if is_packed else None)
+            except _UNREADABLE as error:
+                failure = self._failure(upload, error)
+                # aiohttp keeps the error with the request, and the error our frames: what they hold would stay until
+                # the collector comes.
+                error.__traceback__ = None
+                upload.body.clear()
+            if failure is not None:
+                raise failure
+            yield upload.body
         finally:
-            self.budget.give(size)
+            self.uploads.end(upload.transfer)
+
+    async def room_to_answer(self) -> None:
+        """Wait until what other clients have not taken leaves room for one more answer.
+
+        Raises:
+            web.HTTPException: 503 when it did not for too long.
+        """
+        try:
+            await self.answers.until_room()
+        except NoRoomError:
+            text = "too many answers that nobody takes; try again later\n"
+            raise web.HTTPServiceUnavailable(text=text) from None
 
     def answer(
         self, pieces: Iterable[Buffer], *, status: int = 200, content_type: str = "application/json"
     ) -> web.Response:
         """Build the answer whose body is the pieces in turn; they must not change before it is sent."""
-        return web.Response(status=status, body=_Pieces(list(pieces), content_type, self._seconds))
+        return web.Response(status=status, body=_Pieces(list(pieces), content_type, self.answers, self._seconds))
 
-    def _expected_size(self, request: web.BaseRequest) -> int:
-        """Return the size of the body as it will be read, or the largest allowed where only reading tells."""
+    async def watch_memory(self) -> None:
+        """Give memory back after large bodies and answers, until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            for budget in (self.uploads, self.answers):
+                if budget.peak > _LARGE and budget.held < _LARGE:
+                    budget.peak = 0
+                    give_free_memory_back()
+
+    def _check_headers(self, request: web.BaseRequest) -> bool:
+        """Refuse what can be refused unread. Returns: whether the body is compressed."""
         encoding = request.headers.get("Content-Encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
             raise web.HTTPUnsupportedMediaType(
                 text=f'Content-Encoding "{encoding[:40]}" is unknown; allowed: gzip, none\n'
             )
-        if not request.can_read_body:
-            return 0
         length = request.content_length
-        if length is not None and length > self._max_bytes:
-            self._refuse_size(f"{length} bytes")
-        return length if length is not None and encoding != "gzip" else self._max_bytes
+        if request.can_read_body and length is not None and length > self._max_bytes:
+            raise self._too_large(f"{length} bytes")
+        return encoding == "gzip" and request.can_read_body
 
-    async def _read(self, request: web.BaseRequest) -> bytearray:
-        # A body of known size has its room from the beginning: one that grows beside others moves again and again.
-        is_plain = not request.headers.get("Content-Encoding", "").strip()
-        body = bytearray(request.content_length or 0 if is_plain and request.can_read_body else 0)
-        size = 0
-        try:
-            async with asyncio.timeout(self._seconds):
-                while chunk := await request.content.readany():
-                    body[size : size + len(chunk)] = chunk
-                    size += len(chunk)
-                    if size > self._max_bytes:
-                        self._refuse_size("larger")
-        except TimeoutError:
-            _give_up(request)
-            late = web.HTTPRequestTimeout(text=f"the body did not arrive within {self._seconds:g} s\n")
-            late.force_close()
-            raise late from None
-        except web.RequestPayloadError as error:
-            raise web.HTTPBadRequest(text="the body does not decode as its headers announce\n") from error
-        del body[size:]
-        return body
+    def _failure(self, upload: "_Upload", error: Exception) -> web.HTTPException:
+        """What a body that could not be read is answered with."""
+        if isinstance(error, _TooLargeError):
+            return self._too_large("larger")
+        if isinstance(error, zlib.error):
+            return web.HTTPBadRequest(text=_UNDECODABLE)
+        upload.abandon()
+        refusal: web.HTTPException
+        if isinstance(error, ConnectionError):
+            refusal = _ClientLeft(text="the client left\n")
+        elif isinstance(error, web.RequestPayloadError):
+            refusal = web.HTTPBadRequest(text=_UNDECODABLE)
+        elif isinstance(error, NoRoomError):
+            refusal = web.HTTPServiceUnavailable(text="too many large requests at a time; try again later\n")
+        elif upload.transfer.is_dropped:
+            refusal = web.HTTPRequestTimeout(text="the body came too slowly while others waited for room\n")
+        else:
+            refusal = web.HTTPRequestTimeout(text=f"the body did not arrive within {self._seconds:g} s\n")
+        refusal.force_close()
+        return refusal
 
-    def _refuse_size(self, found: str) -> NoReturn:
+    def _too_large(self, found: str) -> web.HTTPException:
         text = f"the body is {found}; allowed are {self._max_bytes} bytes\n"
         refusal = web.HTTPRequestEntityTooLarge(self._max_bytes, text=text)
         refusal.force_close()  # the rest of the body may still be on its way
-        raise refusal
+        return refusal
+
+
+class _Upload:
+    """A body that is being read.
+
+    Attributes:
+        body: what has arrived.
+        transfer: its place in the budget.
+    """
+
+    def __init__(self, request: web.BaseRequest, budget: ByteBudget, max_bytes: int, seconds: float) -> None:
+        self.body = bytearray()
+        self.transfer = budget.begin(self._lose_patience)
+        self._request = request
+        self._budget = budget
+        self._max_bytes = max_bytes
+        self._seconds_left = seconds
+        self._patience: asyncio.Timeout | None = None
+
+    async def read(self, packed: "_Gunzip | None") -> None:
+        """Read everything.
+
+        Raises:
+            Exception: one of `_UNREADABLE`.
+        """
+        while chunk := await self._next_chunk():
+            for block in (chunk,) if packed is None else packed.unpack(chunk):
+                if len(self.body) + len(block) > self._max_bytes:
+                    raise _TooLargeError
+                await self._budget.take(self.transfer, len(block))
+                self.body += block
+                await asyncio.sleep(0)  # a chunk may unpack to a thousand times its size
+        if packed is not None:
+            packed.check_end()
+        self._budget.complete(self.transfer)
+
+    async def _next_chunk(self) -> bytes:
+        if self._request.transport is None:  # aiohttp would call it a fault of ours to read then
+            raise ConnectionResetError
+        if self.transfer.is_dropped:
+            raise TimeoutError
+        now = asyncio.get_running_loop().time
+        start = now()
+        try:
+            async with asyncio.timeout(self._seconds_left) as self._patience:
+                return await self._request.content.readany()
+        finally:
+            self._patience = None
+            self._seconds_left -= now() - start  # time to wait for room does not count
+
+    def _lose_patience(self) -> None:
+        if self._patience is not None and not self._patience.expired():
+            self._patience.reschedule(0.0)
+
+    def abandon(self) -> None:
+        """Close the connection after the answer without waiting for the rest of the body."""
+        self._request.protocol.close()  # first, for what arrives after the end that is set here must be dropped
+        self._request.content.feed_eof()
+
+
+class _Gunzip:
+    """Unpacks a gzip body, of one member or several, block by block."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(_GZIP)
+
+    def unpack(self, packed: bytes) -> Iterator[bytes]:
+        """Give what some bytes unpack to.
+
+        Raises:
+            zlib.error: they are not gzip.
+        """
+        while packed:
+            if self._member.eof:
+                self._member = zlib.decompressobj(_GZIP)
+            yield (block := self._member.decompress(packed, _BLOCK))
+            while len(block) == _BLOCK and not self._member.eof:  # there may be more where nothing is left to feed
+                yield (block := self._member.decompress(self._member.unconsumed_tail, _BLOCK))
+            packed = self._member.unused_data
+
+    def check_end(self) -> None:
+        """Check that everything has come.
+
+        Raises:
+            zlib.error: the end is missing.
+        """
+        if not self._member.eof:
+            raise zlib.error("the end is missing")
 
 
 class _Pieces(Payload):
@@ -160,34 +261,41 @@ class _Pieces(Payload):
 
     _autoclose = True  # nothing to close
 
-    def __init__(self, pieces: list[Buffer], content_type: str, seconds: float) -> None:
+    def __init__(self, pieces: list[Buffer], content_type: str, budget: ByteBudget, seconds: float) -> None:
         super().__init__(pieces, content_type=content_type)
         self._pieces = pieces
-        self._size = sum(memoryview(piece).nbytes for piece in pieces)
+        self._size = self._n_bytes = sum(memoryview(piece).nbytes for piece in pieces)
+        self._budget = budget
         self._seconds = seconds
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write everything; a client that does not take it in time loses the connection."""
+        patience = asyncio.timeout(self._seconds)
+        transfer = self._budget.begin(lambda: patience.reschedule(0.0))
+        self._budget.hold(transfer, self._n_bytes)
         try:
-            async with asyncio.timeout(self._seconds):
-                for block in _blocks(self._pieces):
+            async with patience:
+                for block in blocks(self._pieces):
                     await writer.write(block)
-        except TimeoutError:
-            raise ConnectionResetError(f"the client did not take the answer within {self._seconds:g} s") from None
+                    transfer.note(len(block))
+            return
+        except (TimeoutError, ConnectionError) as error:
+            error.__traceback__ = None  # as in `receive`; the frames hold the block
+            if writer.transport is not None:
+                writer.transport.abort()  # to close it would wait for the client
+        finally:
+            block = b""
+            self._pieces.clear()
+            self._budget.end(transfer)
+        raise ConnectionResetError("the client did not take the answer")
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """Return the body as text."""
         return b"".join(self._pieces).decode(encoding, errors)
 
 
-def _give_up(request: web.BaseRequest) -> None:
-    """Close the connection after the answer without waiting for the rest of the body."""
-    request.protocol.close()  # first, for what arrives after the end that is set here must be dropped
-    request.content.feed_eof()
-
-
-def _blocks(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
-    """Join small pieces and cut large ones."""
+def blocks(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
+    """Join small pieces and cut large ones, for a socket to take one at a time."""
     small: list[Buffer] = []
     size = 0
     for piece in pieces:

@@ -3,34 +3,51 @@
 aiohttp spends more on a call of a few kilobytes than answering it takes. So a connection begins here: as long as it
 brings nothing but plain calls, each is read, answered and forgotten in one step of the event loop. The first thing that
 is different (another method, path or header, a large, slow or chunked body, a request sent before the last one was
-answered, a server that drains) hands the connection, with every byte that is not answered yet, to aiohttp for good. So
-nothing is refused here, and no rule of HTTP is written twice.
+answered, a server that drains or is short of memory) hands the connection, with every byte that is not answered yet, to
+aiohttp for good. So nothing is refused here, and no rule of HTTP is written twice.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from aiohttp.helpers import rfc822_formatted_time
 
-from kubesched.serving.bodies import Buffer
+from kubesched.serving.bodies import Buffer, blocks
+from kubesched.serving.byte_budget import ByteBudget, Transfer
 from kubesched.version import VERSION
 
-__all__ = ["QuickAnswer", "QuickCalls", "QuickHandler"]
+__all__ = ["SERVER_NAME", "QuickAnswer", "QuickCalls", "QuickHandler"]
+
+SERVER_NAME: Final = f"kubesched/{VERSION}"
+"""The `Server` header of every answer."""
 
 QuickAnswer = tuple[int, bytes, Sequence[Buffer]]
 """Status, 200 or 500; content type; the body in pieces."""
-QuickHandler = Callable[[bytearray], QuickAnswer]
-"""Answers a body at once. It raises nothing."""
+
+
+class QuickHandler(NamedTuple):
+    """What answers the calls of one path.
+
+    Attributes:
+        answer: gives the answer to a body at once. It raises nothing.
+        note_unread: is called with the client's address when a client leaves in the middle of a body.
+    """
+
+    answer: Callable[[bytearray], QuickAnswer]
+    note_unread: Callable[[str], None]
+
 
 _MAX_HEAD: Final = 4096
 _MAX_BODY: Final = 2**20
+_AT_ONCE: Final = 2**18  # bytes of an answer that are given to the socket in one go
 _PATIENCE: Final = 1.0  # seconds for the rest of a body
 _END: Final = b"\r\n\r\n"
-_PLAIN: Final = frozenset((b"host", b"user-agent", b"content-type", b"accept-encoding", b"accept"))
+_PLAIN: Final = frozenset((b"host", b"user-agent", b"content-type", b"content-length", b"accept-encoding", b"accept"))
+_ODD: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _REASONS: Final = {200: b"OK", 500: b"Internal Server Error"}
-_SERVER: Final = b"kubesched/" + VERSION.encode()
 
 
 class QuickCalls(asyncio.BufferedProtocol):
@@ -42,8 +59,10 @@ class QuickCalls(asyncio.BufferedProtocol):
     Args:
         new_general: makes what takes over.
         handlers: by path.
+        allows: whether a Host header names this server.
         connections: where the connection stands as long as it is one of these.
         room: to read into.
+        answers: what answers hold that clients have not taken.
         max_body_bytes: what is larger is handed over.
         keep_alive: seconds after which an idle connection is closed.
     """
@@ -52,15 +71,19 @@ class QuickCalls(asyncio.BufferedProtocol):
         self,
         new_general: Callable[[], asyncio.Protocol],
         handlers: Mapping[bytes, QuickHandler],
+        allows: Callable[[str], bool],
         connections: set["QuickCalls"],
         room: bytearray,
+        answers: ByteBudget,
         *,
         max_body_bytes: int,
         keep_alive: float,
     ) -> None:
         self._new_general = new_general
         self._handlers = handlers
+        self._allows = allows
         self._connections = connections
+        self._answers = answers
         self._max_body = min(max_body_bytes, _MAX_BODY)
         self._keep_alive = keep_alive
         self._room = room
@@ -71,6 +94,10 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._body = bytearray()
         self._size = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._is_paused = False  # the socket takes nothing
+        self._unsent: Iterator[Buffer] | None = None  # of a large answer
+        self._transfer: Transfer | None = None
+        self._rest = b""  # what came behind the call whose answer is being sent
 
     # --- the connection ---
 
@@ -85,15 +112,24 @@ class QuickCalls(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
+        if self._handler is not None:
+            self._handler.note_unread(_peer(self._transport))
+        if self._transfer is not None:
+            self._answers.end(self._transfer)
         self._leave()
 
-    def eof_received(self) -> bool | None:
-        """The client has said everything; what it began is aiohttp's to judge."""
-        return self.hand_over().eof_received()
-
     def pause_writing(self) -> None:
-        """The client does not take its answers; aiohttp knows how to wait."""
-        self.hand_over().pause_writing()
+        """The client does not take its answers: read nothing more before it does."""
+        self._is_paused = True
+        self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The client took some."""
+        self._is_paused = False
+        if self._unsent is None:
+            self._transport.resume_reading()
+        else:
+            self._send()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where to put what comes; a view, for asyncio's TLS fills slices of it, one with each record."""
@@ -115,22 +151,23 @@ class QuickCalls(asyncio.BufferedProtocol):
 
     def finish(self) -> None:
         """The server ends: close an idle connection, and leave a call that has begun to aiohttp."""
-        if self._handler is None:
-            self._transport.close()
-        else:
+        if self._handler is not None:
             self.hand_over()
+        elif self._unsent is None:
+            self._transport.close()
 
-    def hand_over(self, data: bytes = b"") -> asyncio.Protocol:
+    def hand_over(self, data: bytes = b"") -> None:
         """Let aiohttp have the connection for good, with the call that has begun and with what came last."""
         unanswered = b"".join((self._head, self._body, data))
         self._leave()
-        if self._general is None:
-            self._general = self._new_general()
-            self._transport.set_protocol(self._general)
-            self._general.connection_made(self._transport)
+        general = self._new_general()
+        self._transport.set_protocol(general)
+        general.connection_made(self._transport)
+        if self._is_paused:
+            self._transport.resume_reading()  # aiohttp has ways of its own to wait
+            general.pause_writing()
         if unanswered:
-            self._general.data_received(unanswered)
-        return self._general
+            general.data_received(unanswered)
 
     def _leave(self) -> None:
         self._forget()
@@ -142,11 +179,11 @@ class QuickCalls(asyncio.BufferedProtocol):
     def _begin(self, n: int) -> bool:
         """Read the head of a call at the beginning of so many bytes. Returns: whether it is a plain one."""
         end = self._room.find(_END, 0, min(n, _MAX_HEAD))
-        path, size = _read_head(bytes(self._room[:end])) if end >= 0 else (b"", -1)
-        handler = self._handlers.get(path)
-        if handler is None or not 0 <= size <= self._max_body:
+        head = _read_head(bytes(self._room[:end])) if end >= 0 else _Head()
+        handler = self._handlers.get(head.path)
+        if handler is None or not 0 <= head.size <= self._max_body or not self._allows(head.host):
             return False
-        self._handler, self._size = handler, size
+        self._handler, self._size = handler, head.size
         self._head = bytes(self._room[: end + 4])
         self._body = self._room[end + 4 : n]
         return True
@@ -158,31 +195,64 @@ class QuickCalls(asyncio.BufferedProtocol):
             if self._timer is None:
                 self._timer = self._loop.call_later(_PATIENCE, self.hand_over)
             return
+        if self._answers.is_used_up:
+            self.hand_over()
+            return
         handler, body = self._handler, self._body
         assert handler is not None
         rest = bytes(body[self._size :])
         if rest:
             del body[self._size :]
-        status, content_type, pieces = handler(body)
+        answer = handler.answer(body)
         self._forget()
-        self._write(status, content_type, pieces)  # which hands over where the client does not take its answers
+        self._rest = rest
+        self._write(*answer)
+        if self._unsent is None:
+            self._after_answer()
+
+    def _after_answer(self) -> None:
+        """An answer is with the socket."""
+        rest, self._rest = self._rest, b""
         if self._is_last:
             self._transport.close()
         elif rest:  # the next call has come before this one was answered
             self.hand_over(rest)
 
     def _write(self, status: int, content_type: bytes, pieces: Sequence[Buffer]) -> None:
-        body = b"".join(pieces)
+        size = sum(map(len, pieces))
         head = b"HTTP/1.1 %d %b\r\nContent-Type: %b\r\nContent-Length: %d\r\nDate: %b\r\nServer: %b\r\n%b\r\n" % (
             status,
             _REASONS[status],
             content_type,
-            len(body),
+            size,
             rfc822_formatted_time().encode(),
-            _SERVER,
+            SERVER_NAME.encode(),
             b"Connection: close\r\n" if self._is_last else b"",
         )
-        self._transport.write(head + body)
+        if size <= _AT_ONCE:
+            self._transport.write(b"".join((head, *pieces)))
+            return
+        self._transport.pause_reading()
+        self._unsent = blocks((head, *pieces))
+        self._transfer = self._answers.begin(self._transport.abort)
+        self._answers.hold(self._transfer, size)
+        self._send()
+
+    def _send(self) -> None:
+        """Give the socket as much of a large answer as it takes."""
+        unsent, transfer = self._unsent, self._transfer
+        assert unsent is not None
+        assert transfer is not None
+        while not self._is_paused:
+            block = next(unsent, None)
+            if block is None:
+                self._unsent = self._transfer = None
+                self._answers.end(transfer)
+                self._transport.resume_reading()
+                self._after_answer()
+                return
+            self._transport.write(block)
+            transfer.note(len(block))
 
     def _forget(self) -> None:
         if self._timer is not None:
@@ -199,26 +269,37 @@ class QuickCalls(asyncio.BufferedProtocol):
             self._idle = self._loop.call_later(max(left, _PATIENCE), self._close_if_idle)
 
 
+def _peer(transport: asyncio.Transport) -> str:
+    """The client's address."""
+    address = transport.get_extra_info("peername")
+    return str(address[0]) if address else "?"
+
+
+class _Head(NamedTuple):
+    """What a call says before its body.
+
+    Attributes:
+        size: of the body; -1 where anything in the head needs thought.
+    """
+
+    path: bytes = b""
+    host: str = ""
+    size: int = -1
+
+
 @lru_cache(maxsize=1024)  # a kube-scheduler's calls differ in path and size alone, and not often in these
-def _read_head(head: bytes) -> tuple[bytes, int]:
-    """Path and size of the body; -1 where anything in the head needs thought."""
+def _read_head(head: bytes) -> _Head:
     line, *headers = head.split(b"\r\n")
     if not line.startswith(b"POST ") or not line.endswith(b" HTTP/1.1"):
-        return b"", -1
-    return line[5:-9], _body_size(headers)
-
-
-def _body_size(headers: list[bytes]) -> int:
-    """The size of the body; -1 where a header says anything that needs thought."""
-    size = -1
+        return _Head()
+    found: dict[bytes, bytes] = {}
     for header in headers:
-        name, _, value = header.partition(b":")
+        name, colon, value = header.partition(b":")
         name = name.lower()
-        if name == b"content-length":
-            value = value.strip(b" ")
-            if size >= 0 or not value.isdigit() or len(value) > 7:
-                return -1
-            size = int(value)
-        elif name not in _PLAIN or b"\n" in value or b"\r" in value or b"\0" in value:
-            return -1
-    return size
+        if not colon or name in found or name not in _PLAIN or _ODD.search(value):
+            return _Head()
+        found[name] = value.strip(b" ")
+    size = found.get(b"content-length", b"")
+    if not size.isdigit() or len(size) > 7 or not found.get(b"host"):
+        return _Head()
+    return _Head(line[5:-9], found[b"host"].decode("latin-1"), int(size))

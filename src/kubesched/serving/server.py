@@ -1,16 +1,14 @@
 """An HTTP server that behaves towards Go's client: long keep-alive, no redirects, and an end that loses no request.
 
-It serves an aiohttp application that its user fills with routes. What stands here is everything about connections; what
-an answer says is the user's.
+It serves an aiohttp application that its user fills with routes, and a second one for health and metrics in a thread of
+its own (`door.py`). What stands here is everything about connections; what an answer says is the user's.
 """
 
 import asyncio
-import errno
 import ipaddress
 import logging
 import socket
 import time
-from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -18,16 +16,20 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Handler
 
-from kubesched.errors import InputError
 from kubesched.serving.bodies import Bodies
+from kubesched.serving.door import Door
+from kubesched.serving.listening import listen
+from kubesched.serving.loop_thread import LoopThread
 from kubesched.serving.open_files import allow_connections
-from kubesched.serving.quick import QuickCalls, QuickHandler
+from kubesched.serving.origins import AllowsHost, allows_host_on, refuse_web_pages
+from kubesched.serving.quick import SERVER_NAME, QuickCalls, QuickHandler
 from kubesched.serving.routing import TidyPaths, explain_refusals
+from kubesched.serving.stalls import Stalls
 from kubesched.serving.tls import Certificates, TlsFiles
 
 __all__ = ["Server", "ServerOptions"]
 
-_READ_BUFFER: Final = 2**20  # large bodies arrive in few pieces
+_READ_BUFFER: Final = 2**18  # bytes that wait for a handler, of each connection; twice as many at most
 _HANDSHAKE_SECONDS: Final = 10.0
 _GOODBYE_SECONDS: Final = 1.0  # for a TLS client to say that it saw the end
 _LOOK_SECONDS: Final = 0.02  # between two looks at the connections that are left
@@ -43,11 +45,14 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         host: address to listen on; loopback unless said otherwise, because whoever reaches an extender may place pods.
         port: 0 takes a free one.
+        health_port: a second port, for health and metrics alone, in plain HTTP; None opens none.
         tls: serves HTTPS from these files; None serves HTTP.
         max_body_bytes: largest request body, decompressed. 5,000 whole nodes of a real cluster are about 70 MB.
-        body_budget_bytes: of all request bodies held at a time; further ones wait.
+        body_budget_bytes: of all request bodies held at a time; when they hold more, further ones wait.
+        answer_budget_bytes: of all answers that clients have not taken yet; when they hold more, further calls wait.
         body_seconds: for a body to arrive, and for a large answer to be taken.
-        max_connections: open at a time; further ones get 503 and are closed.
+        max_connections: open at a time, from the moment they are accepted; further ones get 503 and are closed, with
+            TLS without a word.
         keep_alive_seconds: an idle connection stays open; also for the headers of a request to arrive. Above the 90
             seconds of Go's idle pool, so that the server never closes a connection the client is about to use.
         drain_seconds: for requests in flight to be answered once the server is asked to stop.
@@ -57,9 +62,11 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str = "127.0.0.1"
     port: int = 0
+    health_port: int | None = None
     tls: TlsFiles | None = None
     max_body_bytes: int = 256 * 2**20
     body_budget_bytes: int = 320 * 2**20
+    answer_budget_bytes: int = 128 * 2**20
     body_seconds: float = 30.0
     max_connections: int = 1000
     keep_alive_seconds: float = 120.0
@@ -72,13 +79,15 @@ class Server:
     """Serves an application until told to stop, then lets what is in flight end.
 
     Attributes:
+        aside: answers its paths in a thread of its own, however busy the event loop is: on connections in plain HTTP
+            that begin with such a path, and at the health port. With TLS, `app` has to have these paths, too.
         bodies: reads request bodies within the limits of the options; for handlers.
         quick: by path, what answers small plain POSTs in one step, past the routes and middlewares of `app`. A path
             that stands here has a route, too, for every other form of the call.
     """
 
     def __init__(self, app: web.Application, options: ServerOptions | None = None) -> None:
-        """Prepare, without opening anything. Routes may be added to `app` until `start`, and handlers to `quick`.
+        """Prepare, without opening anything. Until `start`, `app` and `aside` take routes and `quick` handlers.
 
         Raises:
             InputError: a TLS file cannot be used.
@@ -86,7 +95,10 @@ class Server:
         self._options = options = options or ServerOptions()
         self._certificates = Certificates(options.tls) if options.tls else None
         self.bodies = Bodies(
-            max_bytes=options.max_body_bytes, budget_bytes=options.body_budget_bytes, seconds=options.body_seconds
+            max_bytes=options.max_body_bytes,
+            budget_bytes=options.body_budget_bytes,
+            answer_bytes=options.answer_budget_bytes,
+            seconds=options.body_seconds,
         )
         self.quick: dict[bytes, QuickHandler] = {}
         self._quick: set[QuickCalls] = set()
@@ -94,11 +106,19 @@ class Server:
         self._busy: set[asyncio.BaseProtocol] = set()
         self._draining = False
         self._drain_ends: float | None = None
-        self._listener: asyncio.Server | None = None
+        self._door: Door | None = None
+        self._thread: LoopThread | None = None
+        self._addresses: list[tuple[str, int]] = []  # the main ones, then that for health
+        self._allows_host: AllowsHost = _no_host
+        self._stalls = Stalls(seconds=options.body_seconds)
+        self._arrivals: set[asyncio.Task[None]] = set()
         self._runner = _build_runner(app, options)
-        app.middlewares[:0] = [self._mark_busy, explain_refusals]
-        app.on_response_prepare.append(self._say_close)
-        app.router.register_resource(TidyPaths(app.router))
+        self.aside = web.Application()
+        for each, first in ((app, [self._mark_busy]), (self.aside, [])):
+            each.middlewares[:0] = [*first, refuse_web_pages(lambda host: self._allows_host(host)), explain_refusals]
+            each.router.register_resource(TidyPaths(each.router))
+        app.on_response_prepare.append(self._finish_headers)
+        self.aside.on_response_prepare.append(_finish_aside)
 
     async def start(self) -> None:
         """Open the port; requests are answered from here on.
@@ -106,31 +126,35 @@ class Server:
         Raises:
             InputError: the port is taken or not allowed, or the host is no address of this machine.
         """
-        allow_connections(self._options.max_connections)
+        options = self._options
+        allow_connections(options.max_connections)
+        listeners = await listen(options.host, options.port)
+        health = [] if options.health_port is None else await listen(options.host, options.health_port)
+        self._addresses = [one.getsockname()[:2] for one in (*listeners, *health)]
+        self._allows_host = allows_host_on(self._addresses[0][0], options.host)
         await self._runner.setup()
-        tls = self._certificates
-        try:
-            self._listener = await asyncio.get_running_loop().create_server(
-                self._protocol_factory(),
-                self._options.host,
-                self._options.port,
-                ssl=tls.context if tls else None,
-                backlog=1024,
-                ssl_handshake_timeout=_HANDSHAKE_SECONDS if tls else None,
-                ssl_shutdown_timeout=_GOODBYE_SECONDS if tls else None,
-            )
-        except (OSError, OverflowError, UnicodeError) as error:
-            await self._runner.cleanup()
-            raise _cannot_listen(self._options, error) from error
+        loop = asyncio.get_running_loop()
+        self._door = Door(
+            self.aside,
+            lambda connection: loop.call_soon_threadsafe(self._take_in, connection),
+            max_connections=options.max_connections,
+            is_encrypted=options.tls is not None,
+        )
+        self._thread = LoopThread("serving")
+        await self._thread.call(self._door.open(listeners, health))
         _LOG.info("listening on %s", self.url)
 
     @property
     def address(self) -> tuple[str, int]:
         """Host and port it listens on, after `start`."""
-        if self._listener is None or not self._listener.sockets:
+        if not self._addresses:
             raise RuntimeError("the server does not listen")
-        host, port = self._listener.sockets[0].getsockname()[:2]
-        return host, port
+        return self._addresses[0]
+
+    @property
+    def health_address(self) -> tuple[str, int]:
+        """Host and port for health and metrics alone, after `start`; the main ones where there are no others."""
+        return self._addresses[0] if self._options.health_port is None else self._addresses[-1]
 
     @property
     def url(self) -> str:
@@ -155,13 +179,15 @@ class Server:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until `stop` is set, then drain; starts first if that has not been done."""
-        if self._listener is None:
+        if self._door is None:
             await self.start()
         try:
             async with asyncio.TaskGroup() as group:
-                watch = group.create_task(self._certificates.watch()) if self._certificates else None
+                watches = [group.create_task(self._stalls.watch()), group.create_task(self.bodies.watch_memory())]
+                if self._certificates:
+                    watches.append(group.create_task(self._certificates.watch()))
                 await stop.wait()
-                if watch is not None:
+                for watch in watches:
                     watch.cancel()
         finally:
             await self.drain()
@@ -171,27 +197,29 @@ class Server:
 
         What is not answered within `drain_seconds` is cut off.
         """
-        if self._listener is None or self._draining:
+        if self._door is None or self._thread is None or self._draining:
             return
         self._draining = True
         self._drain_ends = time.monotonic() + self._options.drain_seconds
-        self._listener.close()
+        for quick in self._quick:
+            quick.announce_end()
+        await self._thread.call(self._door.close())
         try:
             async with asyncio.timeout(self._options.drain_seconds - _cut_off_seconds(self._options)):
                 await self._wait_for_connections()
         except TimeoutError:
             _LOG.warning("%d requests were not answered in time to stop; they are cut off", len(self._busy))
         await self._runner.cleanup()
+        await self._thread.call(self._door.end())
+        await self._thread.stop()
         _LOG.info("stopped")
 
     async def _wait_for_connections(self) -> None:
         """Close connections as they fall idle, until none is left."""
-        for quick in self._quick:
-            quick.announce_end()
         await asyncio.sleep(_LOOK_SECONDS)
         for quick in list(self._quick):
             quick.finish()
-        while connections := _connections(self._runner):
+        while (connections := _connections(self._runner)) or self._quick:
             await asyncio.sleep(_LOOK_SECONDS)  # first, so that what has just arrived reaches its handler
             for connection in self._idle(connections):
                 connection.close()  # a request that it has read is answered, and no other is read
@@ -203,27 +231,44 @@ class Server:
     def _idle(self, connections: list[web.RequestHandler]) -> list[web.RequestHandler]:
         return [connection for connection in connections if connection not in self._busy]
 
-    def _protocol_factory(self) -> Callable[[], asyncio.BaseProtocol]:
-        serve = self._runner.server
-        assert serve is not None  # set by setup()
+    # --- connections ---
 
-        options = self._options
+    def _take_in(self, connection: socket.socket) -> None:
+        """Serve a connection that has come through the door."""
+        task = asyncio.get_running_loop().create_task(self._serve(connection))
+        self._arrivals.add(task)
+        task.add_done_callback(self._arrivals.discard)
 
-        def new_protocol() -> asyncio.BaseProtocol:
-            if len(_connections(self._runner)) + len(self._quick) >= options.max_connections:
-                return _Refusal()
-            if not self.quick or self._draining:
-                return serve()
-            return QuickCalls(
-                serve,
-                self.quick,
-                self._quick,
-                self._room,
-                max_body_bytes=options.max_body_bytes,
-                keep_alive=options.keep_alive_seconds,
+    async def _serve(self, connection: socket.socket) -> None:
+        tls = self._certificates
+        try:
+            transport, _ = await asyncio.get_running_loop().connect_accepted_socket(
+                self._new_protocol,
+                connection,
+                ssl=tls.context if tls else None,
+                ssl_handshake_timeout=_HANDSHAKE_SECONDS if tls else None,
+                ssl_shutdown_timeout=_GOODBYE_SECONDS if tls else None,
             )
+        except (OSError, asyncio.CancelledError):  # OSError: a handshake that failed is one, and is noted by then
+            connection.close()
+            return
+        self._stalls.add(connection, transport)
 
-        return new_protocol
+    def _new_protocol(self) -> asyncio.BaseProtocol:
+        serve, options = self._runner.server, self._options
+        assert serve is not None  # set by setup()
+        if not self.quick or self._draining:
+            return serve()
+        return QuickCalls(
+            serve,
+            self.quick,
+            self._allows_host,
+            self._quick,
+            self._room,
+            self.bodies.answers,
+            max_body_bytes=options.max_body_bytes,
+            keep_alive=options.keep_alive_seconds,
+        )
 
     @web.middleware
     async def _mark_busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -234,23 +279,23 @@ class Server:
         task.add_done_callback(lambda _: self._busy.discard(connection))
         return await handler(request)
 
-    async def _say_close(self, _request: web.Request, response: web.StreamResponse) -> None:
+    async def _finish_headers(self, _request: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Server"] = SERVER_NAME
         if self._draining:
             response.force_close()
             response.headers["Connection"] = "close"  # aiohttp has written its own choice already
 
 
-class _Refusal(asyncio.Protocol):
-    """What a connection meets that is one too many."""
+async def _finish_aside(_request: web.Request, response: web.StreamResponse) -> None:
+    """Give a connection back after one answer: what comes next may be for the main loop."""
+    response.headers["Server"] = SERVER_NAME
+    response.force_close()
+    response.headers["Connection"] = "close"
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        text = b"too many connections\n"
-        assert isinstance(transport, asyncio.WriteTransport)
-        transport.write(
-            b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n"
-            b"Content-Length: %d\r\n\r\n%b" % (len(text), text)
-        )
-        transport.close()
+
+def _no_host(_host: str) -> bool:
+    """Until the server listens."""
+    return False
 
 
 def _build_runner(app: web.Application, options: ServerOptions) -> web.AppRunner:
@@ -261,6 +306,7 @@ def _build_runner(app: web.Application, options: ServerOptions) -> web.AppRunner
         # A binding or a refresh that has begun must not be torn by a client that lost its patience.
         handler_cancellation=False,
         keepalive_timeout=options.keep_alive_seconds,
+        auto_decompress=False,  # it would unpack without a limit
         lingering_time=min(_LINGER_SECONDS, options.body_seconds),
         read_bufsize=_READ_BUFFER,
         max_line_size=options.max_header_bytes,
@@ -292,23 +338,3 @@ def _build_http_log() -> logging.Logger:
 
 def _connections(runner: web.AppRunner) -> list[web.RequestHandler]:
     return runner.server.connections if runner.server else []
-
-
-def _cannot_listen(options: ServerOptions, error: Exception) -> InputError:
-    where = f"cannot listen on {options.host!r} port {options.port}"
-    if isinstance(error, socket.gaierror | UnicodeError):
-        return InputError(
-            f"{where}: the host is no address and no name that resolves; allowed are addresses of this machine"
-        )
-    if isinstance(error, OverflowError):
-        return InputError(f"{where}: no such port; allowed are 0 (any free one) to 65535")
-    number = (error.errno or errno.EADDRNOTAVAIL) if isinstance(error, OSError) else None  # asyncio of 3.13 gives none
-    if number == errno.EADDRINUSE:
-        return InputError(f"{where}: the port is in use; stop the process that has it or give another port")
-    if number == errno.EADDRNOTAVAIL:
-        return InputError(
-            f"{where}: the host is not an address of this machine; allowed are its own, or 0.0.0.0 for all"
-        )
-    if number == errno.EACCES:
-        return InputError(f"{where}: this user may not open the port; give one above 1023")
-    return InputError(f"{where}: {error}")

@@ -13,7 +13,7 @@ import pytest
 from kubesched.framework import Plugin, PreFilterResult, Status
 from kubesched.testing import make_node
 from tests.extender.asking import FilterResult, captured, encode, node, pod, with_names, with_nodes
-from tests.extender.wired import Client, First, Reply, Wired, ask, cluster, filtered, posted, tell, wired
+from tests.extender.wired import Client, First, Reply, Wired, ask, cluster, filtered, get, posted, tell, wired
 
 # --- requests that cannot be answered ---
 
@@ -70,11 +70,11 @@ def test_names_that_the_watch_has_not_shown_are_rejected_with_the_reason_until_i
 
 def test_until_it_is_ready_calls_fail_with_the_reason_and_only_readyz_is_not_ok():
     async def story(running: Wired, client: Client) -> dict[str, Reply]:
-        replies = {path: await client.get(path) for path in ("/healthz", "/livez", "/readyz")}
+        replies = {path: await get(running, path) for path in ("/healthz", "/livez", "/readyz")}
         for path in ("/filter", "/prioritize"):
             replies[path] = await client.post(path, captured("filter-names"))
         running.service.unready = ""
-        replies["later"] = await client.get("/readyz")
+        replies["later"] = await get(running, "/readyz")
         return replies
 
     found = tell(story, is_ready=False)

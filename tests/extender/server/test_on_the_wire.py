@@ -17,7 +17,7 @@ from kubesched.extender.server import ExtenderOptions
 from kubesched.framework import Plugin, Status
 from tests.extender.asking import FilterResult, HostPriority, PreemptionResult, as_go, captured
 from tests.extender.test_wire import SPELLINGS, spelled
-from tests.extender.wired import Client, First, Reply, Wired, as_go_sends, ask, filtered, posted, tell
+from tests.extender.wired import Client, First, Reply, Wired, as_go_sends, ask, filtered, get, posted, tell
 
 FILTERS = {"filter-names", "filter-nodes"}
 KINDS: dict[str, Any] = {"filter": FilterResult, "prioritize": list[HostPriority], "preempt": PreemptionResult}
@@ -179,7 +179,10 @@ def test_captured_requests_in_any_spelling_get_gos_names(verb: str, form: str, h
 )
 def test_headers_that_say_nothing_of_the_verb_change_nothing(header: str, accept: str):
     body = captured("filter-names")
-    request = f"POST /filter HTTP/1.1\r\nHost: x\r\n{header}{accept}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    request = (
+        f"POST /filter HTTP/1.1\r\nHost: localhost\r\n{header}{accept}Content-Length: {len(body)}\r\n\r\n".encode()
+        + body
+    )
     reply = tell(lambda _, client: client.say(request))
     assert filtered(reply).NodeNames == ["n1"]
     assert "content-encoding" not in reply.headers
@@ -192,8 +195,8 @@ def test_a_body_that_comes_compressed_is_read():
 
 
 def test_only_who_asks_gets_the_metrics_compressed():
-    async def story(_: Wired, client: Client) -> tuple[str | None, bytes]:
-        plain = await client.get("/metrics")
+    async def story(running: Wired, client: Client) -> tuple[str | None, bytes]:
+        plain = await get(running, "/metrics")
         await client.raw.send("GET", "/metrics", headers=["Accept-Encoding: gzip"])
         head = (await client.raw.reader.readuntil(b"\r\n\r\n")).decode().lower()
         length = int(head.partition("content-length: ")[2].partition("\r\n")[0])
@@ -222,7 +225,7 @@ def test_a_body_in_chunks_is_read(size: int):
     body = captured("filter-nodes")
     parts = [body[at : at + size] for at in range(0, len(body), size)]
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
-    head = b"POST /filter HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = b"POST /filter HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     reply = tell(lambda _, client: client.say(head + chunks))
     assert [as_go(raw)["metadata"]["name"] for raw in filtered(reply).raws] == ["n1"]
 
@@ -292,15 +295,15 @@ def test_clients_of_http_1_0_are_served(header: str, stays: bool):
     "request_",
     [
         b"nonsense\r\n\r\n",
-        b"POST /filter HTTP/9.9\r\nHost: x\r\n\r\n",
+        b"POST /filter HTTP/9.9\r\nHost: localhost\r\n\r\n",
         b"POST /filter HTTP/1.1\r\n\r\n",
-        b"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: -4\r\n\r\n",
-        b"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n",
-        b"POST /filter HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        b"POST /filter HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n",
-        b"POST /filter HTTP/1.1\r\nHost: x\r\nA: " + b"b" * 9000 + b"\r\n\r\n",
-        b"POST /filter HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 200 + b"\r\n",
-        b"POST /" + b"f" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: -4\r\n\r\n",
+        b"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n",
+        b"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /filter HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n",
+        b"POST /filter HTTP/1.1\r\nHost: localhost\r\nA: " + b"b" * 9000 + b"\r\n\r\n",
+        b"POST /filter HTTP/1.1\r\nHost: localhost\r\n" + b"A: b\r\n" * 200 + b"\r\n",
+        b"POST /" + b"f" * 9000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",  # TLS
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ],
@@ -320,7 +323,7 @@ def test_a_body_too_large_is_refused(is_chunked: bool):
         framing, body = (
             ("Transfer-Encoding: chunked", b"800\r\n" + b" " * 2048) if is_chunked else ("Content-Length: 2048", b"")
         )
-        reply = await client.say(f"POST /filter HTTP/1.1\r\nHost: x\r\n{framing}\r\n\r\n".encode() + body)
+        reply = await client.say(f"POST /filter HTTP/1.1\r\nHost: localhost\r\n{framing}\r\n\r\n".encode() + body)
         return reply, await client.is_closed(), await ask(running, "/filter", captured("filter-names"))
 
     refusal, closed, after = tell(story, max_body_bytes=1024, body_seconds=0.1)

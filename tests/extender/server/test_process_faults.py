@@ -3,7 +3,6 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,63 +11,9 @@ import pytest
 from kubesched.errors import InputError
 from kubesched.extender.server import Recorder, read_recording
 from kubesched.extender.server.recording import RecordedWatch
-from tests.extender.asking import node, pod, with_nodes
+from tests.extender.server.as_process import KIB, MIB, SOME, Start, ask, connect, large, metrics, resident
 from tests.extender.server.in_loop import run, samples
 from tests.integration.extender_process import ExtenderProcess
-from tests.serving.running import Conversation
-
-KIB, MIB = 2**10, 2**20
-SOME = with_nodes(*(node(f"node-{i}") for i in range(100)))
-Start = Callable[..., ExtenderProcess]
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts extenders without a cluster, which end with the test."""
-    started: list[ExtenderProcess] = []
-
-    def start(*options: str, **how: Any) -> ExtenderProcess:
-        started.append(ExtenderProcess(tmp_path / f"extender-{len(started)}", ["OddNodes"], *options, **how))
-        return started[-1]
-
-    yield start
-    for extender in started:
-        extender.stop()
-
-
-async def connect(extender: ExtenderProcess) -> Conversation:
-    return Conversation(*await asyncio.open_connection("127.0.0.1", extender.port, limit=2**28))
-
-
-def ask(extender: ExtenderProcess, body: bytes) -> Any:
-    """One filter call; the answer's JSON."""
-
-    async def story() -> Any:
-        client = await connect(extender)
-        status, _, text = await client.ask("POST", "/filter", body)
-        client.writer.close()
-        assert status == 200
-        return json.loads(text)
-
-    return run(story())
-
-
-def metrics(extender: ExtenderProcess) -> dict[str, float]:
-    return samples(extender.get("/metrics"))
-
-
-def large(n_nodes: int, padding: int, **pod_annotations: str) -> bytes:
-    """Filter arguments with nodes of some size, in Go's form."""
-    nodes = [node(f"node-{i}") for i in range(n_nodes)]
-    for one in nodes:
-        one["metadata"]["annotations"] = {"padding": "x" * padding}
-    asked = pod("p")
-    asked["metadata"]["annotations"] = pod_annotations
-    return with_nodes(*nodes, pod=asked)
-
-
-def resident(extender: ExtenderProcess) -> float:
-    return metrics(extender)["process_resident_memory_bytes"]
 
 
 def test_a_body_of_60_mb_is_answered_and_its_memory_given_back(start: Start) -> None:

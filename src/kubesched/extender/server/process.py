@@ -155,8 +155,9 @@ def _build_server(
         describe=lambda: {} if watch is None else {"cacheAgeSeconds": round(watch.age(), 3)},
     )
     add_routes(app, service)
-    add_metrics(app, registry)
-    add_health(app, live={}, ready={"cache": lambda: service.unready})
+    for each in (app, server.aside):
+        add_metrics(each, registry)
+        add_health(each, live={}, ready={"cache": lambda: service.unready})
     if options.client_names:
         app.middlewares.append(allow_clients(options.client_names, open_paths=HEALTH_PATHS))
     else:

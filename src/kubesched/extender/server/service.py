@@ -130,7 +130,7 @@ class ExtenderService:
         return {path.encode(): self._quick(verb, chosen, path) for path, (verb, chosen) in paths.items()}
 
     def _quick(self, verb: str, verbs: Verbs, path: str) -> QuickHandler:
-        def handle(body: bytearray) -> QuickAnswer:
+        def answer_now(body: bytearray) -> QuickAnswer:
             start = time.monotonic()
             answer = self._now(verb, verbs, body, _deadline(self._budget))
             self._keep(verb, path, body, answer)
@@ -138,7 +138,7 @@ class ExtenderService:
             self._note(verb, answer, time.monotonic() - start)
             return answer.status, _content_type(answer).encode(), pieces
 
-        return handle
+        return QuickHandler(answer_now, lambda remote: self._note_unread(verb, remote, "the client left"))
 
     async def _at_once(self, request: web.Request, verb: str) -> web.Response:
         name = request.match_info.get("name", "")
@@ -150,6 +150,7 @@ class ExtenderService:
         checkpoint = _deadline(self._budget)
 
         async def answer(body: bytearray) -> Answer:
+            await self._bodies.room_to_answer()
             return self._now(verb, chosen, body, checkpoint)
 
         return await self._answer(request, verb, answer)
@@ -175,8 +176,8 @@ class ExtenderService:
                 async with self._bodies.receive(request) as body:
                     answer = await work(body)
                     self._keep(verb, request.path, body, answer)
-            except (ConnectionError, web.HTTPException) as error:  # from `receive` only: nothing else raises
-                self._note_unread(verb, request, error)
+            except web.HTTPException as error:
+                self._note_unread(verb, request.remote, (error.text or error.reason).rstrip())
                 raise
             del body
             response = self._bodies.answer(answer.pieces, status=answer.status, content_type=_content_type(answer))
@@ -200,10 +201,9 @@ class ExtenderService:
         else:
             _LOG.debug("%s %s: %d of %d nodes, %.3f s", verb, answer.pod, answer.n_kept, answer.n_offered, seconds)
 
-    def _note_unread(self, verb: str, request: web.Request, error: ConnectionError | web.HTTPException) -> None:
+    def _note_unread(self, verb: str, remote: str | None, why: str) -> None:
         self._metrics.note_unread(verb)
-        why = "the client left" if isinstance(error, ConnectionError) else (error.text or error.reason).rstrip()
-        _LOG.warning("%s from %s: the body was not read: %s", verb, request.remote, why)
+        _LOG.warning("%s from %s: the body was not read: %s", verb, remote, why)
 
     def _keep(self, verb: str, path: str, body: bytearray, answer: Answer) -> None:
         """Log the bodies at debug, and record them where that is asked for."""

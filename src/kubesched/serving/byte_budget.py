@@ -1,0 +1,189 @@
+"""Memory that many transfers share: bodies that arrive, answers that leave.
+
+A transfer holds what has arrived, or what is still to leave. While there is room, everybody may go on. When there is
+none, clients that hardly send or take anything lose their place first. Of the others, the one that began first goes on,
+so that something always ends and makes room; the rest wait, which costs time and no memory.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+__all__ = ["ByteBudget", "NoRoomError", "Transfer"]
+
+_SMALL: Final = 2**16  # bytes; transfers up to here never wait
+_LEAST_RATE: Final = 2**14  # bytes a second
+_WINDOW: Final = 1.0  # seconds over which the rate is taken
+_LOOK_SECONDS: Final = 0.25  # between two looks at who is slow
+
+
+class NoRoomError(Exception):
+    """A transfer waited too long for room."""
+
+
+class Transfer:
+    """One body on its way.
+
+    Attributes:
+        held: bytes that it holds.
+        is_waiting: whether it waits for room, which is not its client's fault.
+        is_dropped: whether it lost its place to others.
+    """
+
+    def __init__(self, drop: Callable[[], None]) -> None:
+        """Begin.
+
+        Args:
+            drop: ends the transfer.
+        """
+        self.held = 0
+        self.is_waiting = False
+        self.is_dropped = False
+        self._drop = drop
+        self._last_rate = math.inf  # of the window before this one
+        self._begin_window()
+
+    def note(self, n: int) -> None:
+        """So many bytes have arrived, or left."""
+        self._n_moved += n
+        if _now() - self._since >= _WINDOW:
+            self._last_rate = self._rate()
+            self._begin_window()
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether less than the least rate moves. Nobody is slow within the first second, or while it has to wait."""
+        return not self.is_waiting and self._rate() < _LEAST_RATE
+
+    def drop(self) -> None:
+        """End it, for others need its place."""
+        if not self.is_dropped:
+            self.is_dropped = True
+            self._drop()
+
+    def end(self) -> None:
+        """Let go of what it would drop, which holds the body."""
+        self._drop = _nothing
+
+    def go_on(self) -> None:
+        """Move again after a wait."""
+        self.is_waiting = False
+        self._last_rate = math.inf
+        self._begin_window()
+
+    def _rate(self) -> float:
+        """Bytes a second in this window, or in the last one while this one is too short to tell."""
+        seconds = _now() - self._since
+        return self._n_moved / seconds if seconds >= _WINDOW else self._last_rate
+
+    def _begin_window(self) -> None:
+        self._since, self._n_moved = _now(), 0
+
+
+class ByteBudget:
+    """What all transfers of one direction may hold.
+
+    Attributes:
+        limit: bytes; the transfer that goes on when there is no room may exceed it.
+        held: bytes that they hold.
+        peak: the most that they held; whoever watches it may set it back.
+    """
+
+    def __init__(self, limit: int, *, seconds: float) -> None:
+        """Share some bytes.
+
+        Args:
+            seconds: how long anybody may wait for room at a time.
+        """
+        self.limit = limit
+        self.held = self.peak = 0
+        self._seconds = seconds
+        self._moving: dict[Transfer, None] = {}  # in the order in which they began
+        self._change = asyncio.Event()
+
+    def begin(self, drop: Callable[[], None]) -> Transfer:
+        """Begin a transfer, which holds nothing yet; `end` it.
+
+        Args:
+            drop: called when others need its place.
+        """
+        transfer = Transfer(drop)
+        self._moving[transfer] = None
+        return transfer
+
+    def hold(self, transfer: Transfer, n: int) -> None:
+        """Count bytes, whether there is room or not."""
+        transfer.held += n
+        self.held += n
+        self.peak = max(self.peak, self.held)
+
+    async def take(self, transfer: Transfer, n: int) -> None:
+        """Count bytes that have arrived, once there is room for them.
+
+        Raises:
+            NoRoomError: there was none for too long.
+        """
+        if not self._has_room(transfer, n):
+            transfer.is_waiting = True
+            try:
+                await self._until(lambda: self._has_room(transfer, n))
+            finally:
+                transfer.go_on()
+        self.hold(transfer, n)
+        transfer.note(n)
+
+    def complete(self, transfer: Transfer) -> None:
+        """Nothing more moves; what it holds it holds until its end."""
+        del self._moving[transfer]
+        self._change.set()
+
+    def end(self, transfer: Transfer) -> None:
+        """Give everything back."""
+        self._moving.pop(transfer, None)
+        self.held -= transfer.held
+        transfer.held = 0
+        transfer.end()
+        self._change.set()
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether there is no room for more."""
+        return self.held >= self.limit
+
+    async def until_room(self) -> None:
+        """Wait for room before something begins that is going to need some.
+
+        Raises:
+            NoRoomError: there was none for too long.
+        """
+        if self.is_used_up:
+            await self._until(lambda: not self.is_used_up)
+
+    def _has_room(self, transfer: Transfer, n: int) -> bool:
+        is_small = transfer.held + n <= _SMALL
+        return is_small or self.held + n <= self.limit or transfer is next(iter(self._moving))
+
+    async def _until(self, has_room: Callable[[], bool]) -> None:
+        """Wait, and drop who is slow at two looks in a row: at the first one, it may have been us who were slow."""
+        end = _now() + self._seconds
+        slow: list[Transfer] = []
+        while not has_room():
+            if _now() >= end:
+                raise NoRoomError
+            self._change.clear()
+            were_slow, slow = set(slow), [transfer for transfer in self._moving if transfer.is_slow]
+            for transfer in slow:
+                if transfer in were_slow:
+                    transfer.drop()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._change.wait(), _LOOK_SECONDS)
+
+
+def _nothing() -> None:
+    """Nothing is left to drop."""
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,22 @@
+"""Gives memory that is free back to the system, which the C library would keep for the next large body."""
+
+import ctypes
+from functools import cache
+from typing import Any
+
+__all__ = ["give_free_memory_back"]
+
+
+def give_free_memory_back() -> None:
+    """Do so where the C library can: glibc has `malloc_trim`. Takes milliseconds."""
+    trim = _malloc_trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _malloc_trim() -> Any:
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):  # TypeError: Windows wants a name
+        return None

@@ -1,0 +1,75 @@
+"""Keeps web pages out: a browser on the same machine sends any page's requests to loopback addresses, too."""
+
+import ipaddress
+import logging
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+__all__ = ["AllowsHost", "allows_host_on", "refuse_web_pages"]
+
+AllowsHost = Callable[[str], bool]
+"""Whether the value of a Host header names this server."""
+
+_SENT_BY_BROWSERS: Final = ("Origin", "Sec-Fetch-Site")
+_SHOWN: Final = 100  # characters of a header that are repeated
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+def allows_host_on(address: str, name: str) -> AllowsHost:
+    """Build the check of Host headers for a server.
+
+    On a loopback address only loopback names and the server's own are allowed: any other name is one that somebody had
+    resolve to this machine (DNS rebinding). On other addresses a server cannot know under which names it is reached.
+
+    Args:
+        address: the IP address that it listens on.
+        name: the host that it was given to listen on.
+    """
+    if not ipaddress.ip_address(address.partition("%")[0]).is_loopback:
+        return lambda host: True
+
+    @lru_cache(maxsize=64)
+    def is_own(host: str) -> bool:
+        bare = _without_port(host).lower().rstrip(".")
+        return bare in ("", "localhost", name.lower()) or _is_loopback(bare)  # "": a client of HTTP/1.0
+
+    return is_own
+
+
+def refuse_web_pages(allows_host: AllowsHost) -> Middleware:
+    """Build the middleware that answers 403 to what a web page has a browser send."""
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        for header in _SENT_BY_BROWSERS:
+            if header in request.headers:
+                raise _refusal(request, f"it has the header {header}, as requests of web pages have")
+        host = request.headers.get("Host", "")
+        if not allows_host(host):
+            raise _refusal(request, f'its Host is "{host[:_SHOWN]}"; expected localhost, or the name given with --host')
+        return await handler(request)
+
+    return check
+
+
+def _refusal(request: web.Request, why: str) -> web.HTTPException:
+    _LOG.warning("%s %s from %s was refused: %s", request.method, request.path[:_SHOWN], request.remote, why)
+    return web.HTTPForbidden(text=f"this request is refused because {why}\n")
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
