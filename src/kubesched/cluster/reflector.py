@@ -17,7 +17,6 @@ than an earlier one.
 """
 
 import asyncio
-import enum
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -29,13 +28,14 @@ from kubesched.api import KINDS, EventType, KubeObject, WatchEvent, decode_objec
 from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.known_objects import KnownObjects
+from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.refusals import Status, status_error
 from kubesched.cluster.resources import list_path
 from kubesched.cluster.watch_lines import ListPage, outline_of, read_line, split_lines
 from kubesched.engine import paused_gc
 from kubesched.errors import ClusterError, ConfigError, GoneError, ObjectError
 
-__all__ = ["SILENCE_SECONDS", "Reflector", "ReflectorCounts", "Restart", "Sink"]
+__all__ = ["SILENCE_SECONDS", "Reflector", "Sink"]
 
 Sink = Callable[[list[WatchEvent]], None]
 """Is given events in batches, on the event loop's thread, and may keep the list."""
@@ -47,46 +47,8 @@ _LIST_TIMEOUT: Final = 120.0
 _SLICE: Final = 1000  # objects handled before other tasks get their turn
 _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _log = logging.getLogger(__name__)
-
-
-class Restart(enum.Enum):
-    """Why a list or watch ended."""
-
-    CLOSED = "closed"
-    """The server ended the watch, as it was asked to."""
-    CUT = "cut"
-    """The connection broke, or could not be made, or there was no answer in time."""
-    IDLE = "idle"
-    """The watch said nothing for too long."""
-    EXPIRED = "expired"
-    """The resource version, or the list's next page, was too old."""
-    REFUSED = "refused"
-    """401, 403 or 429, or there were no credentials to show."""
-    FAILED = "failed"
-    """Any other error."""
-
-
 _WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT)  # at once, after a watch that was worth something
 _EXPECTED: Final = (Restart.EXPIRED, Restart.IDLE)  # restarts of servers, and proxies without bookmarks, bring them
-
-
-class ReflectorCounts(msgspec.Struct):
-    """What a reflector has done, for metrics.
-
-    Attributes:
-        lists, watches: how many were begun.
-        events: changes that the sink was told.
-        bookmarks: how many were read.
-        skipped: objects that did not decode.
-        restarts: ends of lists and watches by reason.
-    """
-
-    lists: int = 0
-    watches: int = 0
-    events: int = 0
-    bookmarks: int = 0
-    skipped: int = 0
-    restarts: dict[Restart, int] = msgspec.field(default_factory=lambda: dict.fromkeys(Restart, 0))
 
 
 class Reflector:
