@@ -53,3 +53,10 @@ def test_a_replacement_is_told_as_differences_with_deletions_first() -> None:
         ("ADDED", "x", "7"),
     ]
     assert told(objects.replace(found)) == []
+
+
+def test_a_replacement_from_another_past_does_not_trust_versions() -> None:
+    objects = known(node("a", "5"), node("b", "9"))
+    found = {each.key: each for each in (node("a", "5"), node("b", "3"))}
+    assert told(objects.replace(found, versions_hold=False)) == [("MODIFIED", "a", "5"), ("MODIFIED", "b", "3")]
+    assert told(objects.put(node("b", "3"))) == []

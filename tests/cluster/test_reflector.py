@@ -85,10 +85,15 @@ class Story:
 
 @asynccontextmanager
 async def reflecting(
-    lists: list[Answer], watches: list[Answer], *, timing: FakeTiming | None = None, **options: Any
+    lists: list[Answer],
+    watches: list[Answer],
+    *,
+    timing: FakeTiming | None = None,
+    timeout: float = 30.0,  # noqa: ASYNC109 - of the client
+    **options: Any,
 ) -> AsyncIterator[Story]:
     timing, heard = timing or FakeTiming(), Heard()
-    async with FakeApiServer() as server, client_of(server, timing=timing) as client:
+    async with FakeApiServer() as server, client_of(server, timing=timing, timeout=timeout) as client:
         server.on("LIST", NODES, *lists)
         server.on("WATCH", NODES, *watches)
         reflector = Reflector(client, "Node", heard, **options)
@@ -256,14 +261,6 @@ def test_what_a_deletion_says_moves_the_version_on() -> None:
     assert story.versions == ["10", "33"]
 
 
-def test_silence_ends_a_watch_and_the_next_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubesched.cluster.reflector._GRACE", -299.9)
-    silent = stream(line("ADDED", node("a", "11")))
-    _, story = told([objects()], [silent, stream(line("ADDED", node("b", "12")))], 2)
-    assert story.versions[:2] == ["10", "11"]
-    assert story.restarts[Restart.IDLE] >= 1
-
-
 def test_a_server_that_ends_every_watch_at_once_is_not_asked_without_pause() -> None:
     async def scenario() -> list[float]:
         async with reflecting([objects()], [stream(end="close")]) as story:
@@ -336,7 +333,7 @@ def test_a_version_that_is_too_old_means_a_new_list_of_differences(expired: Answ
 
 def test_changes_before_an_error_in_the_same_piece_are_told() -> None:
     piece = line("ADDED", node("a", "11")) + line("ERROR", status_object(410, "Expired"))
-    events, _ = told([objects(), objects(node("a", "11"), node("b", "12"))], [stream(piece), stream()], 2)
+    events, _ = told([objects(), objects(node("a", "11"), node("b", "12"), version="12")], [stream(piece), stream()], 2)
     assert events == [("ADDED", "a", "11"), ("ADDED", "b", "12")]
 
 
@@ -425,6 +422,143 @@ def test_a_token_that_is_rejected_is_no_reason_for_a_new_list() -> None:
     assert (len(story.lists), story.restarts) == (1, {Restart.REFUSED: 1})
 
 
+# --- a server whose past is gone ---
+
+
+def after(seconds: float, timing: FakeTiming, answer: Answer) -> Answer:
+    """An answer that takes its time, on the clock of the story."""
+
+    async def late(request: web.Request) -> web.StreamResponse:
+        timing.seconds += seconds
+        return await answer(request)
+
+    return late
+
+
+def from_which(lists: list[dict[str, str]]) -> list[str]:
+    return [query.get("resourceVersion", "newest") for query in lists]
+
+
+def test_a_watch_that_says_nothing_is_followed_by_a_list_of_the_newest_state_in_pages() -> None:
+    events, story = told(
+        [objects(node("a"), version="10"), objects(node("a"), more="page-2"), objects(node("b"), version="12")],
+        [stream(), stream(line("ADDED", node("c", "13")))],
+        3,
+        silence=0.05,
+    )
+    assert events[:3] == [("ADDED", "a", "1"), ("ADDED", "b", "1"), ("ADDED", "c", "13")]
+    assert story.lists[:3] == [{"resourceVersion": "0"}, {"limit": "500"}, {"limit": "500", "continue": "page-2"}]
+    assert story.versions[:2] == ["10", "12"]
+    assert set(story.restarts) == {Restart.IDLE}
+
+
+def test_a_server_that_is_well_and_sends_no_bookmarks_costs_a_list_and_tells_nothing() -> None:
+    async def scenario() -> None:
+        well = objects(node("a"), node("b"), version="10")
+        async with reflecting([well], [stream()], silence=0.05) as story:
+            await story.watching(4)
+            assert story.heard.told == [("ADDED", "a", "1"), ("ADDED", "b", "1")]
+            assert from_which(story.lists)[:4] == ["0", "newest", "newest", "newest"]
+            assert len(story.timing.naps) >= 3  # with some chance, so that kinds and clients drift apart
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("end", ["close", "cut"])
+def test_silence_adds_up_over_watches_since_the_last_bookmark(end: str) -> None:
+    timing = FakeTiming()
+    watches = [after(60, timing, stream(*said, end=end)) for said in ([], [bookmark("40")], [], [])]
+    events, story = told([objects(), objects(node("a"))], [*watches, stream()], 1, timing=timing)
+    assert events == [("ADDED", "a", "1")]
+    assert story.versions == ["10", "10", "40", "40"]
+    assert from_which(story.lists) == ["0", "newest"]
+
+
+def test_a_watch_that_is_never_answered_is_given_up_for_a_list() -> None:
+    async def scenario() -> None:
+        async with reflecting([objects(), objects(node("a"))], [silence], timeout=0.02) as story:
+            assert await story.heard.at_least(1) == [("ADDED", "a", "1")]
+            assert 120 <= sum(story.timing.naps) < 180
+            assert story.lists[1] == {"limit": "500"}
+            assert set(story.restarts) == {Restart.CUT}
+
+    run(scenario())
+
+
+def test_a_list_that_is_lower_replaces_what_is_known(caplog: pytest.LogCaptureFixture) -> None:
+    timing = FakeTiming()
+    events, story = told(
+        [
+            objects(node("stays", "90"), node("goes", "95"), node("again", "96"), node("earlier", "99"), version="100"),
+            objects(node("stays", "90", zone="x"), node("again", "7", uid="other"), node("earlier", "8"), version="9"),
+        ],
+        [
+            after(120, timing, stream(end="cut")),
+            stream(line("MODIFIED", node("stays", "10")) + line("DELETED", node("again", "11", uid="other"))),
+        ],
+        11,
+        timing=timing,
+    )
+    assert events[4:] == [
+        ("DELETED", "goes", "95"),
+        ("MODIFIED", "stays", "90"),  # a version that was given out twice
+        ("DELETED", "again", "96"),
+        ("ADDED", "again", "7"),
+        ("MODIFIED", "earlier", "8"),
+        ("MODIFIED", "stays", "10"),
+        ("DELETED", "again", "11"),
+    ]
+    assert story.versions == ["100", "9"]
+    assert "watching nodes: the resource version went back from 100 to 9" in caplog.text
+
+
+@pytest.mark.parametrize(("before", "now"), [("9", "10"), ("10", "10"), ("b", "a"), ("10", "a"), ("b", "9")])
+def test_versions_that_do_not_go_back_are_trusted(before: str, now: str) -> None:
+    timing = FakeTiming()
+    events, story = told(
+        [objects(node("a", "5"), version=before), objects(node("a", "5", zone="x"), node("b"), version=now)],
+        [after(120, timing, stream(end="cut")), stream()],
+        2,
+        timing=timing,
+    )
+    assert events == [("ADDED", "a", "5"), ("ADDED", "b", "1")]
+    assert story.versions[0] == before
+
+
+def test_a_version_that_the_server_has_not_reached_is_not_asked_for_again_when_the_list_hangs() -> None:
+    timing = FakeTiming()
+    hangs = after(60, timing, no_answer)
+    _, story = told(
+        [objects(version="100"), hangs, hangs, objects(node("a"), version="3")],  # aiohttp asks a second time
+        [status(500, "InternalError"), stream()],
+        1,
+        timing=timing,
+    )
+    assert from_which(story.lists) == ["0", "100", "100", "newest"]
+
+
+def test_a_server_that_was_away_for_long_is_listed_when_it_comes_back() -> None:
+    class ComesBack(FakeTiming):
+        server: FakeApiServer
+
+        async def sleep(self, seconds: float) -> None:
+            await super().sleep(seconds)
+            if self.seconds > 1150:
+                await self.server.start()
+
+    async def scenario() -> None:
+        timing = ComesBack()
+        lists = [objects(node("old"), version="100"), objects(node("new"), version="101")]
+        async with reflecting(lists, [stream()], timing=timing) as story:
+            await story.watching(1)
+            timing.server = story.server
+            await story.server.stop()
+            assert (await story.heard.at_least(3))[1:] == [("DELETED", "old", "1"), ("ADDED", "new", "1")]
+            assert story.lists[1] == {"limit": "500"}
+
+    run(scenario())
+
+
 # --- objects that do not decode ---
 
 BROKEN = {"spec": {"taints": "none"}}
@@ -445,7 +579,7 @@ def test_an_object_that_does_not_decode_is_skipped_and_said_so(caplog: pytest.Lo
 def test_an_object_that_no_longer_decodes_stays_as_it_was_and_can_be_deleted() -> None:
     again = stream(line("ERROR", status_object(410, "Expired")), end="close")
     events, story = told(
-        [objects(node("a", "5")), objects(node("a", "6") | BROKEN)],
+        [objects(node("a", "5")), objects(node("a", "6") | BROKEN, version="12")],
         [
             stream(line("MODIFIED", node("a", "11") | BROKEN), end="close"),
             again,

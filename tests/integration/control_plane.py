@@ -2,6 +2,7 @@
 
 import base64
 import secrets
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ class ControlPlane:
         self._etcd_url = f"http://127.0.0.1:{free_port()}"
         self._peer_url = f"http://127.0.0.1:{free_port()}"
         self._key_file = folder / "service-account.key"
+        self._data = folder / "etcd"
         self._etcd: Process | None = None
         self._api_server: Process | None = None
         self._client: ApiClient | None = None
@@ -107,6 +109,20 @@ class ControlPlane:
         self.compact()
         self.start_api_server()
 
+    def back_up(self, folder: Path) -> None:
+        """Copy etcd's data into a new folder, for `restore`; all is stopped and started again for it."""
+        self.stop()
+        shutil.copytree(self._data, folder)
+        self.start()
+
+    def restore(self, folder: Path | None = None) -> None:
+        """Stop all and start again with the data of a backup, or without any: resourceVersions go back."""
+        self.stop()
+        shutil.rmtree(self._data)
+        if folder:
+            shutil.copytree(folder, self._data)
+        self.start()
+
     def logs(self) -> list[str]:
         """What the API server has written, over all restarts."""
         assert self._api_server
@@ -137,7 +153,7 @@ class ControlPlane:
     def _start_etcd(self) -> None:
         self._etcd = self._run(
             "etcd",
-            f"--data-dir={self.folder / 'etcd'}",
+            f"--data-dir={self._data}",
             f"--listen-client-urls={self._etcd_url}",
             f"--advertise-client-urls={self._etcd_url}",
             f"--listen-peer-urls={self._peer_url}",

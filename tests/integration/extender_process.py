@@ -35,6 +35,7 @@ class ExtenderProcess:
         wait: bool = True,
         record: bool = True,
         limit: str = "",
+        program: Sequence[str | Path] = ("-m", "kubesched", "extender"),
     ) -> None:
         """Start it and wait until it can be asked.
 
@@ -43,13 +44,14 @@ class ExtenderProcess:
             plugins: names of classes in extender_plugins, or references.
             wait: until it is ready; else only until it listens.
             record: whether `calls` are wanted.
+            program: what Python runs; another one has to take the same options and print the same.
             limit: options of the shell's `ulimit` for the process, such as `-n 256`.
         """
         folder.mkdir(exist_ok=True)
         self.port = port or free_port()
         self.folder = folder / "recording"
         named = [plugin if ":" in plugin else f"{PLUGINS}:{plugin}" for plugin in plugins]
-        command: list[str | Path] = [sys.executable, "-m", "kubesched", "extender", "--port", str(self.port)]
+        command: list[str | Path] = [sys.executable, *program, "--port", str(self.port)]
         for plugin in named:
             command += ["--plugin", plugin]
         if record:

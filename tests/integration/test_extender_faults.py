@@ -28,6 +28,7 @@ KINDS = ("Node", "Pod")
 AGE = "kubesched_cluster_cache_age_seconds"
 KNOWN = "kubesched_extender_nodes_known"
 ASSUMED = "kubesched_extender_assumed_pods"
+IMPATIENT = Path(__file__).parent / "impatient_extender.py"
 HASTY = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
 
 
@@ -155,6 +156,41 @@ def test_a_history_that_is_forgotten_means_a_new_list(
     assert survivors(extender, "node-2", "node-3", "node-5") == ["node-3", "node-5"]
     cluster.client.create(make_node("node-7"))
     wait_until(lambda: extender.metric(KNOWN) == 4, "the watch to go on")
+
+
+@pytest.mark.parametrize("is_backed_up", [False, True], ids=["wiped", "restored"])
+def test_a_server_whose_past_is_gone_is_listed_and_its_old_nodes_are_dropped(
+    cluster: ControlPlane,
+    start_scheduler: StartScheduler,
+    start_extender: StartExtender,
+    tmp_path: Path,
+    is_backed_up: bool,
+) -> None:
+    cluster.client.create_all([make_node("node-1"), make_node("node-2")])
+    backup = tmp_path / "backup" if is_backed_up else None
+    if backup:
+        cluster.back_up(backup)
+    cluster.client.delete("Node", "node-2")
+    nobody = {"schedulerName": "nobody"}
+    cluster.client.create_all([make_pod(f"waits-{n}", spec=nobody) for n in range(1000)])  # versions grow
+    cluster.client.create_all([make_node("node-3"), make_node("node-5")])
+    extender = start_extender("OddNodes", program=(IMPATIENT,), record=False)
+    names = [f"node-{n}" for n in range(1, 10)]
+    assert survivors(extender, *names) == ["node-1", "node-3", "node-5"]
+    cluster.restore(backup)
+    cluster.client.create_all([make_node("node-3"), make_node("node-7")])
+    left = ["node-1"] if is_backed_up else []
+    wait_until(lambda: survivors(extender, *names) == [*left, "node-3", "node-7"], "the nodes of now", seconds=40)
+    assert extender.metric(KNOWN) == (4 if is_backed_up else 2)
+    assert extender.get("/readyz") == "ok"
+    assert "watching nodes: the resource version went back" in "".join(extender.process.logs())
+    cluster.client.create(make_node("node-9"))
+    wait_until(lambda: "node-9" in survivors(extender, *names), "the watch to go on at lower versions", seconds=5)
+    for name in (*left, "node-3", "node-9"):
+        cluster.client.delete("Node", name)
+    start_scheduler({"extenders": [extender.stanza], **HASTY})
+    cluster.client.create(make_pod("web"))
+    wait_until(lambda: nodes_of(cluster.client) == {"web": "node-7"}, "the pod on a node")
 
 
 def test_a_killed_extender_comes_back_and_knows_what_was_bound_before(

@@ -6,12 +6,14 @@ from kubesched.cluster.client import ApiClient
 from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.find_access import find_access
-from kubesched.cluster.reflector import Reflector, ReflectorCounts, Restart, Sink
+from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
+from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path, object_path
 from kubesched.cluster.timing import Timing
 
 __all__ = [
     "FIELD_SELECTORS",
+    "SILENCE_SECONDS",
     "Access",
     "ApiClient",
     "Auth",

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from kubesched.api import KINDS
 from kubesched.cluster.client import ApiClient
-from kubesched.cluster.reflector import Reflector, Sink
+from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.resources import FIELD_SELECTORS
 from kubesched.errors import ClusterError
 
@@ -21,17 +21,29 @@ class ClusterWatch:
         sink: what it raises ends `run`.
         kinds: keys of KINDS, all by default.
         wants_raw: the kinds whose objects keep their JSON.
+        silence: as for Reflector.
     Attributes:
         reflectors: by kind.
     """
 
     def __init__(
-        self, client: ApiClient, sink: Sink, *, kinds: Collection[str] = tuple(KINDS), wants_raw: Collection[str] = ()
+        self,
+        client: ApiClient,
+        sink: Sink,
+        *,
+        kinds: Collection[str] = tuple(KINDS),
+        wants_raw: Collection[str] = (),
+        silence: float = SILENCE_SECONDS,
     ) -> None:
         self._timing = client.timing
         self.reflectors = {
             kind: Reflector(
-                client, kind, sink, field_selector=FIELD_SELECTORS.get(kind, ""), keep_source=kind in wants_raw
+                client,
+                kind,
+                sink,
+                field_selector=FIELD_SELECTORS.get(kind, ""),
+                keep_source=kind in wants_raw,
+                silence=silence,
             )
             for kind in kinds
         }

@@ -24,11 +24,15 @@ class KnownObjects:
         """The object as it was last told."""
         return self._objects.get(key)
 
-    def put(self, new: KubeObject) -> Iterator[WatchEvent]:
-        """Take in an object that exists; nothing comes out if it is known in this version."""
+    def put(self, new: KubeObject, *, versions_hold: bool = True) -> Iterator[WatchEvent]:
+        """Take in an object that exists; nothing comes out if it is known in this version.
+
+        Args:
+            versions_hold: whether the same version means the same object, as it does until etcd is restored.
+        """
         old = self._objects.get(new.key)
         if old is not None and old.uid == new.uid:
-            if old.metadata.resource_version == new.metadata.resource_version != "":
+            if versions_hold and old.metadata.resource_version == new.metadata.resource_version != "":
                 return
             self._objects[new.key] = new
             yield WatchEvent(EventType.MODIFIED, self._kind, new)
@@ -48,9 +52,9 @@ class KnownObjects:
         if old is not None:
             yield WatchEvent(EventType.DELETED, self._kind, last or old)
 
-    def replace(self, found: Mapping[str, KubeObject]) -> Iterator[WatchEvent]:
+    def replace(self, found: Mapping[str, KubeObject], *, versions_hold: bool = True) -> Iterator[WatchEvent]:
         """Take in everything that exists: first what is gone, then what is new or changed."""
         for key in [key for key in self._objects if key not in found]:
             yield from self.remove(key)
         for new in found.values():
-            yield from self.put(new)
+            yield from self.put(new, versions_hold=versions_hold)

@@ -6,12 +6,17 @@ the next one goes on from the last version and nothing is lost. Only when the se
 an answer or inside the stream), or says that something else is wrong, is a new list needed; it is held against what is
 known, so that whoever listens hears of changes only. Tries that fail follow each other with growing delays.
 
+A server whose etcd was wiped or restored has not reached our version yet: it accepts the watch and sends nothing, not
+even the bookmark that a healthy server sends about every minute. Two minutes without an event, a bookmark or a list,
+over any number of watches, therefore lead to a list of the newest state. If its version is lower than ours, the server
+gives out versions for the second time. Objects are then replaced even if their version is the known one.
+
 Invariants: what is known is exactly what the sink has been told; of one object the sink hears in the order in which the
-server changed it.
+server changed it. The version that a watch starts from is the last one that the server gave us, also when it is lower
+than an earlier one.
 """
 
 import asyncio
-import enum
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -23,63 +28,27 @@ from kubesched.api import KINDS, EventType, KubeObject, WatchEvent, decode_objec
 from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.known_objects import KnownObjects
+from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.refusals import Status, status_error
 from kubesched.cluster.resources import list_path
 from kubesched.cluster.watch_lines import ListPage, outline_of, read_line, split_lines
 from kubesched.engine import paused_gc
 from kubesched.errors import ClusterError, ConfigError, GoneError, ObjectError
 
-__all__ = ["Reflector", "ReflectorCounts", "Restart", "Sink"]
+__all__ = ["SILENCE_SECONDS", "Reflector", "Sink"]
 
 Sink = Callable[[list[WatchEvent]], None]
 """Is given events in batches, on the event loop's thread, and may keep the list."""
 
+SILENCE_SECONDS: Final = 120.0  # a healthy server sends a bookmark about every 60
 _WATCH_SECONDS: Final = (300, 600)
-_GRACE: Final = 30.0  # silence beyond the end that the server was asked for
 _BRIEF: Final = 1.0  # a watch that ends sooner and says nothing is not tried again at once
 _LIST_TIMEOUT: Final = 120.0
 _SLICE: Final = 1000  # objects handled before other tasks get their turn
 _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _log = logging.getLogger(__name__)
-
-
-class Restart(enum.Enum):
-    """Why a list or watch ended."""
-
-    CLOSED = "closed"
-    """The server ended the watch, as it was asked to."""
-    CUT = "cut"
-    """The connection broke, or could not be made."""
-    IDLE = "idle"
-    """There was silence for too long."""
-    EXPIRED = "expired"
-    """The resource version, or the list's next page, was too old."""
-    REFUSED = "refused"
-    """401, 403 or 429, or there were no credentials to show."""
-    FAILED = "failed"
-    """Any other error."""
-
-
-_WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT, Restart.IDLE)  # at once, after a watch that was worth something
-
-
-class ReflectorCounts(msgspec.Struct):
-    """What a reflector has done, for metrics.
-
-    Attributes:
-        lists, watches: how many were begun.
-        events: changes that the sink was told.
-        bookmarks: how many were read.
-        skipped: objects that did not decode.
-        restarts: ends of lists and watches by reason.
-    """
-
-    lists: int = 0
-    watches: int = 0
-    events: int = 0
-    bookmarks: int = 0
-    skipped: int = 0
-    restarts: dict[Restart, int] = msgspec.field(default_factory=lambda: dict.fromkeys(Restart, 0))
+_WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT)  # at once, after a watch that was worth something
+_EXPECTED: Final = (Restart.EXPIRED, Restart.IDLE)  # restarts of servers, and proxies without bookmarks, bring them
 
 
 class Reflector:
@@ -91,6 +60,7 @@ class Reflector:
         field_selector: which objects count; those that no longer match are DELETED.
         keep_source: whether objects keep their JSON (`raw`).
         page_size: how many objects an answer holds where lists come in pages; 0 for all at once.
+        silence: seconds without an event, a bookmark or a list after which everything is listed again.
     Attributes:
         known: what the sink has been told.
         counts: what has been done.
@@ -108,6 +78,7 @@ class Reflector:
         field_selector: str = "",
         keep_source: bool = False,
         page_size: int = 500,
+        silence: float = SILENCE_SECONDS,
     ) -> None:
         self.kind = kind
         self.known = KnownObjects(kind)
@@ -123,9 +94,12 @@ class Reflector:
         self._selector: dict[str, str | int] = {"fieldSelector": field_selector} if field_selector else {}
         self._keep_source = keep_source
         self._page_size = page_size
+        self._silence = silence
         self._backoff = Backoff(client.timing)
-        self._version = "0"  # to go on from; "0" is any state that the server has at hand, "" the newest
+        self._version = "0"  # of what is known; "0" is any state that the server has at hand
         self._is_listed = False
+        self._wants_newest = False  # whether to list without our version, which the server may not have
+        self._heard_at = client.timing.monotonic()  # the last event, bookmark or list
         self._began: float | None = None  # of the watch, once the server answered
         self._has_heard = False  # whether it said anything
 
@@ -143,9 +117,11 @@ class Reflector:
                 restart = self._judge(error)
                 wanted = getattr(error, "retry_after", None) or 0.0
                 self.last_error = str(error)
-                level = logging.INFO if restart is Restart.EXPIRED else logging.WARNING  # restarts of servers bring it
+                level = logging.INFO if restart in _EXPECTED else logging.WARNING
                 _log.log(level, "watching %s: %s (%s)", KINDS[self.kind].plural, error, restart.value)
             self.counts.restarts[restart] += 1
+            if restart is Restart.IDLE or self._is_silent:
+                self._is_listed, self._wants_newest = False, True
             if restart not in _WATCHED_ON or self._was_brief:
                 await self._timing.sleep(max(self._backoff.next(), wanted))
 
@@ -154,17 +130,21 @@ class Reflector:
         began = self._began
         return began is None or (not self._has_heard and self._timing.monotonic() - began < _BRIEF)
 
+    @property
+    def _is_silent(self) -> bool:
+        return self._timing.monotonic() - self._heard_at >= self._silence
+
     def _judge(self, error: ClusterError | ConfigError) -> Restart:
         """The kind of fault, and what it means for the next try."""
         if isinstance(error, ConfigError) or error.status in (401, 403, 429):
             return Restart.REFUSED
         if error.status == 0:
-            return Restart.IDLE if error.reason == "Timeout" else Restart.CUT
+            return Restart.IDLE if error.reason == "Timeout" and self._began is not None else Restart.CUT
         is_gone = isinstance(error, GoneError)
         if not self._is_listed and (is_gone or error.status == 504):  # 504: newer than the server, after a restore
-            if not self._version:
+            if self._wants_newest:
                 self._page_size = 0  # pages expire faster than we read them
-            self._version = ""
+            self._wants_newest = True
         self._is_listed = False
         return Restart.EXPIRED if is_gone else Restart.FAILED
 
@@ -175,22 +155,32 @@ class Reflector:
         self.counts.lists += 1
         found: dict[str, KubeObject] = {}
         paging: dict[str, str | int] = {"limit": self._page_size} if self._page_size else {}
-        query = {**self._selector, **({"resourceVersion": self._version} if self._version else paging)}
+        not_older = "" if self._wants_newest else self._version
+        query = {**self._selector, **({"resourceVersion": not_older} if not_older else paging)}
         while True:
             page = await self._client.request(
                 "GET", self._path, query=query, type=ListPage, timeout=_LIST_TIMEOUT, retry=False
             )
-            self._contact()
+            self._heard_at = self._contact()
             await self._decode_all(page.items or [], found)
             if not page.metadata.continue_:
                 break
             query = {**self._selector, **paging, "continue": page.metadata.continue_}
-        changes = self.known.replace(found)
+        await self._replace(found, page.metadata.resource_version)
+        self._is_listed, self._wants_newest = True, False
+        self.synced.set()
+
+    async def _replace(self, found: Mapping[str, KubeObject], version: str) -> None:
+        """Tell what differs between a list and what is known."""
+        went_back = _is_lower(version, self._version)
+        if went_back:
+            words = "watching %s: the resource version went back from %s to %s; the list replaces what was known"
+            _log.warning(words, KINDS[self.kind].plural, self._version, version)
+        changes = self.known.replace(found, versions_hold=not went_back)
         while batch := list(islice(changes, _SLICE)):
             self._tell(batch)
             await asyncio.sleep(0)
-        self._version, self._is_listed = page.metadata.resource_version, True
-        self.synced.set()
+        self._version = version
 
     async def _decode_all(self, items: Sequence[msgspec.Raw], found: dict[str, KubeObject]) -> None:
         """Decode the items of a list; those that do not decode stay as they are known."""
@@ -227,7 +217,7 @@ class Reflector:
             "timeoutSeconds": seconds,
         }
         rest = b""
-        async with self._client.stream(self._path, query=query, idle_timeout=seconds + _GRACE) as pieces:
+        async with self._client.stream(self._path, query=query, idle_timeout=self._silence) as pieces:
             self._began = self._contact()
             async for piece in pieces:
                 self._contact()
@@ -250,7 +240,7 @@ class Reflector:
             said = read_line(line)
         except _BROKEN:
             raise self._cut("a line of the watch is no JSON") from None
-        self._has_heard = True
+        self._has_heard, self._heard_at = True, self._timing.monotonic()
         if said.type == "ERROR":
             raise self._error(said.object)
         if said.type == "BOOKMARK":
@@ -287,3 +277,11 @@ class Reflector:
     def _contact(self) -> float:
         self.last_contact = self._timing.monotonic()
         return self.last_contact
+
+
+def _is_lower(version: str, than: str) -> bool:
+    """Whether a resource version is known to be lower than another one.
+
+    Rule: Kubernetes v1.35 and newer: those of one kind compare as integers. What is not decimal is not compared.
+    """
+    return version.isdecimal() and than.isdecimal() and int(version) < int(than)

@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 
 from kubesched.api import Pod, WatchEvent, decode_object
-from kubesched.cluster import ApiClient, ClusterWatch, bind_pod, find_access, object_path
+from kubesched.cluster import SILENCE_SECONDS, ApiClient, ClusterWatch, bind_pod, find_access, object_path
 from kubesched.errors import ClusterError, NotFoundError, StateError
 from kubesched.extender.server.extender import ClusterWrites, Extender
 from kubesched.extender.server.metrics import ExtenderMetrics
@@ -42,6 +42,7 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
         is_watched: whether to connect to the cluster and watch it.
         kubeconfig, context: which cluster; as with kubectl where not given.
         in_cluster: the one that this pod runs in.
+        silence_seconds: how long a watch may send nothing before everything is listed again.
         http_timeout: seconds that kube-scheduler waits for an answer.
         allow_on_timeout: let all nodes pass when the time is over.
         preemption_helps: pass UNSCHEDULABLE on as such although no plugin has a say in preemption.
@@ -55,6 +56,7 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
     kubeconfig: str = ""
     context: str = ""
     in_cluster: bool = False
+    silence_seconds: float = SILENCE_SECONDS
     http_timeout: float = 5.0
     allow_on_timeout: bool = False
     preemption_helps: bool = False
@@ -109,7 +111,7 @@ async def run_extender(
         recorder = None
         if options.record is not None:
             recorder = stack.enter_context(Recorder(options.record, () if client is None else extender.kinds))
-        watch = None if client is None else _watch_for(extender, client, recorder)
+        watch = None if client is None else _watch_for(extender, client, recorder, options.silence_seconds)
         server, service = _build_server(extender, options, watch, recorder)
         await server.start()
         on_listening(extender, server)
@@ -165,7 +167,7 @@ def _build_server(
     return server, service
 
 
-def _watch_for(extender: Extender, client: ApiClient, recorder: Recorder | None) -> ClusterWatch:
+def _watch_for(extender: Extender, client: ApiClient, recorder: Recorder | None, silence: float) -> ClusterWatch:
     def sink(events: list[WatchEvent]) -> None:
         if recorder is not None:
             recorder.events(events)
@@ -180,7 +182,7 @@ def _watch_for(extender: Extender, client: ApiClient, recorder: Recorder | None)
         wants_raw = extender.kinds
     else:
         wants_raw = ("Node", "Pod") if any(plugin.wants_raw for plugin in plugins) else ()
-    return ClusterWatch(client, sink, kinds=extender.kinds, wants_raw=wants_raw)
+    return ClusterWatch(client, sink, kinds=extender.kinds, wants_raw=wants_raw, silence=silence)
 
 
 async def _serve(
