@@ -4,7 +4,7 @@
 #   make lint                     ruff and mypy
 #   make wheel-test               build the wheel and try it in an empty environment
 #   make bench [NAME=load] ARGS="..."      one program of benchmarks/, or all
-#   make campaign NAME=oracle ARGS="..."   long runs by hand, or `make campaign fuzz`; options go into ARGS
+#   make campaign NAME=oracle ARGS="..."   long runs by hand, or `make campaign weather`; options go into ARGS
 # Another Python: make test PYTHON=python3.14 VENV=.venv-3.14
 
 PYTHON ?= python3
