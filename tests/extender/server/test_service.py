@@ -310,6 +310,15 @@ def test_bodies_are_logged_at_debug_only_and_without_secrets(caplog: pytest.LogC
     assert "s3cret" not in caplog.text
 
 
+def test_a_body_of_any_depth_is_answered_at_debug(caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.DEBUG, "kubesched.extender")
+    deep = [b'{"Pod":{"spec":%b0%b},"NodeNames":["n1"]}' % (b"[" * depth, b"]" * depth) for depth in (500, 100_000)]
+    answers, _ = asked(*(("/filter", body) for body in deep))
+    assert [status for status, _ in answers] == [200, 200]
+    assert all(answer["Error"] for _, answer in answers)
+    assert 'filter request: {"Pod":{"spec":"[hidden]"},"NodeNames":["n1"]}' in caplog.text
+
+
 def test_calls_are_recorded_with_their_answers(tmp_path: Path):
     with Recorder(tmp_path) as recorder:
         asked(("/filter", TWO), ("/predicates/Likes", b"?"), served=lambda: Served(Likes, recorder=recorder))

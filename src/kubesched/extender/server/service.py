@@ -18,10 +18,11 @@ from kubesched.extender.server.extender import Extender
 from kubesched.extender.server.history import History
 from kubesched.extender.server.metrics import ExtenderMetrics
 from kubesched.extender.server.recording import Recorder
+from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import binding_answer, filter_answer_error
 from kubesched.framework import DeadlineExceeded, in_one_line
-from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_name, redacted_json
+from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_name
 
 __all__ = ["ExtenderService", "add_routes"]
 
@@ -208,8 +209,8 @@ class ExtenderService:
     def _keep(self, verb: str, path: str, body: bytearray, answer: Answer) -> None:
         """Log the bodies at debug, and record them where that is asked for."""
         if _LOG.isEnabledFor(logging.DEBUG):
-            _LOG.debug("%s request: %s", verb, redacted_json(bytes(body)))
-            _LOG.debug("%s answer: %s", verb, redacted_json(b"".join(answer.pieces)))
+            _LOG.debug("%s request: %s", verb, shown_body(body))
+            _LOG.debug("%s answer: %s", verb, shown_body(b"".join(answer.pieces)))
         if self._recorder is not None and not self.unready:
             self._recorder.call(path, body, answer)
 
