@@ -117,6 +117,10 @@ def test_options_reach_the_extender(folder):
         (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "5x"), "'5x' is no duration"),
         (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "0s"), "must be more than 0"),
         (("--plugin", "team_zone.py:TeamZone", "--service", "--bind"), "--client-secret"),
+        (
+            ("--plugin", "team_zone.py:TeamZone", "--service", "--client-secret", "c", "--client-cn", " "),
+            "'--client-cn': found ' '; give the common name of a client certificate",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(folder, options, words):

@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.cluster import note
-from kubesched.cli.options import Seconds, beside_scheduler_options
+from kubesched.cli.options import Seconds, beside_scheduler_options, common_names
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
@@ -31,7 +31,14 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 @click.option("--tls-cert-file", metavar="FILE", help="Serve HTTPS with this certificate; read again when it changes.")
 @click.option("--tls-private-key-file", metavar="FILE", help="Its key.")
 @click.option("--client-ca-file", metavar="FILE", help="Let in clients with a certificate of this authority only.")
-@click.option("--client-cn", "client_names", multiple=True, metavar="NAME", help="Of these, only this one. Repeatable.")
+@click.option(
+    "--client-cn",
+    "client_names",
+    multiple=True,
+    metavar="NAME",
+    callback=common_names,
+    help="Accept only client certificates with this common name and no other. Repeatable.",
+)
 @click.option(
     "--http-timeout",
     type=Seconds(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
-from kubesched.cli.options import Seconds, beside_scheduler_options
+from kubesched.cli.options import Seconds, beside_scheduler_options, common_names
 
 if TYPE_CHECKING:
     from kubesched.extender.server import ManifestOptions, Offer
@@ -112,6 +112,7 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     "client_names",
     metavar="NAME",
     multiple=True,
+    callback=common_names,
     help="With --client-secret: common name that is let in; any without it. Repeatable.",
 )
 def manifests(

@@ -8,7 +8,7 @@ import click
 
 from kubesched.cli.plugins import plugin_option
 
-__all__ = ["Seconds", "beside_scheduler_options", "cluster_options", "setup_options"]
+__all__ = ["Seconds", "beside_scheduler_options", "cluster_options", "common_names", "setup_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,6 +37,15 @@ class Seconds(click.ParamType[float]):
 
 def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).isdigit()
+
+
+def common_names(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """--client-cn: common names, none of them empty."""
+    for value in values:
+        if not value.strip():
+            advice = "give the common name of a client certificate, such as system:kube-scheduler"
+            raise click.BadParameter(f"found {value!r}; {advice}")
+    return values
 
 
 def cluster_options(command: F) -> F:

@@ -6,7 +6,7 @@ from kubesched.serving.logs import set_up_logging
 from kubesched.serving.metrics import add_metrics, new_registry
 from kubesched.serving.quick import QuickAnswer, QuickHandler
 from kubesched.serving.server import Server, ServerOptions
-from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_name
+from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_names
 
 __all__ = [
     "HEALTH_PATHS",
@@ -24,6 +24,6 @@ __all__ = [
     "add_metrics",
     "allow_clients",
     "new_registry",
-    "peer_common_name",
+    "peer_common_names",
     "set_up_logging",
 ]

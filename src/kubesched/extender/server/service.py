@@ -22,7 +22,7 @@ from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import binding_answer, filter_answer_error
 from kubesched.framework import DeadlineExceeded, in_one_line
-from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_name
+from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_names
 
 __all__ = ["ExtenderService", "add_routes"]
 
@@ -99,7 +99,7 @@ class ExtenderService:
 
     async def inspect(self, request: web.Request) -> web.Response:
         """GET /inspect: what the extender knows and did last; for clients with a certificate, and on loopback."""
-        if not peer_common_name(request) and not _is_loopback(request.remote):
+        if not peer_common_names(request) and not _is_loopback(request.remote):
             raise web.HTTPForbidden(text="/inspect answers clients with a certificate, and those on this machine\n")
         extender = self._extender
         shown = {
