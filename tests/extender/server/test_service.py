@@ -158,7 +158,7 @@ def bound() -> Served:
 
 
 def test_bind_is_answered_and_shown():
-    body = encode({"PodName": "p", "PodNamespace": "default", "PodUID": "", "Node": "n1"})
+    body = encode({"PodName": "p", "PodNamespace": "default", "PodUID": make_pod("p").uid, "Node": "n1"})
     (_, (status, shown)), made = asked(("/bind", body), ("/inspect", b""), served=bound)
     assert status == 200
     assert shown["assumedPods"] == [{"pod": "default/p", "node": "n1"}]

@@ -161,11 +161,11 @@ class Binder:
         """
         name = f"{args.pod_namespace}/{args.pod_name}"
         known = self._state.objects.get("Pod", name)
-        if not isinstance(known, Pod) or (args.pod_uid and known.uid != args.pod_uid):
+        if not isinstance(known, Pod) or known.uid != args.pod_uid:
             known = await self._find_pod(args.pod_namespace, args.pod_name)
         if known is None:
             raise ExtenderError(f"pod {name} does not exist any more")
-        if args.pod_uid and known.uid != args.pod_uid:
+        if known.uid != args.pod_uid:
             raise ExtenderError(
                 f"pod {name} was deleted and created again: asked for {args.pod_uid}, found {known.uid}"
             )
