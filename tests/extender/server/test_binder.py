@@ -183,6 +183,7 @@ def test_a_bound_pod_is_counted_at_once_and_stays_so_when_the_watch_shows_it():
         ({"pre_filter": answers(Status.unresolvable("not here"))}, "not here"),
         ({"reserve": answers(Status.unschedulable("taken"))}, "taken"),
         ({"reserve": answers(Status.unschedulable())}, "plugin Own answered Unschedulable without a reason"),
+        ({"reserve": answers(Status.unschedulable(" "))}, "plugin Own answered Unschedulable without a reason"),
         ({"reserve": answers(Status.unschedulable("\ud800"))}, "\\ud800"),
         ({"reserve": answers(None)}, 'running Reserve plugin "Own": must return a Status, such as Status.SUCCESS; '),
         ({"permit": answers(Status.unschedulable("not yet"))}, "not yet"),

@@ -16,7 +16,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.errors import ClusterError, ExtenderError, StateError
-from kubesched.extender.server.answer import Answer
+from kubesched.extender.server.answer import Answer, reason_text
 from kubesched.extender.wire import BindingArgs, binding_answer, parse_binding_args, utf8_text
 from kubesched.framework import (
     Action,
@@ -307,4 +307,4 @@ def _error_of(status: Status) -> str:
     """What a bind answer says of a failure, which is never nothing: an empty Error stands for success."""
     if status.is_success:
         return ""
-    return utf8_text(status.message) or f"plugin {status.plugin} answered {status.code.value} without a reason"
+    return reason_text(status) or f"plugin {status.plugin} answered {status.code.value} without a reason"
