@@ -35,4 +35,4 @@ class Answer(msgspec.Struct):
 
 def reason_text(status: Status) -> str:
     """Return the reasons as an answer carries them; empty if none of them has words."""
-    return utf8_text(", ".join(reason for reason in map(str, status.reasons) if reason.strip()))
+    return utf8_text(", ".join(reason for reason in status.reasons if reason.strip()))

@@ -20,7 +20,7 @@ from kubesched.extender.server.metrics import ExtenderMetrics
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.verbs import Checkpoint, Verbs
-from kubesched.extender.wire import binding_answer, filter_answer_error
+from kubesched.extender.wire import binding_answer, filter_answer_error, utf8_text
 from kubesched.framework import DeadlineExceeded, in_one_line
 from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_names
 
@@ -253,6 +253,7 @@ def _internal(verb: str, error: Exception) -> Answer:
 
 def _refused(verb: str, error: str) -> Answer:
     """An answer that says why there is no other, in the field that the verb has for it."""
+    error = utf8_text(error)
     if verb == "filter":
         return Answer([filter_answer_error(error)], error=error)
     if verb == "bind":
