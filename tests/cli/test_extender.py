@@ -89,6 +89,12 @@ def test_it_prints_its_stanza_and_what_people_trip_over(serve: Callable[..., Res
     assert "--preemption-helps" in said
 
 
+def test_managed_resources_are_in_the_stanza(serve: Callable[..., Result]):
+    result = serve("--managed-resource", "example.com/gpu-mem=ignored")
+    (stanza,) = yaml.safe_load(result.stdout)["extenders"]
+    assert stanza["managedResources"] == [{"name": "example.com/gpu-mem", "ignoredByScheduler": True}]
+
+
 def test_on_all_addresses_the_stanza_has_the_name_of_this_machine(serve: Callable[..., Result]):
     result = serve("--host", "0.0.0.0")
     (stanza,) = yaml.safe_load(result.stdout)["extenders"]

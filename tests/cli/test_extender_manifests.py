@@ -98,6 +98,16 @@ def test_options_reach_the_extender(folder):
     assert {"--bind", "--preemption-helps", "--http-timeout=60s"} <= set(command)
 
 
+def test_managed_resources_are_in_the_configuration_of_kube_scheduler(folder):
+    resources = ("--managed-resource", "example.com/gpu-mem", "--managed-resource", "example.com/gpu=ignored")
+    found = documents("--plugin", "team_zone.py:TeamZone", *resources)
+    assert extenders_of(found)["managedResources"] == [
+        {"name": "example.com/gpu-mem"},
+        {"name": "example.com/gpu", "ignoredByScheduler": True},
+    ]
+    assert "managedResources" not in extenders_of(documents("--plugin", "team_zone.py:TeamZone"))
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -117,6 +127,14 @@ def test_options_reach_the_extender(folder):
         (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "5x"), "'5x' is no duration"),
         (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "0s"), "must be more than 0"),
         (("--plugin", "team_zone.py:TeamZone", "--service", "--bind"), "--client-secret"),
+        (
+            ("--plugin", "team_zone.py:TeamZone", "--service", "--client-secret", "c", "--client-cn", " "),
+            "'--client-cn': found ' '; give the common name of a client certificate",
+        ),
+        (
+            ("--plugin", "team_zone.py:TeamZone", "--managed-resource", "cpu"),
+            '--managed-resource: Invalid value: "cpu": is an invalid extended resource name',
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(folder, options, words):

@@ -312,6 +312,7 @@ def _check_binding(body: bytes) -> bool:
     assert args == BindingArgs(*said)
     assert args.pod_name
     assert args.pod_namespace
+    assert args.pod_uid
     assert args.node
     return True
 

@@ -334,18 +334,19 @@ def test_a_binding_as_kube_scheduler_sends_it(how: Callable[[bytes], bytes]):
     assert parse_binding_args(body) == BindingArgs("p", "d", "u1", "n1")
 
 
-def test_a_binding_may_come_without_uid():
-    assert parse_binding_args(b'{"PodName":"p","PodNamespace":"d","Node":"n1"}') == BindingArgs("p", "d", "", "n1")
-    assert parse_binding_args(b'{"PodName":"p","PodNamespace":"d","PodUID":null,"Node":"n1"}').pod_uid == ""
-
-
 @pytest.mark.parametrize(
     ("body", "message"),
     [
         (b"null", "^ExtenderBindingArgs: "),
-        (b"{}", "^ExtenderBindingArgs: PodName, PodNamespace, Node is missing or empty$"),
-        (b'{"PodName":"p","PodNamespace":"d","Node":""}', "^ExtenderBindingArgs: Node is missing or empty$"),
-        (b'{"PodName":"p","podname":null,"PodNamespace":"d","Node":"n"}', "PodName is missing or empty$"),
+        (b"{}", "^ExtenderBindingArgs: PodName, PodNamespace, PodUID, Node is missing or empty$"),
+        (b'{"PodName":"p","PodNamespace":"d","Node":"n1"}', "^ExtenderBindingArgs: PodUID is missing or empty$"),
+        (b'{"PodName":"p","PodNamespace":"d","PodUID":"","Node":"n1"}', "PodUID is missing or empty$"),
+        (b'{"PodName":"p","PodNamespace":"d","PodUID":null,"Node":"n1"}', "PodUID is missing or empty$"),
+        (
+            b'{"PodName":"p","PodNamespace":"d","PodUID":"u","Node":""}',
+            "^ExtenderBindingArgs: Node is missing or empty$",
+        ),
+        (b'{"PodName":"p","podname":null,"PodNamespace":"d","PodUID":"u","Node":"n"}', "PodName is missing or empty$"),
         (b'{"PodName":1}', "^PodName: .*allowed is a text$"),
         (b'{"PodName":"\xff"}', "^PodName: .*allowed is a text$"),
     ],

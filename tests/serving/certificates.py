@@ -39,16 +39,24 @@ class Authority:
         self.path = self._write(f"{name}.crt", self._certificate)
 
     def issue(
-        self, name: str, *alternatives: str, files: str = "", is_expired: bool = False, password: bytes = b""
+        self,
+        name: str,
+        *alternatives: str,
+        second_name: str = "",
+        files: str = "",
+        is_expired: bool = False,
+        password: bytes = b"",
     ) -> Pair:
         """Write `FILES.crt` and `FILES.key` for a common name.
 
         Args:
             alternatives: names and addresses besides; `localhost` if there are none.
+            second_name: another common name.
         """
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([_alternative(one) for one in alternatives or ("localhost",)])
-        builder = _named(_name(name), LONG_AGO if is_expired else UNTIL).add_extension(names, critical=False)
+        subject = _name(name, second_name) if second_name else _name(name)
+        builder = _named(subject, LONG_AGO if is_expired else UNTIL).add_extension(names, critical=False)
         path = self._folder / f"{files or name}.key"
         lock = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
         path.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock))
@@ -96,8 +104,8 @@ _SIGNS = x509.KeyUsage(
 )
 
 
-def _name(text: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+def _name(*common_names: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name) for name in common_names])
 
 
 def _alternative(text: str) -> x509.GeneralName:

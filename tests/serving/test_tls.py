@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from kubesched.errors import InputError
-from kubesched.serving import Certificates, QuickHandler, TlsFiles, allow_clients, peer_common_name
+from kubesched.serving import Certificates, QuickHandler, TlsFiles, allow_clients, peer_common_names
 from tests.serving.certificates import Authority
 from tests.serving.running import connected, new_server, serving
 
@@ -44,7 +44,7 @@ def served_name(client):
 
 
 async def who(request):
-    return web.Response(text=peer_common_name(request))
+    return web.Response(text=",".join(peer_common_names(request)))
 
 
 def new_tls_server(files):
@@ -251,7 +251,9 @@ def test_a_client_authority_that_is_none_is_explained(authority, tmp_path):
         Certificates(files_of(authority.issue("web"), broken))
 
 
-def test_only_named_clients_are_let_in_and_open_paths_take_all(authority, caplog):
+def ask_as(authority, *clients):
+    """What a server that lets in `scheduler` alone answers to clients at / and at /healthz, which is open."""
+
     async def story():
         app = web.Application(middlewares=[allow_clients({"scheduler"}, open_paths={"/healthz"})])
         server = new_server(
@@ -259,11 +261,26 @@ def test_only_named_clients_are_let_in_and_open_paths_take_all(authority, caplog
         )
         answers = []
         async with serving(server):
-            for name in ("scheduler", "eve"):
-                async with speaking(server, client_context(authority, authority.issue(name))) as client:
+            for pair in clients:
+                async with speaking(server, client_context(authority, pair)) as client:
                     answers.append([(await client.ask("GET", path))[0::2] for path in ("/", "/healthz")])
         return answers
 
+    return run(story())
+
+
+def test_only_named_clients_are_let_in_and_open_paths_take_all(authority, caplog):
+    answers = ask_as(authority, authority.issue("scheduler"), authority.issue("eve"))
     refused = 'the client certificate\'s common name "eve" is not allowed here\n'
-    assert run(story()) == [[(200, "scheduler"), (200, "scheduler")], [(403, refused), (200, "eve")]]
-    assert "client 'eve' is not allowed; allowed are scheduler" in caplog.text
+    assert answers == [[(200, "scheduler"), (200, "scheduler")], [(403, refused), (200, "eve")]]
+    assert 'common name "eve" is not allowed here; allowed are scheduler' in caplog.text
+
+
+@pytest.mark.parametrize(("first", "second"), [("scheduler", "eve"), ("eve", "scheduler"), ("scheduler", "scheduler")])
+def test_a_certificate_with_two_common_names_is_refused(authority, caplog, first, second):
+    """Go takes the last one; a name that depends on the reader vouches for nobody."""
+    ((call, health),) = ask_as(authority, authority.issue(first, second_name=second))
+    refused = f'the client certificate has 2 common names, "{first}" and "{second}"; expected is exactly one'
+    assert call == (403, f"{refused}\n")
+    assert health == (200, f"{first},{second}")
+    assert f"{refused}; allowed are scheduler" in caplog.text

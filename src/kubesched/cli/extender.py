@@ -8,10 +8,11 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.cluster import note
-from kubesched.cli.options import Seconds, beside_scheduler_options
+from kubesched.cli.options import Seconds, beside_scheduler_options, common_names, managed_resource_option
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
+    from kubesched.config import ExtenderManagedResource
     from kubesched.extender.server import Extender, ExtenderOptions
     from kubesched.serving import Server, TlsFiles
 
@@ -31,7 +32,14 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 @click.option("--tls-cert-file", metavar="FILE", help="Serve HTTPS with this certificate; read again when it changes.")
 @click.option("--tls-private-key-file", metavar="FILE", help="Its key.")
 @click.option("--client-ca-file", metavar="FILE", help="Let in clients with a certificate of this authority only.")
-@click.option("--client-cn", "client_names", multiple=True, metavar="NAME", help="Of these, only this one. Repeatable.")
+@click.option(
+    "--client-cn",
+    "client_names",
+    multiple=True,
+    metavar="NAME",
+    callback=common_names,
+    help="Accept only client certificates with this common name and no other. Repeatable.",
+)
 @click.option(
     "--http-timeout",
     type=Seconds(),
@@ -53,6 +61,7 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     "only where a plugin defines preempt.",
 )
 @click.option("--bind", "offers_bind", is_flag=True, help="Bind pods even if no plugin takes part in binding.")
+@managed_resource_option
 @click.option("--max-body-mib", type=click.IntRange(1), default=256, show_default=True, help="Largest request, in MiB.")
 @click.option("--max-connections", type=click.IntRange(1), default=2000, show_default=True, help="Open at a time.")
 @click.option(
@@ -89,6 +98,7 @@ def extender(
     on_timeout: str,
     preemption_helps: bool,
     offers_bind: bool,
+    managed_resources: tuple["ExtenderManagedResource", ...],
     max_body_mib: int,
     max_connections: int,
     drain_seconds: float,
@@ -142,6 +152,7 @@ def extender(
         preemption_helps=preemption_helps,
         offers_bind=offers_bind,
         record=record,
+        managed_resources=managed_resources,
     )
     _serve(config, references, plugin_args, options, log_json=log_json)
 
@@ -231,7 +242,11 @@ def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") 
             tls.update(certFile="/path/to/client.crt", keyFile="/path/to/client.key")
     click.echo(
         served.offer.stanza(
-            server.url, node_cache_capable=options.is_watched, http_timeout=options.http_timeout, tls=tls
+            server.url,
+            node_cache_capable=options.is_watched,
+            http_timeout=options.http_timeout,
+            tls=tls,
+            managed_resources=options.managed_resources,
         ),
         nl=False,
     )

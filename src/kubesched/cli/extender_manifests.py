@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
-from kubesched.cli.options import Seconds, beside_scheduler_options
+from kubesched.cli.options import Seconds, beside_scheduler_options, common_names, managed_resource_option
 
 if TYPE_CHECKING:
+    from kubesched.config import ExtenderManagedResource
     from kubesched.extender.server import ManifestOptions, Offer
     from kubesched.framework import Profile
 
@@ -45,6 +46,7 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     help="Another file that the plugins import or read; it is mounted beside them in /etc/kubesched. Repeatable.",
 )
 @click.option("--bind", is_flag=True, help="Let the extender bind pods although no plugin takes part in binding.")
+@managed_resource_option
 @click.option("--preemption-helps", is_flag=True, help="As for the extender: pass UNSCHEDULABLE on as it is.")
 @click.option(
     "--name",
@@ -112,6 +114,7 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     "client_names",
     metavar="NAME",
     multiple=True,
+    callback=common_names,
     help="With --client-secret: common name that is let in; any without it. Repeatable.",
 )
 def manifests(
@@ -121,6 +124,7 @@ def manifests(
     plugin_args: Mapping[str, str],
     plugin_files: tuple[Path, ...],
     bind: bool,
+    managed_resources: tuple["ExtenderManagedResource", ...],
     preemption_helps: bool,
     name: str,
     namespace: str,
@@ -179,6 +183,7 @@ def manifests(
             tls_secret=tls_secret or f"{name}-extender-tls",
             client_secret=client_secret,
             client_names=client_names,
+            managed_resources=managed_resources,
         )
         offer = find_offer(profiles, bind=bind)
         documents = make_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))

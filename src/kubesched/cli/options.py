@@ -2,13 +2,24 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from kubesched.cli.bad_input import BadInput
 from kubesched.cli.plugins import plugin_option
 
-__all__ = ["Seconds", "beside_scheduler_options", "cluster_options", "setup_options"]
+if TYPE_CHECKING:
+    from kubesched.config import ExtenderManagedResource
+
+__all__ = [
+    "Seconds",
+    "beside_scheduler_options",
+    "cluster_options",
+    "common_names",
+    "managed_resource_option",
+    "setup_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,6 +48,47 @@ class Seconds(click.ParamType[float]):
 
 def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).isdigit()
+
+
+def common_names(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """--client-cn: common names, none of them empty."""
+    for value in values:
+        if not value.strip():
+            advice = "give the common name of a client certificate, such as system:kube-scheduler"
+            raise click.BadParameter(f"found {value!r}; {advice}")
+    return values
+
+
+def managed_resource_option(command: F) -> F:
+    """--managed-resource: the `managedResources` of the extender's stanza."""
+    return click.option(
+        "--managed-resource",
+        "managed_resources",
+        metavar="NAME[=ignored]",
+        multiple=True,
+        callback=_managed_resources,
+        help="Have kube-scheduler call the extender only for pods that request this extended resource. With =ignored, "
+        "kube-scheduler itself does not check it. Repeatable.",
+    )(command)
+
+
+def _managed_resources(
+    context: click.Context, option: click.Parameter, values: tuple[str, ...]
+) -> tuple["ExtenderManagedResource", ...]:
+    """The resources, with names that kube-scheduler accepts."""
+    from kubesched.config import ExtenderManagedResource, config_error, managed_resource_errors
+
+    found: dict[str, ExtenderManagedResource] = {}
+    errors = []
+    for value in values:
+        name, sign, treatment = value.partition("=")
+        if sign and treatment != "ignored":
+            raise click.BadParameter(f"found {value!r}; write NAME or NAME=ignored, such as example.com/gpu=ignored")
+        errors += managed_resource_errors("--managed-resource", name, found)
+        found[name] = ExtenderManagedResource(name=name, ignored_by_scheduler=bool(sign))
+    if errors:
+        raise BadInput(str(config_error(errors)))
+    return tuple(found.values())
 
 
 def cluster_options(command: F) -> F:

@@ -22,6 +22,7 @@ from kubesched.config.types import (
     Plugins,
     PluginSet,
 )
+from kubesched.config.validation import managed_resource_errors
 
 __all__ = [
     "ARGS_PLUGINS",
@@ -54,6 +55,7 @@ __all__ = [
     "joined",
     "load_args",
     "load_configuration",
+    "managed_resource_errors",
     "parse_duration",
     "qualified_name_errors",
     "quoted",

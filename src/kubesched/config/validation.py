@@ -6,7 +6,7 @@ they are checked when the plugin is built.
 Rule: kube-scheduler v1.36 ValidateKubeSchedulerConfiguration.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container
 from typing import Final
 
 from kubesched.api import is_extended_resource
@@ -24,7 +24,7 @@ from kubesched.config.types import (
     Plugins,
 )
 
-__all__ = ["validate"]
+__all__ = ["managed_resource_errors", "validate"]
 
 _REMOVED_PLUGINS: Final = frozenset(("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"))
 _CHECKED_ARGS: Final = ARGS_PLUGINS - {"NodeResourcesFit"}
@@ -166,8 +166,10 @@ def _extenders_errors(extenders: tuple[ExtenderConfig, ...]) -> list[FieldError]
         if extender.prioritize_verb and extender.weight <= 0:
             detail = "must have a positive weight applied to it"
             errors.append(FieldError.invalid(f"{where}.weight", extender.weight, detail))
-        names = (resource.name for resource in extender.managed_resources)
-        errors += _managed_resources_errors(f"{where}.managedResources", names, managed)
+        for j, resource in enumerate(extender.managed_resources):
+            path = f"{item(f'{where}.managedResources', j)}.name"
+            errors += managed_resource_errors(path, resource.name, managed)
+            managed.add(resource.name)
     binders = sum(bool(extender.bind_verb) for extender in extenders)
     if binders > 1:
         found = f"found {binders} extenders implementing bind"
@@ -175,16 +177,16 @@ def _extenders_errors(extenders: tuple[ExtenderConfig, ...]) -> list[FieldError]
     return errors
 
 
-def _managed_resources_errors(where: str, names: Iterable[str], managed: set[str]) -> list[FieldError]:
-    errors = []
-    for j, name in enumerate(names):
-        path = f"{item(where, j)}.name"
-        malformed = qualified_name_errors(path, name)
-        errors += malformed
-        if not malformed and not is_extended_resource(name):
-            advice = "an extended resource has a domain of its own, such as example.com/gpu"
-            errors.append(FieldError.invalid(path, name, "is an invalid extended resource name", help=advice))
-        if name in managed:
-            errors.append(FieldError.invalid(path, name, "duplicate extender managed resource name"))
-        managed.add(name)
+def managed_resource_errors(path: str, name: str, managed: Container[str]) -> list[FieldError]:
+    """Find everything that is wrong with the name of a resource that an extender is to manage.
+
+    Args:
+        managed: names of the resources before it, of all extenders.
+    """
+    errors = qualified_name_errors(path, name)
+    if not errors and not is_extended_resource(name):
+        advice = "an extended resource has a domain of its own, such as example.com/gpu"
+        errors.append(FieldError.invalid(path, name, "is an invalid extended resource name", help=advice))
+    if name in managed:
+        errors.append(FieldError.invalid(path, name, "duplicate extender managed resource name"))
     return errors

@@ -96,10 +96,10 @@ class PreemptionArgs(msgspec.Struct, frozen=True):
 class BindingArgs(msgspec.Struct, frozen=True):
     """The request of bind."""
 
-    pod_name: str = ""
-    pod_namespace: str = ""
-    pod_uid: str = ""
-    node: str = ""
+    pod_name: str
+    pod_namespace: str
+    pod_uid: str
+    node: str
 
 
 class HostPriority(msgspec.Struct, frozen=True, gc=False, rename={"host": "Host", "score": "Score"}):
@@ -179,16 +179,16 @@ def parse_binding_args(body: Body) -> BindingArgs:
     """Read the body of a bind request.
 
     Raises:
-        ExtenderError: it is no ExtenderBindingArgs, or does not say which pod goes where.
+        ExtenderError: it is no ExtenderBindingArgs, or lacks one of its fields; kube-scheduler sends them all.
     """
     fields = _fields(body, "ExtenderBindingArgs")
     found = {
         key: _decoded(_TEXT.decode, fields.get(key.lower(), Raw(_NULL)), key, "a text") or ""
         for key in ("PodName", "PodNamespace", "PodUID", "Node")
     }
-    if missing := [key for key in ("PodName", "PodNamespace", "Node") if not found[key]]:
+    if missing := [key for key, text in found.items() if not text]:
         raise ExtenderError(f"ExtenderBindingArgs: {', '.join(missing)} is missing or empty")
-    return BindingArgs(found["PodName"], found["PodNamespace"], found["PodUID"], found["Node"])
+    return BindingArgs(*found.values())
 
 
 def _parse_args_by_key(body: Body) -> ExtenderArgs:

@@ -11,12 +11,13 @@ from kubesched.framework.actions import (
     WriteObject,
 )
 from kubesched.framework.added_plugins import enable_loaded
-from kubesched.framework.answers import Hook, PluginFault, checked, fault, fault_text, in_one_line
+from kubesched.framework.answers import Hook, checked, fault
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
 from kubesched.framework.cycle_state import BindingNotes, CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
+from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
 from kubesched.framework.framework import Framework, PreFiltered, Scores
 from kubesched.framework.handle import Clock, Handle, Logger
 from kubesched.framework.nominated import NominatedPods
@@ -24,7 +25,7 @@ from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResul
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile, build_profiles
 from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
-from kubesched.framework.status import HOOK_FAULTS, Code, PreFilterResult, Status, Wait
+from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
 from kubesched.framework.what_if import WhatIf
 
@@ -78,6 +79,7 @@ __all__ = [
     "Wait",
     "WhatIf",
     "WriteObject",
+    "answer_text",
     "build_profiles",
     "checked",
     "default_normalize",

@@ -3,30 +3,14 @@
 Rule: kube-scheduler v1.36 framework runtime, whose messages these are.
 """
 
-from typing import Any, Final, TypeGuard
+from typing import Any, TypeGuard
 
+from kubesched.framework.fault_texts import answer_text, fault_text
 from kubesched.framework.plugin import Plugin, PostFilterResult
 from kubesched.framework.status import HOOK_FAULTS, Code, Status
 from kubesched.state import PodInfo
 
-__all__ = [
-    "Hook",
-    "PluginFault",
-    "checked",
-    "fault",
-    "fault_text",
-    "in_one_line",
-    "is_post_filter_answer",
-    "nonsense",
-]
-
-
-class PluginFault(Exception):
-    """A hook failed; carries the status that ends the cycle."""
-
-    def __init__(self, status: Status) -> None:
-        super().__init__(status.message)
-        self.status = status
+__all__ = ["Hook", "checked", "fault", "is_post_filter_answer", "nonsense"]
 
 
 class Hook:
@@ -54,10 +38,6 @@ class Hook:
         return checked(self.what, answer, may_skip=may_skip)
 
 
-_PLAIN: Final = (RuntimeError, PluginFault)
-_MAX_SAID: Final = 200
-
-
 def fault(what: str, error: BaseException) -> Status:
     """What a hook that raised comes to.
 
@@ -67,25 +47,9 @@ def fault(what: str, error: BaseException) -> Status:
     return Status(Code.ERROR, (f"{what}: {fault_text(error)}",))
 
 
-def fault_text(error: BaseException) -> str:
-    """What an exception says; its type in front, unless it was raised to say just that (RuntimeError)."""
-    said = str(error)
-    if said and isinstance(error, _PLAIN):
-        return said
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
-def in_one_line(error: BaseException) -> str:
-    """An exception's type and what it says, on one line and cut where that gets long: for messages to people."""
-    said = " ".join(str(error).split())
-    if len(said) > _MAX_SAID:
-        said = f"{said[:_MAX_SAID]}..."
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
 def nonsense(what: str, answer: object, allowed: str = "a Status, such as Status.SUCCESS") -> Status:
     """What an answer comes to that the hook does not allow."""
-    return Status(Code.ERROR, (f"{what}: must return {allowed}; found {answer!r:.80}",))
+    return Status(Code.ERROR, (f"{what}: must return {allowed}; found {answer_text(answer)}",))
 
 
 def checked(what: str, answer: object, *, may_skip: bool = False) -> Status:

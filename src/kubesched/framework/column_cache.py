@@ -17,6 +17,7 @@ import numpy.typing as npt
 from kubesched.api import Pod
 from kubesched.engine import ChangeLog, IntMatrix, IntVector
 from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.fault_texts import answer_text
 from kubesched.framework.plugin import DependsOn, Plugin
 from kubesched.framework.status import Status
 from kubesched.framework.verdicts import Verdicts
@@ -293,4 +294,4 @@ def as_scores(plugin: Plugin, answer: object, n_rows: int) -> IntVector:
 def _shown(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} with shape {value.shape}"
-    return f"{value!r}"[:80]
+    return answer_text(value)

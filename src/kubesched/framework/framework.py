@@ -11,15 +11,16 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.answers import Hook, PluginFault, checked, fault, fault_text, is_post_filter_answer, nonsense
+from kubesched.framework.answers import Hook, checked, fault, is_post_filter_answer, nonsense
 from kubesched.framework.column_cache import Column, ColumnCache, Rule, as_scores, as_verdicts
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
+from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.handle import Handle
 from kubesched.framework.lifting import lifted_filter, lifted_score
 from kubesched.framework.plugin import DependsOn, PostFilterResult
 from kubesched.framework.profile import Profile
-from kubesched.framework.status import HOOK_FAULTS, Code, PreFilterResult, Status, Wait
+from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import Nodes, Rows

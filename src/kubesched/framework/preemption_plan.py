@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 
 from kubesched.api import Pod
-from kubesched.framework.answers import PluginFault, fault, nonsense
+from kubesched.framework.answers import fault, nonsense
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.plugin import Plugin
-from kubesched.framework.status import HOOK_FAULTS
+from kubesched.framework.status import HOOK_FAULTS, PluginFault
 from kubesched.state import PodInfo
 
 __all__ = ["strike_nodes"]

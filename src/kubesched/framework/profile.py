@@ -16,8 +16,8 @@ from kubesched.config import (
     load_args,
 )
 from kubesched.errors import ConfigError
-from kubesched.framework.answers import in_one_line
 from kubesched.framework.expansion import expand_points, score_weights
+from kubesched.framework.fault_texts import in_one_line
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.registry import Registry
 from kubesched.framework.status import HOOK_FAULTS

@@ -14,7 +14,7 @@ from typing import Final
 
 from kubesched.config import PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
-from kubesched.framework.answers import in_one_line
+from kubesched.framework.fault_texts import in_one_line
 from kubesched.framework.plugin import HOOKS, Plugin
 
 __all__ = ["ENTRY_POINT_GROUP", "IN_TREE", "RegisteredPlugin", "Registry"]

@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 
 import msgspec
 
-__all__ = ["HOOK_FAULTS", "Code", "PreFilterResult", "Status", "Wait"]
+__all__ = ["HOOK_FAULTS", "Code", "PluginFault", "PreFilterResult", "Status", "Wait"]
 
 HOOK_FAULTS: Final = (Exception, SystemExit)
 """What a plugin that fails may raise. One that asks for the end of the process has failed; Ctrl-C has not."""
@@ -36,7 +36,7 @@ class Status(msgspec.Struct, frozen=True):
 
     Attributes:
         code: the kind of verdict.
-        reasons: why, word for word as events and conditions show it.
+        reasons: why, word for word as events and conditions show it; what is not a text becomes one.
         plugin: who said so; the framework fills it in.
     """
 
@@ -59,6 +59,10 @@ class Status(msgspec.Struct, frozen=True):
             raise TypeError(f"the code of a Status must be a Code, such as Code.UNSCHEDULABLE; found {code!r:.80}")
         if not isinstance(reasons, tuple):
             raise TypeError(f"the reasons of a Status must be a tuple of texts; found {reasons!r:.80}")
+        for reason in reasons:
+            if type(reason) is not str:  # a __str__ that fails has to do so in the plugin
+                msgspec.structs.force_setattr(self, "reasons", tuple(map(str, reasons)))
+                break
 
     @classmethod
     def unschedulable(cls, *reasons: str) -> "Status":
@@ -98,7 +102,7 @@ class Status(msgspec.Struct, frozen=True):
     @property
     def message(self) -> str:
         """The reasons in one line."""
-        return ", ".join(map(str, self.reasons))
+        return ", ".join(self.reasons)
 
     def by(self, plugin: str) -> "Status":
         """The same verdict under a plugin's name, unless it has one."""
@@ -107,6 +111,14 @@ class Status(msgspec.Struct, frozen=True):
 
 Status.SUCCESS = Status(Code.SUCCESS)
 Status.SKIP = Status(Code.SKIP)
+
+
+class PluginFault(Exception):
+    """A hook failed; carries the status that ends the cycle."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
 
 
 class PreFilterResult(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.status import HOOK_FAULTS, Code, Status
 from kubesched.state import Nodes, PodBatch, PodInfo
 
@@ -202,7 +203,7 @@ def _in_words(rejection: Rejections, verdict: int) -> Status:
     try:
         status = rejection.verdicts.status(verdict).by(rejection.plugin)
     except HOOK_FAULTS as error:
-        status = Status(Code.ERROR, (f"{type(error).__name__}: {error}",), rejection.plugin)
+        status = Status(Code.ERROR, (fault_text(error),), rejection.plugin)
     if status.code is not Code.ERROR or not rejection.plugin:
         return status
     return Status(Code.ERROR, (f'running "{rejection.plugin}" filter plugin: {status.message}',), rejection.plugin)

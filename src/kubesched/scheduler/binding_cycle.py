@@ -19,6 +19,7 @@ from kubesched.framework import (
     Status,
     checked,
     fault,
+    fault_text,
 )
 from kubesched.scheduler.suspension import PermitRequest, perform, suspend
 
@@ -96,7 +97,7 @@ async def _post_bind(framework: Framework, plugin: Plugin, state: CycleState, po
         if inspect.isawaitable(answer):
             await answer
     except HOOK_FAULTS as error:
-        framework.handle.logger.warning("PostBind plugin %s: %s", plugin.name, error)
+        framework.handle.logger.warning("PostBind plugin %s: %s", plugin.name, fault_text(error))
 
 
 async def _call(hook: Hook, state: CycleState, pod: Pod, node_name: str, *, may_skip: bool = False) -> Status:
@@ -106,5 +107,6 @@ async def _call(hook: Hook, state: CycleState, pod: Pod, node_name: str, *, may_
         if not isinstance(answer, Status) and inspect.isawaitable(answer):
             answer = await answer
     except HOOK_FAULTS as error:
-        return fault(hook.what, error)
-    return checked(hook.what, answer, may_skip=may_skip)
+        return fault(hook.what, error).by(hook.plugin)
+    status = checked(hook.what, answer, may_skip=may_skip)
+    return status if isinstance(answer, Status) else status.by(hook.plugin)

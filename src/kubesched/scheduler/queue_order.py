@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from kubesched.framework import HOOK_FAULTS, Framework, Plugin, Status, fault
+from kubesched.framework import HOOK_FAULTS, Framework, Plugin, Status, answer_text, fault, in_one_line
 from kubesched.queue import QueuedPodInfo
 
 __all__ = ["QueueOrder"]
@@ -41,7 +41,7 @@ class QueueOrder:
         try:
             key = self._hook(queued)
             if not isinstance(key, tuple):
-                raise TypeError(f"sort_key must return a tuple; found {key!r:.80}")
+                raise TypeError(f"sort_key must return a tuple; found {answer_text(key)}")
         except HOOK_FAULTS as error:
             self._blame(queued, error)
             return _FOREMOST
@@ -49,7 +49,10 @@ class QueueOrder:
             self._example, self._types = key, [*map(type, key)]
         elif [*map(type, key)] != self._types and not _are_comparable(key, self._example):
             self._handle.logger.warning(
-                "QueueSort plugin %s: %r cannot be compared with %r", self._name, key, self._example
+                "QueueSort plugin %s: %s cannot be compared with %s",
+                self._name,
+                answer_text(key),
+                answer_text(self._example),
             )
             return _LooseKey(key)
         return key
@@ -59,7 +62,7 @@ class QueueOrder:
         try:
             return self._asked(a, b)
         except HOOK_FAULTS as error:
-            self._handle.logger.warning("QueueSort plugin %s: %s: %s", self._name, type(error).__name__, error)
+            self._handle.logger.warning("QueueSort plugin %s: %s", self._name, in_one_line(error))
         for queued in (a, b):
             try:
                 self._asked(queued, queued)
@@ -70,7 +73,7 @@ class QueueOrder:
     def _asked(self, a: QueuedPodInfo, b: QueuedPodInfo) -> bool:
         answer = self._hook(a, b)
         if not isinstance(answer, bool | np.bool_):
-            raise TypeError(f"less must return a bool; found {answer!r:.80}")
+            raise TypeError(f"less must return a bool; found {answer_text(answer)}")
         return bool(answer)
 
     def _blame(self, queued: QueuedPodInfo, error: BaseException) -> None:

@@ -4,7 +4,16 @@ from typing import Any
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.errors import PluginError
-from kubesched.framework import HOOK_FAULTS, EventRegistration, Framework, HintFunction, Plugin, QueueingHint
+from kubesched.framework import (
+    HOOK_FAULTS,
+    EventRegistration,
+    Framework,
+    HintFunction,
+    Plugin,
+    QueueingHint,
+    answer_text,
+    in_one_line,
+)
 
 __all__ = ["registrations"]
 
@@ -31,9 +40,9 @@ def _events_of(plugin: Plugin) -> list[EventRegistration]:
         entries: list[Any] = list(plugin.events_to_register())
         for entry in entries:
             if not isinstance(entry, EventRegistration):
-                raise TypeError(f"it must return a list of EventRegistration; found {entry!r:.80} in it")
+                raise TypeError(f"it must return a list of EventRegistration; found {answer_text(entry)} in it")
     except HOOK_FAULTS as error:
-        text = f'events_to_register of plugin "{plugin.name}": {type(error).__name__}: {error}'
+        text = f'events_to_register of plugin "{plugin.name}": {in_one_line(error)}'
         raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
     return entries
 
@@ -47,9 +56,9 @@ def _guarded(framework: Framework, plugin: Plugin, hint: HintFunction | None) ->
         try:
             answer: object = hint(pod, old, new)
             if not isinstance(answer, QueueingHint):
-                raise TypeError(f"a hint must return a QueueingHint; found {answer!r:.80}")
+                raise TypeError(f"a hint must return a QueueingHint; found {answer_text(answer)}")
         except HOOK_FAULTS as error:
-            text = f"queueing hint of plugin {plugin.name}: {type(error).__name__}: {error}"
+            text = f"queueing hint of plugin {plugin.name}: {in_one_line(error)}"
             framework.handle.logger.warning("%s", text)
             raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
         return answer

@@ -5,9 +5,8 @@ from kubesched.serving.health import HEALTH_PATHS, Check, add_health
 from kubesched.serving.logs import set_up_logging
 from kubesched.serving.metrics import add_metrics, new_registry
 from kubesched.serving.quick import QuickAnswer, QuickHandler
-from kubesched.serving.redaction import redacted_headers, redacted_json
 from kubesched.serving.server import Server, ServerOptions
-from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_name
+from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_names
 
 __all__ = [
     "HEALTH_PATHS",
@@ -24,8 +23,6 @@ __all__ = [
     "add_metrics",
     "allow_clients",
     "new_registry",
-    "peer_common_name",
-    "redacted_headers",
-    "redacted_json",
+    "peer_common_names",
     "set_up_logging",
 ]

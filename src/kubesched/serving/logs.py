@@ -61,12 +61,17 @@ class _JsonLines(logging.Formatter):
             "time": _time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _utf8(record.getMessage()),
             **fields,
         }
         if trace := _trace(self, record):
-            line["exception"] = trace
+            line["exception"] = _utf8(trace)
         return msgspec.json.encode(line, enc_hook=str).decode()
+
+
+def _utf8(text: str) -> str:
+    """Return a text as JSON can carry it: half surrogate pairs become escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _time(record: logging.LogRecord) -> str:

@@ -17,7 +17,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from kubesched.errors import InputError
 
-__all__ = ["Certificates", "TlsFiles", "allow_clients", "peer_common_name"]
+__all__ = ["Certificates", "TlsFiles", "allow_clients", "peer_common_names"]
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -96,15 +96,16 @@ class Certificates:
         connection.context = self._newest
 
 
-def peer_common_name(request: web.BaseRequest) -> str:
-    """Return the common name in the client's certificate; "" for a client without one."""
+def peer_common_names(request: web.BaseRequest) -> list[str]:
+    """Return the common names in the client's certificate; none for a client without one."""
     certificate = request.get_extra_info("peercert") or {}
-    names = [value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"]
-    return names[0] if names else ""
+    return [value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"]
 
 
 def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -> Middleware:
-    """Build the middleware that answers 403 to clients whose certificate bears none of `names`.
+    """Build the middleware that answers 403 to clients whose certificate does not have one common name of `names`.
+
+    A certificate with several common names is refused: Go takes the last one, others take the first.
 
     Args:
         names: allowed common names, such as `system:kube-scheduler`.
@@ -113,20 +114,22 @@ def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -
 
     @web.middleware
     async def check_client(request: web.Request, handler: Handler) -> web.StreamResponse:
-        name = peer_common_name(request)
-        if name in names or request.path in open_paths:
+        found = peer_common_names(request)
+        if request.path in open_paths or (len(found) == 1 and found[0] in names):
             return await handler(request)
-        _LOG.warning(
-            "%s %s from %s: client %r is not allowed; allowed are %s",
-            request.method,
-            request.path,
-            request.remote,
-            name,
-            ", ".join(sorted(names)),
-        )
-        raise web.HTTPForbidden(text=f'the client certificate\'s common name "{name}" is not allowed here\n')
+        why = _why_not_allowed(found)
+        allowed = ", ".join(sorted(names))
+        _LOG.warning("%s %s from %s: %s; allowed are %s", request.method, request.path, request.remote, why, allowed)
+        raise web.HTTPForbidden(text=f"{why}\n")
 
     return check_client
+
+
+def _why_not_allowed(names: list[str]) -> str:
+    if len(names) > 1:
+        quoted = " and ".join(f'"{name}"' for name in names)
+        return f"the client certificate has {len(names)} common names, {quoted}; expected is exactly one"
+    return f'the client certificate\'s common name "{"".join(names)}" is not allowed here'
 
 
 def _noting_faults(note: Callable[[ssl.SSLError], None]) -> type[ssl.SSLObject]:

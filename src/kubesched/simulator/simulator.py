@@ -15,7 +15,7 @@ from typing import Any, Final
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
-from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework
+from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, answer_text
 from kubesched.scheduler import (
     BindingCycle,
     PermitRequest,
@@ -209,7 +209,7 @@ class Simulator:
                 return (_LATER if status is None else status), None
         except HOOK_FAULTS as error:  # a plugin's condition or action may do anything
             return None, error
-        return None, TypeError(f"a hook can await what the handle offers, nothing else; found {request!r:.80}")
+        return None, TypeError(f"a hook can await what the handle offers, nothing else; found {answer_text(request)}")
 
     def _until(self, request: Any) -> float:
         if isinstance(request, WaitRequest):

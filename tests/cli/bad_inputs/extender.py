@@ -86,6 +86,32 @@ SERVED = {
         f"{_SERVE} --client-ca-file ca", ("--client-ca-file needs --tls-cert-file and --tls-private-key-file", _HELP)
     ),
     "clients by name alone": Case(f"{_SERVE} --client-cn x", ("--client-cn needs --client-ca-file", _HELP)),
+    "a client without a name": Case(
+        f"{_SERVE} --client-cn ''",
+        ("'--client-cn': found ''; give the common name of a client certificate, such as system:kube-scheduler", _HELP),
+    ),
+    "a resource that no extender manages": Case(
+        f"{_SERVE} --managed-resource cpu",
+        (
+            '--managed-resource: Invalid value: "cpu": is an invalid extended resource name',
+            "an extended resource has a domain of its own, such as example.com/gpu",
+        ),
+    ),
+    "a resource that is managed twice": Case(
+        f"{_SERVE} --managed-resource a.b/c --managed-resource a.b/c=ignored",
+        ('--managed-resource: Invalid value: "a.b/c": duplicate extender managed resource name',),
+    ),
+    "a resource without a name": Case(
+        f"{_SERVE} --managed-resource =ignored",
+        ('--managed-resource: Invalid value: "": name part must be non-empty',),
+    ),
+    "a resource that is treated oddly": Case(
+        f"{_SERVE} --managed-resource a.b/c=free",
+        (
+            "'--managed-resource': found 'a.b/c=free'; write NAME or NAME=ignored, such as example.com/gpu=ignored",
+            _HELP,
+        ),
+    ),
     "a port that is none": Case("extender --port 70000", ("'--port': 70000 is not in the range 0<=x<=65535", _HELP)),
     "a host that is none": Case(f"{_SERVE} --host 'no such host'", ("'no such host'", "no name that resolves")),
     "a host of somebody else": Case(f"{_SERVE} --host 192.0.2.1", ("192.0.2.1", "not an address of this machine")),

@@ -183,6 +183,7 @@ def test_a_bound_pod_is_counted_at_once_and_stays_so_when_the_watch_shows_it():
         ({"pre_filter": answers(Status.unresolvable("not here"))}, "not here"),
         ({"reserve": answers(Status.unschedulable("taken"))}, "taken"),
         ({"reserve": answers(Status.unschedulable())}, "plugin Own answered Unschedulable without a reason"),
+        ({"reserve": answers(Status.unschedulable(" "))}, "plugin Own answered Unschedulable without a reason"),
         ({"reserve": answers(Status.unschedulable("\ud800"))}, "\\ud800"),
         ({"reserve": answers(None)}, 'running Reserve plugin "Own": must return a Status, such as Status.SUCCESS; '),
         ({"permit": answers(Status.unschedulable("not yet"))}, "not yet"),
@@ -292,10 +293,9 @@ def test_a_pod_that_the_watch_has_not_shown_is_asked_for():
     assert run(story()) == ("", 1)
 
 
-@pytest.mark.parametrize("uid", ["another", ""])
-def test_a_pod_that_is_gone_is_not_bound(uid: str):
+def test_a_pod_that_is_gone_is_not_bound():
     async def story() -> str:
-        return error_of(await Bound(Device(), pods=()).call(uid=uid))
+        return error_of(await Bound(Device(), pods=()).call())
 
     assert run(story()) == "pod default/p does not exist any more"
 
@@ -309,8 +309,10 @@ def test_a_pod_that_was_made_again_is_not_taken_for_the_old_one():
     assert bound.api.bindings == []
 
 
-def test_a_call_without_a_uid_means_the_pod_of_the_name():
-    assert outcome(Device(), uid="")[0] == ""
+def test_a_call_without_a_uid_binds_nothing():
+    error, bound = outcome(Device(), uid="")
+    assert error == "ExtenderBindingArgs: PodUID is missing or empty"
+    assert not bound.api.bindings
 
 
 def test_an_api_server_that_cannot_be_asked_is_the_answer():

@@ -200,7 +200,7 @@ def test_pods_are_bound_as_kube_scheduler_would_where_no_plugin_binds(plugins: l
         served = extender(*plugins, is_watched=True, writes=writes, offers_bind=offers_bind)
         shown = (make_node("n1"), make_pod("p"))
         served.apply(WatchEvent(EventType.ADDED, type(one).__name__, one) for one in shown)
-        body = encode({"PodName": "p", "PodNamespace": "default", "PodUID": "", "Node": "n1"})
+        body = encode({"PodName": "p", "PodNamespace": "default", "PodUID": make_pod("p").uid, "Node": "n1"})
         assert (await served.binder.bind(body, 4)).error == ""
         return [action.node_name for action in writes.bindings], served
 

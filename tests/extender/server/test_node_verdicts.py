@@ -104,6 +104,28 @@ def test_a_reason_that_utf8_cannot_carry_is_escaped():
     assert Server(Odd()).filter(NODES).FailedAndUnresolvableNodes["free"] == "file caf\\udce9"
 
 
+WORDLESS = [Status.unresolvable(), Status.unschedulable(""), Status.unschedulable(" ", "\n"), Status.pending("\t")]
+
+
+@pytest.mark.parametrize("status", WORDLESS)
+def test_a_rejection_without_words_names_the_plugin(status: Status):
+    class Mute(Plugin):
+        def filter(self, state, pod, node):
+            return Status.SUCCESS if node.name == "free" else status
+
+    result = Server(Mute(), preemption_helps=True).filter(NODES)
+    found = result.FailedNodes | result.FailedAndUnresolvableNodes
+    assert found == dict.fromkeys(["full", "small"], "node(s) were rejected by plugin Mute without a reason")
+
+
+@pytest.mark.parametrize("status", WORDLESS[:3])
+def test_a_rejection_of_pre_filter_without_words_names_the_plugin(status: Status):
+    reasons = Server(before(status)).filter(NODES).FailedAndUnresolvableNodes
+    assert reasons == dict.fromkeys(
+        ["free", "full", "small"], "node(s) were rejected by plugin Before without a reason"
+    )
+
+
 # --- PreFilter ---
 
 

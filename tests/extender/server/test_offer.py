@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from kubesched.config import parse_duration
+from kubesched.config import ExtenderManagedResource, parse_duration
 from kubesched.extender.server import Offer, find_offer
 from kubesched.framework import Plugin
 from kubesched.testing import minimal_profile
@@ -85,6 +85,17 @@ def test_https_comes_with_its_files_and_odd_texts_stay_texts():
         "httpTimeout": "5s",
         "enableHTTPS": True,
         "tlsConfig": tls,
+    }
+
+
+def test_managed_resources_are_in_the_stanza():
+    gpu = ExtenderManagedResource(name="example.com/gpu", ignored_by_scheduler=True)
+    assert stanza("filter", managed_resources=[gpu, ExtenderManagedResource(name="example.com/on")]) == {
+        "urlPrefix": "http://127.0.0.1:8888",
+        "filterVerb": "filter",
+        "nodeCacheCapable": True,
+        "httpTimeout": "5s",
+        "managedResources": [{"name": "example.com/gpu", "ignoredByScheduler": True}, {"name": "example.com/on"}],
     }
 
 

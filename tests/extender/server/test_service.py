@@ -150,15 +150,15 @@ def test_bind_without_plugins_that_bind_says_how_to_have_it():
     assert "--bind asks it to" in text
 
 
-def bound() -> Served:
-    made = Served(Reserves, is_watched=True, writes=Writes())
+def bound(plugin: type[Plugin] = Reserves) -> Served:
+    made = Served(plugin, is_watched=True, writes=Writes())
     shown = (make_node("n1"), make_pod("p"))
     made.extender.apply(WatchEvent(EventType.ADDED, type(one).__name__, one) for one in shown)
     return made
 
 
 def test_bind_is_answered_and_shown():
-    body = encode({"PodName": "p", "PodNamespace": "default", "PodUID": "", "Node": "n1"})
+    body = encode({"PodName": "p", "PodNamespace": "default", "PodUID": make_pod("p").uid, "Node": "n1"})
     (_, (status, shown)), made = asked(("/bind", body), ("/inspect", b""), served=bound)
     assert status == 200
     assert shown["assumedPods"] == [{"pod": "default/p", "node": "n1"}]
@@ -247,6 +247,72 @@ def raise_(error: BaseException) -> None:
     raise error
 
 
+class Mute(Exception):
+    """Its text cannot be had."""
+
+    def __str__(self):
+        raise ValueError("no words")
+
+    __repr__ = __str__
+
+
+def mute(hook: str, *, answers: bool) -> type[Plugin]:
+    """A plugin whose hook raises or answers something that cannot be shown."""
+
+    def misbehaving(self: Plugin, *given: Any) -> Any:
+        if answers:
+            return Mute()
+        raise Mute
+
+    return type("Faulty", (Plugin,), {hook: misbehaving})
+
+
+CALLS = {
+    "filter": TWO,
+    "prioritize": TWO,
+    "preempt": encode({"Pod": pod(), "NodeNameToVictims": {"n1": {"Pods": [pod("v")], "NumPDBViolations": 0}}}),
+    "bind": encode({"PodName": "p", "PodNamespace": "default", "PodUID": make_pod("p").uid, "Node": "n1"}),
+}
+
+
+@pytest.mark.parametrize("answers", [False, True])
+@pytest.mark.parametrize(
+    ("verb", "hook"),
+    [
+        ("filter", "pre_filter"),
+        ("filter", "filter"),
+        ("filter", "filter_nodes"),
+        ("prioritize", "pre_score"),
+        ("prioritize", "score"),
+        ("prioritize", "score_nodes"),
+        ("preempt", "preempt"),
+        ("bind", "reserve"),
+        ("bind", "permit"),
+        ("bind", "pre_bind"),
+        ("bind", "bind"),
+    ],
+)
+def test_a_fault_that_cannot_be_shown_is_the_plugins(
+    verb: str, hook: str, answers: bool, caplog: pytest.LogCaptureFixture
+):
+    plugin = mute(hook, answers=answers)
+    if hook == "pre_score":
+        plugin.score = lambda self, *given: 1
+    ((_, answer),), made = asked((f"/{verb}", CALLS[verb]), served=lambda: bound(plugin))
+    error = answer if isinstance(answer, str) else answer["Error"]
+    assert "Faulty" in error
+    assert "internal error" not in error
+    assert made.count("plugin_errors_total", verb=verb, plugin="Faulty") == 1
+    assert [record.levelname for record in caplog.records if record.name == "kubesched.extender"] == ["WARNING"]
+
+
+def test_a_text_that_utf8_cannot_carry_is_escaped():
+    ((_, answer),), _ = asked(
+        ("/filter", TWO), served=lambda: Served(doing(lambda: raise_(KeyboardInterrupt("\udce9"))))
+    )
+    assert answer["Error"] == "kubesched extender: a plugin raised KeyboardInterrupt: \\udce9"
+
+
 def test_a_fault_of_our_own_is_told_and_logged(caplog: pytest.LogCaptureFixture):
     def broken() -> Served:
         made = Served()
@@ -308,6 +374,15 @@ def test_bodies_are_logged_at_debug_only_and_without_secrets(caplog: pytest.LogC
     assert "filter answer: {" in caplog.text
     assert "filter d/p: 1 of 1 nodes, 0.000 s" in caplog.text
     assert "s3cret" not in caplog.text
+
+
+def test_a_body_of_any_depth_is_answered_at_debug(caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.DEBUG, "kubesched.extender")
+    deep = [b'{"Pod":{"spec":%b0%b},"NodeNames":["n1"]}' % (b"[" * depth, b"]" * depth) for depth in (500, 100_000)]
+    answers, _ = asked(*(("/filter", body) for body in deep))
+    assert [status for status, _ in answers] == [200, 200]
+    assert all(answer["Error"] for _, answer in answers)
+    assert 'filter request: {"Pod":{"spec":"[hidden]"},"NodeNames":["n1"]}' in caplog.text
 
 
 def test_calls_are_recorded_with_their_answers(tmp_path: Path):

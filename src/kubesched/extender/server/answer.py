@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-__all__ = ["Answer"]
+from kubesched.extender.wire import utf8_text
+from kubesched.framework import Status
+
+__all__ = ["Answer", "reason_text"]
 
 
 class Answer(msgspec.Struct):
@@ -28,3 +31,8 @@ class Answer(msgspec.Struct):
     error: str = ""
     plugin: str = ""
     is_late: bool = False
+
+
+def reason_text(status: Status) -> str:
+    """Return the reasons as an answer carries them; empty if none of them has words."""
+    return utf8_text(", ".join(reason for reason in status.reasons if reason.strip()))

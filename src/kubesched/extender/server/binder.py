@@ -16,7 +16,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.errors import ClusterError, ExtenderError, StateError
-from kubesched.extender.server.answer import Answer
+from kubesched.extender.server.answer import Answer, reason_text
 from kubesched.extender.wire import BindingArgs, binding_answer, parse_binding_args, utf8_text
 from kubesched.framework import (
     Action,
@@ -161,11 +161,11 @@ class Binder:
         """
         name = f"{args.pod_namespace}/{args.pod_name}"
         known = self._state.objects.get("Pod", name)
-        if not isinstance(known, Pod) or (args.pod_uid and known.uid != args.pod_uid):
+        if not isinstance(known, Pod) or known.uid != args.pod_uid:
             known = await self._find_pod(args.pod_namespace, args.pod_name)
         if known is None:
             raise ExtenderError(f"pod {name} does not exist any more")
-        if args.pod_uid and known.uid != args.pod_uid:
+        if known.uid != args.pod_uid:
             raise ExtenderError(
                 f"pod {name} was deleted and created again: asked for {args.pod_uid}, found {known.uid}"
             )
@@ -307,4 +307,4 @@ def _error_of(status: Status) -> str:
     """What a bind answer says of a failure, which is never nothing: an empty Error stands for success."""
     if status.is_success:
         return ""
-    return utf8_text(status.message) or f"plugin {status.plugin} answered {status.code.value} without a reason"
+    return reason_text(status) or f"plugin {status.plugin} answered {status.code.value} without a reason"

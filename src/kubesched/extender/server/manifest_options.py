@@ -5,6 +5,8 @@ from typing import Final
 
 import msgspec
 
+from kubesched.config import ExtenderManagedResource
+
 __all__ = ["KUBE_SCHEDULER_IMAGE", "PLUGIN_FOLDER", "SERVICE_PORT", "SIDECAR_PORT", "ManifestOptions"]
 
 KUBE_SCHEDULER_IMAGE: Final = "registry.k8s.io/kube-scheduler:v1.36.3"
@@ -34,6 +36,7 @@ class ManifestOptions(msgspec.Struct, frozen=True, kw_only=True):
         tls_secret: of the extender's certificate: tls.crt, tls.key, ca.crt; for the name EXTENDER.NAMESPACE.svc.
         client_secret: of kube-scheduler's certificate: tls.crt, tls.key, ca.crt; empty asks for none.
         client_names: common names that are let in; empty lets in whoever has a certificate.
+        managed_resources: kube-scheduler calls the extender only for pods that request one of them, if there are some.
     """
 
     image: str
@@ -52,6 +55,7 @@ class ManifestOptions(msgspec.Struct, frozen=True, kw_only=True):
     tls_secret: str = ""
     client_secret: str = ""
     client_names: tuple[str, ...] = ()
+    managed_resources: tuple[ExtenderManagedResource, ...] = ()
 
     @property
     def extender_name(self) -> str:

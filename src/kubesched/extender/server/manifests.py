@@ -69,6 +69,7 @@ def scheduler_configuration(options: ManifestOptions, offer: Offer) -> str:
         http_timeout=options.http_timeout,
         ignorable=options.ignorable,
         tls=_tls(options) if options.is_service else None,
+        managed_resources=options.managed_resources,
     )
 
 

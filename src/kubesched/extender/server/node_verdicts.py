@@ -6,14 +6,15 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from kubesched.extender.server.answer import reason_text
 from kubesched.extender.server.requested_nodes import RequestedNodes
-from kubesched.extender.wire import utf8_text
 from kubesched.framework import Code, CycleState, FilterResult, Framework, PluginFault, Status
 
 __all__ = ["NodeVerdicts", "judge"]
 
 _UNKNOWN: Final = "kubesched: the node is not in the extender's cache yet"
 _ABSENT: Final = "node(s) didn't satisfy plugin(s) [{}]"
+_WORDLESS: Final = "node(s) were rejected by plugin {} without a reason"  # kube-scheduler would show an empty reason
 
 
 class NodeVerdicts(msgspec.Struct):
@@ -43,7 +44,8 @@ class NodeVerdicts(msgspec.Struct):
                 plugin has a say there.
         """
         is_helped = status.plugin in helped and status.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        (self.failed if is_helped else self.unresolvable).update(dict.fromkeys(names, utf8_text(status.message)))
+        reason = reason_text(status) or _WORDLESS.format(status.plugin)
+        (self.failed if is_helped else self.unresolvable).update(dict.fromkeys(names, reason))
 
 
 def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, helped: Container[str]) -> NodeVerdicts:

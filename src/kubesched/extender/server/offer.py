@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.config import Duration
+from kubesched.config import Duration, ExtenderManagedResource
 from kubesched.extender.server.merged_scores import extender_weight
 from kubesched.framework import Profile
 
@@ -41,6 +41,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         http_timeout: float,
         ignorable: bool = False,
         tls: dict[str, str] | None = None,
+        managed_resources: Iterable[ExtenderManagedResource] = (),
     ) -> str:
         """The `extenders:` part of a KubeSchedulerConfiguration v1, as YAML.
 
@@ -48,6 +49,8 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
             url_prefix: where kube-scheduler reaches the extender.
             http_timeout: seconds.
             tls: tlsConfig, for an https URL; values as they stand in the file.
+            managed_resources: kube-scheduler calls the extender only for pods that request one of them, if there are
+                some.
         """
         lines = ["extenders:", f"- urlPrefix: {_quoted(url_prefix)}"]
         lines += [f"  {verb}Verb: {verb}" for verb in self.verbs]
@@ -60,6 +63,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         if tls is not None:
             lines += ["  enableHTTPS: true", "  tlsConfig:"]
             lines += [f"    {key}: {_quoted(value)}" for key, value in tls.items()]
+        lines += _managed(tuple(managed_resources))
         return "\n".join(lines) + "\n"
 
 
@@ -78,6 +82,15 @@ def find_offer(profiles: Iterable[Profile], *, bind: bool = False) -> Offer:
         bind=bind or bool(points & set(_BINDING_POINTS)),
         weight=extender_weight(profiles),
     )
+
+
+def _managed(resources: tuple[ExtenderManagedResource, ...]) -> list[str]:
+    lines = ["  managedResources:"] if resources else []
+    for resource in resources:
+        lines.append(f"  - name: {_quoted(resource.name)}")
+        if resource.ignored_by_scheduler:
+            lines.append("    ignoredByScheduler: true")
+    return lines
 
 
 def _quoted(text: str) -> str:

@@ -13,7 +13,12 @@ import msgspec
 from aiohttp import web
 
 from kubesched.api import Pod, WatchEvent, decode_object
+<<<<<<< HEAD
 from kubesched.cluster import SILENCE_SECONDS, ApiClient, ClusterWatch, bind_pod, find_access, object_path
+=======
+from kubesched.cluster import ApiClient, ClusterWatch, bind_pod, find_access, object_path
+from kubesched.config import ExtenderManagedResource
+>>>>>>> w-small
 from kubesched.errors import ClusterError, NotFoundError, StateError
 from kubesched.extender.server.extender import ClusterWrites, Extender
 from kubesched.extender.server.metrics import ExtenderMetrics
@@ -48,6 +53,7 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
         preemption_helps: pass UNSCHEDULABLE on as such although no plugin has a say in preemption.
         offers_bind: offer bind although no plugin takes part in binding.
         record: folder to record calls in.
+        managed_resources: what kube-scheduler is to call the extender for, in its configuration.
     """
 
     server: ServerOptions = ServerOptions(port=8888)
@@ -62,6 +68,7 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
     preemption_helps: bool = False
     offers_bind: bool = False
     record: Path | None = None
+    managed_resources: tuple[ExtenderManagedResource, ...] = ()
 
 
 class SystemClock:

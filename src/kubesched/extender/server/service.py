@@ -18,10 +18,11 @@ from kubesched.extender.server.extender import Extender
 from kubesched.extender.server.history import History
 from kubesched.extender.server.metrics import ExtenderMetrics
 from kubesched.extender.server.recording import Recorder
+from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.verbs import Checkpoint, Verbs
-from kubesched.extender.wire import binding_answer, filter_answer_error
+from kubesched.extender.wire import binding_answer, filter_answer_error, utf8_text
 from kubesched.framework import DeadlineExceeded, in_one_line
-from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_name, redacted_json
+from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_names
 
 __all__ = ["ExtenderService", "add_routes"]
 
@@ -98,7 +99,7 @@ class ExtenderService:
 
     async def inspect(self, request: web.Request) -> web.Response:
         """GET /inspect: what the extender knows and did last; for clients with a certificate, and on loopback."""
-        if not peer_common_name(request) and not _is_loopback(request.remote):
+        if not peer_common_names(request) and not _is_loopback(request.remote):
             raise web.HTTPForbidden(text="/inspect answers clients with a certificate, and those on this machine\n")
         extender = self._extender
         shown = {
@@ -208,8 +209,8 @@ class ExtenderService:
     def _keep(self, verb: str, path: str, body: bytearray, answer: Answer) -> None:
         """Log the bodies at debug, and record them where that is asked for."""
         if _LOG.isEnabledFor(logging.DEBUG):
-            _LOG.debug("%s request: %s", verb, redacted_json(bytes(body)))
-            _LOG.debug("%s answer: %s", verb, redacted_json(b"".join(answer.pieces)))
+            _LOG.debug("%s request: %s", verb, shown_body(body))
+            _LOG.debug("%s answer: %s", verb, shown_body(b"".join(answer.pieces)))
         if self._recorder is not None and not self.unready:
             self._recorder.call(path, body, answer)
 
@@ -252,6 +253,7 @@ def _internal(verb: str, error: Exception) -> Answer:
 
 def _refused(verb: str, error: str) -> Answer:
     """An answer that says why there is no other, in the field that the verb has for it."""
+    error = utf8_text(error)
     if verb == "filter":
         return Answer([filter_answer_error(error)], error=error)
     if verb == "bind":

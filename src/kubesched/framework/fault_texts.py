@@ -1,0 +1,45 @@
+"""What plugins raise and answer, as text. None of this raises, whatever their `__str__` and `__repr__` do."""
+
+from typing import Final
+
+from kubesched.framework.status import HOOK_FAULTS, PluginFault
+
+__all__ = ["answer_text", "fault_text", "in_one_line"]
+
+_PLAIN: Final = (RuntimeError, PluginFault)
+_NO_TEXT: Final = "<exception str() failed>"  # Python's words, from its stack traces
+_MAX_TEXT: Final = 200
+_MAX_ANSWER: Final = 80
+
+
+def fault_text(error: BaseException) -> str:
+    """Return an exception's text; its type in front, unless it was raised to say just that (RuntimeError)."""
+    text = _text(error)
+    is_plain = isinstance(error, _PLAIN) and text not in ("", _NO_TEXT)
+    return text if is_plain else _with_type(error, text)
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return an exception's type and text on one line, cut where that gets long: for messages to people."""
+    text = " ".join(_text(error).split())
+    return _with_type(error, f"{text[:_MAX_TEXT]}..." if len(text) > _MAX_TEXT else text)
+
+
+def answer_text(answer: object) -> str:
+    """Return the start of an answer's repr."""
+    try:
+        return repr(answer)[:_MAX_ANSWER]
+    except HOOK_FAULTS:
+        return f"a {type(answer).__name__}, whose repr() failed"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except HOOK_FAULTS:
+        return _NO_TEXT
+
+
+def _with_type(error: BaseException, text: str) -> str:
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name
