@@ -228,6 +228,7 @@ class Binder:
         status = framework.run_reserve(state, pod, node_name)
         if not status.is_success:
             return status
+        pod = self._state.assume_annotations(pod.uid, state.binding.annotations).pod
         status, waits = framework.run_permit(state, pod, node_name)
         if not status.is_success:
             return status
