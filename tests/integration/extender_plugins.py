@@ -52,18 +52,19 @@ class OneDevice(Plugin):
         return Status.SUCCESS
 
 
+class PodsByRack(Counter[str]):
+    """How many pods each rack has."""
+
+
 class FourInARack(Plugin):
     """At most four pods on all nodes of a rack together."""
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status | PreFilterResult:
-        counts = Counter[str]()
-        for node in self.handle.snapshot().nodes:
-            counts[node.labels["rack"]] += len(node.pods)
-        state.write(counts)
+        state.write(PodsByRack(node.labels["rack"] for node in self.handle.snapshot().nodes for _ in node.pods))
         return Status.SUCCESS
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
-        if state.read(Counter)[node.labels["rack"]] < 4:
+        if state.read(PodsByRack)[node.labels["rack"]] < 4:
             return Status.SUCCESS
         return Status.unschedulable("node(s) were in a full rack")
 

@@ -25,6 +25,8 @@ def test_no_rack_gets_more_pods_than_the_filter_allows(
     n_nodes = N_RACKS * NODES_IN_RACK
     client.create_all([make_node(f"node-{i}", labels={"rack": str(i // NODES_IN_RACK)}) for i in range(n_nodes)])
     extender = start_extender("names", ["FourInARack"], *options, record=False)
+    is_warned = any("The filter of FourInARack reads pods" in line for line in extender.process.logs())
+    assert is_warned is (not options)
     client.create_all([make_pod(f"web-{i}") for i in range(N_PODS)])
     start_scheduler({"extenders": [extender.stanza], "percentageOfNodesToScore": 100})
 

@@ -144,6 +144,6 @@ def test_a_filter_that_counts_pods_is_not_exact_unless_the_extender_binds():
     text = said(Counts(), profiles=[profile_of(Counts())])
     assert text.startswith("The filter of Counts reads pods, and the extender does not bind")
     assert "waits up to 0.1 s" in text
-    assert "A reserve hook" in text
+    assert "--bind shortens the wait; a reserve hook that checks again makes the limit exact." in text
     assert "reads pods" not in said(Counts(), Binds(), profiles=[profile_of(Counts(), Binds())])
     assert said(Preempts(), profiles=[profile_of(Preempts())]) == ""

@@ -158,7 +158,7 @@ def _uncounted(offer: Offer, profiles: Sequence[Profile], is_watched: bool) -> s
         f"The filter of {' and '.join(names)} reads pods, and the extender does not bind: kube-scheduler asks about "
         "the next pod before the watch shows where the last one went. filter therefore waits up to "
         f"{DECISION_SECONDS:g} s for that. A pod that takes longer to bind is not counted, and the limit can be "
-        "exceeded. A reserve hook that checks again makes the limit exact."
+        "exceeded. --bind shortens the wait; a reserve hook that checks again makes the limit exact."
     )
 
 
