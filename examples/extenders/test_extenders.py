@@ -137,9 +137,9 @@ def gpu_node(name: str = "gpu-1", memory: int = 32, count: int = 2):
     )
 
 
-def gpu_pod(name: str, memory: int, node: str = "", device: int | None = None) -> Pod:
+def gpu_pod(name: str, memory: int, node: str = "", device: int | str | None = None, **more: object) -> Pod:
     notes = {} if device is None else {DEVICE: str(device)}
-    return make_pod(name, requests={MEMORY: str(memory)}, node=node, annotations=notes)
+    return make_pod(name, requests={MEMORY: str(memory)}, node=node, annotations=notes, **more)
 
 
 def devices(scheduler: Scheduler) -> dict[str, str]:
@@ -197,15 +197,26 @@ def test_a_device_comes_back_when_its_binding_fails():
     assert scheduler.filter(gpu_pod("b", 16), "gpu-1") == {"gpu-1": ""}
 
 
-def test_what_the_watch_shows_takes_the_place_of_what_was_remembered():
-    pod = gpu_pod("a", 10)
-    scheduler = Scheduler(GpuShare, shown=[gpu_node(), pod])
-    scheduler.bind((pod, "gpu-1"))
-    scheduler.show(gpu_pod("a", 10, "gpu-1", 0))
+def test_a_device_comes_back_when_its_pod_ends():
+    pod = gpu_pod("a", 16)
+    scheduler = Scheduler(GpuShare, shown=[gpu_node(memory=16, count=1), pod])
+    assert scheduler.bind((pod, "gpu-1")) == [""]
+    scheduler.show(gpu_pod("a", 16, "gpu-1", 0))
+    assert scheduler.filter(gpu_pod("b", 16), "gpu-1")["gpu-1"] != ""
+    scheduler.show(gpu_pod("a", 16, "gpu-1", 0, status={"phase": "Succeeded"}))
+    assert scheduler.filter(gpu_pod("b", 16), "gpu-1") == {"gpu-1": ""}
+
+
+def test_an_extender_that_starts_again_knows_who_has_which_device():
     other = gpu_pod("b", 10)
-    scheduler.show(other)
+    scheduler = Scheduler(GpuShare, shown=[gpu_node(), gpu_pod("a", 10, "gpu-1", 0), other])
     assert scheduler.bind((other, "gpu-1")) == [""]
-    assert devices(scheduler) == {"a": "0", "b": "1"}
+    assert devices(scheduler) == {"b": "1"}
+
+
+def test_an_annotation_that_names_no_device_takes_none():
+    odd = [gpu_pod(f"odd-{i}", 16, "gpu-1", device) for i, device in enumerate((-1, 2, "one"))]
+    assert Scheduler(GpuShare, shown=[gpu_node(), *odd]).filter(gpu_pod("b", 16), "gpu-1") == {"gpu-1": ""}
 
 
 # --- the contract of all plugins ---

@@ -39,6 +39,7 @@ async def wired(
     watched: Iterable[KubeObject] | None = None,
     writes: ClusterWrites | None = None,
     http_timeout: float = 5.0,
+    offers_bind: bool = False,
     is_ready: bool = True,
     **limits: Any,
 ) -> AsyncIterator[Wired]:
@@ -50,7 +51,9 @@ async def wired(
         limits: fields of ServerOptions.
     """
     setup = set_up(None, plugins, default_plugins=False)
-    extender = Extender(setup, clock=SystemClock(), is_watched=watched is not None, writes=writes)
+    extender = Extender(
+        setup, clock=SystemClock(), is_watched=watched is not None, writes=writes, offers_bind=offers_bind
+    )
     options = ExtenderOptions(server=ServerOptions(**limits), http_timeout=http_timeout)
     server, service = _build_server(extender, options, None, None)
     running = Wired(extender, server, service)

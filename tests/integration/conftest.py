@@ -1,6 +1,6 @@
 """One control plane for all integration tests, emptied before each of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 import pytest
@@ -8,7 +8,10 @@ import pytest
 from tests.integration.build import BuildError, find_binary
 from tests.integration.cleaning import clear
 from tests.integration.control_plane import ControlPlane
+from tests.integration.extender_process import ExtenderProcess
 from tests.integration.scheduler_process import NO_FIELDS, SchedulerProcess
+
+StartExtender = Callable[..., ExtenderProcess]
 
 
 class StartScheduler(Protocol):
@@ -55,3 +58,20 @@ def start_scheduler(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFact
     yield start
     for scheduler in started:
         scheduler.stop()
+
+
+@pytest.fixture
+def start_extender(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartExtender]:
+    """Starts extenders, which end with the test: `start_extender("names", ["OddNodes"])`."""
+    started: list[ExtenderProcess] = []
+
+    def start(mode: str, plugins: list[str], *options: str, **how: Any) -> ExtenderProcess:
+        folder = tmp_path_factory.mktemp("extender")
+        if mode == "names":
+            options = (*options, "--kubeconfig", str(cluster.kubeconfig(folder / "kubeconfig")))
+        started.append(ExtenderProcess(folder, plugins, *options, **how))
+        return started[-1]
+
+    yield start
+    for extender in started:
+        extender.stop()

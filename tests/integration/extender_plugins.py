@@ -1,10 +1,11 @@
 """Plugins for the extender's integration tests, small enough to say what must happen by looking."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from kubesched import CycleState, NodeInfo, Nodes, Plugin, Pod, PodInfo, PreFilterResult, Status
+from kubesched import CycleState, NodeInfo, Nodes, Plugin, Pod, PodInfo, PreFilterResult, Reservations, Status
 
 
 class OddNodes(Plugin):
@@ -37,24 +38,35 @@ class KeepPrecious(Plugin):
 
 
 class OneDevice(Plugin):
-    """Each node has one device; the binding says which one a pod got."""
+    """Each node has one device; the binding says that a pod got it."""
 
-    def __init__(self, args: Any = None) -> None:
-        super().__init__(args)
-        self.taken: dict[str, str] = {}
+    devices = Reservations("example.com/device", str)
 
-    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status | PreFilterResult:
-        return Status.SUCCESS
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
+        return Status.unschedulable("the device is taken") if self.devices.held_on(node) else Status.SUCCESS
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
-        if self.taken.setdefault(node_name, pod.uid) != pod.uid:
+        if self.devices.held_on(self.handle.snapshot().node_info(node_name), but=pod):
             return Status.unschedulable("the device is taken")
-        state.binding.annotations["example.com/device"] = f"{node_name}/0"
+        self.devices.take(state, f"{node_name}/0")
         return Status.SUCCESS
 
-    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        if self.taken.get(node_name) == pod.uid:
-            del self.taken[node_name]
+
+class PodsByRack(Counter[str]):
+    """How many pods each rack has."""
+
+
+class FourInARack(Plugin):
+    """At most four pods on all nodes of a rack together."""
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status | PreFilterResult:
+        state.write(PodsByRack(node.labels["rack"] for node in self.handle.snapshot().nodes for _ in node.pods))
+        return Status.SUCCESS
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
+        if state.read(PodsByRack)[node.labels["rack"]] < 4:
+            return Status.SUCCESS
+        return Status.unschedulable("node(s) were in a full rack")
 
 
 def script_of(pod: Pod) -> dict[str, Any]:

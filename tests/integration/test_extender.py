@@ -1,6 +1,5 @@
 """A stock kube-scheduler calls our extender, and pods land where the plugin says: every verb, both modes, with TLS."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,35 +7,14 @@ import pytest
 
 from kubesched.testing import make_node, make_object, make_pod
 from tests.integration.api_client import ApiClient
-from tests.integration.conftest import StartScheduler
+from tests.integration.conftest import StartExtender, StartScheduler
 from tests.integration.control_plane import ControlPlane
-from tests.integration.extender_process import ExtenderProcess
 from tests.integration.processes import wait_until
 from tests.serving.certificates import Authority
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
 
-StartExtender = Callable[..., ExtenderProcess]
 MODES = ("names", "nodes")
-
-
-@pytest.fixture
-def start_extender(
-    cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[..., ExtenderProcess]]:
-    """Starts extenders, which end with the test: `start_extender("names", ["OddNodes"])`."""
-    started: list[ExtenderProcess] = []
-
-    def start(mode: str, plugins: list[str], *options: str, **how: Any) -> ExtenderProcess:
-        folder = tmp_path_factory.mktemp("extender")
-        if mode == "names":
-            options = (*options, "--kubeconfig", str(cluster.kubeconfig(folder / "kubeconfig")))
-        started.append(ExtenderProcess(folder, plugins, *options, **how))
-        return started[-1]
-
-    yield start
-    for extender in started:
-        extender.stop()
 
 
 def placed(client: ApiClient) -> dict[str, str]:

@@ -149,6 +149,43 @@ def test_a_rejection_by_reserve_reads_as_if_there_were_one_node() -> None:
     assert [patch.nominated_node_name for patch in driven.done(PatchPodStatus)] == [""]
 
 
+class Note(Plugin):
+    """Writes an annotation with the binding, and looks what the pods on the node carry then."""
+
+    def __init__(self, answer: Status = Status.SUCCESS) -> None:
+        super().__init__()
+        self.answer = answer
+        self.seen: list[tuple[dict[str, str], list[dict[str, str]]]] = []
+
+    def reserve(self, state, pod, node_name) -> Status:
+        state.binding.annotations["device"] = "0"
+        return self.answer
+
+    def permit(self, state, pod, node_name) -> Status:
+        node = self.handle.snapshot().node_info(node_name)
+        self.seen.append((pod.annotations, [info.pod.annotations for info in node.pods]))
+        return Status.SUCCESS
+
+
+def test_what_reserve_notes_for_the_binding_is_on_the_pod_at_once() -> None:
+    note = Note()
+    driven = Driven(note, objects=[make_node("n"), pending()])
+    driven.attempt()
+    assert note.seen == [({"device": "0"}, [{"device": "0"}])]
+    (bind,) = driven.done(Bind)
+    assert bind.annotations == bind.pod.annotations == {"device": "0"}
+
+
+def test_what_a_failed_binding_noted_is_gone() -> None:
+    note = Note()
+    driven = Driven(note, objects=[make_node("n"), pending()])
+    driven.refusals[Bind] = "no"
+    driven.attempt()
+    assert len(note.seen) == 1
+    assert list(driven.state.snapshot().node_info("n").pods) == []
+    assert driven.state.objects.get("Pod", "default/p").annotations == {}
+
+
 def test_a_rejection_by_permit_is_undone() -> None:
     steps = Steps(permit=Status.unschedulable("not now"))
     driven = Driven(steps, objects=[make_node("n"), pending()])

@@ -5,7 +5,7 @@ import pytest
 
 from kubesched.api import KubeObject, Pod
 from kubesched.errors import InputError
-from kubesched.framework import Plugin, Status, Wait
+from kubesched.framework import Plugin, Reservations, Status, Wait
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.scheduler import TieBreak
 from kubesched.simulator import Placement, PodState, Report, Simulator
@@ -198,6 +198,32 @@ def test_a_pod_in_permit_is_bound_when_another_one_lets_it_go() -> None:
     report = run(make_node("n"), pending("a"), pending("b"), plugins=(Pair(),))
     assert nodes_of(report) == {"a": "n", "b": "n"}
     assert report.seconds < 60
+
+
+class OneDevice(Plugin):
+    """One device per node, taken in Reserve and looked for in Filter."""
+
+    devices = Reservations("device", str)
+
+    def filter(self, state, pod, node) -> Status:
+        return Status.unschedulable("taken") if self.devices.held_on(node) else Status.SUCCESS
+
+    def reserve(self, state, pod, node_name) -> Status:
+        assert not self.devices.held_on(self.handle.snapshot().node_info(node_name))
+        self.devices.take(state, "0")
+        return Status.SUCCESS
+
+
+def test_what_reserve_took_stays_with_the_bound_pod() -> None:
+    held = {"annotations": {"device": "0"}}
+    nodes = [make_node(name) for name in ("held", "ended", "free")]
+    there = [make_pod("a", node="held", **held), make_pod("b", node="ended", status={"phase": "Failed"}, **held)]
+    simulator = Simulator([*nodes, *there, *[pending(f"p{i}") for i in range(3)]], plugins=[OneDevice])
+    placed = nodes_of(simulator.run())
+    assert sorted(placed.values()) == ["", "ended", "free"]
+    for name in ("ended", "free"):
+        (info,) = simulator.state.snapshot().node_info(name).pods
+        assert info.pod.annotations == {"device": "0"}
 
 
 def test_room_that_appears_is_offered_to_pods_that_had_given_up() -> None:

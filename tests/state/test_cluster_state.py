@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import StateError
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
@@ -166,6 +166,34 @@ def test_objects_of_the_plan_are_given_back_unless_they_changed_meanwhile() -> N
     state.objects.put("Pod", later)
     state.forget(info.pod)
     assert state.objects.get("Pod", before.key) is later
+
+
+def test_an_assumed_pod_carries_the_annotations_of_its_binding_in_its_place() -> None:
+    state = loaded(make_node("n"), make_pod("a", annotations={"kept": "yes"}), make_pod("b"))
+    for name in ("a", "b"):
+        pod = state.objects.get("Pod", f"default/{name}")
+        assert isinstance(pod, Pod)
+        state.assume(state.pod_info(pod), "n")
+    carrying = state.assume_annotations(make_pod("a").uid, {"device": "0"})
+    assert state.columns.pods[state.columns.row_of["n"]][0] is carrying is state.placed(make_pod("a").uid)
+    assert carrying.pod.annotations == {"kept": "yes", "device": "0"}
+    assert state.is_assumed(carrying.pod)
+    state.check_invariants()
+    state.forget(carrying.pod)
+    assert pods_on(state, "n") == ["b"]
+    pending = state.objects.get("Pod", "default/a")
+    assert pending is not None
+    assert "device" not in pending.annotations
+
+
+def test_an_assumed_pod_carries_its_annotations_to_a_node_that_comes_later() -> None:
+    state = loaded(make_pod("p"))
+    state.assume(state.pod_info(make_pod("p")), "n")
+    state.assume_annotations(make_pod("p").uid, {"device": "0"})
+    told(state, make_node("n"))
+    (info,) = state.columns.pods[state.columns.row_of["n"]]
+    assert info.pod.annotations == {"device": "0"}
+    state.check_invariants()
 
 
 def test_a_freed_row_is_given_out_again() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kubesched.api import EventType, NodeSelectorTerm, Requirement, SelectorRequirement, WatchEvent, parse_node_term
+from kubesched.errors import StateError
 from kubesched.state import ClusterState, NodeInfo, Nodes, PodBatch
 from kubesched.testing import make_node, make_pod
 
@@ -39,6 +40,13 @@ def test_free_rows_stand_in_no_table(state: ClusterState) -> None:
         2,
     )
     assert [node.name for node in nodes] == nodes.names
+
+
+def test_a_node_is_found_by_its_name_with_the_pods_on_it(state: ClusterState) -> None:
+    node = state.snapshot().node_info("n1")
+    assert (node.name, [info.pod.name for info in node.pods]) == ("n1", ["p"])
+    with pytest.raises(StateError, match=r"^node gone is not in the snapshot$"):
+        state.snapshot().node_info("gone")
 
 
 def test_a_selection_is_a_table_of_its_own(state: ClusterState) -> None:

@@ -37,6 +37,11 @@ def test_what_differs_differs_in_its_part_alone(part: str, said: dict) -> None:
     assert [name for name in PARTS if getattr(plain, name) is not getattr(other, name)] == [part]
 
 
+def test_what_a_pod_wants_is_in_canonical_units() -> None:
+    info = ClusterState().pod_info(make_pod("p", requests={"cpu": "100m", "memory": "1Gi", "example.com/gpu": "2"}))
+    assert info.wanted == {"cpu": 100, "memory": 2**30, "example.com/gpu": 2}
+
+
 def test_labels_in_another_order_are_the_same_identity() -> None:
     state = ClusterState()
     a, b = (state.pod_info(make_pod("p", labels=labels)) for labels in ({"a": "1", "b": "2"}, {"b": "2", "a": "1"}))

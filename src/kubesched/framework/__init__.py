@@ -25,6 +25,7 @@ from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResul
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile, build_profiles
 from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
+from kubesched.framework.reservations import Reservations
 from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
 from kubesched.framework.what_if import WhatIf
@@ -72,6 +73,7 @@ __all__ = [
     "RegisteredPlugin",
     "Registry",
     "Rejections",
+    "Reservations",
     "RowStatuses",
     "Scores",
     "Status",

@@ -18,7 +18,8 @@ class BindingNotes:
     """What Reserve and PreBind want said with the binding.
 
     Attributes:
-        annotations: written into the Binding object, which the API server copies to the pod.
+        annotations: written into the Binding object, which the API server copies to the pod. What Reserve wrote is on
+            the assumed pod as soon as all Reserve plugins have succeeded.
     """
 
     __slots__ = ("annotations",)

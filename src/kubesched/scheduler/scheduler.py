@@ -203,6 +203,7 @@ class Scheduler:
         status = framework.run_reserve(state, placed.pod, node_name)
         waits: dict[str, float] = {}
         if status.is_success:
+            placed = self.state.assume_annotations(info.pod.uid, state.binding.annotations)
             status, waits = framework.run_permit(state, placed.pod, node_name)
         if not status.is_success:
             self._undo(framework, state, placed.pod, node_name)

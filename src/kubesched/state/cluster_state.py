@@ -8,7 +8,7 @@ or added. Invariants, checked by `check_invariants`: every column equals what a 
 give, and a pod is counted on exactly one row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -214,6 +214,20 @@ class ClusterState:
         """Let an assumed pod's plan change further objects."""
         self._assumed[uid] += [(kind, self.objects.put(kind, obj), obj) for kind, obj in objects]
 
+    def assume_annotations(self, uid: str, annotations: Mapping[str, str]) -> PodInfo:
+        """Let an assumed pod carry what its Binding will write, so that others on the node see what it holds.
+
+        Returns: the pod as it is on the node now.
+        """
+        known = self._placed[uid]
+        if not annotations:
+            return known
+        metadata = known.pod.metadata
+        merged = {**(metadata.annotations or {}), **annotations}
+        info = known.with_pod(_changed(known.pod, metadata=msgspec.structs.replace(metadata, annotations=merged)))
+        self._exchange(known, info)
+        return info
+
     def forget(self, pod: Pod) -> None:
         """Take an assumed pod back, and the objects that it was assumed with.
 
@@ -284,13 +298,18 @@ class ClusterState:
 
     def _replace(self, known: PodInfo, pod: Pod) -> None:
         """A pod changed: it keeps its place in the row's order when it stays on its node."""
-        row = known.node_row
-        info = PodInfo(pod, self.parts)
-        self._placed[pod.uid] = info
-        if row < 0 or self.columns.names[row] != pod.node_name:
-            self._placed[pod.uid] = known
+        if known.node_row >= 0 and known.pod.node_name == pod.node_name:
+            self._exchange(known, PodInfo(pod, self.parts))
+        else:
             self._drop(known)
             self._add(pod)
+
+    def _exchange(self, known: PodInfo, info: PodInfo) -> None:
+        """One reading of a pod for another, on the same node and in the same place there."""
+        self._placed[info.pod.uid] = info
+        row = known.node_row
+        if row < 0:
+            self._homeless[info.pod.node_name][info.pod.uid] = info
             return
         self._relate(row, known, -1)
         self.columns.replace_pod(row, known, info)
@@ -340,9 +359,13 @@ class ClusterState:
 
 def assigned(info: PodInfo, node_name: str) -> PodInfo:
     """The pod as it stands on a node: a copy with spec.nodeName set that shares every part already found."""
-    spec = msgspec.structs.replace(info.pod.spec, node_name=node_name)
-    pod = msgspec.structs.replace(info.pod, spec=spec)
-    source = info.pod.__dict__.get("raw_source")
+    return info.with_pod(_changed(info.pod, spec=msgspec.structs.replace(info.pod.spec, node_name=node_name)))
+
+
+def _changed(pod: Pod, **fields: object) -> Pod:
+    """A copy with other fields that keeps the JSON which the pod was decoded from."""
+    changed = msgspec.structs.replace(pod, **fields)
+    source = pod.__dict__.get("raw_source")
     if source is not None:
-        pod.__dict__["raw_source"] = source
-    return info.with_pod(pod)
+        changed.__dict__["raw_source"] = source
+    return changed

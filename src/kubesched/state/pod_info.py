@@ -208,6 +208,11 @@ class PodInfo:
         return found
 
     @property
+    def wanted(self) -> dict[str, int]:
+        """What the pod requests of a node, by resource name: milli-CPU, bytes, counts. Read only."""
+        return self.requests.value.wanted
+
+    @property
     def identity(self) -> Part[Identity]:
         """Namespace and labels."""
         if self._identity is None:

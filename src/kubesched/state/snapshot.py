@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import KubeObject, Namespace
+from kubesched.errors import StateError
 from kubesched.state.columns import NodeColumns
 from kubesched.state.groups import PodGroups
 from kubesched.state.node_tree import NodeTree
-from kubesched.state.nodes import Nodes
+from kubesched.state.nodes import NodeInfo, Nodes
 from kubesched.state.objects import ObjectStore
 
 if TYPE_CHECKING:
@@ -47,6 +48,17 @@ class Snapshot:
         """(n_nodes,) rows in node-tree order, the order in which kube-scheduler looks at nodes."""
         row_of = self.columns.row_of
         return np.array([row_of[name] for name in self._tree.listing], dtype=np.intp)
+
+    def node_info(self, name: str) -> NodeInfo:
+        """One node with the pods on it, assumed ones included.
+
+        Raises:
+            StateError: there is no such node; the one that Reserve is asked about is there.
+        """
+        position = self.nodes.position_of(name)
+        if position is None:
+            raise StateError(f"node {name} is not in the snapshot")
+        return self.nodes[position]
 
     def get(self, kind: str, name: str, namespace: str = "") -> KubeObject | None:
         """An object by kind and name; None when there is none."""

@@ -23,6 +23,11 @@ class Preempts(Filters):
         return victims_by_node
 
 
+class Counts(Preempts):
+    def filter(self, state, pod, node):
+        return Status.unschedulable("full") if node.pods else Status.SUCCESS
+
+
 class Binds(Plugin):
     def reserve(self, state, pod, node_name):
         return Status.SUCCESS
@@ -133,3 +138,12 @@ def test_profiles_with_a_smaller_sum_of_weights_are_named():
     text = said(Scores(), profiles=[small, large])
     assert '"small" (1) with a smaller sum come in steps of 100 points' in text
     assert "steps" not in said(Scores(), profiles=[small, small])
+
+
+def test_a_filter_that_counts_pods_is_not_exact_unless_the_extender_binds():
+    text = said(Counts(), profiles=[profile_of(Counts())])
+    assert text.startswith("The filter of Counts reads pods, and the extender does not bind")
+    assert "waits up to 0.1 s" in text
+    assert "--bind shortens the wait; a reserve hook that checks again makes the limit exact." in text
+    assert "reads pods" not in said(Counts(), Binds(), profiles=[profile_of(Counts(), Binds())])
+    assert said(Preempts(), profiles=[profile_of(Preempts())]) == ""

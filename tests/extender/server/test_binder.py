@@ -168,6 +168,12 @@ def test_annotations_of_reserve_and_pre_bind_go_into_the_binding():
     assert binding.annotations == {"device": "n1/0", "ready": "yes"}
 
 
+def test_a_bound_pod_carries_what_reserve_noted_before_the_watch_shows_it():
+    _, bound = outcome(Device())
+    (info,) = bound.state.snapshot().node_info("n1").pods
+    assert info.pod.annotations == {"device": "n1/0"}
+
+
 def test_a_bound_pod_is_counted_at_once_and_stays_so_when_the_watch_shows_it():
     _, bound = outcome(Device())
     assert bound.n_pods() == 1

@@ -9,7 +9,7 @@ from kubesched.api import EventType, WatchEvent
 from kubesched.cluster import ClusterWatch, Restart
 from kubesched.extender.server import Answer, Extender
 from kubesched.extender.server.metrics import ExtenderMetrics
-from kubesched.framework import Plugin
+from kubesched.framework import Plugin, Status
 from kubesched.setup import set_up
 from kubesched.testing import make_node
 from tests.cluster.fake_api_server import FakeApiServer, client_of
@@ -59,7 +59,20 @@ def test_what_is_known_is_read_when_it_is_asked_for():
         extender.verbs.filter(body, in_time)
     assert (read("extender_nodes_known"), read("extender_nodes_decoded_total")) == (2, 2)
     assert read("extender_assumed_pods") is None
+    assert read("extender_undecided_pods_given_up_total") is None
     assert series(Reserves, is_watched=True, writes=Writes())[2]("extender_assumed_pods") == 0
+
+
+class Counts(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable("full") if node.pods else Status.SUCCESS
+
+
+def test_a_filter_that_counts_pods_has_a_series_of_those_that_were_not_waited_for():
+    extender, _, read = series(Counts, is_watched=True)
+    assert extender.undecided is not None
+    extender.undecided.n_given_up = 3
+    assert read("extender_undecided_pods_given_up_total") == 3
 
 
 def test_a_watch_has_series_for_each_kind():

@@ -5,8 +5,8 @@ import functools
 import pytest
 
 from kubesched.errors import InputError
-from kubesched.extender.server.watched_kinds import check_needs_no_watch, watched_kinds
-from kubesched.framework import DependsOn, Plugin, Status
+from kubesched.extender.server.watched_kinds import check_needs_no_watch, counting_filters, watched_kinds
+from kubesched.framework import DependsOn, Plugin, Reservations, Status
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.setup import set_up
 from kubesched.testing import minimal_profile
@@ -114,6 +114,20 @@ def test_what_plugins_say_that_they_read_is_watched():
     assert watched_kinds(profiles) == ("Node", "Pod", "PersistentVolumeClaim", "StorageClass")
 
 
+class Held(Plugin):
+    devices = Reservations("device", str)
+
+    def filter(self, state, pod, node):
+        return Status.unschedulable("taken") if self.devices.held_on(node) else Status.SUCCESS
+
+
+class ScoresByPods(Labels):
+    """Its filter reads labels alone."""
+
+    def score(self, state, pod, node):
+        return len(node.pods)
+
+
 class OfNodesAlone(Plugin):
     """What it says of a node depends on that node."""
 
@@ -160,3 +174,13 @@ def test_what_nobody_can_watch_is_refused(reads: object):
 def test_every_plugin_in_the_tree_can_be_watched_for():
     kinds = watched_kinds([minimal_profile(*(plugin_class() for plugin_class in IN_TREE_PLUGINS.values()))])
     assert {"CSINode", "PodDisruptionBudget", "StorageClass"} < set(kinds)
+
+
+@pytest.mark.parametrize("plugin_class", [Directly, ByMethod, Inherited, ByHandle, Columns, Held, SaysSo])
+def test_a_filter_that_reads_pods_counts_them(plugin_class: type[Plugin]):
+    assert counting_filters([minimal_profile(Labels()), minimal_profile(plugin_class())]) == [plugin_class.__name__]
+
+
+def test_a_filter_that_reads_no_pods_counts_none_whatever_the_score_reads():
+    plugins = [Labels(), ScoresByPods(), ByFunction(), Declared(), OfNodesAlone()]
+    assert counting_filters([minimal_profile(plugin) for plugin in plugins]) == []

@@ -7,6 +7,8 @@ from typing import Final
 from kubesched.config import KubeSchedulerConfiguration
 from kubesched.extender.server.merged_scores import extender_weight
 from kubesched.extender.server.offer import Offer
+from kubesched.extender.server.undecided_pods import DECISION_SECONDS
+from kubesched.extender.server.watched_kinds import counting_filters
 from kubesched.framework import Profile
 from kubesched.scheduler import default_sample, nodes_to_find
 
@@ -47,6 +49,7 @@ def advice(
         _sampling(offer, configuration, n_nodes),
         _idle_nodes(offer, is_watched, minor),
         _unresolvable(offer, profiles, preemption_helps),
+        _uncounted(offer, profiles, is_watched),
         _replicas(offer),
         _ignorable(offer, configuration, minor),
         _openness(offer, is_open),
@@ -143,6 +146,19 @@ def _unresolvable(offer: Offer, profiles: Sequence[Profile], preemption_helps: b
         f"Rejections by {' and '.join(names) or 'plugins'} without a preempt hook are passed on as ones that evicting "
         "pods cannot mend: kube-scheduler does not ask filters again while it plans an eviction. --preemption-helps "
         "passes UNSCHEDULABLE on as it is."
+    )
+
+
+def _uncounted(offer: Offer, profiles: Sequence[Profile], is_watched: bool) -> str:
+    """What a filter may miss that counts pods: those that kube-scheduler has chosen a node for and not bound yet."""
+    names = counting_filters(profiles)
+    if offer.bind or not is_watched or not names:
+        return ""
+    return (
+        f"The filter of {' and '.join(names)} reads pods, and the extender does not bind: kube-scheduler asks about "
+        "the next pod before the watch shows where the last one went. filter therefore waits up to "
+        f"{DECISION_SECONDS:g} s for that. A pod that takes longer to bind is not counted, and the limit can be "
+        "exceeded. --bind shortens the wait; a reserve hook that checks again makes the limit exact."
     )
 
 

@@ -79,6 +79,7 @@ class Binder:
         *,
         find_pod: Callable[[str, str], Awaitable[Pod | None]],
         create_binding: Callable[[Bind], Awaitable[str]],
+        on_assumed: Callable[[str], None] | None = None,
     ) -> None:
         """Bind for these profiles.
 
@@ -86,12 +87,14 @@ class Binder:
             find_pod: namespace, name -> the pod as the API server has it now; asked when the watch has not shown it. A
                 ClusterError is the call's answer.
             create_binding: writes the Binding; gives what went wrong, empty for success; idempotent.
+            on_assumed: called with the uid of each pod that is counted on its node from now on.
         """
         self.waiting_pods: dict[str, WaitingPod] = {}
         self._framework_of = framework_of
         self._state = state
         self._find_pod = find_pod
         self._create_binding = create_binding
+        self._on_assumed = on_assumed
         self._under_way: dict[str, _Binding] = {}
         self._assumed_at: dict[str, tuple[float, Pod]] = {}
         for framework in frameworks.values():
@@ -182,6 +185,8 @@ class Binder:
             if not status.is_success:
                 return status
             placed = self._state.assume(state.pod, binding.node_name)
+            if self._on_assumed is not None:
+                self._on_assumed(pod.uid)
             return await self._reserve_and_bind(framework, state, placed, binding)
         except StateError as error:  # the watch has shown it on a node in this very moment
             return Status.error(str(error))
@@ -228,6 +233,7 @@ class Binder:
         status = framework.run_reserve(state, pod, node_name)
         if not status.is_success:
             return status
+        pod = self._state.assume_annotations(pod.uid, state.binding.annotations).pod
         status, waits = framework.run_permit(state, pod, node_name)
         if not status.is_success:
             return status

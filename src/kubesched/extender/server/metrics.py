@@ -113,6 +113,12 @@ class _Knowledge(Collector):
                 "Pods bound but not yet seen as such.",
                 len(extender.binder.assumed()),
             )
+        if extender.undecided is not None:
+            yield CounterMetricFamily(
+                "kubesched_extender_undecided_pods_given_up",
+                "Pods that filter let pass and whose node was not known in time.",
+                extender.undecided.n_given_up,
+            )
         if self._server is not None:
             yield CounterMetricFamily(
                 "kubesched_extender_tls_failures",

@@ -13,12 +13,8 @@ import msgspec
 from aiohttp import web
 
 from kubesched.api import Pod, WatchEvent, decode_object
-<<<<<<< HEAD
 from kubesched.cluster import SILENCE_SECONDS, ApiClient, ClusterWatch, bind_pod, find_access, object_path
-=======
-from kubesched.cluster import ApiClient, ClusterWatch, bind_pod, find_access, object_path
 from kubesched.config import ExtenderManagedResource
->>>>>>> w-small
 from kubesched.errors import ClusterError, NotFoundError, StateError
 from kubesched.extender.server.extender import ClusterWrites, Extender
 from kubesched.extender.server.metrics import ExtenderMetrics

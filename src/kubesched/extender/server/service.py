@@ -1,7 +1,7 @@
 """The calls as HTTP: routes, the time that each has, what is counted and logged of it.
 
 Everything up to the answer of filter, prioritize and preempt runs in one go on the event loop, so that a request sees
-one state of the cluster; binds wait side by side.
+one state of the cluster; binds wait side by side. A filter that counts pods waits for those of earlier calls first.
 """
 
 import ipaddress
@@ -19,6 +19,7 @@ from kubesched.extender.server.history import History
 from kubesched.extender.server.metrics import ExtenderMetrics
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body
+from kubesched.extender.server.undecided_pods import DECISION_SECONDS, UndecidedPods
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import binding_answer, filter_answer_error, utf8_text
 from kubesched.framework import DeadlineExceeded, in_one_line
@@ -118,7 +119,7 @@ class ExtenderService:
     # --- one call ---
 
     def quick_handlers(self) -> dict[bytes, QuickHandler]:
-        """What answers small calls of everything but bind in one step, by path."""
+        """What answers small calls in one step, by path: everything but bind, and a filter that has to wait."""
         verbs, singles = self._extender.verbs, self._extender.singles
         paths = {
             "/filter": ("filter", verbs),
@@ -128,7 +129,12 @@ class ExtenderService:
             **{f"/predicates/{name}": ("filter", single) for name, single in singles.items()},
             **{f"/priorities/{name}": ("prioritize", single) for name, single in singles.items()},
         }
-        return {path.encode(): self._quick(verb, chosen, path) for path, (verb, chosen) in paths.items()}
+        may_wait = {"filter"} if self._extender.undecided is not None else set()
+        return {
+            path.encode(): self._quick(verb, chosen, path)
+            for path, (verb, chosen) in paths.items()
+            if verb not in may_wait
+        }
 
     def _quick(self, verb: str, verbs: Verbs, path: str) -> QuickHandler:
         def answer_now(body: bytearray) -> QuickAnswer:
@@ -152,9 +158,21 @@ class ExtenderService:
 
         async def answer(body: bytearray) -> Answer:
             await self._bodies.room_to_answer()
+            if verb == "filter" and self._extender.undecided is not None and not self.unready:
+                return await self._in_turn(self._extender.undecided, chosen, body, checkpoint)
             return self._now(verb, chosen, body, checkpoint)
 
         return await self._answer(request, verb, answer)
+
+    async def _in_turn(self, undecided: UndecidedPods, verbs: Verbs, body: bytearray, checkpoint: Checkpoint) -> Answer:
+        """Answer filter once it is known where the pods went that earlier calls let pass."""
+        pod = verbs.pod_of(body)
+        if pod is not None:
+            await undecided.settle(pod.uid, min(DECISION_SECONDS, self._budget / 2))
+        answer = self._now("filter", verbs, body, checkpoint)
+        if pod is not None and answer.n_kept:
+            undecided.add(pod)
+        return answer
 
     def _now(self, verb: str, verbs: Verbs, body: bytearray, checkpoint: Checkpoint) -> Answer:
         """Answer filter, prioritize or preempt, whatever happens."""

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from kubesched.api import Pod
 from kubesched.engine import IntVector
 from kubesched.errors import ExtenderError
 from kubesched.extender.server.answer import Answer
@@ -79,6 +80,13 @@ class Verbs:
     def framework_of(self, scheduler_name: str) -> Framework:
         """The profile that serves pods of a scheduler name: its own, else the only or first one."""
         return self._frameworks.get(scheduler_name, self._default)
+
+    def pod_of(self, body: Body) -> Pod | None:
+        """The pod that a filter or prioritize request is about; None for a request that cannot be read."""
+        try:
+            return self._pods.info(parse_extender_args(body).pod).pod
+        except ExtenderError:
+            return None
 
     def filter(self, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer a filter request; a failure is an answer whose Error says it."""

@@ -10,12 +10,14 @@ from kubesched.api import KINDS
 from kubesched.errors import InputError
 from kubesched.framework import HOOKS, DependsOn, Plugin, Profile
 
-__all__ = ["check_needs_no_watch", "watched_kinds"]
+__all__ = ["check_needs_no_watch", "counting_filters", "watched_kinds"]
 
-_POD_NAMES: Final = frozenset(("n_pods", "non_zero_requested", "pods", "port_used", "requested"))
+_POD_NAMES: Final = frozenset(("held_on", "n_pods", "non_zero_requested", "pods", "port_used", "requested"))
 """Attributes of nodes and tables that are made of the pods there."""
 _ASKS_FOR_PODS: Final = {"handle", "'Pod'"}
 """What code names that asks the handle for pods."""
+_FILTER_POINTS: Final = ("preFilter", "filter")
+_ALL_HOOKS: Final = tuple(hook for hooks in HOOKS.values() for hook in hooks)
 
 
 def watched_kinds(profiles: Iterable[Profile], *, bind: bool = False) -> tuple[str, ...]:
@@ -64,21 +66,30 @@ def check_needs_no_watch(profiles: Iterable[Profile]) -> None:
                 )
 
 
+def counting_filters(profiles: Iterable[Profile]) -> list[str]:
+    """The names of plugins whose filters read pods, as far as it can be seen; `reads = ("Pod",)` says it, too."""
+    hooks = tuple(hook for point in _FILTER_POINTS for hook in HOOKS[point])
+    filtering = [plugin for profile in profiles for point in _FILTER_POINTS for plugin in profile.points[point]]
+    return sorted({plugin.name for plugin in filtering if "Pod" in plugin.reads or _reads_pods(plugin, hooks)})
+
+
 def _reads_beyond_nodes(plugin: Plugin) -> str:
     """What a plugin reads that only a watch gives, as far as it can be seen; empty for nothing."""
     if kinds := [kind for kind in plugin.reads if kind != "Node"]:
         return " and ".join(kinds)
+    return _reads_pods(plugin, _ALL_HOOKS)
+
+
+def _reads_pods(plugin: Plugin, hooks: Iterable[str]) -> str:
+    """What a plugin reads of pods in some hooks, as far as it can be seen; empty for nothing."""
     if plugin.depends_on in (DependsOn.ROW, DependsOn.CLUSTER):
         return f"the pods on nodes (depends_on is {plugin.depends_on})"
-    for hooks in HOOKS.values():
-        for hook in hooks:
-            if not plugin.defines(hook):
-                continue
-            named = _names_in(type(plugin), hook)
-            if names := named & _POD_NAMES:
-                return f"the pods on nodes ({hook} uses {', '.join(sorted(names))})"
-            if named >= _ASKS_FOR_PODS:
-                return f"pods ({hook} asks its handle for them)"
+    for hook in filter(plugin.defines, hooks):
+        named = _names_in(type(plugin), hook)
+        if names := named & _POD_NAMES:
+            return f"the pods on nodes ({hook} uses {', '.join(sorted(names))})"
+        if named >= _ASKS_FOR_PODS:
+            return f"pods ({hook} asks its handle for them)"
     return ""
 
 
