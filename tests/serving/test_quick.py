@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from itertools import pairwise
 
 import pytest
@@ -41,6 +42,14 @@ def tell(story: Callable[[Server, Conversation], Awaitable[object]], **options: 
 
     asyncio.run(run())
     return ways
+
+
+async def until_refused(server: Server) -> None:
+    """Wait until nobody gets in any more."""
+    with suppress(ConnectionRefusedError):
+        while True:
+            _, writer = await asyncio.open_connection(*server.address)
+            writer.close()
 
 
 def test_plain_calls_are_answered_the_short_way():
@@ -158,7 +167,7 @@ def test_the_answer_to_a_call_that_meets_the_end_says_that_it_is_the_last():
     async def story(server: Server, client: Conversation) -> None:
         await client.ask("POST", "/echo", b"one")
         ending = asyncio.create_task(server.drain())
-        await asyncio.sleep(0)
+        await until_refused(server)
         _, headers, body = await client.ask("POST", "/echo", b"two")
         assert (headers["connection"], body) == ("close", "two")
         assert await client.is_closed()

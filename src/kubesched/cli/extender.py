@@ -29,6 +29,11 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 @click.option("--in-cluster", is_flag=True, help="Watch the cluster that this pod runs in.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8888, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--health-port",
+    type=click.IntRange(0, 65535),
+    help="Serve health checks and metrics here as well, in plain HTTP; needed for TLS with slow plugins.",
+)
 @click.option("--tls-cert-file", metavar="FILE", help="Serve HTTPS with this certificate; read again when it changes.")
 @click.option("--tls-private-key-file", metavar="FILE", help="Its key.")
 @click.option("--client-ca-file", metavar="FILE", help="Let in clients with a certificate of this authority only.")
@@ -90,6 +95,7 @@ def extender(
     in_cluster: bool,
     host: str,
     port: int,
+    health_port: int | None,
     tls_cert_file: str | None,
     tls_private_key_file: str | None,
     client_ca_file: str | None,
@@ -137,6 +143,7 @@ def extender(
         server=ServerOptions(
             host=host,
             port=port,
+            health_port=health_port,
             tls=_tls(tls_cert_file, tls_private_key_file, client_ca_file),
             max_body_bytes=max_body_mib * _MIB,
             max_connections=max_connections,

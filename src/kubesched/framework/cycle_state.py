@@ -43,8 +43,8 @@ class CycleState:
         binding: what to say with the binding.
         skip_filter, skip_score: plugins whose PreFilter (PreScore) said Skip.
         pods_to_activate: pods to be tried again right after this one; plugins fill it.
-        checkpoint: called between hooks, and now and then in a rule written per node; raises DeadlineExceeded when the
-            time is over. None where nobody waits.
+        checkpoint: called between hooks, and after each node in a rule written per node; raises DeadlineExceeded when
+            the time is over. None where nobody waits.
     """
 
     __slots__ = ("_data", "binding", "checkpoint", "pod", "pods_to_activate", "skip_filter", "skip_score")

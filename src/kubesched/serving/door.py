@@ -75,7 +75,8 @@ class Door:
         """Accept nothing more; what was accepted goes on."""
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while self._tasks:  # the last of them make others
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def end(self) -> None:
         """End the connections that are answered here."""
@@ -84,19 +85,27 @@ class Door:
     async def _accept(
         self, listener: socket.socket, receive: Callable[["_Accepted"], Coroutine[Any, Any, None]]
     ) -> None:
+        """Accept until cancelled, then what has come by then."""
         with listener:
-            while True:
-                try:
-                    accepted, _ = await asyncio.get_running_loop().sock_accept(listener)
-                except OSError as error:
-                    _LOG.warning("a connection was not accepted: %s", error)
-                    await asyncio.sleep(_PAUSE_SECONDS)
-                    continue
-                connection = _Accepted(accepted, self.connections, self._max)
-                if len(self.connections) > self._max + _SPARE:
-                    self._refuse(connection)
-                else:
-                    self._spawn(receive(connection))
+            try:
+                while True:
+                    try:
+                        connection, _ = await asyncio.get_running_loop().sock_accept(listener)
+                        self._take(connection, receive)
+                    except OSError as error:
+                        _LOG.warning("a connection was not accepted: %s", error)
+                        await asyncio.sleep(_PAUSE_SECONDS)
+            finally:
+                with suppress(OSError):
+                    while True:
+                        self._take(listener.accept()[0], self._let_in)
+
+    def _take(self, accepted: socket.socket, receive: Callable[["_Accepted"], Coroutine[Any, Any, None]]) -> None:
+        connection = _Accepted(accepted, self.connections, self._max)
+        if len(self.connections) > self._max + _SPARE:
+            self._refuse(connection)
+        else:
+            self._spawn(receive(connection))
 
     async def _look(self, connection: "_Accepted") -> None:
         """Find out what a connection asks for; one that is silent when the door closes goes to the main loop, too."""

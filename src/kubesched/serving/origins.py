@@ -36,7 +36,7 @@ def allows_host_on(address: str, name: str) -> AllowsHost:
     @lru_cache(maxsize=64)
     def is_own(host: str) -> bool:
         bare = _without_port(host).lower().rstrip(".")
-        return bare in ("", "localhost", name.lower()) or _is_loopback(bare)  # "": a client of HTTP/1.0
+        return not host or bare in ("localhost", name.lower()) or _is_loopback(bare)  # none: a client of HTTP/1.0
 
     return is_own
 

@@ -79,6 +79,7 @@ class Server:
     """Serves an application until told to stop, then lets what is in flight end.
 
     Attributes:
+        app: answers in the event loop that the server is started in.
         aside: answers its paths in a thread of its own, however busy the event loop is: on connections in plain HTTP
             that begin with such a path, and at the health port. With TLS, `app` has to have these paths, too.
         bodies: reads request bodies within the limits of the options; for handlers.
@@ -92,6 +93,7 @@ class Server:
         Raises:
             InputError: a TLS file cannot be used.
         """
+        self.app = app
         self._options = options = options or ServerOptions()
         self._certificates = Certificates(options.tls) if options.tls else None
         self.bodies = Bodies(
@@ -105,6 +107,7 @@ class Server:
         self._room = bytearray(_READ_BUFFER)
         self._busy: set[asyncio.BaseProtocol] = set()
         self._draining = False
+        self._door_is_closed = False
         self._drain_ends: float | None = None
         self._door: Door | None = None
         self._thread: LoopThread | None = None
@@ -166,6 +169,11 @@ class Server:
         return f"{'https' if self._certificates else 'http'}://{shown}:{port}"
 
     @property
+    def n_connections(self) -> int:
+        """Connections that are open, in whatever state."""
+        return len(self._door.connections) if self._door else 0
+
+    @property
     def n_refused_handshakes(self) -> int:
         """Connections so far that were no TLS, or whose certificate was not accepted on one of the two sides."""
         return self._certificates.n_refused if self._certificates else 0
@@ -201,9 +209,10 @@ class Server:
             return
         self._draining = True
         self._drain_ends = time.monotonic() + self._options.drain_seconds
+        await self._thread.call(self._door.close())
+        self._door_is_closed = True  # from here on, clients that are told to leave cannot come in again
         for quick in self._quick:
             quick.announce_end()
-        await self._thread.call(self._door.close())
         try:
             async with asyncio.timeout(self._options.drain_seconds - _cut_off_seconds(self._options)):
                 await self._wait_for_connections()
@@ -257,7 +266,7 @@ class Server:
     def _new_protocol(self) -> asyncio.BaseProtocol:
         serve, options = self._runner.server, self._options
         assert serve is not None  # set by setup()
-        if not self.quick or self._draining:
+        if not self.quick or self._door_is_closed:
             return serve()
         return QuickCalls(
             serve,
@@ -281,7 +290,7 @@ class Server:
 
     async def _finish_headers(self, _request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Server"] = SERVER_NAME
-        if self._draining:
+        if self._door_is_closed:
             response.force_close()
             response.headers["Connection"] = "close"  # aiohttp has written its own choice already
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from aiohttp import web
 from prometheus_client import CollectorRegistry
@@ -335,12 +336,79 @@ def passing(clock: Time, seconds: float) -> type[Plugin]:
     return doing(pass_time)
 
 
-def test_a_call_that_blocks_is_logged_counted_and_answered_late(clock: Time, caplog: pytest.LogCaptureFixture):
+def test_what_comes_after_the_time_is_a_timeout_and_not_a_success(clock: Time, caplog: pytest.LogCaptureFixture):
     ((_, answer),), made = asked(("/filter", TWO), served=lambda: Served(passing(clock, 5.0)))
-    assert answer["Error"] == ""
+    assert (answer["Error"], answer["Nodes"]) == ("kubesched extender: no answer within 4s", None)
+    assert made.count("requests_total", verb="filter", outcome="timeout") == 1
+    assert made.count("requests_total", verb="filter", outcome="success") == 0
     assert made.count("near_deadline_total", verb="filter") == 1
+    assert made.count("nodes_total", verb="filter", what="kept") == 0
     assert made.count("request_duration_seconds_sum", verb="filter") == 5.0
-    assert "filter d/p took 5.000 s of its 4 s" in caplog.text
+    assert "filter d/p: kubesched extender: no answer within 4s" in caplog.text
+
+
+class Slow(Plugin):
+    """Takes its time for each node, and all of it for tables and plans."""
+
+    clock: Time
+    asked: list[str]
+
+    def pass_time(self, name: str) -> None:
+        self.asked.append(name)
+        self.clock.seconds += 1.5
+
+    def pre_filter(self, state, pod, nodes):
+        return Status.SUCCESS
+
+
+class SlowFilter(Slow):
+    def filter(self, state, pod, node):
+        self.pass_time(node.name)
+        return Status.SUCCESS
+
+
+class SlowScore(Slow):
+    def score(self, state, pod, node):
+        self.pass_time(node.name)
+        return 1
+
+
+class SlowTable(Slow):
+    def filter_nodes(self, state, pod, nodes):
+        self.clock.seconds += 5
+        return np.zeros(len(nodes), dtype=np.int8)
+
+    def score_nodes(self, state, pod, nodes):
+        self.clock.seconds += 5
+        return np.zeros(len(nodes), dtype=np.int64)
+
+
+class SlowPlan(Slow):
+    def preempt(self, state, pod, victims_by_node):
+        self.clock.seconds += 5
+        return victims_by_node
+
+
+PLAN = encode({"Pod": pod(), "NodeNameToVictims": {"n1": {"Pods": [pod("v")]}}, "NodeNameToMetaVictims": None})
+
+
+@pytest.mark.parametrize(
+    ("plugin", "path", "body", "n_asked"),
+    [
+        (SlowFilter, "/filter", MANY, 3),
+        (SlowScore, "/prioritize", MANY, 3),
+        (SlowTable, "/filter", MANY, 0),
+        (SlowTable, "/prioritize", MANY, 0),
+        (SlowPlan, "/preempt", PLAN, 0),
+    ],
+)
+def test_nothing_is_begun_once_the_time_is_over(clock: Time, plugin, path: str, body: bytes, n_asked: int):
+    timed = type("Timed", (plugin,), {"clock": clock, "asked": []})
+    ((status, answer),), made = asked((path, body), served=lambda: Served(timed))
+    text = answer["Error"] if status == 200 else answer
+    assert text.strip() == "kubesched extender: no answer within 4s"
+    assert made.count("requests_total", verb=path.strip("/"), outcome="timeout") == 1
+    assert len(timed.asked) == n_asked
 
 
 @pytest.mark.parametrize(("seconds", "n_near"), [(3.1, 0), (3.3, 1)])

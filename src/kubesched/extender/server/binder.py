@@ -106,11 +106,14 @@ class Binder:
     async def bind(self, body: bytes, seconds: float) -> Answer:
         """Answer a bind request within some seconds; a failure is an answer whose Error says it."""
         answer = Answer(n_offered=1)
+        end = self._clock.monotonic() + seconds
         try:
             args = parse_binding_args(body)
             answer.pod = f"{args.pod_namespace}/{args.pod_name}"
             async with asyncio.timeout(seconds):
                 status = await self._bind(args)
+            if self._clock.monotonic() > end:
+                raise TimeoutError
             answer.error, answer.plugin = _error_of(status), status.plugin
         except TimeoutError:
             answer.is_late = True

@@ -7,13 +7,14 @@ import msgspec
 
 from kubesched.config import ExtenderManagedResource
 
-__all__ = ["KUBE_SCHEDULER_IMAGE", "PLUGIN_FOLDER", "SERVICE_PORT", "SIDECAR_PORT", "ManifestOptions"]
+__all__ = ["HEALTH_PORT", "KUBE_SCHEDULER_IMAGE", "PLUGIN_FOLDER", "SERVICE_PORT", "SIDECAR_PORT", "ManifestOptions"]
 
 KUBE_SCHEDULER_IMAGE: Final = "registry.k8s.io/kube-scheduler:v1.36.3"
 PLUGIN_FOLDER: Final = "/etc/kubesched"
 """Where an extender's container finds the files of its plugins."""
 SIDECAR_PORT: Final = 8888
 SERVICE_PORT: Final = 8443
+HEALTH_PORT: Final = 8888
 
 
 class ManifestOptions(msgspec.Struct, frozen=True, kw_only=True):

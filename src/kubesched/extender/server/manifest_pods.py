@@ -3,7 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kubesched.extender.server.manifest_options import PLUGIN_FOLDER, SERVICE_PORT, SIDECAR_PORT, ManifestOptions
+from kubesched.extender.server.manifest_options import (
+    HEALTH_PORT,
+    PLUGIN_FOLDER,
+    SERVICE_PORT,
+    SIDECAR_PORT,
+    ManifestOptions,
+)
 from kubesched.extender.server.offer import Offer
 
 __all__ = ["CONFIG_KEY", "SCHEDULER_CA", "SCHEDULER_CERT", "SCHEDULER_KEY", "pod_specs"]
@@ -99,12 +105,17 @@ def _extender(options: ManifestOptions, offer: Offer) -> Document:
         mounts.append(_mount("tls", _TLS_FOLDER))
     if options.client_secret:
         mounts.append(_mount("client-ca", _CLIENT_CA_FOLDER))
-    port = SERVICE_PORT if options.is_service else SIDECAR_PORT
+    ports = [{"name": "extender", "containerPort": SIDECAR_PORT, "protocol": "TCP"}]
+    if options.is_service:
+        ports = [
+            {"name": "extender", "containerPort": SERVICE_PORT, "protocol": "TCP"},
+            {"name": "health", "containerPort": HEALTH_PORT, "protocol": "TCP"},
+        ]
     return _container(
         "extender",
         options.image,
         command=["kubesched", "extender", *_arguments(options, offer)],
-        ports=[{"name": "extender", "containerPort": port, "protocol": "TCP"}],
+        ports=ports,
         mounts=mounts,
         probes=_extender_probes(options),
         resources={"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}},
@@ -129,7 +140,7 @@ def _arguments(options: ManifestOptions, offer: Offer) -> list[str]:
 def _listening(options: ManifestOptions) -> list[str]:
     if not options.is_service:
         return ["--host=127.0.0.1", f"--port={SIDECAR_PORT}"]
-    found = ["--host=0.0.0.0", f"--port={SERVICE_PORT}"]
+    found = ["--host=0.0.0.0", f"--port={SERVICE_PORT}", f"--health-port={HEALTH_PORT}"]
     found += [f"--tls-cert-file={_TLS_FOLDER}/tls.crt", f"--tls-private-key-file={_TLS_FOLDER}/tls.key"]
     if options.client_secret:
         found.append(f"--client-ca-file={_CLIENT_CA_FOLDER}/ca.crt")
@@ -146,12 +157,10 @@ def _extender_probes(options: ManifestOptions) -> dict[str, Document]:
 
 
 def _asking(options: ManifestOptions, path: str) -> Document:
-    """A probe of a path of the extender, as far as a kubelet can ask it."""
+    """A probe of a path of the extender, where it is answered however busy the plugins are."""
     if not options.is_service:
         return {"exec": {"command": ["python3", "-c", _ASK.format(port=SIDECAR_PORT, path=path)]}}
-    if options.client_secret:  # a kubelet has no client certificate to show
-        return {"tcpSocket": {"port": SERVICE_PORT}}
-    return {"httpGet": {"path": path, "port": SERVICE_PORT, "scheme": "HTTPS"}}
+    return {"httpGet": {"path": path, "port": HEALTH_PORT}}
 
 
 # --- parts ---

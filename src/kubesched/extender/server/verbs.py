@@ -95,11 +95,13 @@ class Verbs:
         try:
             framework, state, nodes = self._call(body, answer, checkpoint)
             _fill_in(answer, nodes, judge(framework, state, nodes, self._helped(framework)))
+            checkpoint()
         except (DeadlineExceeded, ExtenderError, PluginFault) as error:
             _note(answer, error)
             if answer.is_late and nodes is not None and self._allow_on_timeout:
                 _fill_in(answer, nodes, NodeVerdicts.all_pass(nodes))
             else:
+                answer.n_kept = 0
                 answer.pieces = [filter_answer_error(answer.error)]
         return answer
 
@@ -118,6 +120,7 @@ class Verbs:
             entries += [host_priority(name, 0) for name in nodes.unknown]
             answer.pieces = [prioritize_answer(entries)]
             answer.n_kept = answer.n_offered
+            checkpoint()
         except (DeadlineExceeded, ExtenderError, PluginFault) as error:
             _fail(answer, error)
         return answer
@@ -143,6 +146,7 @@ class Verbs:
             kept = strike_nodes(framework.handle.preempt_plugins, state, state.pod.pod, plan)
             answer.n_kept = len(kept)
             answer.pieces = [preemption_answer({name: meta[name] for name in kept})]
+            checkpoint()
         except (DeadlineExceeded, ExtenderError, PluginFault) as error:
             _fail(answer, error)
         return answer
@@ -208,6 +212,7 @@ def _fill_in(answer: Answer, nodes: RequestedNodes, verdicts: NodeVerdicts) -> N
 def _fail(answer: Answer, error: DeadlineExceeded | ExtenderError | PluginFault) -> None:
     """A failed call where the protocol has no field for an error."""
     _note(answer, error)
+    answer.n_kept = 0
     answer.status = _FAILED
     answer.pieces = [f"{answer.error}\n".encode()]
 

@@ -1,0 +1,145 @@
+"""Connections are counted from the moment they are accepted, and some are answered while the main loop stands still."""
+
+import asyncio
+import ssl
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from aiohttp import web
+
+from kubesched.serving import Server, TlsFiles, add_health
+from tests.serving.certificates import Authority
+from tests.serving.running import connected, hello, new_server, serving
+
+T = TypeVar("T")
+
+
+def run(story: Any) -> Any:
+    return asyncio.run(asyncio.wait_for(story, 20))
+
+
+def while_busy(
+    ask: Callable[[Server], T], *, tls: ssl.SSLContext | None = None, files: TlsFiles | None = None, **options: Any
+) -> T:
+    """Ask a server from another thread while its event loop stands still. Returns: what came of it."""
+    found: list[T] = []
+
+    async def stand_still(_request: web.Request) -> web.Response:
+        asking = threading.Thread(target=lambda: found.append(ask(server)))
+        asking.start()
+        asking.join(10)  # the event loop does nothing until then
+        return web.Response(text=f"{len(found)} answered")
+
+    async def story() -> str:
+        async with serving(server), connected(server, tls, server_hostname="localhost" if tls else None) as client:
+            return (await client.ask("GET", "/busy"))[2]
+
+    server = new_server([("GET", "/busy", stand_still)], tls=files, **options)
+    for app in (server.aside, server.app):
+        add_health(app, live={}, ready={"cache": lambda: "empty"})
+    assert run(story()) == "1 answered"
+    return found[0]
+
+
+def get(address: tuple[str, int], path: str) -> tuple[int, str, str | None]:
+    client = HTTPConnection(*address, timeout=5)
+    client.request("GET", path)
+    answer = client.getresponse()
+    return answer.status, answer.read().decode(), answer.headers["Connection"]
+
+
+def test_health_is_answered_while_the_main_loop_stands_still():
+    assert while_busy(lambda server: get(server.address, "/livez")) == (200, "ok", "close")
+
+
+def test_checks_that_fail_are_reported_there_too():
+    status, text, _ = while_busy(lambda server: get(server.address, "/readyz?verbose"))
+    assert status == 500
+    assert "[-]cache failed: empty" in text
+
+
+def test_with_tls_the_health_port_answers_while_the_main_loop_stands_still(tmp_path: Path):
+    authority = Authority(tmp_path)
+    pair = authority.issue("server")
+    trusting = ssl.create_default_context(cafile=authority.path)
+    found = while_busy(
+        lambda server: (get(server.health_address, "/livez"), get(server.health_address, "/busy")[0]),
+        tls=trusting,
+        health_port=0,
+        files=TlsFiles(certificate=pair.certificate, key=pair.key),
+    )
+    assert found == ((200, "ok", "close"), 404)
+
+
+def test_whoever_asks_for_something_else_first_is_served_by_the_main_loop():
+    async def story() -> list[str]:
+        server = new_server([("GET", "/health", hello), ("GET", "/", hello)])
+        server.aside.router.add_get("/healthz", hello)
+        async with serving(server), connected(server) as client:
+            return [(await client.ask("GET", path))[2] for path in ("/health", "/", "/health")]
+
+    assert run(story()) == ["hello GET"] * 3
+
+
+@pytest.mark.parametrize("cuts", [(1,), (3, 5), (4, 6, 8, 11)])
+def test_a_first_request_that_comes_in_bits_is_answered(cuts: tuple[int, ...]):
+    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    async def story() -> tuple[int, str]:
+        server = new_server()
+        for app in (server.aside, server.app):
+            add_health(app, live={}, ready={})
+        async with serving(server), connected(server) as client:
+            for start, end in zip((0, *cuts), (*cuts, len(request)), strict=True):
+                await client.send_raw(request[start:end])
+                await asyncio.sleep(0.01)
+            status, _, text = await client.answer()
+            return status, text
+
+    assert run(story()) == (200, "ok")
+
+
+def test_health_is_answered_when_all_connections_are_in_use():
+    async def story() -> tuple[int, int, int]:
+        server = new_server([("GET", "/", hello)], max_connections=2)
+        add_health(server.aside, live={}, ready={})
+        async with serving(server), connected(server) as one, connected(server) as two:
+            for client in (one, two):
+                await client.ask("GET", "/")
+            async with connected(server) as third, connected(server) as fourth:
+                return (
+                    (await third.ask("GET", "/livez"))[0],
+                    (await fourth.ask("GET", "/"))[0],
+                    (await one.ask("GET", "/"))[0],
+                )
+
+    assert run(story()) == (200, 503, 200)
+
+
+def test_connections_that_do_not_finish_their_handshake_count(tmp_path: Path):
+    authority = Authority(tmp_path)
+    pair = authority.issue("server")
+    trusting = ssl.create_default_context(cafile=authority.path)
+
+    async def story() -> tuple[bool, int]:
+        server = new_server(
+            [("GET", "/", hello)], tls=TlsFiles(certificate=pair.certificate, key=pair.key), max_connections=3
+        )
+        async with serving(server):
+            with ExitStack() as stack:
+                silent = [await asyncio.open_connection(*server.address) for _ in range(3)]
+                for _, writer in silent:
+                    stack.callback(writer.close)
+                async with connected(server) as fourth:
+                    refused = await fourth.is_closed()
+            while server.n_connections:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.01)
+            async with connected(server, trusting, server_hostname="localhost") as late:
+                return refused, (await late.ask("GET", "/"))[0]
+
+    assert run(story()) == (True, 200)
