@@ -113,7 +113,7 @@ SERVED = {
         ),
     ),
     "a port that is none": Case("extender --port 70000", ("'--port': 70000 is not in the range 0<=x<=65535", _HELP)),
-    "a host that is none": Case(f"{_SERVE} --host 'no such host'", ("'no such host'", "no name that resolves")),
+    "a host that is none": Case(f"{_SERVE} --host 'no such host'", ("'no such host'", "nor a name that resolves")),
     "a host of somebody else": Case(f"{_SERVE} --host 192.0.2.1", ("192.0.2.1", "not an address of this machine")),
     "a duration that is none": Case(
         f"{_SERVE} --http-timeout soon", ("'--http-timeout': 'soon' is no duration; write it like 5s, 500ms", _HELP)
