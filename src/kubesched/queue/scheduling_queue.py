@@ -16,6 +16,7 @@ and a pod that was popped is in flight, standing nowhere, until `done`. Every mo
     backoff                 advance, when backoff is over       active                         BackoffComplete
     in flight               done                                -
     in flight               add_unschedulable_if_not_present    active|backoff|unschedulable   ScheduleAttemptFailure
+    in flight               put_back                            active                         ScheduleAttemptBrokenOff
     unschedulable           event, update of the pod            active|backoff                 the event's: NodeAdd
     unschedulable           advance, after five minutes         active|backoff                 UnschedulableTimeout
     unschedulable|backoff   activate                            active                         ForceActivate
@@ -72,6 +73,7 @@ Observer = Callable[[str, str, Pod], None]
 _POD_ADD = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD).label
 _POD_UPDATE = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.UPDATE).label
 _SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
+_ATTEMPT_BROKEN_OFF = "ScheduleAttemptBrokenOff"
 _BACKOFF_COMPLETE = "BackoffComplete"
 _POP_FROM_BACKOFF = "PopFromBackoffQ"
 
@@ -203,6 +205,17 @@ class SchedulingQueue:
     def done(self, uid: str) -> None:
         """End the attempt of a popped pod: it is being bound, or not to be tried again. Repeating it does no harm."""
         self._in_flight.done(uid)
+
+    def is_in_flight(self, uid: str) -> bool:
+        """Whether a popped pod's attempt has not ended."""
+        return uid in self._in_flight
+
+    def put_back(self, info: QueuedPodInfo, now: float) -> None:
+        """Take back a pod whose attempt was broken off: it becomes active again, and the attempt does not count."""
+        if info.key not in self._pods:
+            info.attempts -= 1
+            self._requeue(info, QueueingStrategy.IMMEDIATELY, _ATTEMPT_BROKEN_OFF, now)
+        self._in_flight.done(info.pod.uid)
 
     def add_unschedulable_if_not_present(self, info: QueuedPodInfo, now: float) -> None:
         """Hand back a pod whose attempt failed; this ends the attempt.

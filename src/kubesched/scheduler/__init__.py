@@ -1,31 +1,35 @@
 """Decides where pods go: the scheduling cycle, the binding cycle, and the scheduler that drives both over a queue."""
 
 from kubesched.scheduler.assembly import build_frameworks
-from kubesched.scheduler.binding_cycle import run_binding_cycle
+from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.plugin_life import start_plugins, start_plugins_in_loop, stop_plugins, stop_plugins_in_loop
 from kubesched.scheduler.scheduler import BindingCycle, Scheduler
 from kubesched.scheduler.scheduling_cycle import NO_NODES, SchedulingCycle, find_feasible
 from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best
-from kubesched.scheduler.suspension import PermitRequest, Request, WaitRequest, drive, perform, wait
+from kubesched.scheduler.suspension import PermitRequest, Request, WaitRequest, begun, drive, perform, wait
+from kubesched.scheduler.unconfirmed import UNCONFIRMED_SECONDS, Unconfirmed
 from kubesched.scheduler.waiting_pods import WaitingPod
 
 __all__ = [
     "NO_NODES",
+    "UNCONFIRMED_SECONDS",
     "BindingCycle",
     "PermitRequest",
+    "PlacedPod",
     "Request",
     "Scheduler",
     "SchedulingCycle",
     "TieBreak",
+    "Unconfirmed",
     "WaitRequest",
     "WaitingPod",
+    "begun",
     "build_frameworks",
     "default_sample",
     "drive",
     "find_feasible",
     "nodes_to_find",
     "perform",
-    "run_binding_cycle",
     "select_best",
     "start_plugins",
     "start_plugins_in_loop",

@@ -1,7 +1,7 @@
 """From the chosen node to the bound pod: Permit's wait, PreBind, Bind, PostBind.
 
-Rule: kube-scheduler v1.36 bindingCycle. A coroutine that awaits only what the driver offers; whoever started it undoes
-Reserve and assume when it gives anything but SUCCESS.
+Rule: kube-scheduler v1.36 bindingCycle. A coroutine that awaits only what the driver offers; `PlacedPod` undoes Reserve
+and assume if it returns anything but SUCCESS.
 """
 
 import inspect
@@ -34,12 +34,14 @@ async def run_binding_cycle(
     *,
     is_waiting: bool,
     on_permitted: Callable[[], None],
+    is_confirmed: Callable[[], bool],
 ) -> Status:
     """Bind a pod that is assumed on a node.
 
     Args:
         is_waiting: whether Permit asked to wait.
         on_permitted: called once Permit has let the pod go on; later failures do not count as unschedulable.
+        is_confirmed: whether the watch shows the pod on the node: then it is bound, although a Bind plugin failed.
     Returns: SUCCESS, or why the pod is not bound.
     """
     skipped: set[str] = set()
@@ -59,7 +61,12 @@ async def run_binding_cycle(
             status = await _call(hook, state, pod, node_name)
             if not status.is_success:
                 return status.by(hook.plugin)
-    return await _bind(framework, state, pod, node_name)
+    status = await _bind(framework, state, pod, node_name)
+    if not status.is_success and not is_confirmed():
+        return status
+    for plugin in framework.profile.points["postBind"]:
+        await _post_bind(framework, plugin, state, pod, node_name)
+    return Status.SUCCESS
 
 
 def _pre_flight(framework: Framework, state: CycleState, pod: Pod, node_name: str, skipped: set[str]) -> Status:
@@ -83,11 +90,7 @@ async def _bind(framework: Framework, state: CycleState, pod: Pod, node_name: st
         status = await _call(hook, state, pod, node_name, may_skip=True)
         if not status.is_skip:
             break
-    if not status.is_success:
-        return Status.error(status.message) if status.is_skip else status
-    for plugin in framework.profile.points["postBind"]:
-        await _post_bind(framework, plugin, state, pod, node_name)
-    return status
+    return Status.error(status.message) if status.is_skip else status
 
 
 async def _post_bind(framework: Framework, plugin: Plugin, state: CycleState, pod: Pod, node_name: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, Pod, WatchEvent
 from kubesched.framework import (
     Action,
+    Bind,
     CycleState,
     Decision,
     DeletePod,
@@ -26,19 +27,24 @@ from kubesched.framework import (
     Status,
 )
 from kubesched.queue import Nominator, QueuedPodInfo, SchedulingQueue
-from kubesched.scheduler.binding_cycle import run_binding_cycle
+from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.queue_order import QueueOrder
 from kubesched.scheduler.registrations import registrations
 from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.selection import TieBreak
-from kubesched.scheduler.suspension import perform, wait
+from kubesched.scheduler.suspension import begun, perform, wait
+from kubesched.scheduler.unconfirmed import Unconfirmed
 from kubesched.scheduler.waiting_pods import WaitingPod
 from kubesched.state import ClusterState, PodInfo
 
 __all__ = ["BindingCycle", "Scheduler"]
 
 BindingCycle = Coroutine[Any, Any, Decision]
-"""Runs a decision to its end; yields requests (see `suspension`) and gives the decision with its final outcome."""
+"""Runs a decision to its end; yields requests (see `suspension`) and gives the decision with its final outcome.
+
+Closing it, or throwing anything into it that is not a hook's fault, takes the pod off its node and puts it back into
+the queue.
+"""
 
 _ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
 _NOTE_BYTES = 1024
@@ -74,6 +80,8 @@ class Scheduler:
         self.frameworks = frameworks
         self.waiting_pods: dict[str, WaitingPod] = {}
         self.preempting: set[str] = set()
+        self._on_their_way: dict[str, PlacedPod] = {}
+        self._unconfirmed = Unconfirmed()
         self._emit = emit
         self._cycle = SchedulingCycle(tie_break, rng or Random(0))
         self._order = order = QueueOrder(next(iter(frameworks.values())))
@@ -151,11 +159,20 @@ class Scheduler:
     def schedule_one(self, now: float) -> tuple[Decision, BindingCycle | None] | None:
         """Take the next pod and decide.
 
-        Returns: the decision, with the binding cycle to run when a node was found; None when no pod is to be tried.
+        Returns: the decision, with the binding cycle when a node was found; None when no pod is to be tried. Whoever
+            gets a binding cycle runs it to its end or closes it: until then, the pod is on its node.
         """
         queued = self.queue.pop()
         if queued is None:
             return None
+        try:
+            return self._try(queued, now)
+        except BaseException:  # Ctrl-C in a hook
+            if self.queue.is_in_flight(queued.pod.uid) and self._still_waits(queued):
+                self.queue.put_back(queued, now)
+            raise
+
+    def _try(self, queued: QueuedPodInfo, now: float) -> tuple[Decision, BindingCycle | None]:
         pod = queued.pod
         framework = self.frameworks[pod.scheduler_name]
         if pod.is_terminating:
@@ -179,7 +196,7 @@ class Scheduler:
             self._preempt(decision)
             self._failed(queued, decision, now)
             return decision, None
-        return self._take(framework, queued, info, decision, state, now)
+        return self._take(framework, queued, decision, state, now)
 
     def _pod_info(self, queued: QueuedPodInfo) -> PodInfo:
         info = queued.pod_info
@@ -191,74 +208,103 @@ class Scheduler:
         self,
         framework: Framework,
         queued: QueuedPodInfo,
-        info: PodInfo,
         decision: Decision,
         state: CycleState,
         now: float,
     ) -> tuple[Decision, BindingCycle | None]:
         """Assume the pod on its node, reserve, ask Permit."""
-        node_name = decision.node_name
-        self.queue.nominator.delete(info.pod)
-        placed = self.state.assume(info, node_name)
-        status = framework.run_reserve(state, placed.pod, node_name)
-        waits: dict[str, float] = {}
-        if status.is_success:
-            placed = self.state.assume_annotations(info.pod.uid, state.binding.annotations)
-            status, waits = framework.run_permit(state, placed.pod, node_name)
+        self.queue.nominator.delete(queued.pod)
+        placed = PlacedPod(framework, self.state, state, decision.node_name, self.waiting_pods)
+        status = placed.take(now)
         if not status.is_success:
-            self._undo(framework, state, placed.pod, node_name)
             _turned_down(decision, status)
             self._failed(queued, decision, now)
             return decision, None
-        if waits:
-            self.waiting_pods[info.pod.uid] = WaitingPod(placed.pod, waits, now)
         if state.pods_to_activate:
             self._activate(state, now)
-        return decision, self._bind(framework, queued, placed, decision, state, bool(waits))
+        self._on_their_way[placed.pod.uid] = placed
+        return decision, begun(self._bind(framework, queued, placed, decision))
 
     async def _bind(
-        self,
-        framework: Framework,
-        queued: QueuedPodInfo,
-        placed: PodInfo,
-        decision: Decision,
-        state: CycleState,
-        is_waiting: bool,
+        self, framework: Framework, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision
     ) -> Decision:
         """The binding cycle, and what follows from its outcome."""
-        pod, node_name = placed.pod, decision.node_name
-        is_permitted = False
-
-        def permitted() -> None:
-            nonlocal is_permitted
-            is_permitted = True
-            self.queue.done(pod.uid)
-
-        status = await run_binding_cycle(
-            framework, state, pod, node_name, is_waiting=is_waiting, on_permitted=permitted
-        )
-        self.waiting_pods.pop(pod.uid, None)
+        uid = placed.pod.uid
+        try:
+            status = await placed.bind(lambda: self.queue.done(uid))
+        except BaseException:
+            self._broken_off(placed, queued, framework.handle.clock.monotonic())
+            raise
+        finally:
+            del self._on_their_way[uid]
         now = framework.handle.clock.monotonic()
         if status.is_success:
-            self._emit(
-                RecordEvent("Scheduled", "Normal", "Binding", pod, f"Successfully assigned {pod.key} to {node_name}")
-            )
-            if state.pods_to_activate:
-                self._activate(state, now)
-            return decision
-        self._undo(framework, state, pod, node_name)
+            self._bound(placed, now)
+        else:
+            self._not_bound(queued, placed, decision, status, now)
+        return decision
+
+    def _bound(self, placed: PlacedPod, now: float) -> None:
+        pod = placed.pod
+        note = f"Successfully assigned {pod.key} to {placed.node_name}"
+        self._emit(RecordEvent("Scheduled", "Normal", "Binding", pod, note))
+        if placed.cycle.pods_to_activate:
+            self._activate(placed.cycle, now)
+
+    def _not_bound(
+        self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status, now: float
+    ) -> None:
+        pod = placed.pod
+        was_permitted = not self.queue.is_in_flight(pod.uid)
         _turned_down(decision, status)
-        if status.is_rejected and is_permitted:
+        if status.is_rejected and was_permitted:
             decision.unschedulable_plugins = frozenset()
         self._failed(queued, decision, now)
         self.queue.move_all_to_active_or_backoff_queue(
             _ASSIGNED_POD_DELETE, pod, None, now, lambda other: other.uid != pod.uid or not status.is_rejected
         )
-        return decision
 
-    def _undo(self, framework: Framework, state: CycleState, pod: Pod, node_name: str) -> None:
-        framework.run_unreserve(state, pod, node_name)
-        self.state.forget(pod)
+    # --- when it is broken off ---
+
+    def note_written(self, action: Bind) -> None:
+        """Note that a Binding is about to be sent: if its cycle is broken off from now on, the pod stays on its node
+        until the watch shows what became of it. For drivers whose requests take time.
+        """
+        self._on_their_way[action.pod.uid].is_written = True
+
+    def _broken_off(self, placed: PlacedPod, queued: QueuedPodInfo, now: float) -> None:
+        """A binding cycle was cancelled, closed or thrown out of: the pod waits in the queue again, as before."""
+        pod = placed.pod
+        if placed.is_held:
+            self.queue.done(pod.uid)
+            self._unconfirmed.add(placed, now)
+            return
+        if self._still_waits(queued):
+            self.queue.put_back(queued, now)
+        self._room_again(pod, now)
+
+    def _give_up_waiting(self, placed: PlacedPod, now: float) -> None:
+        """Nobody has shown the pod on its node: it is tried once more."""
+        current = self._find_pod(placed.pod)
+        if current is not None and not current.node_name:
+            self.queue.add(current, now)
+        self._room_again(placed.pod, now)
+
+    def _room_again(self, pod: Pod, now: float) -> None:
+        """Other pods may fit where an assumed pod was."""
+        self.queue.move_all_to_active_or_backoff_queue(
+            _ASSIGNED_POD_DELETE, pod, None, now, lambda other: other.uid != pod.uid
+        )
+
+    def _still_waits(self, queued: QueuedPodInfo) -> bool:
+        """Take the current version of a pod whose attempt ends; false, and the end, if it is gone or on a node."""
+        current = self._find_pod(queued.pod)
+        if current is None or current.node_name:
+            self.queue.done(queued.pod.uid)
+            return False
+        if current is not queued.pod:
+            queued.replace_pod(current)
+        return True
 
     def _activate(self, state: CycleState, now: float) -> None:
         pods = [pod for pod in state.pods_to_activate.values() if isinstance(pod, Pod)]
@@ -272,12 +318,14 @@ class Scheduler:
         self.queue.advance(now)
         for waiting in self.waiting_pods.values():
             waiting.advance(now)
+        for placed in self._unconfirmed.expire(now):
+            self._give_up_waiting(placed, now)
 
     def next_deadline(self) -> float | None:
         """When `advance` has something to do next."""
         deadlines = [waiting.deadline for waiting in self.waiting_pods.values() if waiting.status is None]
-        queue = self.queue.next_deadline()
-        return min([*deadlines, *([] if queue is None else [queue])], default=None)
+        others = (self.queue.next_deadline(), self._unconfirmed.next_deadline())
+        return min([*deadlines, *(deadline for deadline in others if deadline is not None)], default=None)
 
     def _reject_waiting(self, uid: str) -> None:
         waiting = self.waiting_pods.get(uid)
@@ -307,12 +355,7 @@ class Scheduler:
         """Hand the pod back to the queue, and tell the world why it was not placed."""
         queued.unschedulable_plugins.update(decision.unschedulable_plugins)
         queued.pending_plugins.update(decision.pending_plugins)
-        current = self._find_pod(queued.pod)
-        if current is None or current.node_name:
-            self.queue.done(queued.pod.uid)
-        else:
-            if current is not queued.pod:
-                queued.replace_pod(current)
+        if self._still_waits(queued):
             self.queue.add_unschedulable_if_not_present(queued, now)
             if decision.nominated_node_name is not None:
                 self.queue.nominator.add(queued, decision.nominated_node_name)

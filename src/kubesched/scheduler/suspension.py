@@ -12,7 +12,7 @@ import msgspec
 
 from kubesched.framework import Action, ActionDone
 
-__all__ = ["PermitRequest", "Request", "WaitRequest", "drive", "perform", "suspend", "wait"]
+__all__ = ["PermitRequest", "Request", "WaitRequest", "begun", "drive", "perform", "suspend", "wait"]
 
 T = TypeVar("T")
 
@@ -34,9 +34,15 @@ Request = Action | WaitRequest | PermitRequest
 
 
 @types.coroutine
-def suspend(request: Request) -> Generator[Request, Any, Any]:
-    """Yield a request to the driver; gives its answer."""
+def suspend(request: Request | None) -> Generator[Request | None, Any, Any]:
+    """Yield a request to the driver; gives its answer. None asks for nothing but the next `send`."""
     return (yield request)
+
+
+def begun(cycle: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+    """Send a coroutine to its first `suspend(None)`, so that closing it from then on runs its `finally`."""
+    cycle.send(None)
+    return cycle
 
 
 async def perform(action: Action) -> ActionDone:

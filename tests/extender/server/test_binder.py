@@ -11,6 +11,7 @@ import pytest
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import ClusterError
 from kubesched.extender.server import Answer, Binder
+from kubesched.extender.server.binder import UNANSWERED_SECONDS
 from kubesched.framework import Bind, Plugin, PreFilterResult, Profile, Status, Wait, WriteObject
 from kubesched.scheduler import build_frameworks
 from kubesched.state import ClusterState
@@ -222,23 +223,38 @@ def test_what_the_api_server_refuses_is_given_back():
     assert (bound.n_pods(), device.taken) == (0, {})
 
 
-def test_a_binding_that_the_watch_has_shown_is_not_taken_back_whatever_the_answer_was():
+def test_a_binding_that_the_watch_has_shown_is_a_success_whatever_the_answer_was():
     def lost(bound: Bound) -> None:
         bound.api.error = "no answer in time"
         bound.api.open.clear()
 
-    async def story() -> Bound:
-        bound = Bound(Device())
+    async def story() -> tuple[int, dict[str, str], str]:
+        bound = Bound(device := Device())
         lost(bound)
         call = bound.task()
         await settle()
         bound.show(make_pod("p", node="n1"), EventType.MODIFIED)
         bound.api.open.set()
-        assert "no answer in time" in error_of(await call)
-        assert error_of(await bound.call()) == ""
+        assert error_of(await call) == error_of(await bound.call()) == ""
+        return bound.n_pods(), device.taken, device.calls[-1]
+
+    assert run(story()) == (1, {"n1": make_pod("p").uid}, "post_bind")
+
+
+def test_an_api_server_that_says_nothing_holds_a_reservation_for_half_a_minute_at_most():
+    async def story() -> Bound:
+        bound = Bound(device := Device())
+        bound.api.open.clear()
+        assert error_of(await bound.call()).startswith(LATE)
+        await asyncio.sleep(UNANSWERED_SECONDS - now() - 1)
+        assert (bound.n_pods(), device.taken) == (1, {"n1": make_pod("p").uid})
+        await asyncio.sleep(1.5)
+        assert (bound.n_pods(), device.taken) == (0, {})
         return bound
 
-    assert run(story()).n_pods() == 1
+    bound = run(story())
+    bound.show(make_pod("p", node="n1"), EventType.MODIFIED)  # it was made after all
+    assert bound.n_pods() == 1
 
 
 def test_a_node_that_is_not_known_is_said():
@@ -569,7 +585,7 @@ def test_a_pod_that_would_wait_longer_than_the_call_may_take_is_given_back():
 
 def test_a_pod_that_is_never_seen_as_bound_is_counted_for_ten_minutes():
     async def story() -> list[list[str]]:
-        bound = Bound(Device(), pods=(make_pod("p"), make_pod("seen")))
+        bound = Bound(device := Device(), pods=(make_pod("p"), make_pod("seen")))
         await bound.call()
         await bound.call("seen", "n2")
         bound.show(make_pod("seen", node="n2"), EventType.MODIFIED)
@@ -578,6 +594,7 @@ def test_a_pod_that_is_never_seen_as_bound_is_counted_for_ten_minutes():
             await asyncio.sleep(seconds)
             told.append(bound.binder.forget_unconfirmed())
         assert (bound.n_pods("n1"), bound.n_pods("n2")) == (0, 1)
+        assert (device.calls.count("unreserve"), sorted(device.taken)) == (1, ["n2"])
         return told
 
     assert run(story()) == [[], ["default/p"], []]

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Pod
-from kubesched.errors import ClusterError, ExtenderError, StateError
+from kubesched.errors import ClusterError, ExtenderError
 from kubesched.extender.server.answer import Answer, reason_text
 from kubesched.extender.wire import BindingArgs, binding_answer, parse_binding_args, utf8_text
 from kubesched.framework import (
@@ -30,20 +30,21 @@ from kubesched.framework import (
 )
 from kubesched.scheduler import (
     PermitRequest,
+    PlacedPod,
     Request,
+    Unconfirmed,
     WaitingPod,
     WaitRequest,
     drive,
     perform,
-    run_binding_cycle,
     wait,
 )
-from kubesched.state import ClusterState, PodInfo
+from kubesched.state import ClusterState
 
 __all__ = ["Binder"]
 
-UNCONFIRMED_SECONDS: Final = 10 * 60.0
-"""After this long, a pod that was bound but never seen as such is no longer counted on its node."""
+UNANSWERED_SECONDS: Final = 30.0
+"""How long an API server may take to answer a Binding. The pod is given back then."""
 
 _LOOK_SECONDS: Final = 0.02  # how often a wait looks at its condition
 _FINISH_SECONDS: Final = 10.0  # for bindings that are written
@@ -54,14 +55,19 @@ class _Binding(msgspec.Struct):
     """One pod on its way.
 
     Attributes:
-        is_written: whether the Binding may have reached the API server.
+        placed: the pod on its node, once it is taken there.
         n_calls: how many calls wait for its outcome.
     """
 
     node_name: str
     task: asyncio.Task[Status] | None = None
-    is_written: bool = False
+    placed: PlacedPod | None = None
     n_calls: int = 0
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the Binding may have reached the API server."""
+        return self.placed is not None and self.placed.is_written
 
 
 class Binder:
@@ -87,7 +93,8 @@ class Binder:
             find_pod: namespace, name -> the pod as the API server has it now; asked when the watch has not shown it. A
                 ClusterError is the call's answer.
             create_binding: writes the Binding; gives what went wrong, empty for success; idempotent.
-            on_assumed: called with the uid of each pod that is counted on its node from now on.
+            on_assumed: called with the uid of each pod once it is counted on its node, or was rejected by Reserve or
+                Permit.
         """
         self.waiting_pods: dict[str, WaitingPod] = {}
         self._framework_of = framework_of
@@ -96,7 +103,7 @@ class Binder:
         self._create_binding = create_binding
         self._on_assumed = on_assumed
         self._under_way: dict[str, _Binding] = {}
-        self._assumed_at: dict[str, tuple[float, Pod]] = {}
+        self._unconfirmed = Unconfirmed()
         for framework in frameworks.values():
             framework.handle.perform = perform
             framework.handle.wait = wait
@@ -187,12 +194,8 @@ class Binder:
             status = self._pre_filter(framework, state, binding.node_name)
             if not status.is_success:
                 return status
-            placed = self._state.assume(state.pod, binding.node_name)
-            if self._on_assumed is not None:
-                self._on_assumed(pod.uid)
-            return await self._reserve_and_bind(framework, state, placed, binding)
-        except StateError as error:  # the watch has shown it on a node in this very moment
-            return Status.error(str(error))
+            binding.placed = PlacedPod(framework, self._state, state, binding.node_name, self.waiting_pods)
+            return await self._take_and_bind(binding.placed)
         except (Exception, asyncio.CancelledError):
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin's: Ctrl-C does not come as an exception here
@@ -212,53 +215,43 @@ class Binder:
             return Status.unresolvable(f"node {node_name} is none of those that {' and '.join(by)} chose").by(by[-1])
         return before.status
 
-    async def _reserve_and_bind(
-        self, framework: Framework, state: CycleState, placed: PodInfo, binding: _Binding
-    ) -> Status:
-        """Give back what was taken, unless the pod is bound, or may be: then the watch will tell."""
-        pod, is_bound = placed.pod, False
+    async def _take_and_bind(self, placed: PlacedPod) -> Status:
+        """Bind the pod, and hold it until the watch shows it."""
+        status = placed.take(self._clock.monotonic())
+        if self._on_assumed is not None:
+            self._on_assumed(placed.pod.uid)
+        if not status.is_success:
+            return status
         try:
-            status = await self._run_cycle(framework, state, pod, binding)
-            is_bound = status.is_success
-            return status
-        except BaseException:
-            is_bound = binding.is_written
-            raise
+            return await drive(placed.bind(lambda: None), lambda request: self._answer(request, placed))
         finally:
-            self.waiting_pods.pop(pod.uid, None)
-            if is_bound:
-                self._assumed_at[pod.uid] = (self._clock.monotonic(), pod)
-            else:
-                self._undo(framework, state, pod, binding.node_name)
+            if placed.is_awaited:
+                self._unconfirmed.add(placed, self._clock.monotonic())
 
-    async def _run_cycle(self, framework: Framework, state: CycleState, pod: Pod, binding: _Binding) -> Status:
-        node_name = binding.node_name
-        status = framework.run_reserve(state, pod, node_name)
-        if not status.is_success:
-            return status
-        pod = self._state.assume_annotations(pod.uid, state.binding.annotations).pod
-        status, waits = framework.run_permit(state, pod, node_name)
-        if not status.is_success:
-            return status
-        if waits:
-            self.waiting_pods[pod.uid] = WaitingPod(pod, waits, self._clock.monotonic())
-        cycle = run_binding_cycle(framework, state, pod, node_name, is_waiting=bool(waits), on_permitted=lambda: None)
-        return await drive(cycle, lambda request: self._answer(request, binding))
-
-    async def _answer(self, request: Request, binding: _Binding) -> Any:
+    async def _answer(self, request: Request, placed: PlacedPod) -> Any:
         if isinstance(request, Action):
-            return await self._perform(request, binding)
+            return await self._perform(request, placed)
         if isinstance(request, WaitRequest):
             return await self._until(request.condition, request.seconds)
         return await self._permitted(request)
 
-    async def _perform(self, action: Action, binding: _Binding) -> ActionDone:
+    async def _perform(self, action: Action, placed: PlacedPod) -> ActionDone:
         if isinstance(action, Bind):
-            binding.is_written = True
-            return ActionDone(action, await self._create_binding(action))
+            placed.is_written = True
+            return ActionDone(action, await self._written(action))
         if isinstance(action, PatchPodStatus):  # what a pod's status says is kube-scheduler's business here
             return ActionDone(action)
         return ActionDone(action, f"an extender binds pods and writes nothing else; asked for {type(action).__name__}")
+
+    async def _written(self, action: Bind) -> str:
+        """Write a Binding; what went wrong, empty for success. It may be made although no answer came in time: then
+        the watch shows the pod on its node.
+        """
+        try:
+            async with asyncio.timeout(UNANSWERED_SECONDS):
+                return await self._create_binding(action)
+        except TimeoutError:
+            return f"the API server has not answered within {UNANSWERED_SECONDS:g}s"
 
     async def _until(self, condition: Callable[[], object], seconds: float) -> bool:
         end = self._clock.monotonic() + seconds
@@ -275,30 +268,15 @@ class Binder:
             waiting.advance(self._clock.monotonic())
         return waiting.status
 
-    def _undo(self, framework: Framework, state: CycleState, pod: Pod, node_name: str) -> None:
-        framework.run_unreserve(state, pod, node_name)
-        if self._state.is_assumed(pod):  # else the watch has shown it on a node, whatever our write came to
-            self._state.forget(pod)
-
     # --- what becomes of bound pods ---
 
     def forget_unconfirmed(self) -> list[str]:
-        """Stop counting pods that were bound long ago and have not been seen since. Returns: their keys."""
-        now = self._clock.monotonic()
-        forgotten = []
-        for uid, (since, pod) in list(self._assumed_at.items()):
-            if not self._state.is_assumed(pod):
-                del self._assumed_at[uid]
-            elif now - since > UNCONFIRMED_SECONDS:
-                del self._assumed_at[uid]
-                self._state.forget(pod)
-                forgotten.append(pod.key)
-        return forgotten
+        """Give back what pods hold that were bound long ago and have not been seen since. Returns: their keys."""
+        return [placed.pod.key for placed in self._unconfirmed.expire(self._clock.monotonic())]
 
     def assumed(self) -> list[tuple[str, str]]:
         """Pods that are bound but not yet seen as such: key, node. May be called on any thread."""
-        bound = list(self._assumed_at.values())
-        return [(pod.key, pod.node_name) for _, pod in bound if self._state.is_assumed(pod)]
+        return [(placed.pod.key, placed.node_name) for placed in self._unconfirmed.pods()]
 
     async def finish(self, seconds: float = _FINISH_SECONDS) -> None:
         """Wait until every binding under way has ended; what has not after some seconds is broken off."""

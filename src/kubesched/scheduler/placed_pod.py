@@ -1,0 +1,145 @@
+"""One pod from the chosen node to the bound pod: assume, Reserve, Permit, binding cycle, and one way back.
+
+Theory of operation. `take` counts the pod on its node and asks Reserve and Permit, in one go. `bind` is a coroutine
+that waits for Permit, runs PreBind, Bind and PostBind. A pod that is taken is *held* until the watch shows it on its
+node or `undo` gives everything back; both drivers, the Scheduler and the extender's Binder, put their own matters
+around that. Three rules:
+
+* Whatever way `take` or `bind` ends, except with SUCCESS, the pod is not held afterwards.
+* One exception: if `bind` is broken off (cancelled, closed) while the Binding may have reached the API server, the pod
+  stays held. The watch shows what became of it; see `unconfirmed`.
+* A pod that the watch shows on its node is bound, whatever the request for the Binding reported.
+
+Rule: kube-scheduler v1.36 assume, RunReservePluginsReserve, RunPermitPlugins, bindingCycle, handleBindingCycleError.
+"""
+
+from collections.abc import Callable
+
+from kubesched.api import Pod
+from kubesched.errors import StateError
+from kubesched.framework import CycleState, Framework, Status
+from kubesched.scheduler.binding_cycle import run_binding_cycle
+from kubesched.scheduler.suspension import suspend
+from kubesched.scheduler.waiting_pods import WaitingPod
+from kubesched.state import ClusterState
+
+__all__ = ["PlacedPod"]
+
+
+class PlacedPod:
+    """A pod and the node that was chosen for it.
+
+    Attributes:
+        pod: the pod; once it is assumed, as it is on its node.
+        node_name: the node.
+        cycle: what the plugins remember for this pod.
+        is_held: whether the pod is counted on the node, with what Reserve took.
+        is_written: whether the Binding may have reached the API server. Set by whoever sends it.
+    """
+
+    def __init__(
+        self,
+        framework: Framework,
+        state: ClusterState,
+        cycle: CycleState,
+        node_name: str,
+        waiting_pods: dict[str, WaitingPod],
+    ) -> None:
+        """Name the pod and the node; nothing is taken yet.
+
+        Args:
+            waiting_pods: where the pod is found while Permit holds it back.
+        """
+        self.pod: Pod = cycle.pod.pod
+        self.node_name = node_name
+        self.cycle = cycle
+        self.is_held = False
+        self.is_written = False
+        self._framework = framework
+        self._state = state
+        self._waiting_pods = waiting_pods
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the watch shows the pod on this node."""
+        known = self._state.placed(self.pod.uid)
+        return known is not None and known.pod.node_name == self.node_name and not self._state.is_assumed(self.pod)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the pod is counted on the node, and the watch has not shown it there yet."""
+        return self.is_held and self._state.is_assumed(self.pod)
+
+    def take(self, now: float) -> Status:
+        """Assume the pod on its node, reserve what it needs there, ask Permit.
+
+        Returns: SUCCESS, also if Permit asked to wait; else why not, with everything given back.
+        """
+        try:
+            self.pod = self._state.assume(self.cycle.pod, self.node_name).pod
+        except StateError as error:  # the watch has shown it on a node in this very moment
+            return Status.error(str(error))
+        self.is_held = True
+        status = None
+        try:
+            status = self._reserve(now)
+        finally:
+            if status is None or not status.is_success:
+                self.undo()
+        return status
+
+    def _reserve(self, now: float) -> Status:
+        framework, cycle = self._framework, self.cycle
+        status = framework.run_reserve(cycle, self.pod, self.node_name)
+        if not status.is_success:
+            return status
+        self.pod = self._state.assume_annotations(self.pod.uid, cycle.binding.annotations).pod
+        status, waits = framework.run_permit(cycle, self.pod, self.node_name)
+        if status.is_success and waits:
+            self._waiting_pods[self.pod.uid] = WaitingPod(self.pod, waits, now)
+        return status
+
+    async def bind(self, on_permitted: Callable[[], None]) -> Status:
+        """Bind the pod that was taken.
+
+        First yields None, before anything else happens. Whoever hands the coroutine on sends it there: closing a
+        coroutine that was never started would not reach its `finally`.
+
+        Args:
+            on_permitted: called once Permit has let the pod go on; later failures do not count as unschedulable.
+        Returns: SUCCESS, or why the pod is not bound, with everything given back.
+        """
+        is_bound = False
+        try:
+            await suspend(None)
+            is_waiting = self.pod.uid in self._waiting_pods
+            status = await run_binding_cycle(
+                self._framework,
+                self.cycle,
+                self.pod,
+                self.node_name,
+                is_waiting=is_waiting,
+                on_permitted=on_permitted,
+                is_confirmed=lambda: self.is_confirmed,
+            )
+            is_bound = status.is_success
+        except BaseException:
+            is_bound = self.is_written
+            raise
+        finally:
+            if not is_bound:
+                self.undo()
+            self._waiting_pods.pop(self.pod.uid, None)
+        return status
+
+    def undo(self) -> None:
+        """Give back what was taken, once. What a pod holds that the watch shows on this node stays with it."""
+        if not self.is_held:
+            return
+        self.is_held = False
+        self._waiting_pods.pop(self.pod.uid, None)
+        if self.is_confirmed:
+            return
+        self._framework.run_unreserve(self.cycle, self.pod, self.node_name)
+        if self._state.is_assumed(self.pod):
+            self._state.forget(self.pod)
