@@ -7,7 +7,7 @@ import msgspec
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.framework import Action, ActionDone, Bind, CycleState, Decision, Plugin, Status, Wait
-from kubesched.scheduler import BindingCycle, PermitRequest, Scheduler, TieBreak, build_frameworks
+from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, TieBreak, build_frameworks
 from kubesched.state import ClusterState
 from kubesched.testing.cluster import minimal_profile
 
@@ -29,10 +29,12 @@ class Driven:
         self.actions: list[Action] = []
         self.refusals: dict[type[Action], str] = {}
         self.loses_answers = False
-        self._binding: BindingCycle | None = None
+        self._binding: BindingCycle | Eviction | None = None
         self.state = ClusterState()
         frameworks = build_frameworks([minimal_profile(*plugins)], self.state, clock=self)
-        self.scheduler = Scheduler(frameworks, self.state, emit=self.actions.append, tie_break=TieBreak.FIRST)
+        self.scheduler = Scheduler(
+            frameworks, self.state, clock=self, emit=self.actions.append, tie_break=TieBreak.FIRST
+        )
         for obj in objects:
             self.tell(obj)
 
@@ -43,15 +45,15 @@ class Driven:
         return self.seconds
 
     def tell(self, obj: KubeObject, type_: EventType = EventType.MODIFIED) -> None:
-        self.scheduler.handle_event(WatchEvent(type_, type(obj).__name__, obj), self.seconds)
+        self.scheduler.handle_event(WatchEvent(type_, type(obj).__name__, obj))
 
     def pass_time(self, seconds: float) -> None:
         self.seconds += seconds
-        self.scheduler.advance(self.seconds)
+        self.scheduler.advance()
 
-    def decide(self) -> BindingCycle:
-        """Try the next pod, which has to fit. Returns: its binding cycle, on which nobody has gone on."""
-        taken = self.scheduler.schedule_one(self.seconds)
+    def decide(self) -> BindingCycle | Eviction:
+        """Try the next pod. Returns: its binding cycle, or the eviction of its victims; nobody has gone on with it."""
+        taken = self.scheduler.schedule_one()
         assert taken is not None
         cycle = taken[1]
         assert cycle is not None
@@ -59,7 +61,7 @@ class Driven:
 
     def attempt(self) -> Decision | None:
         """Try the next pod and bind it if it fits; a pod that has to wait in Permit is left waiting."""
-        taken = self.scheduler.schedule_one(self.seconds)
+        taken = self.scheduler.schedule_one()
         if taken is None:
             return None
         decision, self._binding = taken

@@ -1,6 +1,7 @@
 """Decides where pods go: the scheduling cycle, the binding cycle, and the scheduler that drives both over a queue."""
 
 from kubesched.scheduler.assembly import build_frameworks
+from kubesched.scheduler.evictions import Eviction
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.plugin_life import start_plugins, start_plugins_in_loop, stop_plugins, stop_plugins_in_loop
 from kubesched.scheduler.scheduler import BindingCycle, Scheduler
@@ -14,6 +15,7 @@ __all__ = [
     "NO_NODES",
     "UNCONFIRMED_SECONDS",
     "BindingCycle",
+    "Eviction",
     "PermitRequest",
     "PlacedPod",
     "Request",

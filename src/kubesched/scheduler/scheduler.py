@@ -7,7 +7,7 @@ an event. Whatever fails goes through `_failed`, which undoes what was done and 
 kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from random import Random
 from typing import Any
 
@@ -15,9 +15,9 @@ from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, Po
 from kubesched.framework import (
     Action,
     Bind,
+    Clock,
     CycleState,
     Decision,
-    DeletePod,
     Diagnosis,
     Framework,
     NominatedPods,
@@ -27,6 +27,7 @@ from kubesched.framework import (
     Status,
 )
 from kubesched.queue import Nominator, QueuedPodInfo, SchedulingQueue
+from kubesched.scheduler.evictions import Eviction, Evictions
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.queue_order import QueueOrder
 from kubesched.scheduler.registrations import registrations
@@ -55,6 +56,7 @@ class Scheduler:
 
     Args:
         frameworks: one per scheduler name, all over `state`.
+        clock: the only source of time.
         emit: takes actions whose outcome nobody waits for.
         tie_break: which of equally good nodes is taken.
         rng: the only source of chance.
@@ -70,6 +72,7 @@ class Scheduler:
         frameworks: Mapping[str, Framework],
         state: ClusterState,
         *,
+        clock: Clock,
         emit: Callable[[Action], None],
         tie_break: TieBreak = TieBreak.UPSTREAM,
         rng: Random | None = None,
@@ -79,9 +82,10 @@ class Scheduler:
         self.state = state
         self.frameworks = frameworks
         self.waiting_pods: dict[str, WaitingPod] = {}
-        self.preempting: set[str] = set()
+        self._evictions = Evictions(self._find_pod, self.waiting_pods, lambda pod: self.activate([pod]))
         self._on_their_way: dict[str, PlacedPod] = {}
         self._unconfirmed = Unconfirmed()
+        self._now = clock.monotonic
         self._emit = emit
         self._cycle = SchedulingCycle(tie_break, rng or Random(0))
         self._order = order = QueueOrder(next(iter(frameworks.values())))
@@ -104,26 +108,27 @@ class Scheduler:
         handle.perform = perform
         handle.wait = wait
         handle.nominated = self._nominated
-        handle.preempting = self.preempting
+        handle.preempting = self._evictions
+        handle.activate = self.activate
         handle.waiting_pods = lambda: self.waiting_pods
 
     # --- events in ---
 
-    def handle_event(self, event: WatchEvent, now: float) -> None:
+    def handle_event(self, event: WatchEvent) -> None:
         """Take in what happened: the state changes, and waiting pods that it may help are moved."""
         obj = event.object
         if isinstance(obj, Pod):
-            self._handle_pod(event, obj, now)
+            self._handle_pod(event, obj)
             return
         for change in self.state.apply(event):
-            self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, now)
+            self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, self._now())
 
-    def _handle_pod(self, event: WatchEvent, pod: Pod, now: float) -> None:
+    def _handle_pod(self, event: WatchEvent, pod: Pod) -> None:
         old = self.state.objects.get("Pod", pod.key)
         before = old if isinstance(old, Pod) else None
         is_gone = event.type is EventType.DELETED or pod.is_finished
         if before is not None and before.uid != pod.uid and not is_gone:  # its deletion was missed
-            self._handle_pod(WatchEvent(EventType.DELETED, "Pod", before), before, now)
+            self._handle_pod(WatchEvent(EventType.DELETED, "Pod", before), before)
             before = None
         if is_gone and self.state.is_assumed(pod):
             self._reject_waiting(pod.uid)
@@ -132,14 +137,14 @@ class Scheduler:
         waits = not is_gone and not pod.node_name and self._is_mine(pod)
         if waits and not self.state.is_assumed(pod):
             if waited and before is not None:
-                self.queue.update(before, pod, [change.event for change in changes], now)
+                self.queue.update(before, pod, [change.event for change in changes], self._now())
             else:
-                self.queue.add(pod, now)
+                self.queue.add(pod, self._now())
         elif waited and before is not None:
             self.queue.delete(before)
         for change in changes:
             if change.event.resource is EventResource.ASSIGNED_POD:
-                self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, now)
+                self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, self._now())
 
     def _is_mine(self, pod: Pod) -> bool:
         return pod.scheduler_name in self.frameworks
@@ -156,23 +161,24 @@ class Scheduler:
 
     # --- one pod ---
 
-    def schedule_one(self, now: float) -> tuple[Decision, BindingCycle | None] | None:
+    def schedule_one(self) -> tuple[Decision, BindingCycle | Eviction | None] | None:
         """Take the next pod and decide.
 
-        Returns: the decision, with the binding cycle when a node was found; None when no pod is to be tried. Whoever
-            gets a binding cycle runs it to its end or closes it: until then, the pod is on its node.
+        Returns: None when no pod is to be tried; else the decision, with what is to be carried out: the binding cycle
+            when a node was found, the eviction when others have to leave one. Whoever gets either runs it to its end
+            or closes it.
         """
         queued = self.queue.pop()
         if queued is None:
             return None
         try:
-            return self._try(queued, now)
+            return self._try(queued)
         except BaseException:  # Ctrl-C in a hook
             if self.queue.is_in_flight(queued.pod.uid) and self._still_waits(queued):
-                self.queue.put_back(queued, now)
+                self.queue.put_back(queued, self._now())
             raise
 
-    def _try(self, queued: QueuedPodInfo, now: float) -> tuple[Decision, BindingCycle | None]:
+    def _try(self, queued: QueuedPodInfo) -> tuple[Decision, BindingCycle | Eviction | None]:
         pod = queued.pod
         framework = self.frameworks[pod.scheduler_name]
         if pod.is_terminating:
@@ -187,16 +193,17 @@ class Scheduler:
             decision = Decision(
                 pod, framework.profile.scheduler_name, queued.attempts, self.state.columns.n_nodes, outcome
             )
-            self._failed(queued, decision, now)
+            self._failed(queued, decision)
             return decision, None
         info = self._pod_info(queued)
         snapshot = self.state.snapshot()
         decision, state = self._cycle.decide(framework, info, snapshot, queued.attempts)
         if not decision.outcome.status.is_success:
-            self._preempt(decision)
-            self._failed(queued, decision, now)
-            return decision, None
-        return self._take(framework, queued, decision, state, now)
+            self._end_lower_nominations(decision)
+            eviction = self._evictions.begin(decision)
+            self._failed(queued, decision)
+            return decision, eviction
+        return self._take(framework, queued, decision, state)
 
     def _pod_info(self, queued: QueuedPodInfo) -> PodInfo:
         info = queued.pod_info
@@ -205,23 +212,18 @@ class Scheduler:
         return info
 
     def _take(
-        self,
-        framework: Framework,
-        queued: QueuedPodInfo,
-        decision: Decision,
-        state: CycleState,
-        now: float,
+        self, framework: Framework, queued: QueuedPodInfo, decision: Decision, state: CycleState
     ) -> tuple[Decision, BindingCycle | None]:
         """Assume the pod on its node, reserve, ask Permit."""
         self.queue.nominator.delete(queued.pod)
         placed = PlacedPod(framework, self.state, state, decision.node_name, self.waiting_pods)
-        status = placed.take(now)
+        status = placed.take(self._now())
         if not status.is_success:
             _turned_down(decision, status)
-            self._failed(queued, decision, now)
+            self._failed(queued, decision)
             return decision, None
         if state.pods_to_activate:
-            self._activate(state, now)
+            self._activate(state)
         self._on_their_way[placed.pod.uid] = placed
         return decision, begun(self._bind(framework, queued, placed, decision))
 
@@ -233,35 +235,32 @@ class Scheduler:
         try:
             status = await placed.bind(lambda: self.queue.done(uid))
         except BaseException:
-            self._broken_off(placed, queued, framework.handle.clock.monotonic())
+            self._broken_off(placed, queued)
             raise
         finally:
             del self._on_their_way[uid]
-        now = framework.handle.clock.monotonic()
         if status.is_success:
-            self._bound(placed, now)
+            self._bound(placed)
         else:
-            self._not_bound(queued, placed, decision, status, now)
+            self._not_bound(queued, placed, decision, status)
         return decision
 
-    def _bound(self, placed: PlacedPod, now: float) -> None:
+    def _bound(self, placed: PlacedPod) -> None:
         pod = placed.pod
         note = f"Successfully assigned {pod.key} to {placed.node_name}"
         self._emit(RecordEvent("Scheduled", "Normal", "Binding", pod, note))
         if placed.cycle.pods_to_activate:
-            self._activate(placed.cycle, now)
+            self._activate(placed.cycle)
 
-    def _not_bound(
-        self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status, now: float
-    ) -> None:
+    def _not_bound(self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status) -> None:
         pod = placed.pod
         was_permitted = not self.queue.is_in_flight(pod.uid)
         _turned_down(decision, status)
         if status.is_rejected and was_permitted:
             decision.unschedulable_plugins = frozenset()
-        self._failed(queued, decision, now)
+        self._failed(queued, decision)
         self.queue.move_all_to_active_or_backoff_queue(
-            _ASSIGNED_POD_DELETE, pod, None, now, lambda other: other.uid != pod.uid or not status.is_rejected
+            _ASSIGNED_POD_DELETE, pod, None, self._now(), lambda other: other.uid != pod.uid or not status.is_rejected
         )
 
     # --- when it is broken off ---
@@ -272,28 +271,28 @@ class Scheduler:
         """
         self._on_their_way[action.pod.uid].is_written = True
 
-    def _broken_off(self, placed: PlacedPod, queued: QueuedPodInfo, now: float) -> None:
+    def _broken_off(self, placed: PlacedPod, queued: QueuedPodInfo) -> None:
         """A binding cycle was cancelled, closed or thrown out of: the pod waits in the queue again, as before."""
         pod = placed.pod
         if placed.is_held:
             self.queue.done(pod.uid)
-            self._unconfirmed.add(placed, now)
+            self._unconfirmed.add(placed, self._now())
             return
         if self._still_waits(queued):
-            self.queue.put_back(queued, now)
-        self._room_again(pod, now)
+            self.queue.put_back(queued, self._now())
+        self._room_again(pod)
 
-    def _give_up_waiting(self, placed: PlacedPod, now: float) -> None:
+    def _give_up_waiting(self, placed: PlacedPod) -> None:
         """Nobody has shown the pod on its node: it is tried once more."""
         current = self._find_pod(placed.pod)
         if current is not None and not current.node_name:
-            self.queue.add(current, now)
-        self._room_again(placed.pod, now)
+            self.queue.add(current, self._now())
+        self._room_again(placed.pod)
 
-    def _room_again(self, pod: Pod, now: float) -> None:
+    def _room_again(self, pod: Pod) -> None:
         """Other pods may fit where an assumed pod was."""
         self.queue.move_all_to_active_or_backoff_queue(
-            _ASSIGNED_POD_DELETE, pod, None, now, lambda other: other.uid != pod.uid
+            _ASSIGNED_POD_DELETE, pod, None, self._now(), lambda other: other.uid != pod.uid
         )
 
     def _still_waits(self, queued: QueuedPodInfo) -> bool:
@@ -306,20 +305,25 @@ class Scheduler:
             queued.replace_pod(current)
         return True
 
-    def _activate(self, state: CycleState, now: float) -> None:
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Try pods again now that are unschedulable or back off; the others are left alone."""
+        self.queue.activate(pods, self._now())
+
+    def _activate(self, state: CycleState) -> None:
         pods = [pod for pod in state.pods_to_activate.values() if isinstance(pod, Pod)]
         state.pods_to_activate = {}
-        self.queue.activate(pods, now)
+        self.activate(pods)
 
     # --- Permit ---
 
-    def advance(self, now: float) -> None:
+    def advance(self) -> None:
         """Do what time alone causes: backoffs end, Permit deadlines pass."""
+        now = self._now()
         self.queue.advance(now)
         for waiting in self.waiting_pods.values():
             waiting.advance(now)
         for placed in self._unconfirmed.expire(now):
-            self._give_up_waiting(placed, now)
+            self._give_up_waiting(placed)
 
     def next_deadline(self) -> float | None:
         """When `advance` has something to do next."""
@@ -334,29 +338,21 @@ class Scheduler:
 
     # --- when it fails ---
 
-    def _preempt(self, decision: Decision) -> None:
-        """Carry out what PostFilter found: victims leave, nominations of lower priority on that node end."""
+    def _end_lower_nominations(self, decision: Decision) -> None:
+        """Pods of lower priority may no longer fit on the node that a preemptor is nominated to."""
         name = decision.nominated_node_name
-        if not name or not decision.victims:
-            return
-        for victim in decision.victims:
-            waiting = self.waiting_pods.get(victim.pod.uid)
-            if waiting is not None:
-                waiting.reject("DefaultPreemption", "preempted")
-            elif not victim.pod.is_terminating:
-                self._emit(DeletePod(victim.pod, decision.pod, name))
-        for other in self.queue.nominator.pods_on(name):
+        for other in self.queue.nominator.pods_on(name) if name and decision.victims else ():
             if other.pod.priority < decision.pod.priority:
                 self.queue.nominator.delete(other.pod)
                 if other.pod.status.nominated_node_name:
                     self._emit(PatchPodStatus(other.pod, nominated_node_name=""))
 
-    def _failed(self, queued: QueuedPodInfo, decision: Decision, now: float) -> None:
+    def _failed(self, queued: QueuedPodInfo, decision: Decision) -> None:
         """Hand the pod back to the queue, and tell the world why it was not placed."""
         queued.unschedulable_plugins.update(decision.unschedulable_plugins)
         queued.pending_plugins.update(decision.pending_plugins)
         if self._still_waits(queued):
-            self.queue.add_unschedulable_if_not_present(queued, now)
+            self.queue.add_unschedulable_if_not_present(queued, self._now())
             if decision.nominated_node_name is not None:
                 self.queue.nominator.add(queued, decision.nominated_node_name)
             else:

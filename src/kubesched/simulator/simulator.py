@@ -18,6 +18,7 @@ from kubesched.errors import InputError
 from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, answer_text
 from kubesched.scheduler import (
     BindingCycle,
+    Eviction,
     PermitRequest,
     Scheduler,
     TieBreak,
@@ -87,13 +88,14 @@ class Simulator:
         self.scheduler = Scheduler(
             self.frameworks,
             self.state,
+            clock=self.clock,
             emit=self._emit,
             tie_break=tie_break,
             rng=rng,
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
             max_backoff=setup.configuration.pod_max_backoff_seconds,
         )
-        self._suspended: list[tuple[BindingCycle, Any, float]] = []
+        self._suspended: list[tuple[BindingCycle | Eviction, Any, float]] = []
         self._outcomes: dict[str, Decision] = {}
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         self.pending = self._load(list(snapshot))
@@ -140,12 +142,12 @@ class Simulator:
 
     def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""
-        taken = self.scheduler.schedule_one(self.clock.seconds)
+        taken = self.scheduler.schedule_one()
         if taken is not None:
-            decision, binding = taken
+            decision, cycle = taken
             self._note(decision)
-            if binding is not None:
-                self._drive(binding, None)
+            if cycle is not None:
+                self._drive(cycle, None)
             elif not decision.unschedulable_plugins and not decision.pending_plugins:
                 self._give_up_if_hopeless(decision)
             self._resume()
@@ -162,7 +164,7 @@ class Simulator:
         if not times:
             return False
         self.clock.advance_to(max(min(times), self.clock.seconds))
-        self.scheduler.advance(self.clock.seconds)
+        self.scheduler.advance()
         self._resume()
         return True
 
@@ -178,22 +180,22 @@ class Simulator:
 
     # --- binding cycles ---
 
-    def _drive(self, binding: BindingCycle, answer: Any, error: BaseException | None = None) -> None:
-        """Run a binding cycle until it ends or has to wait.
+    def _drive(self, cycle: BindingCycle | Eviction, answer: Any, error: BaseException | None = None) -> None:
+        """Run a binding cycle, or an eviction, until it ends or has to wait.
 
         Args:
             answer: to the request that it waits for, unless that failed with `error`.
         """
         try:
             while True:
-                request = binding.send(answer) if error is None else binding.throw(error)
+                request = cycle.send(answer) if error is None else cycle.throw(error)
                 answer, error = self._answer(request)
                 if answer is _LATER:
-                    self._suspended.append((binding, request, self._until(request)))
+                    self._suspended.append((cycle, request, self._until(request)))
                     return
         except StopIteration as end:
-            decision: Decision = end.value
-            if not decision.outcome.status.is_success:
+            decision: Decision | None = end.value
+            if decision is not None and not decision.outcome.status.is_success:
                 self._note(decision)
                 self._give_up_if_hopeless(decision)
 
@@ -221,19 +223,19 @@ class Simulator:
         if not self._suspended:
             return
         suspended, self._suspended = self._suspended, []
-        for binding, request, until in suspended:
+        for cycle, request, until in suspended:
             answer, error = self._answer(request)
             if answer is _LATER and isinstance(request, WaitRequest) and until <= self.clock.seconds:
                 answer = False
             if answer is _LATER:
-                self._suspended.append((binding, request, until))
+                self._suspended.append((cycle, request, until))
             else:
-                self._drive(binding, answer, error)
+                self._drive(cycle, answer, error)
 
     # --- what happens ---
 
     def _tell(self, event: WatchEvent) -> None:
-        self.scheduler.handle_event(event, self.clock.seconds)
+        self.scheduler.handle_event(event)
 
     def _emit(self, action: Action) -> None:
         self.cluster.perform(action)

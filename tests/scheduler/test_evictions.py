@@ -1,0 +1,113 @@
+"""Victims leave one after another, the preemptor waits for the last one, and failures come back."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from kubesched.api import EventType, Pod
+from kubesched.framework import ActionDone, DeletePod, Plugin, Status, Wait
+from kubesched.plugins import DefaultPreemption, NodeResourcesFit
+from kubesched.testing.builders import make_node, make_pod
+from tests.scheduler.driving import Driven, Steps
+
+NODE = make_node("n", allocatable={"cpu": "2"})
+VICTIMS = [make_pod(name, requests={"cpu": "1"}, node="n") for name in ("a", "b")]
+HIGH = make_pod("high", requests={"cpu": "2"}, priority=9)
+
+
+def preempting(*plugins: Plugin) -> Driven:
+    return Driven(NodeResourcesFit(), DefaultPreemption(), *plugins, objects=[NODE, *VICTIMS, HIGH])
+
+
+def deletions(driven: Driven) -> Iterator[Pod]:
+    """The victims in the order in which they are to be deleted; each is gone when the next one is asked for."""
+    eviction = driven.decide()
+    answer = None
+    while True:
+        try:
+            action = eviction.send(answer)
+        except StopIteration:
+            return
+        assert isinstance(action, DeletePod)
+        yield action.pod
+        driven.tell(action.pod, EventType.DELETED)
+        answer = ActionDone(action)
+
+
+def test_the_preemptor_is_gated_until_its_last_victim_leaves() -> None:
+    driven = preempting()
+    leaving = deletions(driven)
+    next(leaving)
+    assert driven.counts == {"unschedulable": 1}
+    next(leaving)
+    assert driven.counts == {"gated": 1}
+    (gated,) = driven.scheduler.queue.pending().pods
+    assert (gated.gated_by, gated.message) == (
+        "DefaultPreemption",
+        "waiting for the preemption for this pod to be finished",
+    )
+    assert list(leaving) == []
+    driven.pass_time(2)
+    assert driven.attempt().node_name == "n"
+
+
+def test_a_victim_on_its_way_out_ends_the_gate() -> None:
+    driven = preempting()
+    leaving = deletions(driven)
+    next(leaving)
+    last = next(leaving)
+    driven.tell(
+        make_pod(last.name, requests={"cpu": "1"}, node="n", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    )
+    assert HIGH.uid not in driven.scheduler.frameworks["default-scheduler"].handle.preempting
+
+
+def test_a_victim_that_cannot_be_deleted_puts_the_preemptor_back() -> None:
+    driven = preempting()
+    driven.refusals[DeletePod] = "no"
+    driven.attempt()
+    assert len(driven.done(DeletePod)) == 1  # the last one stays
+    assert driven.counts == {"active": 1}
+
+
+@pytest.mark.parametrize("n_done", [0, 1])
+def test_an_eviction_that_is_broken_off_puts_the_preemptor_back(n_done: int) -> None:
+    driven = preempting()
+    eviction = driven.decide()
+    for _ in range(n_done):
+        eviction.send(None)
+    eviction.close()
+    assert driven.counts == {"active": 1}
+    assert HIGH.uid not in driven.scheduler.frameworks["default-scheduler"].handle.preempting
+
+
+def test_a_deleted_preemptor_is_not_put_back() -> None:
+    driven = preempting()
+    eviction = driven.decide()
+    driven.tell(HIGH, EventType.DELETED)
+    eviction.close()
+    assert driven.counts == {}
+
+
+def test_nobody_waits_for_victims_that_are_leaving_already() -> None:
+    leaving = make_pod("a", requests={"cpu": "2"}, node="n", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    driven = Driven(NodeResourcesFit(), DefaultPreemption(), objects=[NODE, leaving, HIGH])
+    assert driven.attempt().nominated_node_name == "n"
+    assert driven.done(DeletePod) == []
+
+
+def test_a_victim_in_permit_is_rejected_and_the_preemptor_hears_of_it() -> None:
+    class Holds(Steps):
+        def permit(self, state, pod, node_name):
+            return Wait(60) if pod.name == "low" else Status.SUCCESS
+
+    low = make_pod("low", requests={"cpu": "2"})
+    driven = Driven(NodeResourcesFit(), DefaultPreemption(), Holds(), objects=[NODE, low])
+    driven.attempt()
+    binding = driven._binding
+    driven.tell(HIGH)
+    driven.attempt()
+    driven._binding = binding
+    assert driven.resume().outcome.message == "0/1 nodes are available: 1 preempted."
+    driven.pass_time(2)
+    assert driven.attempt().pod.name == "high"
