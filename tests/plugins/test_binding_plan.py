@@ -1,13 +1,13 @@
 """What PreBind writes and waits for, with an API server that the test plays."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 import pytest
 
 from kubesched.api import EventType, KubeObject, WatchEvent
-from kubesched.framework import ActionDone, Status, WriteObject
+from kubesched.framework import ActionDone, ObjectName, Status, WriteObject
 from kubesched.plugins import VolumeBinding
 from kubesched.plugins.args import VolumeBindingArgs
 from tests.plugins.one_plugin import Asked, node, pod, read
@@ -44,7 +44,7 @@ class Binding:
             return ActionDone(action, error=self.write_error)
         return ActionDone(action, answer=versioned(action.object, 7))
 
-    async def _wait(self, condition: Callable[[], object], seconds: float) -> bool:
+    async def _wait(self, condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName]) -> bool:
         self.waited = seconds
         for change in self.changes:
             if condition():

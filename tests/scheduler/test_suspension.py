@@ -29,14 +29,12 @@ def driven(cycle: Callable[[], Awaitable[Any]], answer: Callable[[Request], Awai
 
 
 def test_actions_waits_and_permits_go_to_the_driver():
-    async def cycle() -> list[Any]:
-        return [
-            await suspend(BIND),
-            await suspend(WaitRequest(bool, 1.0)),
-            await suspend(PermitRequest("uid")),
-        ]
+    asked = [BIND, WaitRequest(bool, 1.0), PermitRequest("uid")]
 
-    assert driven(cycle) == [BIND, WaitRequest(bool, 1.0), PermitRequest("uid")]
+    async def cycle() -> list[Any]:
+        return [await suspend(request) for request in asked]
+
+    assert driven(cycle) == asked
 
 
 def test_perform_and_wait_give_the_drivers_answer():

@@ -298,3 +298,17 @@ def test_a_run_leaves_a_state_that_holds() -> None:
     simulator.state.check_invariants()
     simulator.scheduler.queue.check_invariants()
     assert simulator.state.assumed_uids == []
+
+
+def test_a_wait_is_looked_at_when_something_changed_that_it_reads_and_when_its_time_is_over() -> None:
+    asked: list[str] = []
+
+    class Waiting(Plugin):
+        async def pre_bind(self, state, pod, node_name):
+            await self.handle.wait(lambda: asked.append(pod.name), 30.0, reads=("Node",))
+            return Status.SUCCESS
+
+    report = run(make_node("n"), *[pending(f"p{i}") for i in range(5)], plugins=(Waiting(),))
+    assert report.count(PodState.SCHEDULED) == 5
+    assert asked == [f"p{i}" for i in range(5)] * 2  # before it waits, and at the end
+    assert report.seconds == 30.0

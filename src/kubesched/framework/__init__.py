@@ -19,7 +19,7 @@ from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
 from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
 from kubesched.framework.framework import Framework, PreFiltered, Scores
-from kubesched.framework.handle import Clock, Handle, Logger
+from kubesched.framework.handle import Clock, Handle, Logger, ObjectName, WaitFor
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
 from kubesched.framework.preemption_plan import strike_nodes
@@ -28,6 +28,7 @@ from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredP
 from kubesched.framework.reservations import Reservations
 from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
+from kubesched.framework.waiting_pod import WaitingPod
 from kubesched.framework.what_if import WhatIf
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "Logger",
     "NodeScore",
     "NominatedPods",
+    "ObjectName",
     "Outcome",
     "PatchPodStatus",
     "Plugin",
@@ -79,6 +81,8 @@ __all__ = [
     "Status",
     "Verdicts",
     "Wait",
+    "WaitFor",
+    "WaitingPod",
     "WhatIf",
     "WriteObject",
     "answer_text",

@@ -1,6 +1,6 @@
 """The way from a plugin to the rest of the scheduler, and nothing more."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,7 +12,10 @@ from kubesched.state import ClusterState, Nodes, Snapshot
 if TYPE_CHECKING:
     from kubesched.framework.what_if import WhatIf
 
-__all__ = ["Clock", "Handle", "Logger"]
+__all__ = ["Clock", "Handle", "Logger", "ObjectName", "WaitFor"]
+
+ObjectName = str | tuple[str, str]
+"""All objects of a kind, or one of them as (kind, key); kinds as in KINDS, keys as `namespace/name` or `name`."""
 
 
 class Clock(Protocol):
@@ -39,6 +42,22 @@ class Logger(Protocol):
         ...
 
 
+class WaitFor(Protocol):
+    """How a hook waits for something to become true in the cluster."""
+
+    def __call__(
+        self, condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName] = ()
+    ) -> Awaitable[bool]:
+        """Wait until the condition holds, or for some seconds.
+
+        Args:
+            reads: what the condition depends on, anything by default. It is looked at when one of these changed, and
+                when the time is over.
+        Returns: whether it holds.
+        """
+        ...
+
+
 class _Silence:
     def info(self, message: str, *args: object) -> None:
         """Drop it."""
@@ -61,7 +80,7 @@ def _no_action(action: object) -> Any:
     raise RuntimeError(f"nobody performs actions here: {action!r}")
 
 
-def _no_wait(condition: Callable[[], object], seconds: float) -> Any:
+def _no_wait(condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName] = ()) -> Any:
     raise RuntimeError("nobody waits for conditions here")
 
 
@@ -75,8 +94,8 @@ class Handle:
             used.
         perform: awaited by binding-cycle hooks: carries out an action (a write to the API server) and gives its
             outcome.
-        wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds, which is looked
-            at after each change of the state, or when the time is over; gives whether it holds.
+        wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds or the time is
+            over, and gives whether it holds; see WaitFor.
         activate: asks the queue to try pods again now.
         nominated: pods that were promised a node.
         waiting_pods: pods held back in Permit, by uid.
@@ -92,7 +111,7 @@ class Handle:
         self.logger: Logger = _Silence()
         self.extenders: Sequence[Any] = ()
         self.perform: Callable[[Any], Any] = _no_action
-        self.wait: Callable[[Callable[[], object], float], Any] = _no_wait
+        self.wait: WaitFor = _no_wait
         self.activate: Callable[[Iterable[Pod]], None] = lambda pods: None
         self.nominated = NominatedPods(state.columns)
         self.waiting_pods: Callable[[], Mapping[str, Any]] = dict

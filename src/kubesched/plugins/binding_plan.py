@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import KubeObject, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod
+from kubesched.framework import ObjectName
 from kubesched.plugins.volume_matching import reach_of_bound
 from kubesched.state import ClusterState, is_bound
 
@@ -61,6 +62,11 @@ class BindingPlan:
         if isinstance(answer, KubeObject):
             kind = _VOLUME if isinstance(answer, PersistentVolume) else _CLAIM
             self._written[kind, answer.key] = _version(answer)
+
+    def objects_read(self, pod: Pod) -> tuple[ObjectName, ...]:
+        """What `outcome` depends on. Volumes as a kind: the name of one that is provisioned is not known before."""
+        claims = [claim for _, claim in self.volumes] + self.claims
+        return ("Pod", pod.key), ("Node", self.node_name), _VOLUME, *((_CLAIM, claim.key) for claim in claims)
 
     def outcome(self, state: ClusterState, pod: Pod) -> BindingOutcome | None:
         """How binding ended; None while it has not."""

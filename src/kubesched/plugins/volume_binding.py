@@ -261,8 +261,11 @@ class VolumeBinding(Plugin):
             if done.error:
                 return Status.error(done.error)
             plan.note_written(done.answer)
-        await self.handle.wait(lambda: plan.outcome(self.handle.state, pod), self.args.bind_timeout_seconds)
-        outcome = plan.outcome(self.handle.state, pod)
+        state_now = self.handle.state
+        await self.handle.wait(
+            lambda: plan.outcome(state_now, pod), self.args.bind_timeout_seconds, plan.objects_read(pod)
+        )
+        outcome = plan.outcome(state_now, pod)
         error = "context deadline exceeded" if outcome is None else outcome.error
         return Status.error(f"binding volumes: {error}") if error else Status.SUCCESS
 

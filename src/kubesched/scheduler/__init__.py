@@ -9,7 +9,7 @@ from kubesched.scheduler.scheduling_cycle import NO_NODES, SchedulingCycle, find
 from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best
 from kubesched.scheduler.suspension import PermitRequest, Request, WaitRequest, begun, drive, perform, wait
 from kubesched.scheduler.unconfirmed import UNCONFIRMED_SECONDS, Unconfirmed
-from kubesched.scheduler.waiting_pods import WaitingPod
+from kubesched.scheduler.waits import Waits, Wake
 
 __all__ = [
     "NO_NODES",
@@ -24,7 +24,8 @@ __all__ = [
     "TieBreak",
     "Unconfirmed",
     "WaitRequest",
-    "WaitingPod",
+    "Waits",
+    "Wake",
     "begun",
     "build_frameworks",
     "default_sample",

@@ -10,9 +10,8 @@ from collections.abc import Callable, Container, Coroutine, Mapping
 from typing import Any
 
 from kubesched.api import Pod
-from kubesched.framework import Decision, DeletePod
+from kubesched.framework import Decision, DeletePod, WaitingPod
 from kubesched.scheduler.suspension import begun, perform, suspend
-from kubesched.scheduler.waiting_pods import WaitingPod
 
 __all__ = ["Eviction", "Evictions"]
 

@@ -17,10 +17,9 @@ from collections.abc import Callable
 
 from kubesched.api import Pod
 from kubesched.errors import StateError
-from kubesched.framework import CycleState, Framework, Status
+from kubesched.framework import CycleState, Framework, Status, WaitingPod
 from kubesched.scheduler.binding_cycle import run_binding_cycle
 from kubesched.scheduler.suspension import suspend
-from kubesched.scheduler.waiting_pods import WaitingPod
 from kubesched.state import ClusterState
 
 __all__ = ["PlacedPod"]

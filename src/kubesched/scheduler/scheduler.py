@@ -25,6 +25,7 @@ from kubesched.framework import (
     PatchPodStatus,
     RecordEvent,
     Status,
+    WaitingPod,
 )
 from kubesched.queue import Nominator, QueuedPodInfo, SchedulingQueue
 from kubesched.scheduler.evictions import Eviction, Evictions
@@ -35,7 +36,7 @@ from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.selection import TieBreak
 from kubesched.scheduler.suspension import begun, perform, wait
 from kubesched.scheduler.unconfirmed import Unconfirmed
-from kubesched.scheduler.waiting_pods import WaitingPod
+from kubesched.scheduler.waits import Waits
 from kubesched.state import ClusterState, PodInfo
 
 __all__ = ["BindingCycle", "Scheduler"]
@@ -65,6 +66,7 @@ class Scheduler:
     Attributes:
         state, queue: what is known, and who waits.
         waiting_pods: pods held back in Permit, by uid.
+        waits: what binding cycles wait for; a driver enters their requests, and calls `look` after events.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Scheduler:
         self.state = state
         self.frameworks = frameworks
         self.waiting_pods: dict[str, WaitingPod] = {}
+        self.waits = Waits()
         self._evictions = Evictions(self._find_pod, self.waiting_pods, lambda pod: self.activate([pod]))
         self._on_their_way: dict[str, PlacedPod] = {}
         self._unconfirmed = Unconfirmed()
@@ -116,6 +119,7 @@ class Scheduler:
 
     def handle_event(self, event: WatchEvent) -> None:
         """Take in what happened: the state changes, and waiting pods that it may help are moved."""
+        self.waits.note(event)
         obj = event.object
         if isinstance(obj, Pod):
             self._handle_pod(event, obj)

@@ -5,26 +5,31 @@ one: the live scheduler from asyncio, the simulator from its calendar.
 """
 
 import types
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from typing import Any, TypeVar
 
 import msgspec
 
-from kubesched.framework import Action, ActionDone
+from kubesched.framework import Action, ActionDone, ObjectName
 
 __all__ = ["PermitRequest", "Request", "WaitRequest", "begun", "drive", "perform", "suspend", "wait"]
 
 T = TypeVar("T")
 
 
-class WaitRequest(msgspec.Struct, frozen=True):
-    """Go on when the condition holds or the time is over; the answer says whether it holds."""
+class WaitRequest(msgspec.Struct, frozen=True, eq=False):
+    """Go on when the condition holds or the time is over; the answer says whether it holds.
+
+    Attributes:
+        reads: what the condition depends on; empty for anything. It is looked at when one of these changed.
+    """
 
     condition: Callable[[], object]
     seconds: float
+    reads: tuple[ObjectName, ...] = ()
 
 
-class PermitRequest(msgspec.Struct, frozen=True):
+class PermitRequest(msgspec.Struct, frozen=True, eq=False):
     """Go on when the waiting pod with this uid was allowed, rejected or timed out; the answer is the Status."""
 
     uid: str
@@ -51,9 +56,9 @@ async def perform(action: Action) -> ActionDone:
     return done
 
 
-async def wait(condition: Callable[[], object], seconds: float) -> bool:
-    """Wait until a condition on the cluster state holds. Returns: false when the time was over first."""
-    return bool(await suspend(WaitRequest(condition, seconds)))
+async def wait(condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName] = ()) -> bool:
+    """Wait until a condition on the cluster state holds; see `Handle.wait`."""
+    return bool(await suspend(WaitRequest(condition, seconds, tuple(reads))))
 
 
 async def drive(cycle: Coroutine[Any, Any, T], answer: Callable[[Request], Awaitable[Any]]) -> T:

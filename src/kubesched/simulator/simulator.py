@@ -10,7 +10,7 @@ import gc
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.engine import paused_gc
@@ -31,6 +31,7 @@ from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, S
 from kubesched.simulator.clock import VirtualClock
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
+from kubesched.simulator.suspended import LATER, SuspendedCycles
 from kubesched.state import ClusterState
 
 __all__ = ["Progress", "Simulator"]
@@ -41,7 +42,6 @@ Progress = Callable[[int, int], None]
 _PROGRESS_EVERY = 64
 _COLLECT_EVERY = 1024
 _MAX_ERRORS = 10
-_LATER: Final = object()
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
@@ -95,7 +95,7 @@ class Simulator:
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
             max_backoff=setup.configuration.pod_max_backoff_seconds,
         )
-        self._suspended: list[tuple[BindingCycle | Eviction, Any, float]] = []
+        self._suspended = SuspendedCycles(self.scheduler, self.clock)
         self._outcomes: dict[str, Decision] = {}
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         self.pending = self._load(list(snapshot))
@@ -156,14 +156,13 @@ class Simulator:
 
     def _pass_time(self) -> bool:
         waiting = self.scheduler.queue.counts()
-        deadline = self.scheduler.next_deadline()
-        suspended = [until for _, _, until in self._suspended]
-        if not waiting["backoff"] and not waiting["active"] and not suspended:
+        if not waiting["backoff"] and not waiting["active"] and not self._suspended:
             return False
-        times = [*suspended, *([] if deadline is None else [deadline])]
+        deadlines = (self._suspended.next_deadline(), self.scheduler.next_deadline())
+        times = [deadline for deadline in deadlines if deadline is not None]
         if not times:
             return False
-        self.clock.advance_to(max(min(times), self.clock.seconds))
+        self.clock.advance_to(min(times))
         self.scheduler.advance()
         self._resume()
         return True
@@ -190,8 +189,8 @@ class Simulator:
             while True:
                 request = cycle.send(answer) if error is None else cycle.throw(error)
                 answer, error = self._answer(request)
-                if answer is _LATER:
-                    self._suspended.append((cycle, request, self._until(request)))
+                if answer is LATER:
+                    self._suspended.add(cycle, request)
                     return
         except StopIteration as end:
             decision: Decision | None = end.value
@@ -200,37 +199,22 @@ class Simulator:
                 self._give_up_if_hopeless(decision)
 
     def _answer(self, request: object) -> tuple[Any, BaseException | None]:
-        """The answer to a request of a binding cycle, _LATER where there is none yet; or what is wrong with it."""
+        """The answer to a request of a binding cycle, LATER where there is none yet; or what is wrong with it."""
         try:
             if isinstance(request, Action):
                 return self.cluster.perform(request), None
             if isinstance(request, WaitRequest):
-                return (True if request.condition() else _LATER), None
+                return (True if request.condition() else LATER), None
             if isinstance(request, PermitRequest):
-                status = self.scheduler.waiting_pods[request.uid].status
-                return (_LATER if status is None else status), None
+                return LATER, None
         except HOOK_FAULTS as error:  # a plugin's condition or action may do anything
             return None, error
         return None, TypeError(f"a hook can await what the handle offers, nothing else; found {answer_text(request)}")
 
-    def _until(self, request: Any) -> float:
-        if isinstance(request, WaitRequest):
-            return self.clock.seconds + request.seconds
-        return self.scheduler.waiting_pods[request.uid].deadline
-
     def _resume(self) -> None:
         """Go on with binding cycles whose wait is over."""
-        if not self._suspended:
-            return
-        suspended, self._suspended = self._suspended, []
-        for cycle, request, until in suspended:
-            answer, error = self._answer(request)
-            if answer is _LATER and isinstance(request, WaitRequest) and until <= self.clock.seconds:
-                answer = False
-            if answer is _LATER:
-                self._suspended.append((cycle, request, until))
-            else:
-                self._drive(cycle, answer, error)
+        while self._suspended and (ready := self._suspended.next_ready()) is not None:
+            self._drive(*ready)
 
     # --- what happens ---
 

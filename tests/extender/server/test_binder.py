@@ -72,7 +72,9 @@ class Bound:
 
     def show(self, obj: KubeObject, type_: EventType = EventType.ADDED) -> None:
         """The watch shows an object."""
-        self.state.apply(WatchEvent(type_, type(obj).__name__, obj))
+        event = WatchEvent(type_, type(obj).__name__, obj)
+        self.state.apply(event)
+        self.binder.observe(event)
 
     def call(self, name: str = "p", node: str = "n1", *, uid: str | None = None, seconds: float = BUDGET) -> Any:
         uid = make_pod(name).uid if uid is None else uid
@@ -503,6 +505,35 @@ def test_a_pre_bind_that_waits_for_the_cluster_goes_on_when_it_has_come_so_far()
         return [first, error_of(await Bound(Waiting()).call())]
 
     assert run(story()) == ["", "no claim"]
+
+
+def test_many_pods_that_wait_cost_nothing_while_nothing_happens():
+    class Waiting(Plugin):
+        n_asked = 0
+
+        async def pre_bind(self, state, pod, node_name):
+            await self.handle.wait(self.is_there, 600.0, reads=[("Node", "claim")])
+            return Status.SUCCESS
+
+        def is_there(self):
+            self.n_asked += 1
+            return self.handle.get("Node", "", "claim") is not None
+
+    async def story() -> tuple[list[int], list[str], float]:
+        bound = Bound(waiting := Waiting(), pods=tuple(make_pod(f"p{i}") for i in range(500)))
+        calls = [bound.task(f"p{i}", seconds=700) for i in range(500)]
+        await settle()
+        n_asked = [waiting.n_asked]
+        await asyncio.sleep(300)
+        for i in range(10):
+            bound.show(make_node(f"other-{i}"))
+        n_asked.append(waiting.n_asked)
+        bound.show(make_node("claim"))
+        return n_asked, [error_of(await call) for call in calls], now()
+
+    n_asked, errors, seconds = run(story())
+    assert (n_asked, set(errors)) == ([500, 500], {""})
+    assert 300 <= seconds < 301
 
 
 def test_a_condition_that_fails_is_the_plugins_fault():

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Pod
+from kubesched.api import Pod, WatchEvent
 from kubesched.errors import ClusterError, ExtenderError
 from kubesched.extender.server.answer import Answer, reason_text
 from kubesched.extender.wire import BindingArgs, binding_answer, parse_binding_args, utf8_text
@@ -26,6 +26,7 @@ from kubesched.framework import (
     Framework,
     PatchPodStatus,
     Status,
+    WaitingPod,
     in_one_line,
 )
 from kubesched.scheduler import (
@@ -33,8 +34,8 @@ from kubesched.scheduler import (
     PlacedPod,
     Request,
     Unconfirmed,
-    WaitingPod,
     WaitRequest,
+    Waits,
     drive,
     perform,
     wait,
@@ -46,7 +47,6 @@ __all__ = ["Binder"]
 UNANSWERED_SECONDS: Final = 30.0
 """How long an API server may take to answer a Binding. The pod is given back then."""
 
-_LOOK_SECONDS: Final = 0.02  # how often a wait looks at its condition
 _FINISH_SECONDS: Final = 10.0  # for bindings that are written
 _GOODBYE_SECONDS: Final = 1.0  # for a binding that is broken off to give back what it took
 
@@ -104,6 +104,7 @@ class Binder:
         self._on_assumed = on_assumed
         self._under_way: dict[str, _Binding] = {}
         self._unconfirmed = Unconfirmed()
+        self._waits = Waits()
         for framework in frameworks.values():
             framework.handle.perform = perform
             framework.handle.wait = wait
@@ -232,7 +233,7 @@ class Binder:
         if isinstance(request, Action):
             return await self._perform(request, placed)
         if isinstance(request, WaitRequest):
-            return await self._until(request.condition, request.seconds)
+            return await self._until(request)
         return await self._permitted(request)
 
     async def _perform(self, action: Action, placed: PlacedPod) -> ActionDone:
@@ -253,20 +254,43 @@ class Binder:
         except TimeoutError:
             return f"the API server has not answered within {UNANSWERED_SECONDS:g}s"
 
-    async def _until(self, condition: Callable[[], object], seconds: float) -> bool:
-        end = self._clock.monotonic() + seconds
-        while not condition():
-            if self._clock.monotonic() >= end:
-                return False
-            await asyncio.sleep(_LOOK_SECONDS)
-        return True
+    async def _until(self, request: WaitRequest) -> bool:
+        """Wait for a condition; when its time is over, it is looked at a last time."""
+        if request.condition():
+            return True
+        woken: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def wake(holds: bool, error: BaseException | None) -> None:
+            if not woken.done():
+                woken.set_result(holds) if error is None else woken.set_exception(error)
+
+        self._waits.begin(request, wake)
+        try:
+            await asyncio.wait((woken,), timeout=request.seconds)
+        finally:
+            self._waits.end(request)
+        return woken.result() if woken.done() else bool(request.condition())
 
     async def _permitted(self, request: PermitRequest) -> Status:
         waiting = self.waiting_pods[request.uid]
-        while waiting.status is None:
-            await asyncio.sleep(_LOOK_SECONDS)
+        decided: asyncio.Future[Status] = asyncio.get_running_loop().create_future()
+
+        def tell(status: Status) -> None:
+            if not decided.done():
+                decided.set_result(status)
+
+        waiting.on_decided(tell)
+        while not decided.done():
+            await asyncio.wait((decided,), timeout=max(waiting.deadline - self._clock.monotonic(), 0.0))
             waiting.advance(self._clock.monotonic())
-        return waiting.status
+        return decided.result()
+
+    # --- what happens ---
+
+    def observe(self, event: WatchEvent) -> None:
+        """Take in what the watch shows, after the state has: some binding may wait for it."""
+        self._waits.note(event)
+        self._waits.look()
 
     # --- what becomes of bound pods ---
 

@@ -125,6 +125,8 @@ class Extender:
             self.state.apply(event)
             if self.undecided is not None:
                 self.undecided.observe(event)
+            if self.binder is not None:
+                self.binder.observe(event)
             if not stays:
                 self.nodes.rows_changed()
 

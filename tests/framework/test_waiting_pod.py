@@ -2,8 +2,7 @@
 
 import pytest
 
-from kubesched.framework import Status
-from kubesched.scheduler import WaitingPod
+from kubesched.framework import Status, WaitingPod
 from kubesched.testing.builders import make_pod
 
 
@@ -36,3 +35,15 @@ def test_a_plugin_that_takes_too_long_rejects_it(waiting: WaitingPod) -> None:
     waiting.advance(120.0)
     text = "rejected due to timeout after waiting 9.5s at plugin B"
     assert waiting.status == Status.unschedulable(text).by("B")
+
+
+def test_it_tells_once_when_it_is_decided(waiting: WaitingPod) -> None:
+    told: list[Status] = []
+    waiting.on_decided(told.append)
+    waiting.allow("A")
+    assert told == []
+    waiting.reject("B", "no")
+    waiting.reject("B", "never")
+    waiting.allow("B")
+    waiting.on_decided(told.append)
+    assert [status.message for status in told] == ["no", "no"]

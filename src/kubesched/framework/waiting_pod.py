@@ -1,13 +1,14 @@
-"""Pods that a Permit plugin holds back: data with deadlines, no timers.
+"""A pod that a Permit plugin holds back: data with deadlines, no timers.
 
 Rule: kube-scheduler v1.36 waiting pods: a deadline per plugin, at most 15 minutes; allowed when every plugin allowed
 it; the first rejection or deadline rejects it.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from kubesched.api import Pod
-from kubesched.framework import Status
+from kubesched.framework.status import Status
 
 __all__ = ["MAX_PERMIT_SECONDS", "WaitingPod"]
 
@@ -23,13 +24,21 @@ class WaitingPod:
         status: SUCCESS or the rejection, once decided; else None.
     """
 
-    __slots__ = ("deadlines", "pod", "status")
+    __slots__ = ("_told", "deadlines", "pod", "status")
 
     def __init__(self, pod: Pod, waits: dict[str, float], now: float) -> None:
         self.pod = pod
         capped = {name: min(seconds, MAX_PERMIT_SECONDS) for name, seconds in waits.items()}
         self.deadlines = {name: (now + seconds, seconds) for name, seconds in capped.items()}
         self.status: Status | None = None
+        self._told: list[Callable[[Status], None]] = []
+
+    def on_decided(self, tell: Callable[[Status], None]) -> None:
+        """Call this once with the status: as soon as there is one."""
+        if self.status is None:
+            self._told.append(tell)
+        else:
+            tell(self.status)
 
     @property
     def pending_plugins(self) -> list[str]:
@@ -39,13 +48,18 @@ class WaitingPod:
     def allow(self, plugin: str) -> None:
         """A plugin lets the pod go on."""
         self.deadlines.pop(plugin, None)
-        if not self.deadlines and self.status is None:
-            self.status = Status.SUCCESS
+        if not self.deadlines:
+            self._decide(Status.SUCCESS)
 
     def reject(self, plugin: str, message: str) -> None:
         """The pod is turned down."""
+        self._decide(Status.unschedulable(message).by(plugin))
+
+    def _decide(self, status: Status) -> None:
         if self.status is None:
-            self.status = Status.unschedulable(message).by(plugin)
+            self.status = status
+            for tell in self._told:
+                tell(status)
 
     @property
     def deadline(self) -> float:
