@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         PodChanges,
         PostFilterResult,
         PreFilterResult,
+        QueuedPodInfo,
         QueueingHint,
         RecordEvent,
         Reservations,
@@ -73,7 +74,6 @@ if TYPE_CHECKING:
         WriteObject,
         default_normalize,
     )
-    from kubesched.queue import QueuedPodInfo
     from kubesched.scheduler import TieBreak
     from kubesched.setup import Setup, load_configuration, set_up
     from kubesched.simulator import Placement, PodState, Report, Simulator
@@ -210,6 +210,7 @@ _ROOMS: Final = {
         "PodChanges",
         "PostFilterResult",
         "PreFilterResult",
+        "QueuedPodInfo",
         "QueueingHint",
         "RecordEvent",
         "Reservations",
@@ -219,7 +220,6 @@ _ROOMS: Final = {
         "WriteObject",
         "default_normalize",
     ),
-    "queue": ("QueuedPodInfo",),
     "scheduler": ("TieBreak",),
     "setup": ("Setup", "load_configuration", "set_up"),
     "simulator": ("Placement", "PodState", "Report", "Simulator"),

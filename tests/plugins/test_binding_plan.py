@@ -32,8 +32,7 @@ class Binding:
         self.asked = Asked(plugin, [*NODES, *CLASSES, *items], incoming)
         self.cluster = self.asked.cluster
         self.tell(read(incoming))
-        handle = plugin.handle
-        handle.perform, handle.wait = self._perform, self._wait
+        plugin.handle = msgspec.structs.replace(plugin.handle, perform=self._perform, wait=self._wait)
         assert self.asked.pre_filter() == Status.SUCCESS
         self.cluster.assume(self.asked.state.pod, "a")
         assert plugin.reserve(self.asked.state, self.asked.pod, "a") == Status.SUCCESS

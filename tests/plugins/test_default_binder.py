@@ -1,5 +1,7 @@
 import asyncio
 
+import msgspec
+
 from kubesched.framework import ActionDone, Bind, Status
 from kubesched.plugins.default_binder import DefaultBinder
 from tests.plugins.one_plugin import Asked, node, pod
@@ -15,7 +17,7 @@ def bound(error: str = "") -> tuple[list[object], Status]:
         performed.append(action)
         return ActionDone(action, error)
 
-    asked.plugin.handle.perform = perform
+    asked.plugin.handle = msgspec.structs.replace(asked.plugin.handle, perform=perform)
     return performed, asyncio.run(asked.plugin.bind(asked.state, asked.pod, "a"))
 
 

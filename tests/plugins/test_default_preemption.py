@@ -4,10 +4,11 @@ from random import Random
 
 import pytest
 
-from kubesched.framework import CycleState, NominatedPods, Plugin, PostFilterResult, Status
+from kubesched.framework import CycleState, NominatedPods, Plugin, PostFilterResult, Services, Status
 from kubesched.plugins import DefaultPreemption, DefaultPreemptionArgs, NodeResourcesFit
-from kubesched.scheduler import find_feasible
-from kubesched.testing import FakeCluster, make_node, make_object, make_pod
+from kubesched.scheduler import build_frameworks, find_feasible
+from kubesched.state import ClusterState
+from kubesched.testing import FakeCluster, make_node, make_object, make_pod, minimal_profile
 
 HELPLESS = "Preemption is not helpful for scheduling"
 
@@ -36,15 +37,15 @@ def budget(name: str, app: str, allowed: int):
 
 def preempt(pod, *objects, plugins: tuple[Plugin, ...] = (), nominated=None, args=None, seed: int = 0):
     plugins = (NodeResourcesFit(), *plugins, DefaultPreemption(args))
-    cluster = FakeCluster(*plugins, objects=objects)
-    cluster.handle.rng = Random(seed)
-    if nominated:
-        pairs = [(name, cluster.state.pod_info(other)) for name, other in nominated]
-        cluster.handle.nominated = NominatedPods(cluster.state.columns, lambda: pairs)
-    info = cluster.state.pod_info(pod)
+    state = ClusterState()
+    state.load([(type(known).__name__, known) for known in objects])
+    pairs = [(name, state.pod_info(other)) for name, other in nominated or ()]
+    services = Services(rng=Random(seed), nominated=NominatedPods(state.columns, lambda: pairs))
+    (framework,) = build_frameworks([minimal_profile(*plugins)], state, services).values()
+    info = state.pod_info(pod)
     cycle = CycleState(info)
-    _, diagnosis = find_feasible(cluster.framework, cycle, info, cluster.state.snapshot())
-    return cluster.framework.run_post_filter(cycle, pod, diagnosis)
+    _, diagnosis = find_feasible(framework, cycle, info, state.snapshot())
+    return framework.run_post_filter(cycle, pod, diagnosis)
 
 
 def outcome(pod, *objects, **said) -> tuple[str, list[str]]:
@@ -169,8 +170,7 @@ def test_other_plugins_may_strike_nodes_from_the_plan() -> None:
 
     cluster = [node("n", "1"), node("m", "1"), low("a", on="n"), low("b", on="m", priority=5)]
     plugin = DefaultPreemption()
-    fake = FakeCluster(NodeResourcesFit(), plugin, objects=cluster)
-    fake.handle.preempt_plugins = (Spares(),)
+    fake = FakeCluster(NodeResourcesFit(), plugin, Spares(), objects=cluster)
     info = fake.state.pod_info(high())
     cycle = CycleState(info)
     _, diagnosis = find_feasible(fake.framework, cycle, info, fake.state.snapshot())
@@ -179,11 +179,13 @@ def test_other_plugins_may_strike_nodes_from_the_plan() -> None:
 
 
 def test_a_pod_whose_victims_are_still_leaving_is_kept_out_of_the_queue() -> None:
-    fake = FakeCluster(DefaultPreemption(), nodes=[node("n")])
+    preempting: set[str] = set()
+    profile, services = minimal_profile(DefaultPreemption()), Services(preempting=preempting)
+    (framework,) = build_frameworks([profile], ClusterState(), services).values()
     pod = high()
-    assert fake.framework.run_pre_enqueue(pod).is_success
-    fake.handle.preempting = {pod.uid}
-    status = fake.framework.run_pre_enqueue(pod)
+    assert framework.run_pre_enqueue(pod).is_success
+    preempting.add(pod.uid)
+    status = framework.run_pre_enqueue(pod)
     assert status.message == "waiting for the preemption for this pod to be finished"
 
 

@@ -3,7 +3,7 @@ import itertools
 import pytest
 
 from kubesched.queue.heap import PodHeap, sort_key_of_less
-from kubesched.queue.queued_pod import Place
+from kubesched.framework import Place
 from tests.queue.waiting import by_priority, make_info, make_pod
 
 

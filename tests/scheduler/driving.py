@@ -6,8 +6,8 @@ from typing import TypeVar
 import msgspec
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
-from kubesched.framework import Action, ActionDone, Bind, CycleState, Decision, Plugin, Status, Wait
-from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, TieBreak, build_frameworks
+from kubesched.framework import Action, ActionDone, Bind, CycleState, Decision, Plugin, Services, Status, Wait
+from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, TieBreak
 from kubesched.state import ClusterState
 from kubesched.testing.cluster import minimal_profile
 
@@ -31,10 +31,8 @@ class Driven:
         self.loses_answers = False
         self._binding: BindingCycle | Eviction | None = None
         self.state = ClusterState()
-        frameworks = build_frameworks([minimal_profile(*plugins)], self.state, clock=self)
-        self.scheduler = Scheduler(
-            frameworks, self.state, clock=self, emit=self.actions.append, tie_break=TieBreak.FIRST
-        )
+        profiles, emit = [minimal_profile(*plugins)], self.actions.append
+        self.scheduler = Scheduler(profiles, self.state, Services(clock=self), emit=emit, tie_break=TieBreak.FIRST)
         for obj in objects:
             self.tell(obj)
 

@@ -8,9 +8,7 @@ from kubesched.framework import Plugin
 from kubesched.scheduler import (
     build_frameworks,
     start_plugins,
-    start_plugins_in_loop,
     stop_plugins,
-    stop_plugins_in_loop,
 )
 from kubesched.state import ClusterState
 from kubesched.testing import minimal_profile
@@ -42,8 +40,8 @@ def frameworks_of(*plugins: Plugin) -> list:
 def test_plugins_start_with_their_handle_and_stop(plugin_class):
     plugin = plugin_class()
     frameworks = frameworks_of(plugin)
-    start_plugins(frameworks, asyncio.run)
-    stop_plugins(frameworks, asyncio.run)
+    asyncio.run(start_plugins(frameworks))
+    asyncio.run(stop_plugins(frameworks))
     assert plugin.seen == [frameworks[0].handle, "stopped"]
 
 
@@ -53,7 +51,7 @@ def test_a_plugin_that_does_not_start_is_named():
             raise OSError("no such host")
 
     with pytest.raises(PluginError, match=r'^starting plugin "Broken": OSError: no such host$'):
-        start_plugins(frameworks_of(Broken()), asyncio.run)
+        asyncio.run(start_plugins(frameworks_of(Broken())))
 
 
 def test_a_plugin_that_asks_for_the_end_of_the_process_did_not_start():
@@ -62,7 +60,7 @@ def test_a_plugin_that_asks_for_the_end_of_the_process_did_not_start():
             sys.exit("no licence")
 
     with pytest.raises(PluginError, match=r'^starting plugin "Leaving": SystemExit: no licence$'):
-        start_plugins(frameworks_of(Leaving()), asyncio.run)
+        asyncio.run(start_plugins(frameworks_of(Leaving())))
 
 
 def test_one_plugin_that_does_not_stop_keeps_no_other_from_stopping():
@@ -72,8 +70,8 @@ def test_one_plugin_that_does_not_stop_keeps_no_other_from_stopping():
 
     plain = Plain()
     frameworks = frameworks_of(Broken(), plain)
-    start_plugins(frameworks, asyncio.run)
-    stop_plugins(frameworks, asyncio.run)
+    asyncio.run(start_plugins(frameworks))
+    asyncio.run(stop_plugins(frameworks))
     assert plain.seen[-1] == "stopped"
 
 
@@ -82,10 +80,10 @@ def in_loop(*plugins: Plugin, meanwhile=None) -> list:
 
     async def story():
         frameworks = frameworks_of(*plugins)
-        await start_plugins_in_loop(frameworks)
+        await start_plugins(frameworks)
         if meanwhile is not None:
             await meanwhile()
-        await stop_plugins_in_loop(frameworks)
+        await stop_plugins(frameworks)
         return frameworks
 
     return asyncio.run(story())

@@ -94,18 +94,19 @@ class View(NamedTuple):
 def _print_all(cluster: "ClusterObjects", setup: "Setup", output: str) -> None:
     from kubesched.explanation import Explainer, as_line
 
-    explainer = Explainer(cluster, setup, nominations=False)
-    if output == "jsonl":
-        for pod in explainer.pending:
-            print_line(as_line(explainer.explain(pod, preempt=False)))
-    elif output == "json":
-        print_document({"pods": [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]})
-    else:
-        from kubesched.cli.console import text_console
-        from kubesched.explanation import print_overview
+    with Explainer(cluster, setup, nominations=False) as explainer:
+        explained = (explainer.explain(pod, preempt=False) for pod in explainer.pending)
+        if output == "jsonl":
+            for explanation in explained:
+                print_line(as_line(explanation))
+        elif output == "json":
+            print_document({"pods": [as_line(explanation) for explanation in explained]})
+        else:
+            from kubesched.cli.console import text_console
+            from kubesched.explanation import print_overview
 
-        with text_console() as console:
-            print_overview((explainer.explain(pod, preempt=False) for pod in explainer.pending), console)
+            with text_console() as console:
+                print_overview(explained, console)
 
 
 def _explain(cluster: "ClusterObjects", setup: "Setup", pod: str | None) -> "Explanation":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
-from kubesched.framework import CycleState, Framework, Handle, Plugin, PluginFault, Profile
+from kubesched.framework import CycleState, Framework, Plugin, PluginFault, Profile
 from kubesched.scheduler import find_feasible
 from kubesched.state import PodInfo, Snapshot
 
@@ -47,9 +47,8 @@ def _frameworks_of_one(framework: Framework) -> Mapping[str, Framework]:
         alone: dict[str, tuple[Plugin, ...]] = dict.fromkeys(points, ())
         alone["filter"] = (plugin,)
         alone["preFilter"] = (plugin,) if plugin in points["preFilter"] else ()
-        handle = Handle(framework.handle.state)
-        handle.nominated = framework.handle.nominated
-        ones[plugin.name] = Framework(Profile(name, 0, alone, {}, ()), framework.cache, handle)
+        handle = framework.handle
+        ones[plugin.name] = Framework(Profile(name, 0, alone, {}, ()), framework.cache, handle.state, handle)
     return ones
 
 

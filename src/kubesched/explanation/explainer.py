@@ -1,8 +1,8 @@
 """A cluster to ask about: loaded once, then any of its pods can be explained, pending or not."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from random import Random
+from typing import Self
 
 import msgspec
 
@@ -11,10 +11,10 @@ from kubesched.config import did_you_mean
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
-from kubesched.framework import Framework, NominatedPods
-from kubesched.scheduler import build_frameworks, start_plugins
-from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, Setup, set_up
-from kubesched.state import ClusterState
+from kubesched.framework import Framework, NominatedPods, Services, VirtualClock
+from kubesched.scheduler import build_frameworks, load_cluster, start_plugins, stop_plugins
+from kubesched.setup import ArgsLike, ConfigurationLike, EventLoop, PluginLike, Profiles, Setup, set_up
+from kubesched.state import ClusterState, PodInfo
 
 __all__ = ["Explainer", "explain"]
 
@@ -22,7 +22,7 @@ _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
 class Explainer:
-    """Explains pods of one cluster, which stays as it is.
+    """Explains pods of one cluster, which stays as it is. To be closed, or used as a context manager.
 
     Args:
         snapshot: the objects of the cluster; pods without a node are pending and take no room.
@@ -35,19 +35,29 @@ class Explainer:
 
     def __init__(self, snapshot: Iterable[KubeObject], setup: Setup, *, nominations: bool = True) -> None:
         self.state = ClusterState()
-        objects = list(snapshot)
-        waiting = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished]
-        left_out = set(map(id, waiting))
-        self.state.load([(type(obj).__name__, obj) for obj in objects if id(obj) not in left_out])
-        self.frameworks: dict[str, Framework] = build_frameworks(setup.profiles, self.state, rng=Random(0))
-        start_plugins(self.frameworks.values(), asyncio.run)
-        served = [pod for pod in waiting if pod.scheduler_name in self.frameworks]
+        self.loop = EventLoop()
+        names = {profile.scheduler_name for profile in setup.profiles}
+        served = [pod for pod in load_cluster(self.state, snapshot) if pod.scheduler_name in names]
         self.pending = sorted(served, key=lambda pod: -pod.priority)
-        if nominations:
-            infos = [self.state.pod_info(pod) for pod in self.pending if pod.status.nominated_node_name]
-            nominated = [(info.pod.status.nominated_node_name, info) for info in infos]
-            for framework in self.frameworks.values():
-                framework.handle.nominated = NominatedPods(self.state.columns, lambda: nominated)
+        nominated = NominatedPods(self.state.columns, self._nominations if nominations else tuple)
+        services = Services(clock=VirtualClock(), rng=Random(0), nominated=nominated)
+        self.frameworks: dict[str, Framework] = build_frameworks(setup.profiles, self.state, services)
+        self.loop.run(start_plugins(self.frameworks.values()))
+
+    def _nominations(self) -> list[tuple[str, PodInfo]]:
+        infos = [self.state.pod_info(pod) for pod in self.pending if pod.status.nominated_node_name]
+        return [(info.pod.status.nominated_node_name, info) for info in infos]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the plugins; nothing can be explained afterwards."""
+        self.loop.run(stop_plugins(self.frameworks.values()))
+        self.loop.close()
 
     def explain(self, pod: Pod, *, preempt: bool = True) -> Explanation:
         """Hold a pod that is on no node against the cluster.
@@ -61,6 +71,10 @@ class Explainer:
         if framework is None:
             names = ", ".join(self.frameworks)
             raise InputError(f'pod {pod.key}: no profile has the scheduler name "{pod.scheduler_name}"; found: {names}')
+        return self.loop.run(self._evaluate(framework, pod, preempt=preempt))
+
+    async def _evaluate(self, framework: Framework, pod: Pod, *, preempt: bool) -> Explanation:
+        await self.loop.breathe()
         return evaluate(framework, self.state.pod_info(pod), preempt=preempt)
 
 
@@ -85,7 +99,8 @@ def explain(
     objects = list(snapshot)
     found = pod if isinstance(pod, Pod) else find_pod(objects, pod)
     others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == found.key)]
-    return Explainer(others, set_up(configuration, plugins, plugin_args)).explain(unplaced(found))
+    with Explainer(others, set_up(configuration, plugins, plugin_args)) as explainer:
+        return explainer.explain(unplaced(found))
 
 
 def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:

@@ -12,6 +12,7 @@ from kubesched.framework.actions import (
 )
 from kubesched.framework.added_plugins import enable_loaded
 from kubesched.framework.answers import Hook, checked, fault
+from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
 from kubesched.framework.cycle_state import BindingNotes, CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
@@ -19,11 +20,12 @@ from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
 from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
 from kubesched.framework.framework import Framework, PreFiltered, Scores
-from kubesched.framework.handle import Clock, Handle, Logger, ObjectName, WaitFor
+from kubesched.framework.handle import Handle, Logger, ObjectName, Services, WaitFor
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile, build_profiles
+from kubesched.framework.queued_pod import Place, QueuedPodInfo
 from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
 from kubesched.framework.reservations import Reservations
 from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
@@ -63,6 +65,7 @@ __all__ = [
     "ObjectName",
     "Outcome",
     "PatchPodStatus",
+    "Place",
     "Plugin",
     "PluginFault",
     "PodChanges",
@@ -70,6 +73,7 @@ __all__ = [
     "PreFilterResult",
     "PreFiltered",
     "Profile",
+    "QueuedPodInfo",
     "QueueingHint",
     "RecordEvent",
     "RegisteredPlugin",
@@ -78,8 +82,10 @@ __all__ = [
     "Reservations",
     "RowStatuses",
     "Scores",
+    "Services",
     "Status",
     "Verdicts",
+    "VirtualClock",
     "Wait",
     "WaitFor",
     "WaitingPod",

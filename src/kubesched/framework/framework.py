@@ -16,14 +16,14 @@ from kubesched.framework.column_cache import Column, ColumnCache, Rule, as_score
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.fault_texts import fault_text
-from kubesched.framework.handle import Handle
+from kubesched.framework.handle import Handle, Services
 from kubesched.framework.lifting import lifted_filter, lifted_score
 from kubesched.framework.plugin import DependsOn, PostFilterResult
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
 from kubesched.framework.what_if import WhatIf
-from kubesched.state import Nodes, Rows
+from kubesched.state import ClusterState, Nodes, Rows
 
 __all__ = ["Framework", "PreFiltered", "Scores"]
 
@@ -93,10 +93,20 @@ class Framework:
         pre_flights, pre_binds, binds: the hooks of the binding cycle.
     """
 
-    def __init__(self, profile: Profile, cache: ColumnCache, handle: Handle) -> None:
+    def __init__(self, profile: Profile, cache: ColumnCache, state: ClusterState, services: Services) -> None:
+        """Run a profile's plugins over a state, and make their handle.
+
+        Args:
+            services: what the driver offers; an other profile's handle will do.
+        """
         self.profile = profile
         self.cache = cache
-        self.handle = handle
+        self.handle = Handle(
+            state,
+            what_if=self.what_if,
+            preempt_plugins=tuple(plugin for plugin in profile.plugins if plugin.defines("preempt")),
+            **{name: getattr(services, name) for name in Services.__struct_fields__},
+        )
         points = profile.points
         self._pre_filter = [(plugin, plugin.name, plugin.pre_filter) for plugin in points["preFilter"]]
         self._filters = [Rule(plugin, cache, "filter_nodes") for plugin in points["filter"]]
@@ -108,10 +118,6 @@ class Framework:
         self.pre_binds = self._hooks("preBind", "pre_bind", "PreBind plugin")
         self.binds = self._hooks("bind", "bind", "Bind plugin")
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
-        handle.what_if = self.what_if
-        handle.preempt_plugins = [plugin for plugin in profile.plugins if plugin.defines("preempt")]
-        for plugin in profile.plugins:
-            plugin.handle = handle
 
     def _hooks(self, point: str, method: str, what: str) -> list[Hook]:
         return [Hook(plugin, method, what) for plugin in self.profile.points[point] if plugin.defines(method)]

@@ -2,11 +2,10 @@
 
 import enum
 import inspect
-from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from collections.abc import Awaitable, Hashable, Mapping
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import Pod
 from kubesched.config import PluginArgs
@@ -14,8 +13,9 @@ from kubesched.engine import IntVector
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.events_to_register import EventRegistration
+from kubesched.framework.queued_pod import QueuedPodInfo
 from kubesched.framework.status import PreFilterResult, Status, Wait
-from kubesched.framework.verdicts import PodChanges, Verdicts
+from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
 from kubesched.state import NodeInfo, Nodes, PodInfo
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Plugin:
     Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
 
     Attributes:
-        args: the decoded arguments.
+        args: the decoded arguments. A class with `Args` of its own says `args: Args`, if its types are checked.
         handle: the way to the rest of the scheduler.
     """
 
@@ -122,13 +122,13 @@ class Plugin:
     wants_raw: ClassVar[bool] = False
     """Whether it reads `raw` or `document` of nodes or pods."""
 
-    args: Any
+    args: PluginArgs
     handle: "Handle"
 
     def __init__(self, args: PluginArgs | None = None) -> None:
         self.args = self.Args() if args is None else args
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         _check_definition(cls)
 
@@ -149,10 +149,10 @@ class Plugin:
 
     # --- life ---
 
-    def start(self, handle: "Handle") -> Any:
+    def start(self, handle: "Handle") -> Awaitable[None] | None:
         """Called once, before all cycles; may do I/O and be a coroutine. A background refresh is a task made here."""
 
-    def stop(self) -> Any:
+    def stop(self) -> Awaitable[None] | None:
         """Called once after the last cycle; may be a coroutine."""
 
     def events_to_register(self) -> list[EventRegistration]:
@@ -168,11 +168,11 @@ class Plugin:
         """Called before a pod enters the active queue; any rejection keeps it out without an event or a condition."""
         raise NotImplementedError
 
-    def sort_key(self, queued: Any) -> tuple[Any, ...]:
+    def sort_key(self, queued: QueuedPodInfo) -> tuple[object, ...]:
         """The place of a queued pod: smaller keys first. Preferred to `less`, because a heap compares it fast."""
         raise NotImplementedError
 
-    def less(self, a: Any, b: Any) -> bool:
+    def less(self, a: QueuedPodInfo, b: QueuedPodInfo) -> bool:
         """Whether queued pod `a` is taken before `b`."""
         raise NotImplementedError
 
@@ -198,7 +198,7 @@ class Plugin:
         """Whether the pod can run on one node."""
         raise NotImplementedError
 
-    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts | npt.NDArray[np.integer[Any]]:
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts | Codes:
         """Whether the pod can run on each node of a table: (nodes,) integers, 0 fits, else the place in `reasons`
         counted from 1.
 
@@ -254,15 +254,15 @@ class Plugin:
         """Whether pre_bind has anything to do: SUCCESS for yes, SKIP for no. Left alone, yes."""
         raise NotImplementedError
 
-    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Any:
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | Awaitable[Status]:
         """Before the pod is bound: write what must be there first. May be a coroutine; gives a Status."""
         raise NotImplementedError
 
-    def bind(self, state: CycleState, pod: Pod, node_name: str) -> Any:
+    def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | Awaitable[Status]:
         """Bind the pod, or give Status.SKIP to leave it to the next plugin. May be a coroutine; gives a Status."""
         raise NotImplementedError
 
-    def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> Any:
+    def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> Awaitable[None] | None:
         """The pod is bound: tidy up. May be a coroutine."""
         raise NotImplementedError
 
@@ -270,7 +270,7 @@ class Plugin:
 
     def preempt(
         self, state: CycleState, pod: Pod, victims_by_node: Mapping[str, tuple[PodInfo, ...]]
-    ) -> Mapping[str, Any]:
+    ) -> Mapping[str, tuple[PodInfo, ...]]:
         """Strike nodes from a preemption plan: give back the entries that may stay.
 
         Args:

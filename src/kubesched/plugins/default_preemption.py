@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod, PodDisruptionBudget
 from kubesched.engine import runs
 from kubesched.framework import (
     Code,
@@ -118,7 +118,8 @@ class _Search:
         self._handle = handle
         self._state = state
         self._pod = pod
-        self._budgets = [Budget(budget) for budget in handle.list("PodDisruptionBudget")]
+        budgets = handle.list("PodDisruptionBudget")
+        self._budgets = [Budget(budget) for budget in budgets if isinstance(budget, PodDisruptionBudget)]
         self._found: list[Candidates] = []
         self.failures: list[tuple[Status, int]] = []
         self.n_clean = 0

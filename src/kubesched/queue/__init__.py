@@ -1,8 +1,8 @@
 """Pods that wait for a node: active, backing off, unschedulable; in flight; nominated."""
 
+from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.nominator import Nominator
 from kubesched.queue.pending import Pending, PendingPod
-from kubesched.queue.queued_pod import Place, QueuedPodInfo
 from kubesched.queue.scheduling_queue import Observer, PreEnqueue, SchedulingQueue
 
 __all__ = ["Nominator", "Observer", "Pending", "PendingPod", "Place", "PreEnqueue", "QueuedPodInfo", "SchedulingQueue"]

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable, Iterator
 
+from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.heap import PodHeap
-from kubesched.queue.queued_pod import Place, QueuedPodInfo
 
 __all__ = ["BackoffQueue"]
 

@@ -4,7 +4,7 @@ import copy
 import heapq
 from collections.abc import Callable, Iterator
 
-from kubesched.queue.queued_pod import Place, QueuedPodInfo
+from kubesched.framework import Place, QueuedPodInfo
 
 __all__ = ["Less", "LessKey", "PodHeap", "sort_key_of_less"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from kubesched.api import Pod
-from kubesched.queue.queued_pod import QueuedPodInfo
+from kubesched.framework import QueuedPodInfo
 
 __all__ = ["Nominator"]
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kubesched.queue.queued_pod import Place, QueuedPodInfo
+from kubesched.framework import Place, QueuedPodInfo
 
 __all__ = ["Pending", "PendingPod", "describe"]
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.errors import PluginError
-from kubesched.framework import HintFunction, QueueingHint
-from kubesched.queue.queued_pod import QueuedPodInfo
+from kubesched.framework import HintFunction, QueuedPodInfo, QueueingHint
 
 __all__ = ["FORCE_ACTIVATE", "UNSCHEDULABLE_TIMEOUT", "QueueingStrategy", "RequeueingTable"]
 

@@ -52,13 +52,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.errors import StateError
-from kubesched.framework import HintFunction, Status
+from kubesched.framework import HintFunction, Place, QueuedPodInfo, Status
 from kubesched.queue.backoff import BackoffQueue
 from kubesched.queue.heap import Less, PodHeap, sort_key_of_less
 from kubesched.queue.in_flight import InFlight
 from kubesched.queue.nominator import Nominator
 from kubesched.queue.pending import Pending, describe
-from kubesched.queue.queued_pod import Place, QueuedPodInfo
 from kubesched.queue.requeueing import FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT, QueueingStrategy, RequeueingTable
 from kubesched.queue.unschedulable import UnschedulablePods
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
-from kubesched.queue.queued_pod import Place, QueuedPodInfo
+from kubesched.framework import Place, QueuedPodInfo
 
 __all__ = ["UnschedulablePods"]
 

@@ -2,8 +2,9 @@
 
 from kubesched.scheduler.assembly import build_frameworks
 from kubesched.scheduler.evictions import Eviction
+from kubesched.scheduler.initial_cluster import load_cluster
 from kubesched.scheduler.placed_pod import PlacedPod
-from kubesched.scheduler.plugin_life import start_plugins, start_plugins_in_loop, stop_plugins, stop_plugins_in_loop
+from kubesched.scheduler.plugin_life import start_plugins, stop_plugins
 from kubesched.scheduler.scheduler import BindingCycle, Scheduler
 from kubesched.scheduler.scheduling_cycle import NO_NODES, SchedulingCycle, find_feasible
 from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best
@@ -31,12 +32,11 @@ __all__ = [
     "default_sample",
     "drive",
     "find_feasible",
+    "load_cluster",
     "nodes_to_find",
     "perform",
     "select_best",
     "start_plugins",
-    "start_plugins_in_loop",
     "stop_plugins",
-    "stop_plugins_in_loop",
     "wait",
 ]

@@ -1,9 +1,8 @@
 """Frameworks for all profiles over one cluster state, sharing kept columns."""
 
 from collections.abc import Iterable
-from random import Random
 
-from kubesched.framework import CACHE_BYTES, Clock, ColumnCache, Framework, Handle, Profile
+from kubesched.framework import CACHE_BYTES, ColumnCache, Framework, Profile, Services
 from kubesched.state import ClusterState
 
 __all__ = ["build_frameworks"]
@@ -12,19 +11,21 @@ __all__ = ["build_frameworks"]
 def build_frameworks(
     profiles: Iterable[Profile],
     state: ClusterState,
+    services: Services | None = None,
     *,
-    clock: Clock | None = None,
-    rng: Random | None = None,
     cache_bytes: int = CACHE_BYTES,
 ) -> dict[str, Framework]:
-    """Put profiles to work.
+    """Put profiles to work: each gets a framework and a handle, and its plugins get the handle.
 
     Args:
-        clock, rng: what plugins get for time and chance; a stopped clock and a fixed seed by default.
+        services: what the driver offers; without them, there is no clock and nothing can be awaited.
         cache_bytes: budget of kept columns, all profiles together.
     Returns: scheduler name -> framework.
     """
     cache = ColumnCache(state.columns, cache_bytes)
-    return {
-        profile.scheduler_name: Framework(profile, cache, Handle(state, clock=clock, rng=rng)) for profile in profiles
-    }
+    offered = Services() if services is None else services
+    frameworks = {profile.scheduler_name: Framework(profile, cache, state, offered) for profile in profiles}
+    for framework in frameworks.values():
+        for plugin in framework.profile.plugins:
+            plugin.handle = framework.handle
+    return frameworks

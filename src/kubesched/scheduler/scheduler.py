@@ -7,15 +7,15 @@ an event. Whatever fails goes through `_failed`, which undoes what was done and 
 kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from random import Random
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
+
+import msgspec
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, Pod, WatchEvent
 from kubesched.framework import (
     Action,
     Bind,
-    Clock,
     CycleState,
     Decision,
     Diagnosis,
@@ -23,11 +23,14 @@ from kubesched.framework import (
     NominatedPods,
     Outcome,
     PatchPodStatus,
+    Profile,
     RecordEvent,
+    Services,
     Status,
     WaitingPod,
 )
 from kubesched.queue import Nominator, QueuedPodInfo, SchedulingQueue
+from kubesched.scheduler.assembly import build_frameworks
 from kubesched.scheduler.evictions import Eviction, Evictions
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.queue_order import QueueOrder
@@ -56,64 +59,63 @@ class Scheduler:
     """Schedules the pods of some profiles over one cluster state.
 
     Args:
-        frameworks: one per scheduler name, all over `state`.
-        clock: the only source of time.
+        profiles: what decides, one profile per scheduler name.
+        services: the driver's clock, chance and logger; the rest is filled in here.
         emit: takes actions whose outcome nobody waits for.
         tie_break: which of equally good nodes is taken.
-        rng: the only source of chance.
         initial_backoff, max_backoff: seconds, as configured.
 
     Attributes:
         state, queue: what is known, and who waits.
+        frameworks: by scheduler name.
         waiting_pods: pods held back in Permit, by uid.
         waits: what binding cycles wait for; a driver enters their requests, and calls `look` after events.
     """
 
     def __init__(
         self,
-        frameworks: Mapping[str, Framework],
+        profiles: Iterable[Profile],
         state: ClusterState,
+        services: Services,
         *,
-        clock: Clock,
         emit: Callable[[Action], None],
         tie_break: TieBreak = TieBreak.UPSTREAM,
-        rng: Random | None = None,
         initial_backoff: float = 1.0,
         max_backoff: float = 10.0,
     ) -> None:
         self.state = state
-        self.frameworks = frameworks
         self.waiting_pods: dict[str, WaitingPod] = {}
         self.waits = Waits()
-        self._evictions = Evictions(self._find_pod, self.waiting_pods, lambda pod: self.activate([pod]))
         self._on_their_way: dict[str, PlacedPod] = {}
         self._unconfirmed = Unconfirmed()
-        self._now = clock.monotonic
+        self._now = services.clock.monotonic
         self._emit = emit
-        self._cycle = SchedulingCycle(tie_break, rng or Random(0))
-        self._order = order = QueueOrder(next(iter(frameworks.values())))
+        self._cycle = SchedulingCycle(tie_break, services.rng)
+        self._evictions = Evictions(self._find_pod, self.waiting_pods, lambda pod: self.activate([pod]))
+        nominator = Nominator(self._find_pod)
+        self.frameworks = build_frameworks(profiles, state, self._offered(services, nominator))
+        self._order = order = QueueOrder(next(iter(self.frameworks.values())))
         self.queue = SchedulingQueue(
             sort_key=order.sort_key if order.has_key else None,
             less=None if order.has_key else order.less,
             pre_enqueue=self._pre_enqueue,
-            hints={name: registrations(framework) for name, framework in frameworks.items()},
+            hints={name: registrations(framework) for name, framework in self.frameworks.items()},
             initial_backoff=initial_backoff,
             max_backoff=max_backoff,
-            nominator=Nominator(self._find_pod),
+            nominator=nominator,
         )
-        nominator = self.queue.nominator
-        self._nominated = NominatedPods(state.columns, self._nominations, lambda: nominator.generation)
-        for framework in frameworks.values():
-            self._connect(framework)
 
-    def _connect(self, framework: Framework) -> None:
-        handle = framework.handle
-        handle.perform = perform
-        handle.wait = wait
-        handle.nominated = self._nominated
-        handle.preempting = self._evictions
-        handle.activate = self.activate
-        handle.waiting_pods = lambda: self.waiting_pods
+    def _offered(self, services: Services, nominator: Nominator) -> Services:
+        """What the driver offers, with all that is the Scheduler's own."""
+        return msgspec.structs.replace(
+            services,
+            perform=perform,
+            wait=wait,
+            activate=self.activate,
+            nominated=NominatedPods(self.state.columns, self._nominations, lambda: nominator.generation),
+            waiting_pods=lambda: self.waiting_pods,
+            preempting=self._evictions,
+        )
 
     # --- events in ---
 

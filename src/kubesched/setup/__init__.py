@@ -1,12 +1,14 @@
 """From what a user holds, a configuration and plugins of their own, to profiles that are ready to run."""
 
 from kubesched.setup.arguments import ArgsLike
+from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.registry import PluginLike, find_plugins
 from kubesched.setup.setup import ConfigurationLike, Profiles, Setup, load_configuration, set_up
 
 __all__ = [
     "ArgsLike",
     "ConfigurationLike",
+    "EventLoop",
     "PluginLike",
     "Profiles",
     "Setup",

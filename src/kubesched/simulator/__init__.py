@@ -1,6 +1,5 @@
 """Runs the scheduler on a virtual clock and an in-memory cluster."""
 
-from kubesched.simulator.clock import VirtualClock
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.documents import placed_line, placement_line, report_document
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
@@ -19,7 +18,6 @@ __all__ = [
     "Report",
     "Simulator",
     "Victim",
-    "VirtualClock",
     "pending_in_order",
     "place",
     "place_all",

@@ -50,11 +50,13 @@ def pending_in_order(pods: Iterable[Pod]) -> list[Pod]:
 
 def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
     """Try every pending pod once; each placement is seen by the next."""
-    for pod in pending_in_order(simulator.pending):
-        framework = simulator.frameworks.get(pod.scheduler_name)
-        if framework is not None:
-            yield _place(simulator, framework, pod, tie_break)
-    simulator.close()
+    try:
+        for pod in pending_in_order(simulator.pending):
+            framework = simulator.frameworks.get(pod.scheduler_name)
+            if framework is not None:
+                yield simulator.loop.run(_place(simulator, framework, pod, tie_break))
+    finally:
+        simulator.close()
 
 
 def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | None = None) -> Report:
@@ -95,7 +97,8 @@ def _victims(simulator: Simulator, placed: Iterable[Placed]) -> Iterator[Victim]
                 yield Victim(key, owner, outcome.node, one.pod)
 
 
-def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break: TieBreak) -> Placed:
+async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break: TieBreak) -> Placed:
+    await simulator.loop.breathe()
     state = simulator.state
     snapshot = state.snapshot()
     info = state.pod_info(pod)

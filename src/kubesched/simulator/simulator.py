@@ -5,7 +5,6 @@ memory and come back as events. A run ends when the active and backoff queues ar
 unschedulable pods is left, or when pods that ended in an error would only be tried again in an unchanged cluster.
 """
 
-import asyncio
 import gc
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
@@ -15,7 +14,7 @@ from typing import Any
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
-from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, answer_text
+from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, Services, VirtualClock, answer_text
 from kubesched.scheduler import (
     BindingCycle,
     Eviction,
@@ -23,12 +22,11 @@ from kubesched.scheduler import (
     Scheduler,
     TieBreak,
     WaitRequest,
-    build_frameworks,
+    load_cluster,
     start_plugins,
     stop_plugins,
 )
-from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, Setup, set_up
-from kubesched.simulator.clock import VirtualClock
+from kubesched.setup import ArgsLike, ConfigurationLike, EventLoop, PluginLike, Profiles, Setup, set_up
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
 from kubesched.simulator.suspended import LATER, SuspendedCycles
@@ -63,6 +61,7 @@ class Simulator:
     Attributes:
         state: the cluster; changes as the simulation runs.
         clock: the virtual clock.
+        loop: the event loop of the plugins.
         rng: the source of chance.
         pending: pods without a node, in file order.
         decisions: called with every decision, in order; None for nobody.
@@ -81,33 +80,26 @@ class Simulator:
         setup = set_up(configuration, plugins, plugin_args)
         self.state = ClusterState()
         self.clock = VirtualClock()
+        self.loop = EventLoop()
         self.decisions: Callable[[Decision], None] | None = None
-        self.rng = rng = Random(seed)
-        self.frameworks: dict[str, Framework] = build_frameworks(setup.profiles, self.state, clock=self.clock, rng=rng)
+        self.rng = Random(seed)
         self.cluster = MemoryCluster(self.state, self._tell)
         self.scheduler = Scheduler(
-            self.frameworks,
+            setup.profiles,
             self.state,
-            clock=self.clock,
+            Services(clock=self.clock, rng=self.rng),
             emit=self._emit,
             tie_break=tie_break,
-            rng=rng,
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
             max_backoff=setup.configuration.pod_max_backoff_seconds,
         )
+        self.frameworks: dict[str, Framework] = self.scheduler.frameworks
         self._suspended = SuspendedCycles(self.scheduler, self.clock)
         self._outcomes: dict[str, Decision] = {}
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
-        self.pending = self._load(list(snapshot))
-        start_plugins(self.frameworks.values(), asyncio.run)
-
-    def _load(self, objects: list[KubeObject]) -> list[Pod]:
-        """Fill the state. Returns: the pods without a node, in file order."""
         with paused_gc(is_kept=True):
-            pending = [obj for obj in objects if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished]
-            waiting = {id(pod) for pod in pending}
-            self.state.load([(type(obj).__name__, obj) for obj in objects if id(obj) not in waiting])
-        return pending
+            self.pending = load_cluster(self.state, snapshot)
+        self.loop.run(start_plugins(self.frameworks.values()))
 
     # --- running ---
 
@@ -120,11 +112,19 @@ class Simulator:
         if self._outcomes:
             raise InputError("this simulator has run; make a new one")
         before = Fill(self.state.columns)
+        try:
+            self.loop.run(self._place_all(progress))
+        finally:
+            self.close()
+        return self._report(before)
+
+    async def _place_all(self, progress: Progress | None) -> None:
         for pod in self.pending:
             self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
         total = len(self.pending)
         with paused_gc(is_kept=True):  # the whole cluster would be scanned again and again
             for step in count(1):
+                await self.loop.breathe()
                 if not self._step():
                     break
                 if step % _COLLECT_EVERY == 0:
@@ -133,12 +133,12 @@ class Simulator:
                     progress(len(self._outcomes), total)
         if progress is not None:
             progress(total, total)
-        self.close()
-        return self._report(before)
 
     def close(self) -> None:
-        """Stop the plugins; nothing can be scheduled afterwards."""
-        stop_plugins(self.frameworks.values(), asyncio.run)
+        """Break off what is under way and stop the plugins; nothing can be scheduled afterwards."""
+        self._suspended.close()
+        self.loop.run(stop_plugins(self.frameworks.values()))
+        self.loop.close()
 
     def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""

@@ -4,9 +4,8 @@ import heapq
 from collections import deque
 from typing import Any, Final
 
-from kubesched.framework import HOOK_FAULTS
+from kubesched.framework import HOOK_FAULTS, VirtualClock
 from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Scheduler, WaitRequest
-from kubesched.simulator.clock import VirtualClock
 
 __all__ = ["LATER", "SuspendedCycles"]
 

@@ -4,7 +4,6 @@
 plugin about one pod.
 """
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
@@ -16,10 +15,13 @@ from kubesched.framework import (
     Plugin,
     PluginFault,
     Profile,
+    Services,
     Status,
+    VirtualClock,
 )
 from kubesched.plugins import DefaultBinder, PrioritySort
 from kubesched.scheduler import build_frameworks, find_feasible, start_plugins, stop_plugins
+from kubesched.setup import EventLoop
 from kubesched.state import ClusterState, Nodes
 
 __all__ = ["FakeCluster", "filter_all", "minimal_profile", "score_all"]
@@ -72,8 +74,10 @@ class FakeCluster:
     ) -> None:
         self.state = ClusterState()
         self.state.load([(type(known).__name__, known) for known in (*nodes, *pods, *objects)])
-        (self.framework,) = build_frameworks([minimal_profile(*plugins)], self.state).values()
-        start_plugins([self.framework], asyncio.run)
+        self._loop = EventLoop()
+        services = Services(clock=VirtualClock())
+        (self.framework,) = build_frameworks([minimal_profile(*plugins)], self.state, services).values()
+        self._loop.run(start_plugins([self.framework]))
 
     @property
     def handle(self) -> Handle:
@@ -97,7 +101,8 @@ class FakeCluster:
 
     def stop(self) -> None:
         """Stop the plugins."""
-        stop_plugins([self.framework], asyncio.run)
+        self._loop.run(stop_plugins([self.framework]))
+        self._loop.close()
 
     def filter(self, pod: Pod) -> dict[str, Status]:
         """Ask PreFilter and Filter. Returns: a status for every node, SUCCESS where the pod fits."""

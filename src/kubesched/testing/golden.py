@@ -86,8 +86,8 @@ def _decide(
     cluster = load_snapshot(io.BytesIO(msgspec.json.encode(snapshot)))
     configuration = text.encode() if text else None
     chosen = list(plugins)
-    explainer = Explainer(cluster, set_up(configuration, chosen, plugin_args), nominations=False)
-    explained = [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]
+    with Explainer(cluster, set_up(configuration, chosen, plugin_args), nominations=False) as explainer:
+        explained = [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]
     simulator = Simulator(cluster, set_up(configuration, chosen, plugin_args))
     return _as_json(explained), _as_json(list(place(simulator, TieBreak.FIRST)))
 

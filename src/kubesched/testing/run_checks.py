@@ -1,10 +1,11 @@
 """Checks of whole runs: every hook in its place, driven as the scheduler drives it."""
 
+import logging
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from kubesched.api import ActionType, Pod
-from kubesched.framework import CycleState, EventRegistration, Logger, Plugin, QueueingHint, Status
+from kubesched.framework import CycleState, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.simulator import Simulator
 from kubesched.testing.cluster import FakeCluster, minimal_profile
 from kubesched.testing.subject import Subject, difference
@@ -12,18 +13,23 @@ from kubesched.testing.subject import Subject, difference
 __all__ = ["check_allowed_answers", "check_unreserve"]
 
 
-class _Warnings(Logger):
-    """Keeps warnings: that is where faults go that cost no pod anything."""
+class _Warnings(logging.Handler):
+    """Keeps the warnings of plugins while it is entered: that is where faults go that cost no pod anything."""
 
     def __init__(self) -> None:
+        super().__init__(logging.WARNING)
         self.texts: list[str] = []
 
-    def info(self, message: str, *args: object) -> None:
-        """Not asked for."""
-
-    def warning(self, message: str, *args: object) -> None:
+    def emit(self, record: logging.LogRecord) -> None:
         """Keep it."""
-        self.texts.append(message % args)
+        self.texts.append(record.getMessage())
+
+    def __enter__(self) -> Self:
+        logging.getLogger("kubesched.plugin").addHandler(self)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        logging.getLogger("kubesched.plugin").removeHandler(self)
 
 
 def check_allowed_answers(subject: Subject) -> None:
@@ -76,11 +82,9 @@ def _happenings(subject: Subject, entry: EventRegistration) -> Iterator[tuple[An
 
 
 def _check_simulation(subject: Subject) -> None:
-    scenario, warnings = subject.scenario, _Warnings()
+    scenario = subject.scenario
     objects = (*scenario.nodes, *scenario.pods, *scenario.pending, *scenario.objects)
     simulator = Simulator(objects, [minimal_profile(subject.plugin())])
-    for framework in simulator.frameworks.values():
-        framework.handle.logger = warnings
     failures: list[str] = []
 
     def note(decision: Any) -> None:
@@ -88,7 +92,8 @@ def _check_simulation(subject: Subject) -> None:
             failures.append(f"pod {decision.pod.key}: {decision.outcome.message}")
 
     simulator.decisions = note
-    simulator.run()
+    with _Warnings() as warnings:
+        simulator.run()
     problems = failures + warnings.texts
     assert not problems, f"{subject.name}: {problems[0]}"
 
@@ -114,9 +119,9 @@ def _reserve_and_undo(subject: Subject, cluster: FakeCluster, pod: Pod, node_nam
     framework.run_pre_filter(state, pod, cluster.nodes)
     framework.run_filter(state, pod, cluster.nodes, is_whole=False)
     placed = cluster.state.assume(state.pod, node_name)
-    warnings = framework.handle.logger = _Warnings()
-    if reserves:
-        framework.run_reserve(state, placed.pod, node_name)
-    framework.run_unreserve(state, placed.pod, node_name)
+    with _Warnings() as warnings:
+        if reserves:
+            framework.run_reserve(state, placed.pod, node_name)
+        framework.run_unreserve(state, placed.pod, node_name)
     cluster.state.forget(placed.pod)
     assert not warnings.texts, f"{subject.name}: pod {pod.key}, node {node_name}: {warnings.texts[0]}"

@@ -12,8 +12,8 @@ from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import ClusterError
 from kubesched.extender.server import Answer, Binder
 from kubesched.extender.server.binder import UNANSWERED_SECONDS
-from kubesched.framework import Bind, Plugin, PreFilterResult, Profile, Status, Wait, WriteObject
-from kubesched.scheduler import build_frameworks
+from kubesched.framework import Bind, Plugin, PreFilterResult, Profile, Services, Status, Wait, WaitingPod, WriteObject
+from kubesched.scheduler import build_frameworks, perform, wait
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod, minimal_profile
 from tests.extender.asking import encode
@@ -58,12 +58,15 @@ class Bound:
         self.state = ClusterState()
         profiles = [one for one in plugins if isinstance(one, Profile)]
         profiles = profiles or [minimal_profile(*(one for one in plugins if isinstance(one, Plugin)))]
-        frameworks = build_frameworks(profiles, self.state, clock=LoopClock())
+        waiting: dict[str, WaitingPod] = {}
+        services = Services(clock=LoopClock(), perform=perform, wait=wait, waiting_pods=lambda: waiting)
+        frameworks = build_frameworks(profiles, self.state, services)
         first = next(iter(frameworks.values()))
         self.binder = Binder(
             frameworks,
             lambda name: frameworks.get(name, first),
             self.state,
+            waiting,
             find_pod=self.api.find_pod,
             create_binding=self.api.create_binding,
         )

@@ -37,8 +37,6 @@ from kubesched.scheduler import (
     WaitRequest,
     Waits,
     drive,
-    perform,
-    wait,
 )
 from kubesched.state import ClusterState
 
@@ -82,6 +80,7 @@ class Binder:
         frameworks: Mapping[str, Framework],
         framework_of: Callable[[str], Framework],
         state: ClusterState,
+        waiting_pods: dict[str, WaitingPod],
         *,
         find_pod: Callable[[str, str], Awaitable[Pod | None]],
         create_binding: Callable[[Bind], Awaitable[str]],
@@ -90,13 +89,15 @@ class Binder:
         """Bind for these profiles.
 
         Args:
+            frameworks: their handles offer `perform` and `wait`, and show these waiting pods.
+            waiting_pods: filled here.
             find_pod: namespace, name -> the pod as the API server has it now; asked when the watch has not shown it. A
                 ClusterError is the call's answer.
             create_binding: writes the Binding; gives what went wrong, empty for success; idempotent.
             on_assumed: called with the uid of each pod once it is counted on its node, or was rejected by Reserve or
                 Permit.
         """
-        self.waiting_pods: dict[str, WaitingPod] = {}
+        self.waiting_pods = waiting_pods
         self._framework_of = framework_of
         self._state = state
         self._find_pod = find_pod
@@ -105,10 +106,6 @@ class Binder:
         self._under_way: dict[str, _Binding] = {}
         self._unconfirmed = Unconfirmed()
         self._waits = Waits()
-        for framework in frameworks.values():
-            framework.handle.perform = perform
-            framework.handle.wait = wait
-            framework.handle.waiting_pods = lambda: self.waiting_pods
         self._clock = next(iter(frameworks.values())).handle.clock
 
     async def bind(self, body: bytes, seconds: float) -> Answer:

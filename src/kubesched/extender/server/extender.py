@@ -5,8 +5,9 @@ recorded requests, and tests all drive this one class.
 """
 
 from collections.abc import Iterable, Sequence
-from copy import copy
 from random import Random
+
+import msgspec
 
 from kubesched.api import EventType, Pod, WatchEvent
 from kubesched.errors import InputError
@@ -17,9 +18,9 @@ from kubesched.extender.server.requested_pods import RequestedPods
 from kubesched.extender.server.undecided_pods import UndecidedPods
 from kubesched.extender.server.verbs import Verbs
 from kubesched.extender.server.watched_kinds import check_needs_no_watch, counting_filters, watched_kinds
-from kubesched.framework import Bind, Clock, Framework, Plugin, Profile
+from kubesched.framework import Bind, Clock, Framework, Plugin, Profile, Services, WaitingPod
 from kubesched.plugins import DefaultBinder
-from kubesched.scheduler import build_frameworks
+from kubesched.scheduler import build_frameworks, perform, wait
 from kubesched.setup import Setup
 from kubesched.state import ClusterState
 
@@ -86,7 +87,11 @@ class Extender:
             )
         self.state = ClusterState()
         complete = [_with_binder(profile) for profile in profiles] if self.offer.bind else profiles
-        self.frameworks = build_frameworks(complete, self.state, clock=clock, rng=rng)
+        waiting_pods: dict[str, WaitingPod] = {}
+        services = Services(clock=clock, rng=rng or Random(0), waiting_pods=lambda: waiting_pods)
+        if self.offer.bind:
+            services = msgspec.structs.replace(services, perform=perform, wait=wait)
+        self.frameworks = build_frameworks(complete, self.state, services)
         self.nodes = NodeSource(self.state, is_watched=is_watched, monotonic=clock.monotonic)
         self.pods = RequestedPods(self.state, is_watched=is_watched)
 
@@ -108,6 +113,7 @@ class Extender:
                 self.frameworks,
                 self.verbs.framework_of,
                 self.state,
+                waiting_pods,
                 find_pod=writes.find_pod,
                 create_binding=writes.create_binding,
                 on_assumed=None if self.undecided is None else self.undecided.decided,
@@ -159,7 +165,7 @@ def served_profiles(setup: Setup, *, offers_bind: bool = False) -> Sequence[Prof
 
 
 def _alone(name: str, framework: Framework) -> Framework:
-    """A framework of one plugin, which keeps the handle that it has."""
+    """A framework of one plugin, which keeps the handle that it got with the others."""
     profile = framework.profile
 
     def only(plugins: Iterable[Plugin]) -> tuple[Plugin, ...]:
@@ -172,11 +178,7 @@ def _alone(name: str, framework: Framework) -> Framework:
         {key: weight for key, weight in profile.weights.items() if key == name},
         only(profile.plugins),
     )
-    try:
-        return Framework(alone, framework.cache, copy(framework.handle))
-    finally:
-        for plugin in alone.plugins:
-            plugin.handle = framework.handle
+    return Framework(alone, framework.cache, framework.handle.state, framework.handle)
 
 
 def _with_binder(profile: Profile) -> Profile:

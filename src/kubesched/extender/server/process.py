@@ -21,7 +21,7 @@ from kubesched.extender.server.metrics import ExtenderMetrics
 from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.service import ExtenderService, add_routes
 from kubesched.framework import Bind
-from kubesched.scheduler import start_plugins_in_loop, stop_plugins_in_loop
+from kubesched.scheduler import start_plugins, stop_plugins
 from kubesched.serving import HEALTH_PATHS, Server, ServerOptions, add_health, add_metrics, allow_clients, new_registry
 from kubesched.setup import Setup
 
@@ -109,8 +109,6 @@ async def run_extender(
             preemption_helps=options.preemption_helps,
             allow_on_timeout=options.allow_on_timeout,
         )
-        for framework in extender.frameworks.values():
-            framework.handle.logger = logging.getLogger("kubesched.plugin")
         recorder = None
         if options.record is not None:
             recorder = stack.enter_context(Recorder(options.record, () if client is None else extender.kinds))
@@ -133,7 +131,7 @@ async def _end(extender: Extender, service: ExtenderService, drain_left: float, 
         return
     try:
         async with asyncio.timeout(seconds):
-            await stop_plugins_in_loop(extender.frameworks.values())
+            await stop_plugins(extender.frameworks.values())
     except TimeoutError:
         _LOG.warning("a plugin did not stop within %g s", seconds)
 
@@ -225,7 +223,7 @@ async def _get_ready(
                 service.unready = str(error)
                 _LOG.warning("%s", error)
     service.unready = "plugins are starting"
-    await start_plugins_in_loop(extender.frameworks.values())
+    await start_plugins(extender.frameworks.values())
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)

@@ -1,6 +1,5 @@
 """Recorded calls against the plugins of today: what would be answered differently."""
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,8 +13,9 @@ from kubesched.errors import InputError, StateError
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.server.extender import ClusterWrites, Extender
 from kubesched.extender.server.recording import RecordedCall, RecordedWatch, read_recording
+from kubesched.framework import VirtualClock
 from kubesched.scheduler import start_plugins, stop_plugins
-from kubesched.setup import Setup
+from kubesched.setup import EventLoop, Setup
 
 __all__ = ["Replayed", "replay"]
 
@@ -49,16 +49,6 @@ class Replayed(msgspec.Struct, frozen=True):
     is_skipped: bool = False
 
 
-class _Clock:
-    def monotonic(self) -> float:
-        """A recording takes no time."""
-        return 0.0
-
-    def now(self) -> float:
-        """Nor has it a date."""
-        return 0.0
-
-
 def replay(setup: Setup, folder: Path, *, preemption_helps: bool = False) -> Iterator[Replayed]:
     """Play a recording against the plugins of a setup.
 
@@ -77,7 +67,7 @@ def replay(setup: Setup, folder: Path, *, preemption_helps: bool = False) -> Ite
         raise InputError(f"{folder}: the recording is empty")
     extender = Extender(
         setup,
-        clock=_Clock(),
+        clock=VirtualClock(),
         is_watched=bool(watch.kinds),
         writes=ClusterWrites(),
         preemption_helps=preemption_helps,
@@ -88,17 +78,18 @@ def replay(setup: Setup, folder: Path, *, preemption_helps: bool = False) -> Ite
             f"{folder}: the plugins read {' and '.join(missing)}, and what was watched while this was recorded is only "
             f"{' and '.join(watch.kinds)}; record again with these plugins"
         )
-    number = 0
+    number, loop = 0, EventLoop()
     for record in records:
         if isinstance(record, WatchEvent):
             _apply(extender, record)
         elif isinstance(record, RecordedCall):
             if not number:
-                start_plugins(extender.frameworks.values(), asyncio.run)
+                loop.run(start_plugins(extender.frameworks.values()))
             number += 1
             yield _play(extender, record, number)
     if number:
-        stop_plugins(extender.frameworks.values(), asyncio.run)
+        loop.run(stop_plugins(extender.frameworks.values()))
+    loop.close()
 
 
 def _apply(extender: Extender, event: WatchEvent) -> None:

@@ -1,6 +1,6 @@
 """Time that passes when the simulator says so."""
 
-from kubesched.simulator import VirtualClock
+from kubesched.framework import VirtualClock
 
 
 def test_time_stands_still_until_it_is_moved_and_never_goes_back() -> None:

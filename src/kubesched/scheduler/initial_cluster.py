@@ -1,0 +1,25 @@
+"""How a run gets the cluster that it begins with: one function for all drivers."""
+
+from collections.abc import Iterable
+
+from kubesched.api import KubeObject, Pod
+from kubesched.state import ClusterState
+
+__all__ = ["load_cluster"]
+
+
+def load_cluster(state: ClusterState, objects: Iterable[KubeObject]) -> list[Pod]:
+    """Fill an empty state with a cluster, but for the pods that wait for a node.
+
+    Returns: those pods, in the given order. A driver shows them to its scheduler as events, or to nobody: a pod without
+        a node takes no room.
+    """
+    pending: list[Pod] = []
+    placed: list[tuple[str, KubeObject]] = []
+    for obj in objects:
+        if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished:
+            pending.append(obj)
+        else:
+            placed.append((type(obj).__name__, obj))
+    state.load(placed)
+    return pending

@@ -1,0 +1,77 @@
+"""The event loop of a run without a server: from the plugins' `start` to their `stop`.
+
+A task that a plugin makes in `start` needs a loop that lives as long as the run. It goes on whenever the run gives it
+a turn.
+"""
+
+import asyncio
+import weakref
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+__all__ = ["EventLoop"]
+
+T = TypeVar("T")
+
+
+class EventLoop:
+    """One event loop, made when something is run for the first time.
+
+    Where the caller is on a loop already, as in a notebook, everything runs on that one, and nothing can be waited for.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Carry a coroutine to its end.
+
+        Raises:
+            RuntimeError: it waits for something, and the caller is on an event loop.
+        """
+        if _running() is not None:
+            return _without_waiting(coroutine)
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            weakref.finalize(self, self._loop.close)  # for runs that nobody closes
+        return self._loop.run_until_complete(coroutine)
+
+    async def breathe(self) -> None:
+        """Give tasks a turn, if there are any. To be awaited by what this runs."""
+        loop = self._loop
+        if loop is not None and _running() is loop and len(asyncio.all_tasks(loop)) > 1:
+            await asyncio.sleep(0)
+
+    def close(self) -> None:
+        """End the loop; tasks that are left are cancelled."""
+        loop, self._loop = self._loop, None
+        if loop is None or _running() is not None:
+            return
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+
+
+def _running() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _without_waiting(coroutine: Coroutine[Any, Any, T]) -> T:
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    coroutine.close()
+    raise RuntimeError(
+        "an event loop is running here, so that nothing can be waited for: "
+        "call this from a thread without one, as asyncio.to_thread does"
+    )
