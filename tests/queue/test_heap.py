@@ -2,8 +2,8 @@ import itertools
 
 import pytest
 
-from kubesched.queue.heap import PodHeap, sort_key_of_less
 from kubesched.framework import Place
+from kubesched.queue.heap import PodHeap, sort_key_of_less
 from tests.queue.waiting import by_priority, make_info, make_pod
 
 
