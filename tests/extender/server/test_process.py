@@ -13,7 +13,7 @@ import pytest
 from kubesched.api import EventType, WatchEvent
 from kubesched.errors import InputError, PluginError, StateError
 from kubesched.extender.server import Extender, ExtenderOptions, read_recording, run_extender
-from kubesched.extender.server.recording import RecordedWatch
+from kubesched.extender.server.recording import RecordedWatch, Recorder
 from kubesched.framework import Plugin
 from kubesched.serving import Server, ServerOptions
 from kubesched.setup import set_up
@@ -161,23 +161,32 @@ def test_calls_are_refused_until_the_cluster_is_known(tmp_path: Path) -> None:
 def test_an_event_that_makes_no_sense_does_not_end_the_watch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    apply = Extender.apply
+    apply, seen, changed = Extender.apply, asyncio.Event(), asyncio.Event()
 
     def complaining(self: Extender, events: Any) -> None:
-        (event,) = events
-        if event.object.name == "n1":
-            raise StateError("it cannot be")
+        for event in events:
+            if event.object.name == "odd":
+                seen.set()
+                raise StateError("it cannot be")
+            changed.set()
         apply(self, events)
 
     monkeypatch.setattr(Extender, "apply", complaining)
 
     async def story(process: Process, server: FakeApiServer) -> str:
+        async def later(request: Any) -> Any:
+            await process.ready.wait()
+            lines = (line("ADDED", node("odd", "11")), line("MODIFIED", node("n2", "12", zone="b")))
+            return await stream(*lines)(request)
+
+        server.on("WATCH", NODES, later)
         two_nodes(server)
-        await process.ready.wait()
+        await seen.wait()
+        await changed.wait()
         return (await process.ask("/filter", NAMES))[1]
 
     assert json.loads(watching(tmp_path, story))["NodeNames"] == ["n2"]
-    assert "ADDED Node of n1: it cannot be" in caplog.text
+    assert "ADDED Node of odd: it cannot be" in caplog.text
 
 
 def test_binds_go_to_the_api_server(tmp_path: Path) -> None:
@@ -202,14 +211,14 @@ def test_binds_go_to_the_api_server(tmp_path: Path) -> None:
 
 
 def test_what_the_watch_says_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    apply, changed = Extender.apply, asyncio.Event()
+    record, changed = Recorder.events, asyncio.Event()
 
-    def telling(self: Extender, events: Any) -> None:
-        apply(self, events)
+    def telling(self: Recorder, events: Any) -> None:
+        record(self, events)
         if events[0].type is EventType.MODIFIED:
             changed.set()
 
-    monkeypatch.setattr(Extender, "apply", telling)
+    monkeypatch.setattr(Recorder, "events", telling)
 
     async def story(process: Process, server: FakeApiServer) -> None:
         server.on("WATCH", NODES, stream(line("MODIFIED", node("n2", "11", zone="b"))))

@@ -9,7 +9,7 @@ from random import Random
 
 import msgspec
 
-from kubesched.api import EventType, Pod, WatchEvent
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import InputError
 from kubesched.extender.server.binder import Binder
 from kubesched.extender.server.offer import Offer, find_offer
@@ -20,7 +20,7 @@ from kubesched.extender.server.verbs import Verbs
 from kubesched.extender.server.watched_kinds import check_needs_no_watch, counting_filters, watched_kinds
 from kubesched.framework import Bind, Clock, Framework, Plugin, Profile, Services, WaitingPod
 from kubesched.plugins import DefaultBinder
-from kubesched.scheduler import build_frameworks, perform, wait
+from kubesched.scheduler import build_frameworks, load_cluster, perform, wait
 from kubesched.setup import Setup
 from kubesched.state import ClusterState
 
@@ -118,6 +118,12 @@ class Extender:
                 create_binding=writes.create_binding,
                 on_assumed=None if self.undecided is None else self.undecided.decided,
             )
+
+    def load(self, objects: Iterable[KubeObject]) -> None:
+        """Take in the cluster that the watch begins with."""
+        pending = load_cluster(self.state, objects)
+        self.nodes.rows_changed()
+        self.apply(WatchEvent(EventType.ADDED, "Pod", pod) for pod in pending)
 
     def apply(self, events: Iterable[WatchEvent]) -> None:
         """Take in what the watch says.

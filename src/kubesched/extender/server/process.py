@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
-from kubesched.api import Pod, WatchEvent, decode_object
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object
 from kubesched.cluster import SILENCE_SECONDS, ApiClient, ClusterWatch, bind_pod, find_access, object_path
 from kubesched.config import ExtenderManagedResource
 from kubesched.errors import ClusterError, NotFoundError, StateError
@@ -112,12 +112,13 @@ async def run_extender(
         recorder = None
         if options.record is not None:
             recorder = stack.enter_context(Recorder(options.record, () if client is None else extender.kinds))
-        watch = None if client is None else _watch_for(extender, client, recorder, options.silence_seconds)
+        feed = _Feed(extender, recorder)
+        watch = None if client is None else _watch_for(extender, client, feed, options.silence_seconds)
         server, service = _build_server(extender, options, watch, recorder)
         await server.start()
         on_listening(extender, server)
         try:
-            await _serve(extender, server, service, watch, stop, on_ready)
+            await _serve(extender, server, service, watch, feed, stop, on_ready)
         finally:
             await server.drain()
             await _end(extender, service, server.drain_left, options.server.drain_seconds)
@@ -168,22 +169,45 @@ def _build_server(
     return server, service
 
 
-def _watch_for(extender: Extender, client: ApiClient, recorder: Recorder | None, silence: float) -> ClusterWatch:
-    def sink(events: list[WatchEvent]) -> None:
-        if recorder is not None:
-            recorder.events(events)
-        for event in events:
-            try:
-                extender.apply((event,))
-            except StateError as error:  # one event that makes no sense must not end the watch
-                _LOG.error("%s %s of %s: %s", event.type.value, event.kind, event.object.key, error)
+class _Feed:
+    """What the watch shows, on its way to the extender: the initial cluster in one piece, then event by event."""
 
+    def __init__(self, extender: Extender, recorder: Recorder | None) -> None:
+        self.recorder = recorder
+        self._extender = extender
+        self._initial: dict[tuple[str, str], KubeObject] | None = {}
+
+    def __call__(self, events: list[WatchEvent]) -> None:
+        """Take in what happened."""
+        if self.recorder is not None:
+            self.recorder.events(events)
+        for event in events:
+            if self._initial is None:
+                self._apply(event)
+            elif event.type is EventType.DELETED:
+                self._initial.pop((event.kind, event.object.key), None)
+            else:
+                self._initial[event.kind, event.object.key] = event.object
+
+    def hand_over(self) -> None:
+        """Everything that exists has been shown."""
+        initial, self._initial = self._initial, None
+        self._extender.load((initial or {}).values())
+
+    def _apply(self, event: WatchEvent) -> None:
+        try:
+            self._extender.apply((event,))
+        except StateError as error:  # one event that makes no sense must not end the watch
+            _LOG.error("%s %s of %s: %s", event.type.value, event.kind, event.object.key, error)
+
+
+def _watch_for(extender: Extender, client: ApiClient, feed: _Feed, silence: float) -> ClusterWatch:
     plugins = [plugin for framework in extender.frameworks.values() for plugin in framework.profile.plugins]
-    if recorder is not None:
+    if feed.recorder is not None:
         wants_raw = extender.kinds
     else:
         wants_raw = ("Node", "Pod") if any(plugin.wants_raw for plugin in plugins) else ()
-    return ClusterWatch(client, sink, kinds=extender.kinds, wants_raw=wants_raw, silence=silence)
+    return ClusterWatch(client, feed, kinds=extender.kinds, wants_raw=wants_raw, silence=silence)
 
 
 async def _serve(
@@ -191,6 +215,7 @@ async def _serve(
     server: Server,
     service: ExtenderService,
     watch: ClusterWatch | None,
+    feed: _Feed,
     stop: asyncio.Event,
     on_ready: Callable[[Extender], None],
 ) -> None:
@@ -198,7 +223,7 @@ async def _serve(
     try:
         async with asyncio.TaskGroup() as group:
             background = [
-                group.create_task(_get_ready(extender, service, watch, on_ready), name="get ready"),
+                group.create_task(_get_ready(extender, service, watch, feed, on_ready), name="get ready"),
                 group.create_task(_keep_house(extender), name="housekeeping"),
             ]
             if watch is not None:
@@ -211,13 +236,18 @@ async def _serve(
 
 
 async def _get_ready(
-    extender: Extender, service: ExtenderService, watch: ClusterWatch | None, on_ready: Callable[[Extender], None]
+    extender: Extender,
+    service: ExtenderService,
+    watch: ClusterWatch | None,
+    feed: _Feed,
+    on_ready: Callable[[Extender], None],
 ) -> None:
     if watch is not None:
         service.unready = "the cluster is not in the cache yet"
         while True:
             try:
                 await watch.synced(_SYNC_SECONDS)
+                feed.hand_over()
                 break
             except ClusterError as error:
                 service.unready = str(error)

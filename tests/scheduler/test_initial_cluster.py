@@ -1,0 +1,61 @@
+"""The cluster that a run begins with, however its driver gets it."""
+
+import random
+
+from kubesched.explanation import Explainer
+from kubesched.extender.server import ClusterWrites, Extender
+from kubesched.framework import Plugin, Status, VirtualClock
+from kubesched.scheduler import load_cluster
+from kubesched.setup import set_up
+from kubesched.simulator import Simulator
+from kubesched.state import ClusterState
+from kubesched.testing.builders import make_node, make_pod
+
+WAITING = [make_pod("b"), make_pod("a", priority=9)]
+OBJECTS = [
+    make_pod("early", node="n"),
+    WAITING[0],
+    make_node("n"),
+    make_pod("homeless", node="gone"),
+    make_pod("done", status={"phase": "Succeeded"}),
+    WAITING[1],
+]
+
+
+class Any(Plugin):
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+
+def known(state: ClusterState) -> list[str]:
+    """The pods on the node, after a check that all columns are right."""
+    state.check_invariants()
+    return [info.pod.name for info in state.snapshot().node_info("n").pods]
+
+
+def test_pods_without_a_node_come_back_in_their_order_and_the_others_are_in_the_state() -> None:
+    state = ClusterState()
+    assert load_cluster(state, iter(OBJECTS)) == WAITING
+    assert known(state) == ["early"]
+    assert state.objects.get("Pod", "default/a") is None
+    assert list(state.homeless) == ["gone"]
+
+
+def test_the_order_of_the_objects_does_not_matter() -> None:
+    for seed in range(5):
+        shuffled = random.Random(seed).sample(OBJECTS, len(OBJECTS))
+        state = ClusterState()
+        assert {pod.name for pod in load_cluster(state, shuffled)} == {"a", "b"}
+        assert known(state) == ["early"]
+
+
+def test_simulator_and_explainer_and_extender_begin_with_the_same_cluster() -> None:
+    simulator = Simulator(OBJECTS, set_up(plugins=[Any]))
+    explainer = Explainer(OBJECTS, set_up(plugins=[Any]))
+    setup = set_up(plugins=[Any], default_plugins=False)
+    extender = Extender(setup, clock=VirtualClock(), is_watched=True, writes=ClusterWrites())
+    extender.load(OBJECTS)
+    assert simulator.pending == WAITING
+    assert explainer.pending == WAITING[::-1]
+    assert [known(driver.state) for driver in (simulator, explainer, extender)] == [["early"]] * 3
+    assert extender.state.objects.get("Pod", "default/a") is WAITING[1]  # a bind call names it
