@@ -387,6 +387,8 @@ class SchedulingQueue:
     ) -> None:
         label = self._table.interest(event).label
         for info in candidates:
+            if info.place is not Place.UNSCHEDULABLE:  # a hook that was asked about another pod has activated it
+                continue
             if (pre_check is not None and not pre_check(info.pod)) or not _may_ungate(info, event):
                 continue
             strategy = self._table.strategy(info, event, old, new)
