@@ -850,3 +850,39 @@ def test_in_flight_events_are_counted_by_label():
     for _ in range(2):
         queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 0.1)
     assert queue.in_flight_events() == {"NodeAdd": 2, "PodPopped": 1}
+
+
+# An attempt that is broken off, and hooks that reach back into the queue.
+
+
+def test_an_attempt_that_is_broken_off_does_not_count():
+    queue, told = make_queue()
+    queue.add(make_pod("a"), 0.0)
+    info = queue.pop()
+    queue.put_back(info, 3.0)
+    assert (places(queue), info.attempts, info.timestamp) == ({"a": "active"}, 0, 0.0)
+    assert queue.in_flight_events() == {"PodPopped": 0}
+    assert told[-1] == ("active", "ScheduleAttemptBrokenOff", "a")
+
+
+def test_a_pod_that_was_added_again_meanwhile_is_not_put_back():
+    queue, _ = make_queue()
+    queue.add(make_pod("a"), 0.0)
+    info = queue.pop()
+    queue.add(make_pod("a"), 1.0)
+    queue.put_back(info, 3.0)
+    assert (places(queue), queue.in_flight_events()) == ({"a": "active"}, {"PodPopped": 0})
+
+
+def test_a_hint_may_activate_a_pod_that_the_event_has_yet_to_reach():
+    second = make_pod("second")
+
+    def hint(pod, old, new):
+        queue.activate([second], 9.0)
+        return QueueingHint.QUEUE
+
+    queue, _ = make_queue((NODE_ADD, "P", hint))
+    reject(queue, make_pod("first"), 0.0, "P")
+    reject(queue, second, 0.0, "P")
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 0.5)
+    assert places(queue) == {"first": "backoff", "second": "active"}

@@ -428,6 +428,19 @@ def test_a_binding_that_is_written_ends_after_its_call_gave_up():
     assert run(story()).binder.assumed() == [("default/p", "n1")]
 
 
+def test_a_success_that_comes_after_the_time_of_the_call_is_not_answered_as_one():
+    def blocks(*given: Any) -> Status:
+        asyncio.get_running_loop().seconds += BUDGET + 1  # the loop does not get to its timers
+        return Status.SUCCESS
+
+    async def story() -> tuple[bool, str, int]:
+        bound = Bound(plugin(pre_bind=blocks))
+        answer = await bound.call()
+        return answer.is_late, error_of(answer)[: len(LATE)], bound.n_pods()
+
+    assert run(story()) == (True, LATE, 1)
+
+
 class Slow(Plugin):
     """Prepares something for ten seconds, and tidies up for one when it may not go on."""
 

@@ -1,0 +1,76 @@
+"""One event loop for as long as a run lasts."""
+
+import asyncio
+import gc
+
+import pytest
+
+from kubesched.setup import EventLoop
+
+
+async def here() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
+def test_everything_runs_on_one_loop() -> None:
+    loop = EventLoop()
+    assert loop.run(here()) is loop.run(here())
+    loop.close()
+
+
+def test_tasks_go_on_when_the_run_breathes_and_are_cancelled_at_its_end() -> None:
+    said: list[str] = []
+
+    async def task() -> None:
+        try:
+            while True:
+                said.append("turn")
+                await asyncio.sleep(0)
+        finally:
+            said.append("end")
+
+    async def start() -> asyncio.Task[None]:
+        return asyncio.create_task(task())
+
+    loop = EventLoop()
+    kept = loop.run(start())
+    loop.run(loop.breathe())
+    assert said[0] == "turn"
+    loop.close()
+    assert (said[-1], kept.cancelled()) == ("end", True)
+
+
+def test_what_is_raised_comes_out() -> None:
+    async def fails() -> None:
+        raise LookupError("nothing there")
+
+    loop = EventLoop()
+    with pytest.raises(LookupError, match="nothing there"):
+        loop.run(fails())
+    loop.close()
+
+
+def test_where_a_loop_runs_everything_is_on_that_one_and_nothing_can_wait() -> None:
+    async def notebook() -> None:
+        loop = EventLoop()
+        assert loop.run(here()) is asyncio.get_running_loop()
+        loop.run(loop.breathe())
+        with pytest.raises(RuntimeError, match="nothing can be waited for"):
+            loop.run(asyncio.sleep(0))
+        loop.close()
+
+    asyncio.run(notebook())
+
+
+def test_a_run_that_nobody_closes_leaves_no_loop_open() -> None:
+    loop = EventLoop()
+    made = loop.run(here())
+    del loop
+    gc.collect()
+    assert made.is_closed()
+
+
+def test_closing_a_run_in_which_nothing_ran_does_nothing() -> None:
+    loop = EventLoop()
+    loop.close()
+    loop.close()
