@@ -1,5 +1,9 @@
 """What a plugin class may look like, found when it is defined."""
 
+import ast
+import inspect
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -103,3 +107,9 @@ def test_scores_are_scaled_to_the_highest(scores: list[int], normalized: list[in
     assert default_normalize(given).tolist() == normalized
     assert default_normalize(given, reverse=True).tolist() == reversed_
     assert given.tolist() == scores
+
+
+@pytest.mark.parametrize("module", ["plugin", "handle"])
+def test_the_contract_has_a_type_for_everything(module: str) -> None:
+    source = Path(inspect.getfile(Plugin)).with_name(f"{module}.py").read_text(encoding="utf-8")
+    assert [node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and node.id == "Any"] == []

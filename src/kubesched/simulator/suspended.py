@@ -55,7 +55,9 @@ class SuspendedCycles:
 
     def close(self) -> None:
         """Break off what still waits; the pods are taken off their nodes."""
-        for cycle in list(self._waiting.values()):
+        for request, cycle in list(self._waiting.items()):
+            if isinstance(request, WaitRequest):
+                self._scheduler.waits.end(request)
             cycle.close()
         self._waiting.clear()
 

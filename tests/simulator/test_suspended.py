@@ -1,0 +1,52 @@
+"""Binding cycles that still wait when a simulation ends are broken off."""
+
+import pytest
+
+from kubesched.framework import Plugin, Status, Wait
+from kubesched.simulator import Simulator
+from kubesched.testing import make_node, make_pod, minimal_profile
+
+
+class Interrupted(Plugin):
+    """The pod `a` waits, in PreBind or in Permit; Ctrl-C comes while `b` is tried."""
+
+    def __init__(self, *, in_permit: bool) -> None:
+        super().__init__()
+        self.in_permit = in_permit
+        self.calls: list[str] = []
+
+    def filter(self, state, pod, node):
+        if pod.name == "b":
+            raise KeyboardInterrupt
+        return Status.SUCCESS
+
+    def reserve(self, state, pod, node_name):
+        self.calls.append("reserve")
+        return Status.SUCCESS
+
+    def unreserve(self, state, pod, node_name):
+        self.calls.append("unreserve")
+
+    def permit(self, state, pod, node_name):
+        return Wait(60) if self.in_permit else Status.SUCCESS
+
+    async def pre_bind(self, state, pod, node_name):
+        await self.handle.wait(lambda: False, 60.0)
+        return Status.SUCCESS
+
+    def stop(self):
+        self.calls.append("stop")
+
+
+@pytest.mark.parametrize("in_permit", [True, False])
+def test_ctrl_c_gives_back_what_waits_and_stops_the_plugins(in_permit: bool) -> None:
+    plugin = Interrupted(in_permit=in_permit)
+    simulator = Simulator([make_node("n"), make_pod("a"), make_pod("b")], [minimal_profile(plugin)])
+    with pytest.raises(KeyboardInterrupt):
+        simulator.run()
+    assert plugin.calls == ["reserve", "unreserve", "stop"]
+    assert simulator.state.assumed_uids == []
+    assert simulator.scheduler.queue.counts()["active"] == 2
+    assert len(simulator.scheduler.waits) == 0
+    simulator.state.check_invariants()
+    simulator.scheduler.queue.check_invariants()
