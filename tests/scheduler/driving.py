@@ -21,6 +21,7 @@ class Driven:
         seconds: what the clock shows.
         actions: everything that the scheduler wanted done, in order.
         refusals: errors with which actions of a type fail.
+        queued: every pod that came into a queue, in order: the queue, the event's label, the pod.
         loses_answers: whether a Binding is made although it is reported as failed.
     """
 
@@ -31,8 +32,15 @@ class Driven:
         self.loses_answers = False
         self._binding: BindingCycle | Eviction | None = None
         self.state = ClusterState()
-        profiles, emit = [minimal_profile(*plugins)], self.actions.append
-        self.scheduler = Scheduler(profiles, self.state, Services(clock=self), emit=emit, tie_break=TieBreak.FIRST)
+        self.queued: list[tuple[str, str, str]] = []
+        self.scheduler = Scheduler(
+            [minimal_profile(*plugins)],
+            self.state,
+            Services(clock=self),
+            emit=self.actions.append,
+            tie_break=TieBreak.FIRST,
+            observer=lambda queue, label, pod: self.queued.append((queue, label, pod.name)),
+        )
         for obj in objects:
             self.tell(obj)
 

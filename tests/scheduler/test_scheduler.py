@@ -376,3 +376,12 @@ def test_a_plugin_that_says_nothing_of_events_hears_of_all_of_them() -> None:
     driven.attempt()
     driven.tell(make_node("n", annotations={"a": "b"}))
     assert driven.counts == {"backoff": 1}
+
+
+def test_a_driver_is_told_when_a_plugin_activates_a_pod() -> None:
+    driven = Driven(Full(), objects=[make_node("n"), pending()])
+    driven.attempt()
+    handle = driven.scheduler.frameworks["default-scheduler"].handle
+    handle.activate([pending()])
+    assert driven.queued[-1] == ("active", "ForceActivate", "p")
+    assert driven.scheduler.queue.can_pop

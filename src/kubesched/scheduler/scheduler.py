@@ -24,12 +24,13 @@ from kubesched.framework import (
     Outcome,
     PatchPodStatus,
     Profile,
+    QueuedPodInfo,
     RecordEvent,
     Services,
     Status,
     WaitingPod,
 )
-from kubesched.queue import Nominator, QueuedPodInfo, SchedulingQueue
+from kubesched.queue import Nominator, Observer, SchedulingQueue
 from kubesched.scheduler.assembly import build_frameworks
 from kubesched.scheduler.evictions import Eviction, Evictions
 from kubesched.scheduler.placed_pod import PlacedPod
@@ -64,6 +65,7 @@ class Scheduler:
         emit: takes actions whose outcome nobody waits for.
         tie_break: which of equally good nodes is taken.
         initial_backoff, max_backoff: seconds, as configured.
+        observer: told of each pod that comes into a queue, whoever caused it; wakes a driver that sleeps.
 
     Attributes:
         state, queue: what is known, and who waits.
@@ -82,6 +84,7 @@ class Scheduler:
         tie_break: TieBreak = TieBreak.UPSTREAM,
         initial_backoff: float = 1.0,
         max_backoff: float = 10.0,
+        observer: Observer | None = None,
     ) -> None:
         self.state = state
         self.waiting_pods: dict[str, WaitingPod] = {}
@@ -103,6 +106,7 @@ class Scheduler:
             initial_backoff=initial_backoff,
             max_backoff=max_backoff,
             nominator=nominator,
+            observer=observer,
         )
 
     def _offered(self, services: Services, nominator: Nominator) -> Services:
