@@ -122,9 +122,12 @@ class Simulator:
         for pod in self.pending:
             self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
         total = len(self.pending)
+        plugins = [plugin for framework in self.frameworks.values() for plugin in framework.profile.plugins]
+        may_have_tasks = any(plugin.defines("start") for plugin in plugins)
         with paused_gc(is_kept=True):  # the whole cluster would be scanned again and again
             for step in count(1):
-                await self.loop.breathe()
+                if may_have_tasks:
+                    await self.loop.breathe()
                 if not self._step():
                     break
                 if step % _COLLECT_EVERY == 0:
