@@ -107,6 +107,69 @@ def test_a_length_that_needs_thought_is_not_thought_about_here(head: bytes):
     assert "quick" not in tell(story)
 
 
+ODD_HEADS = {
+    "no Host": b"Content-Length: 3",
+    "two Hosts": b"Host: localhost\r\nHost: localhost\r\nContent-Length: 3",
+    "empty Host": b"Host:\r\nContent-Length: 3",
+    "control character": b"Host: localhost\r\nUser-Agent: a\x01b\r\nContent-Length: 3",
+    "DEL": b"Host: localhost\r\nUser-Agent: a\x7fb\r\nContent-Length: 3",
+    "no colon": b"Host: localhost\r\nUser-Agent\r\nContent-Length: 3",
+    "space before the colon": b"Host: localhost\r\nAccept : x\r\nContent-Length: 3",
+    "folded": b"Host: localhost\r\nAccept: x\r\n y\r\nContent-Length: 3",
+    "101 headers": b"Host: localhost\r\n" + b"Accept: x\r\n" * 100 + b"Content-Length: 3",
+    "plain": b"Host: localhost\r\nContent-Length: 3",
+    "tab": b"Host: localhost\r\nAccept:\tx\r\nContent-Length: 3",
+    "not ASCII": b"Host: localhost\r\nUser-Agent: \xe9\r\nContent-Length: 3",
+}
+
+
+@pytest.mark.parametrize("head", ODD_HEADS.values(), ids=list(ODD_HEADS))
+def test_a_head_is_taken_or_refused_as_by_aiohttp(head: bytes):
+    """`Connection: keep-alive` is the default of HTTP/1.1 and goes the long way."""
+
+    def answers(more: bytes) -> tuple[int, str, str]:
+        async def story(_: Server, client: Conversation) -> None:
+            await client.send_raw(b"POST /echo HTTP/1.1\r\n" + more + head + b"\r\n\r\none")
+            found.append(await client.answer())
+
+        found: list[tuple[int, dict[str, str], str]] = []
+        tell(story)
+        status, headers, text = found[0]
+        return status, headers["server"] if status == 200 else "", text if status == 200 else ""
+
+    assert answers(b"") == answers(b"Connection: keep-alive\r\n")
+
+
+@pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
+def test_a_client_that_leaves_in_the_middle_of_a_call_is_noted_and_makes_no_noise(
+    is_reset: bool, caplog: pytest.LogCaptureFixture
+):
+    async def story(server: Server, client: Conversation) -> None:
+        await client.ask("POST", "/echo", b"one")
+        await client.send("POST", "/echo", b"ab", length=3)
+        await asyncio.sleep(0.05)
+        if is_reset:
+            client.writer.transport.abort()
+        else:
+            client.writer.close()
+        while server.n_connections:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+
+    assert tell(story) == ["quick", "left by 127.0.0.1"]
+    assert not [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+
+
+def test_a_client_that_leaves_after_its_call_was_handed_over_makes_no_noise(caplog: pytest.LogCaptureFixture):
+    async def story(server: Server, client: Conversation) -> None:
+        await client.send("POST", "/echo", b"ab", length=3, headers=["X-Anything: 1"])
+        client.writer.transport.abort()
+        while server.n_connections:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+
+    assert tell(story) == []
+    assert not [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+
+
 def test_a_large_body_goes_to_aiohttp():
     async def story(_: Server, client: Conversation) -> None:
         assert (await client.ask("POST", "/echo", b"x" * (2**20 + 1)))[0] == 200

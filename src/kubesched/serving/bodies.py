@@ -192,15 +192,21 @@ class _Upload:
             Exception: one of `_UNREADABLE`.
         """
         while chunk := await self._next_chunk():
-            for block in (chunk,) if packed is None else packed.unpack(chunk):
-                if len(self.body) + len(block) > self._max_bytes:
-                    raise _TooLargeError
-                await self._budget.take(self.transfer, len(block))
-                self.body += block
+            if packed is None:
+                await self._add(chunk)
+                continue
+            for block in packed.unpack(chunk):
+                await self._add(block)
                 await asyncio.sleep(0)  # a chunk may unpack to a thousand times its size
         if packed is not None:
             packed.check_end()
         self._budget.complete(self.transfer)
+
+    async def _add(self, block: bytes) -> None:
+        if len(self.body) + len(block) > self._max_bytes:
+            raise _TooLargeError
+        await self._budget.take(self.transfer, len(block))
+        self.body += block
 
     async def _next_chunk(self) -> bytes:
         if self._request.transport is None:  # aiohttp would call it a fault of ours to read then

@@ -89,9 +89,11 @@ class Door:
         with listener:
             try:
                 while True:
+                    await _until_readable(listener)  # not sock_accept: to cancel that may lose a connection
                     try:
-                        connection, _ = await asyncio.get_running_loop().sock_accept(listener)
-                        self._take(connection, receive)
+                        self._take(listener.accept()[0], receive)
+                    except BlockingIOError:  # it left again
+                        continue
                     except OSError as error:
                         _LOG.warning("a connection was not accepted: %s", error)
                         await asyncio.sleep(_PAUSE_SECONDS)
