@@ -1,12 +1,13 @@
 """Large bodies, in and out, without holding more memory than they need.
 
-A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into one buffer that
-grows with what arrives, and all of them share a budget, as do answers that clients are slow to take. What is compressed
-is unpacked here, a block at a time, so that a small body cannot become a large one unnoticed. Answers are written from
-the pieces they consist of.
+A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into pages that the
+system gives as they are written to, so it takes what has arrived, is never moved, and goes back whole. All bodies share
+a budget, as do answers that clients are slow to take. What is compressed is unpacked here, a block at a time, so that a
+small body cannot become a large one unnoticed. Answers are written from the pieces they consist of.
 """
 
 import asyncio
+import mmap
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
@@ -22,6 +23,7 @@ from kubesched.serving.free_memory import give_free_memory_back
 __all__ = ["Bodies", "Buffer"]
 
 _BLOCK: Final = 2**18  # bytes given to the socket at a time; pieces are joined up to here and cut from here on
+_PRIVATE: Final = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 _LARGE: Final = 2**24  # bytes in all; less is not worth the effort
 _LOOK_SECONDS: Final = 5.0
 _ENCODINGS: Final = {"", "identity", "gzip"}
@@ -74,7 +76,7 @@ class Bodies:
         self._seconds = seconds
 
     @asynccontextmanager
-    async def receive(self, request: web.BaseRequest) -> AsyncIterator[bytearray]:
+    async def receive(self, request: web.BaseRequest) -> AsyncIterator[memoryview]:
         """Read the body. It counts against the budget until the block ends, so leave the block once it is decoded.
 
         Raises:
@@ -94,10 +96,10 @@ class Bodies:
                 # aiohttp keeps the error with the request, and the error our frames: what they hold would stay until
                 # the collector comes.
                 error.__traceback__ = None
-                upload.body.clear()
+                upload.clear()
             if failure is not None:
                 raise failure
-            yield upload.body
+            yield memoryview(upload.body)
         finally:
             self.uploads.end(upload.transfer)
 
@@ -172,13 +174,14 @@ class _Upload:
     """A body that is being read.
 
     Attributes:
-        body: what has arrived.
+        body: what has arrived, once everything has.
         transfer: its place in the budget.
     """
 
     def __init__(self, request: web.BaseRequest, budget: ByteBudget, max_bytes: int, seconds: float) -> None:
-        self.body = bytearray()
+        self.body = _pages_for(request)
         self.transfer = budget.begin(self._lose_patience)
+        self._size = 0
         self._request = request
         self._budget = budget
         self._max_bytes = max_bytes
@@ -203,10 +206,18 @@ class _Upload:
         self._budget.complete(self.transfer)
 
     async def _add(self, block: bytes) -> None:
-        if len(self.body) + len(block) > self._max_bytes:
+        end = self._size + len(block)
+        if end > self._max_bytes:
             raise _TooLargeError
         await self._budget.take(self.transfer, len(block))
-        self.body += block
+        self.body[self._size : end] = block
+        self._size = end
+
+    def clear(self) -> None:
+        """Give the memory back."""
+        if isinstance(self.body, mmap.mmap):
+            self.body.close()
+        self.body = bytearray()
 
     async def _next_chunk(self) -> bytes:
         if self._request.transport is None:  # aiohttp would call it a fault of ours to read then
@@ -230,6 +241,17 @@ class _Upload:
         """Close the connection after the answer without waiting for the rest of the body."""
         self._request.protocol.close()  # first, for what arrives after the end that is set here must be dropped
         self._request.content.feed_eof()
+
+
+def _pages_for(request: web.BaseRequest) -> bytearray | mmap.mmap:
+    """Where a body is put: pages of its size where that is known, else what grows and may move."""
+    size = request.content_length or 0
+    if size <= _BLOCK or request.headers.get("Content-Encoding", "").strip():
+        return bytearray()
+    try:
+        return mmap.mmap(-1, size, **_PRIVATE)
+    except OSError:  # a limit on addresses
+        return bytearray()
 
 
 class _Gunzip:

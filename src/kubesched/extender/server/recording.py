@@ -18,6 +18,7 @@ import msgspec
 from kubesched.api import KINDS, EventType, WatchEvent, decode_object
 from kubesched.errors import InputError, KubeschedError
 from kubesched.extender.server.answer import Answer
+from kubesched.extender.wire import Body
 
 __all__ = ["FILE_NAME", "RecordedCall", "RecordedWatch", "Recorder", "read_recording"]
 
@@ -119,7 +120,7 @@ class Recorder:
         for event in events:
             self._write(_Line(event=_Event(event.type, event.kind, msgspec.Raw(_one_line(event.object.raw)))))
 
-    def call(self, path: str, request: bytes | bytearray, answer: Answer) -> None:
+    def call(self, path: str, request: Body, answer: Answer) -> None:
         """Record a call with its answer."""
         request_json, request_text = _json_or_base64(bytes(request))
         answer_json, answer_text = _json_or_base64(b"".join(answer.pieces))

@@ -21,7 +21,7 @@ from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.undecided_pods import DECISION_SECONDS, UndecidedPods
 from kubesched.extender.server.verbs import Checkpoint, Verbs
-from kubesched.extender.wire import binding_answer, filter_answer_error, utf8_text
+from kubesched.extender.wire import Body, binding_answer, filter_answer_error, utf8_text
 from kubesched.framework import DeadlineExceeded, in_one_line
 from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_names
 
@@ -88,7 +88,7 @@ class ExtenderService:
             )
         deadline = time.monotonic() + self._budget
 
-        async def work(body: bytearray) -> Answer:
+        async def work(body: Body) -> Answer:
             if self.unready:
                 return _refused("bind", f"kubesched extender: not ready: {self.unready}")
             try:
@@ -156,7 +156,7 @@ class ExtenderService:
         chosen = verbs
         checkpoint = _deadline(self._budget)
 
-        async def answer(body: bytearray) -> Answer:
+        async def answer(body: Body) -> Answer:
             await self._bodies.room_to_answer()
             if verb == "filter" and self._extender.undecided is not None and not self.unready:
                 return await self._in_turn(self._extender.undecided, chosen, body, checkpoint)
@@ -164,7 +164,7 @@ class ExtenderService:
 
         return await self._answer(request, verb, answer)
 
-    async def _in_turn(self, undecided: UndecidedPods, verbs: Verbs, body: bytearray, checkpoint: Checkpoint) -> Answer:
+    async def _in_turn(self, undecided: UndecidedPods, verbs: Verbs, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer filter once it is known where the pods went that earlier calls let pass."""
         pod = verbs.pod_of(body)
         if pod is not None:
@@ -174,21 +174,19 @@ class ExtenderService:
             undecided.add(pod)
         return answer
 
-    def _now(self, verb: str, verbs: Verbs, body: bytearray, checkpoint: Checkpoint) -> Answer:
+    def _now(self, verb: str, verbs: Verbs, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer filter, prioritize or preempt, whatever happens."""
         if self.unready:
             return _refused(verb, f"kubesched extender: not ready: {self.unready}")
         try:
-            work: Callable[[bytearray, Checkpoint], Answer] = getattr(verbs, verb)
+            work: Callable[[Body, Checkpoint], Answer] = getattr(verbs, verb)
             return work(body, checkpoint)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take the scheduler down
             return _internal(verb, error)
         except BaseException as error:  # noqa: BLE001 - nothing waits in there, so a plugin raised it
             return _refused(verb, f"kubesched extender: a plugin raised {in_one_line(error)}")
 
-    async def _answer(
-        self, request: web.Request, verb: str, work: Callable[[bytearray], Awaitable[Answer]]
-    ) -> web.Response:
+    async def _answer(self, request: web.Request, verb: str, work: Callable[[Body], Awaitable[Answer]]) -> web.Response:
         start = time.monotonic()
         with self._metrics.in_flight.track_inprogress():
             try:
@@ -224,7 +222,7 @@ class ExtenderService:
         self._metrics.note_unread(verb)
         _LOG.warning("%s from %s: the body was not read: %s", verb, remote, why)
 
-    def _keep(self, verb: str, path: str, body: bytearray, answer: Answer) -> None:
+    def _keep(self, verb: str, path: str, body: Body, answer: Answer) -> None:
         """Log the bodies at debug, and record them where that is asked for."""
         if _LOG.isEnabledFor(logging.DEBUG):
             _LOG.debug("%s request: %s", verb, shown_body(body))
