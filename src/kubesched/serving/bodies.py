@@ -1,16 +1,16 @@
 """Large bodies, in and out, without holding more memory than they need.
 
-A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into pages that the
-system gives as they are written to, so it takes what has arrived, is never moved, and goes back whole. All bodies share
-a budget, as do answers that clients are slow to take. What is compressed is unpacked here, a block at a time, so that a
-small body cannot become a large one unnoticed. Answers are written from the pieces they consist of.
+A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into pages
+(`pages.py`), so it takes what has arrived and is never moved. All bodies share a budget, as do answers that clients are
+slow to take. What is compressed is unpacked here, a block at a time, so that a small body cannot become a large one
+unnoticed. Answers are written from the pieces they consist of.
 """
 
 import asyncio
 import mmap
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from aiohttp import web
@@ -19,11 +19,12 @@ from aiohttp.payload import Payload
 
 from kubesched.serving.byte_budget import ByteBudget, NoRoomError
 from kubesched.serving.free_memory import give_free_memory_back
+from kubesched.serving.pages import Pages
 
 __all__ = ["Bodies", "Buffer"]
 
 _BLOCK: Final = 2**18  # bytes given to the socket at a time; pieces are joined up to here and cut from here on
-_PRIVATE: Final = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+_KEPT: Final = 2**26  # bytes of pages
 _LARGE: Final = 2**24  # bytes in all; less is not worth the effort
 _LOOK_SECONDS: Final = 5.0
 _ENCODINGS: Final = {"", "identity", "gzip"}
@@ -72,6 +73,7 @@ class Bodies:
         """
         self.uploads = ByteBudget(budget_bytes, seconds=seconds)
         self.answers = ByteBudget(answer_bytes, seconds=seconds)
+        self._pages = Pages(_KEPT)
         self._max_bytes = max_bytes
         self._seconds = seconds
 
@@ -86,7 +88,7 @@ class Bodies:
                 closed where the body was not read to its end.
         """
         is_packed = self._check_headers(request)
-        upload = _Upload(request, self.uploads, self._max_bytes, self._seconds)
+        upload = _Upload(request, self.uploads, self._pages, self._max_bytes, self._seconds)
         failure = None
         try:
             try:
@@ -96,12 +98,12 @@ class Bodies:
                 # aiohttp keeps the error with the request, and the error our frames: what they hold would stay until
                 # the collector comes.
                 error.__traceback__ = None
-                upload.clear()
+                upload.discard()
             if failure is not None:
                 raise failure
-            yield memoryview(upload.body)
+            yield upload.view()
         finally:
-            self.uploads.end(upload.transfer)
+            upload.end()
 
     async def room_to_answer(self) -> None:
         """Wait until what other clients have not taken leaves room for one more answer.
@@ -125,6 +127,7 @@ class Bodies:
         """Give memory back after large bodies and answers, until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
+            self._pages.look()
             for budget in (self.uploads, self.answers):
                 if budget.peak > _LARGE and budget.held < _LARGE:
                     budget.peak = 0
@@ -174,18 +177,21 @@ class _Upload:
     """A body that is being read.
 
     Attributes:
-        body: what has arrived, once everything has.
         transfer: its place in the budget.
     """
 
-    def __init__(self, request: web.BaseRequest, budget: ByteBudget, max_bytes: int, seconds: float) -> None:
-        self.body = _pages_for(request)
+    def __init__(
+        self, request: web.BaseRequest, budget: ByteBudget, pages: Pages, max_bytes: int, seconds: float
+    ) -> None:
         self.transfer = budget.begin(self._lose_patience)
+        self._pages = pages
+        self._body: bytearray | mmap.mmap = bytearray()
+        self._view: memoryview | None = None
         self._size = 0
         self._request = request
         self._budget = budget
         self._max_bytes = max_bytes
-        self._seconds_left = seconds
+        self._seconds = seconds
         self._patience: asyncio.Timeout | None = None
 
     async def read(self, packed: "_Gunzip | None") -> None:
@@ -194,13 +200,18 @@ class _Upload:
         Raises:
             Exception: one of `_UNREADABLE`.
         """
-        while chunk := await self._next_chunk():
-            if packed is None:
-                await self._add(chunk)
-                continue
-            for block in packed.unpack(chunk):
-                await self._add(block)
-                await asyncio.sleep(0)  # a chunk may unpack to a thousand times its size
+        size = self._request.content_length or 0
+        if size > _BLOCK and packed is None:
+            with suppress(OSError):  # a limit on addresses: then in what grows, and may move
+                self._body = self._pages.take(size)
+        async with asyncio.timeout(self._seconds) as self._patience:
+            while chunk := await self._next_chunk():
+                if packed is None:
+                    await self._add(chunk)
+                    continue
+                for block in packed.unpack(chunk):
+                    await self._add(block)
+                    await asyncio.sleep(0)  # a chunk may unpack to a thousand times its size
         if packed is not None:
             packed.check_end()
         self._budget.complete(self.transfer)
@@ -209,29 +220,46 @@ class _Upload:
         end = self._size + len(block)
         if end > self._max_bytes:
             raise _TooLargeError
-        await self._budget.take(self.transfer, len(block))
-        self.body[self._size : end] = block
+        if not self._budget.try_take(self.transfer, len(block)):
+            await self._wait_for_room(len(block))
+        self._body[self._size : end] = block
         self._size = end
 
-    def clear(self) -> None:
-        """Give the memory back."""
-        if isinstance(self.body, mmap.mmap):
-            self.body.close()
-        self.body = bytearray()
+    def view(self) -> memoryview:
+        """The whole body, to be read until `end`."""
+        self._view = memoryview(self._body)[: self._size]
+        return self._view
+
+    def end(self) -> None:
+        """Give everything back; pages only if nobody holds on to a part of the body."""
+        self._budget.end(self.transfer)
+        body, view, self._body, self._view = self._body, self._view, bytearray(), None
+        if isinstance(body, mmap.mmap) and view is not None:
+            with suppress(BufferError):
+                view.release()
+                self._pages.give(body)
+
+    def discard(self) -> None:
+        """Give the memory back to the system; nobody has seen the body."""
+        if isinstance(self._body, mmap.mmap):
+            self._body.close()
+        self._body = bytearray()
+
+    async def _wait_for_room(self, n: int) -> None:
+        """Wait without the client's clock running."""
+        assert self._patience is not None
+        now = asyncio.get_running_loop().time
+        left = (self._patience.when() or 0.0) - now()
+        self._patience.reschedule(None)
+        try:
+            await self._budget.take(self.transfer, n)
+        finally:
+            self._patience.reschedule(now() + left)
 
     async def _next_chunk(self) -> bytes:
         if self._request.transport is None:  # aiohttp would call it a fault of ours to read then
             raise ConnectionResetError
-        if self.transfer.is_dropped:
-            raise TimeoutError
-        now = asyncio.get_running_loop().time
-        start = now()
-        try:
-            async with asyncio.timeout(self._seconds_left) as self._patience:
-                return await self._request.content.readany()
-        finally:
-            self._patience = None
-            self._seconds_left -= now() - start  # time to wait for room does not count
+        return await self._request.content.readany()
 
     def _lose_patience(self) -> None:
         if self._patience is not None and not self._patience.expired():
@@ -241,17 +269,6 @@ class _Upload:
         """Close the connection after the answer without waiting for the rest of the body."""
         self._request.protocol.close()  # first, for what arrives after the end that is set here must be dropped
         self._request.content.feed_eof()
-
-
-def _pages_for(request: web.BaseRequest) -> bytearray | mmap.mmap:
-    """Where a body is put: pages of its size where that is known, else what grows and may move."""
-    size = request.content_length or 0
-    if size <= _BLOCK or request.headers.get("Content-Encoding", "").strip():
-        return bytearray()
-    try:
-        return mmap.mmap(-1, size, **_PRIVATE)
-    except OSError:  # a limit on addresses
-        return bytearray()
 
 
 class _Gunzip:

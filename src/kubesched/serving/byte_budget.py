@@ -119,20 +119,27 @@ class ByteBudget:
         self.held += n
         self.peak = max(self.peak, self.held)
 
+    def try_take(self, transfer: Transfer, n: int) -> bool:
+        """Count bytes that have arrived if there is room for them."""
+        if not self._has_room(transfer, n):
+            return False
+        self.hold(transfer, n)
+        transfer.note(n)
+        return True
+
     async def take(self, transfer: Transfer, n: int) -> None:
         """Count bytes that have arrived, once there is room for them.
 
         Raises:
             NoRoomError: there was none for too long.
         """
-        if not self._has_room(transfer, n):
-            transfer.is_waiting = True
-            try:
-                await self._until(lambda: self._has_room(transfer, n))
-            finally:
-                transfer.go_on()
-        self.hold(transfer, n)
-        transfer.note(n)
+        if self.try_take(transfer, n):
+            return
+        transfer.is_waiting = True
+        try:
+            await self._until(lambda: self.try_take(transfer, n))
+        finally:
+            transfer.go_on()
 
     def complete(self, transfer: Transfer) -> None:
         """Nothing more moves; what it holds it holds until its end."""
