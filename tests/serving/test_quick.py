@@ -261,6 +261,25 @@ def test_an_idle_connection_is_closed_in_the_end():
     assert tell(story, keep_alive_seconds=0.05) == ["quick"]
 
 
+def test_a_large_answer_that_is_being_taken_is_no_idle_connection():
+    async def story(_: Server, client: Conversation) -> None:
+        await client.send("POST", "/echo", b"long", headers=PLAIN)
+        await asyncio.sleep(1.2)  # the look at idle connections comes every second
+        assert len((await client.answer())[2]) == 1 + 3 * LONG
+
+    assert tell(story, keep_alive_seconds=0.05) == ["quick"]
+
+
+def test_an_answer_that_nobody_takes_does_not_outlive_the_server():
+    async def story(server: Server, client: Conversation) -> None:
+        await client.send("POST", "/echo", b"long", headers=PLAIN)
+        await asyncio.sleep(0.1)
+        await server.drain()
+        assert server.n_connections == 0
+
+    assert tell(story, drain_seconds=0.2) == ["quick"]
+
+
 def test_connections_of_both_ways_count_as_one():
     async def story(server: Server, client: Conversation) -> None:
         await client.ask("POST", "/echo", b"one")

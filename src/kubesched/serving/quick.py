@@ -263,7 +263,7 @@ class QuickCalls(asyncio.BufferedProtocol):
 
     def _close_if_idle(self) -> None:
         left = self._last + self._keep_alive - self._loop.time()
-        if self._handler is None and left <= 0:
+        if self._handler is None and self._unsent is None and left <= 0:
             self._transport.close()
         else:
             self._idle = self._loop.call_later(max(left, _PATIENCE), self._close_if_idle)

@@ -219,6 +219,7 @@ class Server:
         except TimeoutError:
             _LOG.warning("%d requests were not answered in time to stop; they are cut off", len(self._busy))
         await self._runner.cleanup()
+        self._stalls.end()
         await self._thread.call(self._door.end())
         await self._thread.stop()
         _LOG.info("stopped")

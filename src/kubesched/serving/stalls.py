@@ -42,6 +42,11 @@ class Stalls:
         """Watch a connection until it is closed."""
         self._transports[connection] = transport
 
+    def end(self) -> None:
+        """Abort all connections that are left."""
+        for transport in self._transports.values():
+            transport.abort()
+
     async def watch(self) -> None:
         """Look at all connections every now and then, until cancelled."""
         while True:
