@@ -121,6 +121,20 @@ def test_health_is_answered_when_all_connections_are_in_use():
     assert run(story()) == (200, 503, 200)
 
 
+def test_the_health_port_is_answered_when_all_connections_are_in_use(tmp_path: Path):
+    pair = Authority(tmp_path).issue("server")
+
+    async def story() -> tuple[int, str, str | None]:
+        tls = TlsFiles(certificate=pair.certificate, key=pair.key)
+        server = new_server(tls=tls, health_port=0, max_connections=2)
+        add_health(server.aside, live={}, ready={})
+        async with serving(server), connected(server), connected(server), connected(server) as third:
+            assert await third.is_closed()
+            return await asyncio.to_thread(get, server.health_address, "/livez")
+
+    assert run(story()) == (200, "ok", "close")
+
+
 def test_connections_that_do_not_finish_their_handshake_count(tmp_path: Path):
     authority = Authority(tmp_path)
     pair = authority.issue("server")

@@ -16,6 +16,7 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Handler
 
+from kubesched.errors import InputError
 from kubesched.serving.bodies import Bodies
 from kubesched.serving.door import Door
 from kubesched.serving.listening import listen
@@ -132,7 +133,12 @@ class Server:
         options = self._options
         allow_connections(options.max_connections)
         listeners = await listen(options.host, options.port)
-        health = [] if options.health_port is None else await listen(options.host, options.health_port)
+        try:
+            health = [] if options.health_port is None else await listen(options.host, options.health_port)
+        except InputError:
+            for listener in listeners:
+                listener.close()
+            raise
         self._addresses = [one.getsockname()[:2] for one in (*listeners, *health)]
         self._allows_host = allows_host_on(self._addresses[0][0], options.host)
         await self._runner.setup()

@@ -272,8 +272,18 @@ def test_a_service_has_tls_under_the_name_in_the_configuration():
     assert service["spec"]["ports"][0]["port"] == 443
     assert service["spec"]["ports"][0]["targetPort"] == extender["ports"][0]["containerPort"] == 8443
     assert {"--port=8443", "--tls-cert-file=/etc/kubesched-tls/tls.crt"} <= set(extender["command"])
-    assert extender["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": 8443, "scheme": "HTTPS"}
     assert "certFile" not in entry["tlsConfig"]
+
+
+@pytest.mark.parametrize("options", [{"is_service": True, "tls_secret": "server"}, SERVICE], ids=["tls", "mtls"])
+def test_a_service_is_probed_at_its_health_port_which_needs_no_certificate(options: dict[str, Any]):
+    made = Made(**options)
+    extender = made.extender()
+    for probe, path in (("startupProbe", "/readyz"), ("readinessProbe", "/readyz"), ("livenessProbe", "/livez")):
+        assert extender[probe]["httpGet"] == {"path": path, "port": 8888}
+    assert "--health-port=8888" in extender["command"]
+    assert {"name": "health", "containerPort": 8888, "protocol": "TCP"} in extender["ports"]
+    assert [port["port"] for port in made.one("Service", "kubesched-extender")["spec"]["ports"]] == [443]
 
 
 def files_of(pod: dict[str, Any], container: dict[str, Any]) -> dict[str, str]:
@@ -304,7 +314,6 @@ def test_with_client_certificates_each_side_has_its_own_key_and_the_authority_of
         options["--client-ca-file"]: "client/ca.crt",
     }
     assert options["--client-cn"] == "system:kube"
-    assert "tcpSocket" in made.extender()["readinessProbe"]
 
 
 def test_behind_a_service_one_extender_binds_and_any_number_filters():
