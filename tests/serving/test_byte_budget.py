@@ -82,6 +82,24 @@ def test_clients_that_hardly_send_lose_their_place_when_somebody_needs_it():
     assert prompt_end < 23
 
 
+def test_a_client_that_sent_much_and_then_stops_loses_its_place_too():
+    async def story():
+        budget, dropped = ByteBudget(10**6, seconds=30.0), []
+
+        def drop():
+            dropped.append(now())
+            budget.end(silent)
+
+        silent = budget.begin(drop)
+        await budget.take(silent, 600 * KIB)
+        await asyncio.sleep(2.0)
+        return await sending(budget, [300 * KIB] * 3, every=0.1), dropped
+
+    (prompt, end), dropped = run(story())
+    assert (prompt, len(dropped)) == ("whole", 1)
+    assert end < 5
+
+
 def test_clients_that_hardly_send_keep_their_place_while_there_is_room():
     async def story():
         budget = ByteBudget(10**6, seconds=30.0)

@@ -48,14 +48,12 @@ class Transfer:
     def note(self, n: int) -> None:
         """So many bytes have arrived, or left."""
         self._n_moved += n
-        if _now() - self._since >= _WINDOW:
-            self._last_rate = self._rate()
-            self._begin_window()
+        self._roll_window()
 
-    @property
     def is_slow(self) -> bool:
         """Whether less than the least rate moves. Nobody is slow within the first second, or while it has to wait."""
-        return not self.is_waiting and self._rate() < _LEAST_RATE
+        self._roll_window()  # a client that has gone silent does not call `note`
+        return not self.is_waiting and max(self._last_rate, self._n_moved / _WINDOW) < _LEAST_RATE
 
     def drop(self) -> None:
         """End it, for others need its place."""
@@ -73,10 +71,12 @@ class Transfer:
         self._last_rate = math.inf
         self._begin_window()
 
-    def _rate(self) -> float:
-        """Bytes a second in this window, or in the last one while this one is too short to tell."""
+    def _roll_window(self) -> None:
+        """End a window that is long enough."""
         seconds = _now() - self._since
-        return self._n_moved / seconds if seconds >= _WINDOW else self._last_rate
+        if seconds >= _WINDOW:
+            self._last_rate = self._n_moved / seconds
+            self._begin_window()
 
     def _begin_window(self) -> None:
         self._since, self._n_moved = _now(), 0
@@ -180,7 +180,7 @@ class ByteBudget:
             if _now() >= end:
                 raise NoRoomError
             self._change.clear()
-            were_slow, slow = set(slow), [transfer for transfer in self._moving if transfer.is_slow]
+            were_slow, slow = set(slow), [transfer for transfer in self._moving if transfer.is_slow()]
             for transfer in slow:
                 if transfer in were_slow:
                     transfer.drop()
