@@ -105,17 +105,13 @@ class Bodies:
         finally:
             upload.end()
 
-    async def room_to_answer(self) -> None:
-        """Wait until what other clients have not taken leaves room for one more answer.
-
-        Raises:
-            web.HTTPException: 503 when it did not for too long.
-        """
+    async def has_room_to_answer(self) -> bool:
+        """Wait until what other clients have not taken leaves room for one more answer; false after too long."""
         try:
             await self.answers.until_room()
         except NoRoomError:
-            text = "too many answers that nobody takes; try again later\n"
-            raise web.HTTPServiceUnavailable(text=text) from None
+            return False
+        return True
 
     def answer(
         self, pieces: Iterable[Buffer], *, status: int = 200, content_type: str = "application/json"

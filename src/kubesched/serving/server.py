@@ -152,6 +152,8 @@ class Server:
         self._thread = LoopThread("serving")
         await self._thread.call(self._door.open(listeners, health))
         _LOG.info("listening on %s", self.url)
+        if health:
+            _LOG.info("health and metrics on port %d, in plain HTTP", self.health_address[1])
 
     @property
     def address(self) -> tuple[str, int]:

@@ -139,7 +139,8 @@ class ExtenderService:
     def _quick(self, verb: str, verbs: Verbs, path: str) -> QuickHandler:
         def answer_now(body: bytearray) -> QuickAnswer:
             start = time.monotonic()
-            answer = self._now(verb, verbs, body, _deadline(self._budget))
+            with self._metrics.in_flight:
+                answer = self._now(verb, verbs, body, _deadline(self._budget))
             self._keep(verb, path, body, answer)
             pieces = answer.pieces
             self._note(verb, answer, time.monotonic() - start)
@@ -157,7 +158,8 @@ class ExtenderService:
         checkpoint = _deadline(self._budget)
 
         async def answer(body: Body) -> Answer:
-            await self._bodies.room_to_answer()
+            if not await self._bodies.has_room_to_answer():
+                return _refused(verb, "kubesched extender: too many answers that nobody takes; try again later")
             if verb == "filter" and self._extender.undecided is not None and not self.unready:
                 return await self._in_turn(self._extender.undecided, chosen, body, checkpoint)
             return self._now(verb, chosen, body, checkpoint)
@@ -188,7 +190,7 @@ class ExtenderService:
 
     async def _answer(self, request: web.Request, verb: str, work: Callable[[Body], Awaitable[Answer]]) -> web.Response:
         start = time.monotonic()
-        with self._metrics.in_flight.track_inprogress():
+        with self._metrics.in_flight:
             try:
                 async with self._bodies.receive(request) as body:
                     answer = await work(body)
