@@ -1,7 +1,7 @@
 """Large bodies, in and out, without holding more memory than they need.
 
 A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into pages
-(`pages.py`), so it takes what has arrived and is never moved. All bodies share a budget, as do answers that clients are
+(`pages.py`), so it takes what has arrived and does not move. All bodies share a budget, as do answers that clients are
 slow to take. What is compressed is unpacked here, a block at a time, so that a small body cannot become a large one
 unnoticed. Answers are written from the pieces they consist of.
 """
@@ -11,6 +11,7 @@ import mmap
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Final
 
 from aiohttp import web
@@ -105,10 +106,10 @@ class Bodies:
         finally:
             upload.end()
 
-    async def has_room_to_answer(self) -> bool:
-        """Wait until what other clients have not taken leaves room for one more answer; false after too long."""
+    async def has_room_to_answer(self, seconds: float) -> bool:
+        """Wait until what other clients have not taken leaves room for one more answer; false after some seconds."""
         try:
-            await self.answers.until_room()
+            await self.answers.until_room(seconds)
         except NoRoomError:
             return False
         return True
@@ -119,11 +120,11 @@ class Bodies:
         """Build the answer whose body is the pieces in turn; they must not change before it is sent."""
         return web.Response(status=status, body=_Pieces(list(pieces), content_type, self.answers, self._seconds))
 
-    async def watch_memory(self) -> None:
+    async def trim_memory(self) -> None:
         """Give memory back after large bodies and answers, until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            self._pages.look()
+            self._pages.release_unused()
             for budget in (self.uploads, self.answers):
                 if budget.peak > _LARGE and budget.held < _LARGE:
                     budget.peak = 0
@@ -243,7 +244,8 @@ class _Upload:
 
     async def _wait_for_room(self, n: int) -> None:
         """Wait without the client's clock running."""
-        assert self._patience is not None
+        if self._patience is None or self.transfer.is_dropped:
+            return
         now = asyncio.get_running_loop().time
         left = (self._patience.when() or 0.0) - now()
         self._patience.reschedule(None)
@@ -258,8 +260,8 @@ class _Upload:
         return await self._request.content.readany()
 
     def _lose_patience(self) -> None:
-        if self._patience is not None and not self._patience.expired():
-            self._patience.reschedule(0.0)
+        if self._patience is not None:
+            _end(self._patience)
 
     def abandon(self) -> None:
         """Close the connection after the answer without waiting for the rest of the body."""
@@ -312,7 +314,7 @@ class _Pieces(Payload):
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write everything; a client that does not take it in time loses the connection."""
         patience = asyncio.timeout(self._seconds)
-        transfer = self._budget.begin(lambda: patience.reschedule(0.0))
+        transfer = self._budget.begin(partial(_end, patience))
         self._budget.hold(transfer, self._n_bytes)
         try:
             async with patience:
@@ -333,6 +335,11 @@ class _Pieces(Payload):
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """Return the body as text."""
         return b"".join(self._pieces).decode(encoding, errors)
+
+
+def _end(patience: asyncio.Timeout) -> None:
+    if not patience.expired():
+        patience.reschedule(0.0)
 
 
 def blocks(pieces: Iterable[Buffer]) -> Iterator[Buffer]:

@@ -46,7 +46,7 @@ class Transfer:
         self._begin_window()
 
     def note(self, n: int) -> None:
-        """So many bytes have arrived, or left."""
+        """Count n bytes as moved."""
         self._n_moved += n
         self._roll_window()
 
@@ -137,7 +137,7 @@ class ByteBudget:
             return
         transfer.is_waiting = True
         try:
-            await self._until(lambda: self.try_take(transfer, n))
+            await self._until(lambda: self.try_take(transfer, n), self._seconds)
         finally:
             transfer.go_on()
 
@@ -159,31 +159,34 @@ class ByteBudget:
         """Whether there is no room for more."""
         return self.held >= self.limit
 
-    async def until_room(self) -> None:
-        """Wait for room before something begins that is going to need some.
+    async def until_room(self, seconds: float) -> None:
+        """Wait for room, for some seconds, before something begins that is going to need some.
 
         Raises:
             NoRoomError: there was none for too long.
         """
         if self.is_used_up:
-            await self._until(lambda: not self.is_used_up)
+            await self._until(lambda: not self.is_used_up, seconds)
 
     def _has_room(self, transfer: Transfer, n: int) -> bool:
         is_small = transfer.held + n <= _SMALL
         return is_small or self.held + n <= self.limit or transfer is next(iter(self._moving))
 
-    async def _until(self, has_room: Callable[[], bool]) -> None:
+    async def _until(self, has_room: Callable[[], bool], seconds: float) -> None:
         """Wait, and drop who is slow at two looks in a row: at the first one, it may have been us who were slow."""
-        end = _now() + self._seconds
+        end = _now() + seconds
+        next_look = 0.0
         slow: list[Transfer] = []
         while not has_room():
             if _now() >= end:
                 raise NoRoomError
             self._change.clear()
-            were_slow, slow = set(slow), [transfer for transfer in self._moving if transfer.is_slow()]
-            for transfer in slow:
-                if transfer in were_slow:
-                    transfer.drop()
+            if _now() >= next_look:
+                next_look = _now() + _LOOK_SECONDS
+                were_slow, slow = set(slow), [transfer for transfer in self._moving if transfer.is_slow()]
+                for transfer in slow:
+                    if transfer in were_slow:
+                        transfer.drop()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._change.wait(), _LOOK_SECONDS)
 

@@ -1,7 +1,7 @@
 """Memory for large bodies: pages that cost what is written to them, and that the next body finds in place.
 
-The system gives a page when it is first written to, so announcing a size takes nothing. That takes microseconds for
-each page, more than copying into it, so pages of bodies that were read are kept for the next ones for a short while.
+The system gives a page when it is first written to, so announcing a size takes nothing. The first write to a page takes
+microseconds, more than the copy itself. So pages of bodies that were read are kept for the next ones for a short while.
 """
 
 import mmap
@@ -10,7 +10,7 @@ from typing import Final
 __all__ = ["Pages"]
 
 _STEP: Final = 2**20  # bytes; sizes are rounded up to it, so that bodies of about one size fit into the same pages
-_LARGEST_KEPT: Final = 2**25  # bytes; the largest bodies are rare
+_LARGEST_KEPT: Final = 2**25  # bytes, some 2,300 whole nodes; larger ones go back at once
 _PRIVATE: Final = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
@@ -34,12 +34,12 @@ class Pages:
             OSError: the system gives no more addresses.
         """
         self._is_used = True
-        fitting = [pages for pages in self.spare if len(pages) >= size]
-        if not fitting:
-            return mmap.mmap(-1, -(-size // _STEP) * _STEP, **_PRIVATE)
-        smallest = min(fitting, key=len)
-        self.spare.remove(smallest)
-        return smallest
+        rounded = -(-size // _STEP) * _STEP
+        for pages in self.spare:
+            if rounded <= len(pages) <= rounded + _STEP:  # larger ones hold more memory than the body will be charged
+                self.spare.remove(pages)
+                return pages
+        return mmap.mmap(-1, rounded, **_PRIVATE)
 
     def give(self, pages: mmap.mmap) -> None:
         """Take pages back that nobody reads any more, and keep them unless they are too many."""
@@ -50,7 +50,7 @@ class Pages:
         while sum(map(len, self.spare)) > self._limit:
             self.spare.pop(0).close()
 
-    def look(self) -> None:
+    def release_unused(self) -> None:
         """Give back to the system what nobody has needed since the last look."""
         if not self._is_used:
             while self.spare:

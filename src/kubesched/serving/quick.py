@@ -65,6 +65,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         answers: what answers hold that clients have not taken.
         max_body_bytes: what is larger is handed over.
         keep_alive: seconds after which an idle connection is closed.
+        seconds: for a large answer to be taken.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         *,
         max_body_bytes: int,
         keep_alive: float,
+        seconds: float,
     ) -> None:
         self._new_general = new_general
         self._handlers = handlers
@@ -86,6 +88,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._answers = answers
         self._max_body = min(max_body_bytes, _MAX_BODY)
         self._keep_alive = keep_alive
+        self._seconds = seconds
         self._room = room
         self._is_last = False
         self._general: asyncio.Protocol | None = None  # what the connection was handed over to
@@ -145,13 +148,15 @@ class QuickCalls(asyncio.BufferedProtocol):
         else:
             self.hand_over(bytes(memoryview(self._room)[:nbytes]))
 
-    def announce_end(self) -> None:
-        """The server is about to end: tell the client with the next answer."""
-        self._is_last = True
-
     def finish(self) -> None:
-        """The server ends: close an idle connection, and leave a call that has begun to aiohttp."""
-        if self._handler is not None:
+        """The server ends: first send `Connection: close` with the next answer.
+
+        Asked once more, close an idle connection and leave a call that has begun to aiohttp. A large answer that is
+        being sent is the last one.
+        """
+        if not self._is_last:
+            self._is_last = True
+        elif self._handler is not None:
             self.hand_over()
         elif self._unsent is None:
             self._transport.close()
@@ -236,6 +241,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._unsent = blocks((head, *pieces))
         self._transfer = self._answers.begin(self._transport.abort)
         self._answers.hold(self._transfer, size)
+        self._timer = self._loop.call_later(self._seconds, self._transport.abort)
         self._send()
 
     def _send(self) -> None:
@@ -248,6 +254,7 @@ class QuickCalls(asyncio.BufferedProtocol):
             if block is None:
                 self._unsent = self._transfer = None
                 self._answers.end(transfer)
+                self._forget()
                 self._transport.resume_reading()
                 self._after_answer()
                 return

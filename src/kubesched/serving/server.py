@@ -199,7 +199,7 @@ class Server:
             await self.start()
         try:
             async with asyncio.TaskGroup() as group:
-                watches = [group.create_task(self._stalls.watch()), group.create_task(self.bodies.watch_memory())]
+                watches = [group.create_task(self._stalls.watch()), group.create_task(self.bodies.trim_memory())]
                 if self._certificates:
                     watches.append(group.create_task(self._certificates.watch()))
                 await stop.wait()
@@ -219,8 +219,6 @@ class Server:
         self._drain_ends = time.monotonic() + self._options.drain_seconds
         await self._thread.call(self._door.close())
         self._door_is_closed = True  # from here on, clients that are told to leave cannot come in again
-        for quick in self._quick:
-            quick.announce_end()
         try:
             async with asyncio.timeout(self._options.drain_seconds - _cut_off_seconds(self._options)):
                 await self._wait_for_connections()
@@ -234,10 +232,9 @@ class Server:
 
     async def _wait_for_connections(self) -> None:
         """Close connections as they fall idle, until none is left."""
-        await asyncio.sleep(_LOOK_SECONDS)
-        for quick in list(self._quick):
-            quick.finish()
-        while (connections := _connections(self._runner)) or self._quick:
+        while (connections := _connections(self._runner)) or self._quick or self._arrivals:
+            for quick in list(self._quick):  # also those whose TLS handshake has ended in the meantime
+                quick.finish()
             await asyncio.sleep(_LOOK_SECONDS)  # first, so that what has just arrived reaches its handler
             for connection in self._idle(connections):
                 connection.close()  # a request that it has read is answered, and no other is read
@@ -286,6 +283,7 @@ class Server:
             self.bodies.answers,
             max_body_bytes=options.max_body_bytes,
             keep_alive=options.keep_alive_seconds,
+            seconds=options.body_seconds,
         )
 
     @web.middleware

@@ -57,6 +57,7 @@ def test_a_call_waits_until_the_watch_shows_what_became_of_the_pod(event: WatchE
     [
         pod_event(EventType.ADDED, A),
         pod_event(EventType.MODIFIED, A),
+        pod_event(EventType.MODIFIED, version(0)),
         pod_event(EventType.MODIFIED, version(2, status={"nominatedNodeName": "n"})),
         pod_event(EventType.MODIFIED, make_pod("b", node="n")),
         WatchEvent(EventType.MODIFIED, "Node", make_node("a")),

@@ -156,9 +156,10 @@ class ExtenderService:
             raise web.HTTPNotFound(text=f"no plugin named {name[:100]!r} here; served are {known}\n")
         chosen = verbs
         checkpoint = _deadline(self._budget)
+        end = time.monotonic() + self._budget
 
         async def answer(body: Body) -> Answer:
-            if not await self._bodies.has_room_to_answer():
+            if not await self._bodies.has_room_to_answer(max(end - time.monotonic(), 0.0)):
                 return _refused(verb, "kubesched extender: too many answers that nobody takes; try again later")
             if verb == "filter" and self._extender.undecided is not None and not self.unready:
                 return await self._in_turn(self._extender.undecided, chosen, body, checkpoint)
