@@ -166,7 +166,7 @@ def test_connections_that_do_not_finish_their_handshake_count(tmp_path: Path):
 def test_a_connection_that_is_accepted_as_the_door_closes_is_let_in(is_encrypted: bool):
     async def story() -> int:
         admitted: list[socket.socket] = []
-        door = Door(web.Application(), admitted.append, max_connections=10, is_encrypted=is_encrypted)
+        door = Door(web.AppRunner(web.Application()), admitted.append, max_connections=10, is_encrypted=is_encrypted)
         (listener,) = await listen("127.0.0.1", 0)
         await door.open([listener], [])
         await asyncio.sleep(0)
@@ -223,3 +223,15 @@ def test_a_handshake_that_ends_during_a_drain_does_not_hold_it_up(tmp_path: Path
         return closed
 
     assert run(story())
+
+
+def test_what_is_no_http_is_answered_aside_as_elsewhere_without_a_stack_trace(caplog: pytest.LogCaptureFixture):
+    async def story() -> int:
+        server = new_server()
+        add_health(server.aside, live={}, ready={})
+        async with serving(server), connected(server) as client:
+            await client.send_raw(b"GET /livez HTTP/9.9\r\n\r\n")
+            return (await client.answer())[0]
+
+    assert run(story()) == 400
+    assert not [record for record in caplog.records if record.exc_info or record.levelname == "ERROR"]

@@ -34,6 +34,19 @@ _GZIP: Final = 16 + zlib.MAX_WBITS  # for zlib: a gzip header
 Buffer = bytes | bytearray | memoryview
 
 
+async def expect_body(request: web.Request) -> None:
+    """Answer `Expect: 100-continue`; for routes whose handlers find out themselves when the client has left.
+
+    Raises:
+        web.HTTPException: 417 for any other expectation.
+    """
+    if request.headers.get("Expect", "").lower() != "100-continue":
+        raise web.HTTPExpectationFailed(text="Expect: allowed is 100-continue\n")
+    with suppress(ConnectionError):
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    request.writer.output_size = 0  # the answer begins here
+
+
 class _TooLargeError(Exception):
     """More arrived than a body may have."""
 

@@ -22,8 +22,6 @@ _SPARE: Final = 32  # connections beyond the limit that may ask for health, so t
 _FIRST_BYTES: Final = 64
 _FIRST_SECONDS: Final = 1.0  # for a connection to send something; one that is silent for longer goes to the main loop
 _PAUSE_SECONDS: Final = 1.0  # after an accept that failed, mostly for want of files
-_IDLE_SECONDS: Final = 10.0
-_GOODBYE_SECONDS: Final = 0.1
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n"
     b"Content-Length: 21\r\n\r\ntoo many connections\n"
@@ -42,7 +40,7 @@ class Door:
         connections: sockets that were accepted and are not closed yet, whoever has them now.
     """
 
-    def __init__(self, aside: web.Application, admit: Admit, *, max_connections: int, is_encrypted: bool) -> None:
+    def __init__(self, aside: web.AppRunner, admit: Admit, *, max_connections: int, is_encrypted: bool) -> None:
         """Prepare.
 
         Args:
@@ -55,14 +53,8 @@ class Door:
         self._admit = admit
         self._max = max_connections
         self._is_encrypted = is_encrypted
-        self._asks_aside = _requests_for(aside)
-        self._aside = web.AppRunner(
-            aside,
-            access_log=None,
-            keepalive_timeout=_IDLE_SECONDS,
-            lingering_time=0.0,
-            shutdown_timeout=_GOODBYE_SECONDS,
-        )
+        self._asks_aside = _requests_for(aside.app)
+        self._aside = aside
         self._accepting: set[asyncio.Task[None]] = set()
         self._looking: set[asyncio.Task[None]] = set()
         self._answering: set[asyncio.Task[None]] = set()
@@ -101,7 +93,7 @@ class Door:
                         self._take(listener.accept()[0], receive)
                     except BlockingIOError:  # it left again
                         continue
-                    except OSError as error:
+                    except Exception as error:  # noqa: BLE001 - to stop accepting would go unnoticed
                         _LOG.warning("a connection was not accepted: %s", error)
                         await asyncio.sleep(_PAUSE_SECONDS)
             finally:

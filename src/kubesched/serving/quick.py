@@ -41,7 +41,7 @@ class QuickHandler(NamedTuple):
 
 
 _MAX_HEAD: Final = 4096
-_MAX_BODY: Final = 2**20
+_MAX_BODY: Final = 2**18
 _AT_ONCE: Final = 2**18  # bytes of an answer that are given to the socket in one go
 _PATIENCE: Final = 1.0  # seconds for the rest of a body
 _END: Final = b"\r\n\r\n"
@@ -62,6 +62,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         allows: whether a Host header names this server.
         connections: where the connection stands as long as it is one of these.
         room: to read into.
+        uploads: what bodies hold that have not arrived as a whole.
         answers: what answers hold that clients have not taken.
         max_body_bytes: what is larger is handed over.
         keep_alive: seconds after which an idle connection is closed.
@@ -75,6 +76,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         allows: Callable[[str], bool],
         connections: set["QuickCalls"],
         room: bytearray,
+        uploads: ByteBudget,
         answers: ByteBudget,
         *,
         max_body_bytes: int,
@@ -85,6 +87,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._handlers = handlers
         self._allows = allows
         self._connections = connections
+        self._uploads = uploads
         self._answers = answers
         self._max_body = min(max_body_bytes, _MAX_BODY)
         self._keep_alive = keep_alive
@@ -96,6 +99,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._handler: QuickHandler | None = None
         self._body = bytearray()
         self._size = 0
+        self._upload: Transfer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._is_paused = False  # the socket takes nothing
         self._unsent: Iterator[Buffer] | None = None  # of a large answer
@@ -119,6 +123,7 @@ class QuickCalls(asyncio.BufferedProtocol):
             self._handler.note_unread(_peer(self._transport))
         if self._transfer is not None:
             self._answers.end(self._transfer)
+        self._unsent, self._rest = None, b""  # with TLS, the connection stays until the collector comes
         self._leave()
 
     def pause_writing(self) -> None:
@@ -197,8 +202,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         """Answer the call if it is whole."""
         missing = self._size - len(self._body)
         if missing > 0:
-            if self._timer is None:
-                self._timer = self._loop.call_later(_PATIENCE, self.hand_over)
+            self._wait_for_rest()
             return
         if self._answers.is_used_up:
             self.hand_over()
@@ -214,6 +218,13 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._write(*answer)
         if self._unsent is None:
             self._after_answer()
+
+    def _wait_for_rest(self) -> None:
+        """Count what has arrived of a body, and wait for the rest."""
+        if self._upload is None:
+            self._upload = self._uploads.begin(self._transport.abort)
+            self._timer = self._loop.call_later(_PATIENCE, self.hand_over)
+        self._uploads.hold(self._upload, len(self._body) - self._upload.held)
 
     def _after_answer(self) -> None:
         """An answer is with the socket."""
@@ -249,7 +260,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         unsent, transfer = self._unsent, self._transfer
         assert unsent is not None
         assert transfer is not None
-        while not self._is_paused:
+        while not self._is_paused and not self._transport.is_closing():
             block = next(unsent, None)
             if block is None:
                 self._unsent = self._transfer = None
@@ -265,6 +276,9 @@ class QuickCalls(asyncio.BufferedProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._upload is not None:
+            self._uploads.end(self._upload)
+            self._upload = None
         self._handler, self._head, self._body = None, b"", bytearray()
         self._last = self._loop.time()
 

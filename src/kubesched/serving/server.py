@@ -9,7 +9,7 @@ import ipaddress
 import logging
 import socket
 import time
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from aiohttp import web
@@ -35,6 +35,7 @@ _HANDSHAKE_SECONDS: Final = 10.0
 _GOODBYE_SECONDS: Final = 1.0  # for a TLS client to say that it saw the end
 _LOOK_SECONDS: Final = 0.02  # between two looks at the connections that are left
 _STEPS_TO_HANDLER: Final = 4  # of the event loop, from a request that is read to its handler, with some to spare
+_ASIDE: Final = {"keepalive_timeout": 10.0, "lingering_time": 0.0, "shutdown_timeout": 0.1}
 _LINGER_SECONDS: Final = 5.0  # for the rest of a body that nobody reads, so that the client sees the answer
 
 _LOG: Final = logging.getLogger(__name__)
@@ -116,7 +117,13 @@ class Server:
         self._allows_host: AllowsHost = _no_host
         self._stalls = Stalls(seconds=options.body_seconds)
         self._arrivals: set[asyncio.Task[None]] = set()
-        self._runner = _build_runner(app, options)
+        self._runner = _build_runner(
+            app,
+            options,
+            keepalive_timeout=options.keep_alive_seconds,
+            lingering_time=min(_LINGER_SECONDS, options.body_seconds),
+            shutdown_timeout=_cut_off_seconds(options) / 2,  # aiohttp waits so long twice
+        )
         self.aside = web.Application()
         for each, first in ((app, [self._mark_busy]), (self.aside, [])):
             each.middlewares[:0] = [*first, refuse_web_pages(lambda host: self._allows_host(host)), explain_refusals]
@@ -144,7 +151,7 @@ class Server:
         await self._runner.setup()
         loop = asyncio.get_running_loop()
         self._door = Door(
-            self.aside,
+            _build_runner(self.aside, options, **_ASIDE),
             lambda connection: loop.call_soon_threadsafe(self._take_in, connection),
             max_connections=options.max_connections,
             is_encrypted=options.tls is not None,
@@ -280,6 +287,7 @@ class Server:
             self._allows_host,
             self._quick,
             self._room,
+            self.bodies.uploads,
             self.bodies.answers,
             max_body_bytes=options.max_body_bytes,
             keep_alive=options.keep_alive_seconds,
@@ -314,21 +322,19 @@ def _no_host(_host: str) -> bool:
     return False
 
 
-def _build_runner(app: web.Application, options: ServerOptions) -> web.AppRunner:
+def _build_runner(app: web.Application, options: ServerOptions, **seconds: Any) -> web.AppRunner:
     return web.AppRunner(
         app,
         access_log=None,
         logger=_build_http_log(),
         # A binding or a refresh that has begun must not be torn by a client that lost its patience.
         handler_cancellation=False,
-        keepalive_timeout=options.keep_alive_seconds,
         auto_decompress=False,  # it would unpack without a limit
-        lingering_time=min(_LINGER_SECONDS, options.body_seconds),
         read_bufsize=_READ_BUFFER,
         max_line_size=options.max_header_bytes,
         max_field_size=options.max_header_bytes,
         max_headers=options.max_headers,
-        shutdown_timeout=_cut_off_seconds(options) / 2,  # aiohttp waits so long twice
+        **seconds,
     )
 
 

@@ -23,7 +23,7 @@ from kubesched.extender.server.undecided_pods import DECISION_SECONDS, Undecided
 from kubesched.extender.server.verbs import Checkpoint, Verbs
 from kubesched.extender.wire import Body, binding_answer, filter_answer_error, utf8_text
 from kubesched.framework import DeadlineExceeded, in_one_line
-from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_names
+from kubesched.serving import Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
 
 __all__ = ["ExtenderService", "add_routes"]
 
@@ -238,13 +238,13 @@ def add_routes(app: web.Application, service: ExtenderService) -> None:
     """The verbs, and each also in the style that people know from samples."""
     app.router.add_routes(
         [
-            web.post("/filter", service.filter),
-            web.post("/prioritize", service.prioritize),
-            web.post("/preempt", service.preempt),
-            web.post("/bind", service.bind),
-            web.post("/predicates/{name}", service.filter),
-            web.post("/priorities/{name}", service.prioritize),
-            web.post("/preemption", service.preempt),
+            web.post("/filter", service.filter, expect_handler=expect_body),
+            web.post("/prioritize", service.prioritize, expect_handler=expect_body),
+            web.post("/preempt", service.preempt, expect_handler=expect_body),
+            web.post("/bind", service.bind, expect_handler=expect_body),
+            web.post("/predicates/{name}", service.filter, expect_handler=expect_body),
+            web.post("/priorities/{name}", service.prioritize, expect_handler=expect_body),
+            web.post("/preemption", service.preempt, expect_handler=expect_body),
             web.get("/inspect", service.inspect),
         ]
     )
