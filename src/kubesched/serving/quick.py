@@ -168,6 +168,8 @@ class QuickCalls(asyncio.BufferedProtocol):
 
     def hand_over(self, data: bytes = b"") -> None:
         """Let aiohttp have the connection for good, with the call that has begun and with what came last."""
+        if self._transport.is_closing():  # its end is on the way, and would meet aiohttp before its beginning
+            return
         unanswered = b"".join((self._head, self._body, data))
         self._leave()
         general = self._new_general()
