@@ -18,13 +18,13 @@ def test_a_null_where_a_value_is_due_is_absent():
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        (b'{"metadata":5}', "metadata: found 5; allowed is a map"),
+        (b'{"metadata":5}', "metadata: expected an object, found 5"),
         (b'{"metadata":5,"status":1e400}', "Number out of range"),
-        (b'{"metadata":5,"status":"\xff"}', "a text in it is no UTF-8"),
+        (b'{"metadata":5,"status":"\xff"}', "a string in it is not valid UTF-8"),
         (b'{"spec":{"schedulerName":null},"status":1e400}', "Number out of range"),
-        (b'{"spec":{"containers":["a"],"containers":null}}', "spec.containers[0]: expected `object`, got `str`"),
-        (b'{"spec":{"schedulerName":null},"spec":5}', "spec.schedulerName: expected `str`, got `null`"),
-        (b'{"metadata":{"labels":{"a":1},"labels":{}}}', "metadata.labels: expected `str`, got `int`"),
+        (b'{"spec":{"containers":["a"],"containers":null}}', "spec.containers[0]: expected an object, found a string"),
+        (b'{"spec":{"schedulerName":null},"spec":5}', "spec.schedulerName: expected a string, found null"),
+        (b'{"metadata":{"labels":{"a":1},"labels":{}}}', "metadata.labels: expected a string, found an integer"),
         (
             b'{"metadata":{"name":"p"},"spec":{"overhead":{"cpu":"much"}}}',
             "spec.overhead.cpu: 'much' is not a quantity; write a number",

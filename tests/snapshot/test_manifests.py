@@ -120,14 +120,14 @@ def with_container(kind, **fields):
         ({**pod(), "metadata": {}}, "(Pod): metadata.name is missing; every object has a name"),
         (pod(containers=[]), "spec.containers is missing; a pod has at least one container"),
         (pod(containers=None), "spec.containers is missing"),
-        (pod(containers="main"), 'spec.containers: found "main"; allowed is a list or null'),
+        (pod(containers="main"), 'spec.containers: expected a list, found "main"'),
         (
             pod(priorityClassName="high"),
             "(Pod shop/p1): spec.priorityClassName: no PriorityClass with name high was found",
         ),
         (
             pod(containers=[{"name": "c", "ports": [{"containerPort": "http"}]}]),
-            'spec.containers[0].ports[0].containerPort: found "http"; allowed is a whole number',
+            'spec.containers[0].ports[0].containerPort: expected an integer, found "http"',
         ),
         (
             pod(hostNetwork=True, containers=[{"name": "c", "ports": [{"containerPort": 70000}]}]),
@@ -135,7 +135,7 @@ def with_container(kind, **fields):
         ),
         (
             pod(volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": 3}}}]),
-            "spec.volumes[0].ephemeral.volumeClaimTemplate.spec: found 3; allowed is a map",
+            "spec.volumes[0].ephemeral.volumeClaimTemplate.spec: expected an object, found 3",
         ),
         (
             pod(
@@ -149,7 +149,7 @@ def with_container(kind, **fields):
             "(Pod shop/p1): its claim p1-v: spec.resources.requests.storage: 'x' is not a quantity",
         ),
         (pod(volumes=[{"emptyDir": {}}]), "spec.volumes[0].name is missing; every volume has a name"),
-        (workload("Deployment", replicas="three"), 'spec.replicas: found "three"; allowed is a whole number or null'),
+        (workload("Deployment", replicas="three"), 'spec.replicas: expected an integer, found "three"'),
         (workload("Deployment", template={"containers": None}), "spec.template.spec.containers is missing"),
         (workload("Deployment", selector=None), "spec.selector is missing; it selects the labels of spec.template"),
         (workload("StatefulSet", selector={}), "spec.selector is missing"),

@@ -238,7 +238,7 @@ class _Mounted:
 
 
 def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions") -> None:
-    from kubesched.config import write_yaml
+    from kubesched.documents import write_yaml
 
     click.echo(
         f"# Pods that say spec.schedulerName: {' or '.join(options.scheduler_names)} are placed with the extender."

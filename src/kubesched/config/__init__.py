@@ -3,7 +3,6 @@
 from kubesched.config.args import PluginArgs
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
-from kubesched.config.documents import write_yaml
 from kubesched.config.effective import PlainValue, effective
 from kubesched.config.field_errors import FieldError, child, config_error, did_you_mean, item, joined, quoted
 from kubesched.config.load import Readable, load_args, load_configuration
@@ -59,5 +58,4 @@ __all__ = [
     "parse_duration",
     "qualified_name_errors",
     "quoted",
-    "write_yaml",
 ]

@@ -22,12 +22,11 @@ from kubesched.api import (
     PriorityClass,
     Quantities,
     Resources,
+    decode_object,
     parse_quantity,
 )
+from kubesched.documents import RawJson, shorten
 from kubesched.errors import ObjectError, QuantityError
-from kubesched.snapshot.decoding import decode_known
-from kubesched.snapshot.documents import RawJson
-from kubesched.snapshot.faults import shorten
 
 __all__ = ["ObjectChecker", "decode_checked"]
 
@@ -46,7 +45,7 @@ def decode_checked(kind: str, raw: RawJson) -> KubeObject:
     Raises:
         ObjectError: the message begins with the field.
     """
-    known = decode_known(kind, raw)
+    known = decode_object(kind, raw)
     ObjectChecker().check(known)
     return known
 

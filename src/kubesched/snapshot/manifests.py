@@ -6,16 +6,16 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod, parse_selector
+from kubesched.api import KubeObject, Node, Pod, decode_object, parse_selector
+from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError, SelectorError
 from kubesched.snapshot.checks import ObjectChecker
 from kubesched.snapshot.claim_defaults import default_claim, default_storage_class, ephemeral_claims
 from kubesched.snapshot.cluster_outline import ClusterOutline, Key, key_of
 from kubesched.snapshot.daemon_nodes import node_of_daemon
-from kubesched.snapshot.decoding import decode_forgiving, decode_known, name_in
-from kubesched.snapshot.documents import Header, RawJson, read_documents
+from kubesched.snapshot.documents import Header, read_documents
 from kubesched.snapshot.generated_names import generated_name
-from kubesched.snapshot.items import Place, header_of, items_of
+from kubesched.snapshot.items import Place, header_of, items_of, name_in
 from kubesched.snapshot.manifest_types import GROUPS, ManifestPodSpec, PodManifest, WorkloadManifest, WorkloadSpec
 from kubesched.snapshot.pod_defaults import default_pod
 from kubesched.snapshot.priorities import PriorityClasses
@@ -170,7 +170,7 @@ class ManifestReader:
             self._keep(admitted, place)
 
     def _admit(self, kind: str, document: Document) -> KubeObject:
-        admitted = decode_known(kind, msgspec.json.encode(document))
+        admitted = decode_object(kind, msgspec.json.encode(document))
         self._checker.check(admitted)
         return admitted
 

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod, PriorityClass
+from kubesched.api import KubeObject, Pod, PriorityClass, decode_object
 from kubesched.errors import ObjectError
-from kubesched.snapshot.decoding import decode_known
 
 __all__ = ["BUILT_IN_CLASSES", "PriorityClasses"]
 
@@ -37,7 +36,7 @@ class PriorityClasses:
             return pod
         document = pod.document
         self._fill(document["spec"], name)
-        resolved = decode_known("Pod", msgspec.json.encode(document))
+        resolved = decode_object("Pod", msgspec.json.encode(document))
         assert isinstance(resolved, Pod)
         return resolved
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from kubesched.api import KINDS, KubeObject, Pod
+from kubesched.api import KINDS, KubeObject, Pod, decode_object
+from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
 from kubesched.snapshot.checks import ObjectChecker
-from kubesched.snapshot.decoding import decode_known, name_in
-from kubesched.snapshot.documents import Document, Header, RawJson, read_documents
-from kubesched.snapshot.items import Place, header_of, items_of
+from kubesched.snapshot.documents import Document, Header, read_documents
+from kubesched.snapshot.items import Place, header_of, items_of, name_in
 from kubesched.snapshot.parts import PartPool
 from kubesched.snapshot.sources import Source, read_source
 
@@ -83,7 +83,7 @@ class ObjectReader:
         if skipped:
             self.skipped[skipped] += 1
             return
-        read = decode_known(kind, raw)
+        read = decode_object(kind, raw)
         if isinstance(read, Pod):
             self._parts.share(read)
         self._checker.check(read)

@@ -61,7 +61,7 @@ SERVED = {
         f"{_SERVE} --kubeconfig gone", ("kubeconfig gone: cannot be read: No such file",)
     ),
     "a kubeconfig that is none": Case(
-        f"{_SERVE} --kubeconfig k", ("kubeconfig k: expected `object`, got `array`",), {"k": "[1, 2]"}
+        f"{_SERVE} --kubeconfig k", ("kubeconfig k: expected an object, found a list",), {"k": "[1, 2]"}
     ),
     "a kubeconfig that does not parse": Case(f"{_SERVE} --kubeconfig k", ("kubeconfig k",), {"k": "a: [\n"}),
     "a kubeconfig without a cluster": Case(
@@ -156,7 +156,7 @@ REPLAYED = {
         f'{_FIRST}{{"event":{{"type":"ADDED","kind":"Frob","object":{{}}}}}}\n', ':2: an event of kind "Frob"'
     ),
     "an event of a nameless node": recording(
-        f'{_FIRST}{{"event":{{"type":"ADDED","kind":"Node","object":{{}}}}}}\n', ":2: Node: metadata.name is missing"
+        f'{_FIRST}{{"event":{{"type":"ADDED","kind":"Node","object":{{}}}}}}\n', ":2: metadata.name is missing"
     ),
     "a recording without a watch for a plugin that needs one": Case(
         "extender replay rec --plugin p.py:P",

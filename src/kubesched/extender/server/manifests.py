@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kubesched.config import write_yaml
+from kubesched.documents import write_yaml
 from kubesched.errors import InputError
 from kubesched.extender.server.manifest_access import access
 from kubesched.extender.server.manifest_options import SERVICE_PORT, SIDECAR_PORT, ManifestOptions

@@ -1,47 +1,85 @@
-"""YAML files, document by document, as plain values ready to be encoded as JSON.
+"""YAML as kubectl reads it, document by document, as plain values ready to be encoded as JSON.
 
 Values are built from libyaml's events, not through PyYAML's nodes: that is faster, and deep nesting costs no C stack.
-Stricter than kubectl in one point: a key that stands twice in a map is refused, as an API server does with strict
-validation.
+The words of a fault are those of Go's YAML reader where it has any.
+
+Rule: sigs.k8s.io/yaml: YAML 1.1 with y/n booleans, no timestamps, no base-60 numbers; keys become texts.
 """
 
 import base64
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NoReturn
 
+import msgspec
 import yaml
 
-from kubesched.errors import InputError
-from kubesched.snapshot.yaml_scalars import parse_boolean, parse_number, resolve_plain
+from kubesched.documents.yaml_scalars import parse_boolean, parse_number, resolve_plain
+from kubesched.errors import YamlError
 
-__all__ = ["read_yaml"]
+__all__ = ["RepeatedKey", "YamlDocument", "read_yaml"]
 
+_Parser: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH: Final = 200
 _MAX_ALIASED: Final = 1_000_000  # values that the aliases of a document may stand for; more is a mistake or an attack
 _MERGE: Final = object()  # the key `<<`
 
 
-def read_yaml(data: bytes, label: str) -> Iterator[Any]:
-    """Yield the value of every document, None for an empty one.
+class RepeatedKey(msgspec.Struct, frozen=True):
+    """A key that is in its map already.
 
-    Raises:
-        InputError: what stands there is no YAML, or says what JSON cannot; with line and column.
+    Attributes:
+        line, column: where it is repeated, from 1.
+        text: upstream's words.
+        is_merged: whether the map has it from a `<<` only.
     """
-    loader = yaml.CSafeLoader(data)
+
+    line: int
+    column: int
+    text: str
+    is_merged: bool
+
+
+class YamlDocument(msgspec.Struct, frozen=True):
+    """One document.
+
+    Attributes:
+        value: dicts, lists, texts, numbers, booleans, None; an empty document is None.
+        repeated_keys: in their order; the last value of a key counts.
+    """
+
+    value: Any
+    repeated_keys: tuple[RepeatedKey, ...]
+
+
+def read_yaml(text: str | bytes, *, sort_keys: bool = False) -> Iterator[YamlDocument]:
+    """Yield every document, each read when it is asked for.
+
+    Args:
+        sort_keys: whether maps come out with sorted keys, as they do upstream.
+    Raises:
+        YamlError: the text is not valid YAML, or says what JSON cannot.
+    """
     try:
-        while not isinstance(event := loader.get_event(), yaml.StreamEndEvent):
-            if isinstance(event, yaml.DocumentStartEvent):
-                yield _Builder(label).build(loader.get_event)
+        parser = _Parser(text)
+        try:
+            while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
+                if isinstance(event, yaml.DocumentStartEvent):
+                    yield _Builder(sort_keys).build(parser.get_event)
+        finally:
+            parser.dispose()
     except yaml.YAMLError as error:
-        raise InputError(_sentence(error, label)) from error
-    finally:
-        loader.dispose()
+        raise _syntax_error(error) from error
 
 
-def _sentence(error: yaml.YAMLError, label: str) -> str:
+def _syntax_error(error: yaml.YAMLError) -> YamlError:
+    """Rule: goyaml.v2 reports what its parser misses one line early, and does not name line 0."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
     mark = getattr(error, "problem_mark", None)
-    return f"{label}: {_position(mark) if mark else ''}this is no YAML: {problem}"
+    if mark is None:
+        return YamlError("", problem, line="", is_syntax=True)
+    line = mark.line if isinstance(error, yaml.parser.ParserError) else mark.line + 1
+    return YamlError(_position(mark), problem, line=f"line {line}: " if line else "", is_syntax=True)
 
 
 def _position(mark: Any) -> str:
@@ -54,7 +92,7 @@ class _Frame:
     Attributes:
         value: the list or dict.
         key: of a map, the key that waits for its value, or _MERGE; None while a key is due.
-        merged: of a map, the maps that its `<<` keys bring in.
+        merged: of a map, what its `<<` keys bring in.
         anchor: the name under which aliases may refer to the value.
         began: how many values the document had before this one.
     """
@@ -65,7 +103,7 @@ class _Frame:
         self.value: Any = value
         self.is_map = isinstance(value, dict)
         self.key: Any = None
-        self.merged: list[Any] = []
+        self.merged: dict[str, Any] = {}
         self.anchor = anchor
         self.began = began
 
@@ -73,15 +111,16 @@ class _Frame:
 class _Builder:
     """Builds the value of one document from its events."""
 
-    def __init__(self, label: str) -> None:
-        self._label = label
+    def __init__(self, sort_keys: bool) -> None:
+        self._sort_keys = sort_keys
+        self._repeated: list[RepeatedKey] = []
         self._stack: list[_Frame] = []
         self._anchors: dict[str, tuple[Any, int]] = {}  # value, and how many values it counts for
         self._count = 0
         self._aliased = 0
         self._root: Any = None
 
-    def build(self, get_event: Callable[[], yaml.Event | None]) -> Any:
+    def build(self, get_event: Callable[[], yaml.Event | None]) -> YamlDocument:
         """Consume the events up to the end of the document."""
         while True:
             event = get_event()
@@ -94,7 +133,7 @@ class _Builder:
             elif isinstance(event, yaml.AliasEvent):
                 self._on_alias(event)
             elif isinstance(event, yaml.DocumentEndEvent):
-                return self._root
+                return YamlDocument(self._root, tuple(self._repeated))
             else:
                 self._close(event)
 
@@ -116,11 +155,16 @@ class _Builder:
 
     def _set_key(self, frame: _Frame, value: Any, event: yaml.Event) -> None:
         if value is None:
-            self._fail(event, "a map key is null; write it in quotes if it is meant")
-        key = value if isinstance(value, str) else _key_text(value)
-        if key in frame.value:
-            self._fail(event, f"key {key!r} stands twice in one map")
-        frame.key = key
+            self._fail(event, "a map key is null; put it in quotes if it is meant as text")
+        frame.key = value if isinstance(value, str) else _key_text(value)
+        if frame.key in frame.value or frame.key in frame.merged:
+            self._repeat(event, value, is_merged=frame.key not in frame.value)
+
+    def _repeat(self, event: Any, key: Any, *, is_merged: bool) -> None:
+        shown = json.dumps(key, ensure_ascii=False) if isinstance(key, str) else _key_text(key)
+        mark = event.start_mark
+        text = f"key {shown} already set in map"
+        self._repeated.append(RepeatedKey(mark.line + 1, mark.column + 1, text, is_merged))
 
     def _add(self, value: Any, event: yaml.Event | None) -> None:
         """Put a value where the innermost open list or map wants it."""
@@ -131,25 +175,28 @@ class _Builder:
         if not frame.is_map:
             frame.value.append(value)
         elif frame.key is None:
-            self._fail(event, "a map key is a list or a map; allowed are texts, numbers, true and false")
+            self._fail(event, "a map key is a list or a map; expected a string, a number, true or false")
         else:
             if frame.key is _MERGE:
-                frame.merged += self._merge_sources(value, event)
+                self._merge(frame, value, event)
             else:
                 frame.value[frame.key] = value
             frame.key = None
 
-    def _merge_sources(self, value: Any, event: yaml.Event | None) -> list[dict[str, Any]]:
-        sources = value if isinstance(value, list) else [value]
-        if not all(isinstance(source, dict) for source in sources):
-            self._fail(event, "`<<` takes a map or a list of maps")
-        return sources
+    def _merge(self, frame: _Frame, value: Any, event: yaml.Event | None) -> None:
+        for source in value if isinstance(value, list) else [value]:
+            if not isinstance(source, dict):
+                self._fail(event, "map merge requires map or sequence of maps as the value")
+            for key in source:
+                if key in frame.value or key in frame.merged:
+                    self._repeat(event, key, is_merged=True)
+                frame.merged.setdefault(key, source[key])
 
     def _open(self, event: Any, value: dict[str, Any] | list[Any], tag: str) -> None:
         if event.tag not in (None, "!", tag):
             self._fail(event, f"unknown tag {event.tag!r}")
         if len(self._stack) >= _MAX_DEPTH:
-            self._fail(event, f"nested deeper than {_MAX_DEPTH} levels")
+            self._fail(event, f"exceeded max depth of {_MAX_DEPTH}")
         if self._stack and self._stack[-1].is_map and self._stack[-1].key is None:
             self._add(value, event)
         self._stack.append(_Frame(value, event.anchor, self._count))
@@ -157,21 +204,24 @@ class _Builder:
 
     def _close(self, event: yaml.Event | None) -> None:
         frame = self._stack.pop()
-        for source in frame.merged:
-            for key, value in source.items():
-                frame.value.setdefault(key, value)
+        value = frame.value
+        if frame.is_map:
+            value = value | {key: merged for key, merged in frame.merged.items() if key not in value}
+            value = dict(sorted(value.items())) if self._sort_keys else value
         if frame.anchor:
-            self._anchors[frame.anchor] = (frame.value, self._count - frame.began)
-        self._add(frame.value, event)
+            self._anchors[frame.anchor] = (value, self._count - frame.began)
+        self._add(value, event)
 
     def _on_alias(self, event: yaml.AliasEvent) -> None:
         if event.anchor not in self._anchors:
-            self._fail(event, f"alias *{event.anchor} refers to nothing that is complete here")
+            is_open = any(frame.anchor == event.anchor for frame in self._stack)
+            problem = "anchor {!r} value contains itself" if is_open else "unknown anchor {!r} referenced"
+            self._fail(event, problem.format(event.anchor))
         value, count = self._anchors[event.anchor]
         self._count += count
         self._aliased += count
         if self._aliased > _MAX_ALIASED:
-            self._fail(event, f"the aliases of this document stand for more than {_MAX_ALIASED} values")
+            self._fail(event, "document contains excessive aliasing")
         frame = self._stack[-1] if self._stack else None
         if frame is not None and frame.is_map and frame.key is None and not isinstance(value, dict | list):
             self._set_key(frame, value, event)
@@ -179,7 +229,9 @@ class _Builder:
             self._add(value, event)
 
     def _fail(self, event: yaml.Event | None, problem: str) -> NoReturn:
-        raise InputError(f"{self._label}: {_position(event.start_mark) if event else ''}{problem}")
+        mark = event.start_mark if event else None
+        place, line = (_position(mark), f"line {mark.line + 1}: ") if mark else ("", "")
+        raise YamlError(place, problem, line=line)
 
 
 def _key_text(value: bool | int | float) -> str:
@@ -201,7 +253,7 @@ def _parse_binary(text: str) -> str:
     try:
         return base64.b64decode(text).decode()
     except ValueError:
-        raise ValueError("what !!binary stands for is no base64 of UTF-8 text") from None
+        raise ValueError("!!binary is not base64 of UTF-8 text") from None
 
 
 _TAGS: Final[dict[str, Callable[[str], Any]]] = {

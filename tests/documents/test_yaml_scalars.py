@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.snapshot.yaml_scalars import parse_boolean, parse_number, resolve_plain
+from kubesched.documents.yaml_scalars import parse_boolean, parse_number, resolve_plain
 
 
 @pytest.mark.parametrize("text", ["y", "Y", "yes", "Yes", "on", "ON", "true", "True"])
@@ -51,9 +51,19 @@ def test_what_only_looks_like_a_value_stays_text(text):
     assert resolve_plain(text) == text
 
 
-@pytest.mark.parametrize("text", [".inf", "-.Inf", ".nan", "9" * 5000, "1e999"])
+@pytest.mark.parametrize("text", ["9" * 5000, "1e999"])
+def test_a_number_beyond_float64_is_text(text):
+    assert resolve_plain(text) == text
+
+
+@pytest.mark.parametrize("text", ["1e3", "4.0", "1."])
+def test_a_whole_number_is_an_integer(text):
+    assert type(resolve_plain(text)) is int
+
+
+@pytest.mark.parametrize("text", [".inf", "-.Inf", ".nan"])
 def test_a_number_that_json_cannot_say_is_refused(text):
-    with pytest.raises(ValueError, match="is no finite number"):
+    with pytest.raises(ValueError, match="is not a finite number"):
         resolve_plain(text)
 
 
@@ -65,5 +75,5 @@ def test_a_tagged_boolean_must_be_one():
 
 def test_a_tagged_number_must_be_one():
     assert parse_number("0x10") == 16
-    with pytest.raises(ValueError, match="'many' is no finite number"):
+    with pytest.raises(ValueError, match="'many' is not a number"):
         parse_number("many")

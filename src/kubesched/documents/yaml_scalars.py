@@ -1,7 +1,7 @@
 """Plain YAML scalars as kubectl's reader resolves them: YAML 1.1 words and numbers, time stamps as text.
 
 Rule: sigs.k8s.io/yaml as in kubectl 1.32, checked against `kubectl annotate --local`: `y`, `on` and `yes` are true,
-`017` and `0o17` are 15, `1e3` and `1_000` are numbers, `1:30`, `2024-01-01`, `=` and `<<` as a value are text.
+`017` and `0o17` are 15, `1e3` and `1_000` are 1000, `1:30`, `2024-01-01`, `1e999`, `=` and `<<` as a value are text.
 """
 
 import math
@@ -21,12 +21,12 @@ _BOOLEANS: Final = {
 _WORDS: Final[dict[str, Scalar]] = {**dict.fromkeys(_NULLS), **_BOOLEANS}
 _NUMBER: Final = re.compile(
     r"[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
-    r"|(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?|\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)"
+    r"|(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?)"
 )
+_NOT_FINITE: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _OCTAL: Final = re.compile(r"([-+]?)0([0-7]+)")
-_MAX_DIGITS: Final = (
-    400  # Python refuses to read integers of some thousand digits; no float has so many before the point
-)
+_MAX_DIGITS: Final = 400  # Python refuses to read integers of some thousand digits, and no float64 has so many
+_MAX_WHOLE: Final = 1e21  # from here on Go writes a whole number with an exponent
 
 
 @lru_cache(maxsize=65536)
@@ -34,10 +34,12 @@ def resolve_plain(text: str) -> Scalar:
     """The value of an unquoted scalar without a tag.
 
     Raises:
-        ValueError: a number that is not finite, which JSON cannot say.
+        ValueError: a number that is not finite, which JSON cannot express.
     """
     if text in _WORDS:
         return _WORDS[text]
+    if _NOT_FINITE.fullmatch(text):
+        raise ValueError(f"{text!r} is not a finite number; put it in quotes if it is meant as text")
     return parse_number(text) if _NUMBER.fullmatch(text) else text
 
 
@@ -52,27 +54,27 @@ def parse_boolean(text: str) -> bool:
     return _BOOLEANS[text]
 
 
-def parse_number(text: str) -> int | float:
-    """The value of a number in any of YAML's forms; an integer where it is written as one.
+def parse_number(text: str) -> int | float | str:
+    """The value of a number in any of YAML's forms: an integer where it is whole, text where no float64 holds it.
 
     Raises:
-        ValueError: the text is no number, or not a finite one.
+        ValueError: the text is not a number.
     """
     digits = text.replace("_", "")
+    if len(digits) > _MAX_DIGITS:
+        return text
     octal = _OCTAL.fullmatch(digits)
-    if octal:
-        return int(octal[1] + octal[2], 8)
     try:
-        return int(digits, 0)
+        return int(f"{octal[1]}0o{octal[2]}" if octal else digits, 0)
     except ValueError:
-        return _finite(digits)
+        return _parse_float(text, digits)
 
 
-def _finite(text: str) -> float:
+def _parse_float(text: str, digits: str) -> int | float | str:
     try:
-        number = float(text) if len(text) < _MAX_DIGITS else math.inf
+        number = float(digits)
     except ValueError:
-        number = math.nan
+        raise ValueError(f"{text!r} is not a number") from None
     if not math.isfinite(number):
-        raise ValueError(f"{text[:40]!r} is no finite number")
-    return number
+        return text
+    return int(number) if number.is_integer() and abs(number) < _MAX_WHOLE else number
