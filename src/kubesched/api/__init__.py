@@ -1,5 +1,6 @@
 """Kubernetes objects as a scheduler reads them: structs, quantities, selectors, and the events that change them."""
 
+from kubesched.api.amounts import in_words
 from kubesched.api.events import (
     ActionType,
     ClusterEvent,
@@ -170,6 +171,7 @@ __all__ = [
     "WeightedPodAffinityTerm",
     "as_int64",
     "decode_object",
+    "in_words",
     "is_extended_resource",
     "is_label_value",
     "is_qualified_name",

@@ -1,7 +1,6 @@
 """Says why: what every plugin thinks of every node for a pod, as values, JSON and text."""
 
 from kubesched.explanation.advice import advice
-from kubesched.explanation.amounts import in_words
 from kubesched.explanation.choice import Choice, Ranked, choice
 from kubesched.explanation.document import N_NEAREST, as_document
 from kubesched.explanation.explainer import Explainer, explain, find_pod, unplaced
@@ -30,7 +29,6 @@ __all__ = [
     "common_domain",
     "explain",
     "find_pod",
-    "in_words",
     "nearest",
     "new_table",
     "obstacles",

@@ -55,8 +55,8 @@ def _frameworks_of_one(framework: Framework) -> Mapping[str, Framework]:
 
 def _alone(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:
     (plugin,) = framework.profile.points["filter"]
-    said = PluginVerdicts(plugin.name, snapshot.nodes)
     cycle = CycleState(info)
+    said = PluginVerdicts(plugin, cycle, snapshot.nodes)
     before = framework.run_pre_filter(cycle, info.pod, snapshot.nodes)
     said.skipped = plugin.name in cycle.skip_filter
     if not before.status.is_success:

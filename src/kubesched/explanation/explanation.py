@@ -6,7 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Pod
-from kubesched.framework import Code, Diagnosis, FilterResult, RowStatuses, Scores, Status
+from kubesched.framework import (
+    Code,
+    CycleState,
+    Diagnosis,
+    FilterResult,
+    Plugin,
+    RowStatuses,
+    Scores,
+    Status,
+    rejection_details,
+)
 from kubesched.state import Nodes, PodInfo, Snapshot
 
 __all__ = ["Explanation", "PluginVerdicts", "Preemption"]
@@ -17,6 +27,9 @@ BoolVector = npt.NDArray[np.bool_]
 class PluginVerdicts:
     """What one Filter plugin says by itself, whatever the others say.
 
+    Args:
+        plugin: the plugin.
+        cycle: what its PreFilter left.
     Attributes:
         plugin: its name.
         pre_filter: its PreFilter's rejection of the pod, which stands for every node; None for none.
@@ -25,9 +38,11 @@ class PluginVerdicts:
         result: its filter's verdicts over all nodes; None where it was not asked.
     """
 
-    def __init__(self, plugin: str, nodes: Nodes) -> None:
-        self.plugin = plugin
+    def __init__(self, plugin: Plugin, cycle: CycleState, nodes: Nodes) -> None:
+        self.plugin = plugin.name
         self.nodes = nodes
+        self._plugin = plugin
+        self._cycle = cycle
         self.pre_filter: Status | None = None
         self.skipped = False
         self.node_names: frozenset[str] | None = None
@@ -75,6 +90,13 @@ class PluginVerdicts:
         if self.node_names is not None and self.nodes.name(position) not in self.node_names:
             return Status.unresolvable(f"node(s) didn't satisfy plugin {self.plugin}").by(self.plugin)
         return Status.SUCCESS
+
+    def details(self, position: int) -> tuple[str, ...]:
+        """What is behind its filter's rejection of one node, in its own words; empty where its reasons say it all."""
+        if self.pre_filter is not None:
+            return ()
+        node, status = self.nodes[position], self.status_of(position)
+        return rejection_details(self._plugin, self._cycle, self._cycle.pod.pod, node, status)
 
 
 class Preemption:

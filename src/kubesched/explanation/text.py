@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kubesched.api import in_words
 from kubesched.explanation.advice import advice
-from kubesched.explanation.amounts import in_words
 from kubesched.explanation.choice import Choice, Ranked, choice
 from kubesched.explanation.document import N_NEAREST
 from kubesched.explanation.explanation import Explanation, PluginVerdicts

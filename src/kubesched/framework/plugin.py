@@ -2,7 +2,7 @@
 
 import enum
 import inspect
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -61,6 +61,7 @@ _FURTHER_HOOKS: Final = (
     "add_pods",
     "remove_pods",
     "filter_part",
+    "explain_rejection",
     "score_part",
     "normalize_score",
     "pre_bind_pre_flight",
@@ -208,6 +209,18 @@ class Plugin:
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         """Everything that filter_nodes reads of pod and state, hashable; asked when `depends_on` is NODE or ROW."""
+        raise NotImplementedError
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterable[str]:
+        """What exactly keeps the pod from one node, a phrase for each cause: `taint gpu:NoSchedule is not tolerated`.
+
+        Called when somebody asks (`kubesched explain`), and only for a node that this plugin's filter rejects; the
+        phrases are shown in place of the reasons. None are fine: then the reasons are shown.
+
+        Args:
+            state: with what this plugin's pre_filter wrote.
+            status: the rejection.
+        """
         raise NotImplementedError
 
     def post_filter(

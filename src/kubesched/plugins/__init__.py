@@ -36,7 +36,6 @@ from kubesched.plugins.pod_topology_spread import PodTopologySpread
 from kubesched.plugins.priority_sort import PrioritySort
 from kubesched.plugins.scheduling_gates import SchedulingGates
 from kubesched.plugins.taint_toleration import TaintToleration
-from kubesched.plugins.tolerations import is_tolerated
 from kubesched.plugins.volume_binding import VolumeBinding
 from kubesched.plugins.volume_restrictions import VolumeRestrictions
 from kubesched.plugins.volume_zone import VolumeZone
@@ -76,7 +75,6 @@ __all__ = [
     "VolumeBindingArgs",
     "VolumeRestrictions",
     "VolumeZone",
-    "is_tolerated",
     "required_node_affinity",
 ]
 

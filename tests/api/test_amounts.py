@@ -1,6 +1,6 @@
 import pytest
 
-from kubesched.explanation import in_words
+from kubesched.api import in_words
 
 GI = 1024**3
 
