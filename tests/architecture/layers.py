@@ -13,7 +13,7 @@ LAYERS = (
     {"framework"},
     {"queue"},
     {"scheduler", "plugins"},
-    {"setup"},
+    {"setup", "admission"},
     {"cluster", "snapshot", "serving", "extender.client", "explanation", "metrics"},
     {"extender.server", "live", "simulator"},
     {"web", "testing"},

@@ -3,9 +3,9 @@ import json
 
 import pytest
 
-from kubesched.api import EventType, Node, Pod
+from kubesched.api import EventType, Node, Pod, kind_of
 from kubesched.errors import ObjectError
-from kubesched.snapshot import kind_of, load_snapshot
+from kubesched.snapshot import load_snapshot
 from tests.snapshot.builders import listed, node, other, pod, stream
 
 

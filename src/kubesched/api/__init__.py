@@ -12,6 +12,7 @@ from kubesched.api.kinds import (
     KINDS,
     Kind,
     decode_object,
+    kind_of,
 )
 from kubesched.api.meta import (
     KubeObject,
@@ -176,6 +177,7 @@ __all__ = [
     "is_label_value",
     "is_qualified_name",
     "is_scalar_resource",
+    "kind_of",
     "label_value_faults",
     "parse_node_term",
     "parse_quantity",

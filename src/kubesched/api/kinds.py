@@ -28,7 +28,7 @@ from kubesched.api.workloads import (
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError
 
-__all__ = ["KINDS", "Kind", "decode_object"]
+__all__ = ["KINDS", "Kind", "decode_object", "kind_of"]
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -77,6 +77,12 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments", False, VolumeAttachment),
     )
 }
+
+
+def kind_of(known: KubeObject) -> str:
+    """The object's kind, a key of KINDS."""
+    return type(known).__name__
+
 
 _TOLD_APART_BY_UID: Final = ("Pod", "PersistentVolumeClaim")
 _DECODERS: Final = {name: msgspec.json.Decoder(kind.type) for name, kind in KINDS.items()}

@@ -9,7 +9,7 @@ from kubesched.documents import RawJson, describe_json_fault
 from kubesched.errors import ObjectError
 from kubesched.snapshot.documents import Document, Header, read_header
 
-__all__ = ["Place", "header_of", "items_of", "name_in"]
+__all__ = ["Place", "fault_of", "header_of", "items_of"]
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -59,11 +59,17 @@ def header_of(raw: RawJson, inherited: Header) -> Header:
     return inherited
 
 
+def fault_of(place: Place, header: Header, raw: RawJson, error: ObjectError) -> ObjectError:
+    """What is wrong with an object, with its place, kind and name."""
+    who = " ".join(part for part in (header.kind, _name_in(raw)) if part)
+    return ObjectError(f"{place}{f' ({who})' if who else ''}: {error}")
+
+
 class _Named(msgspec.Struct):
     metadata: Any = None
 
 
-def name_in(raw: RawJson) -> str:
+def _name_in(raw: RawJson) -> str:
     """`namespace/name` as far as broken JSON lets it be known, else empty."""
     try:
         metadata = msgspec.json.decode(raw, type=_Named).metadata

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from kubesched.admission import BUILT_IN_CLASSES
 from kubesched.api import (
     KINDS,
     KubeObject,
@@ -16,9 +17,8 @@ from kubesched.api import (
     PersistentVolumeClaim,
     Pod,
     Volume,
+    kind_of,
 )
-from kubesched.snapshot.objects import kind_of
-from kubesched.snapshot.priorities import BUILT_IN_CLASSES
 
 __all__ = ["MissingKinds", "missing_kinds"]
 

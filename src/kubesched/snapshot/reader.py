@@ -9,12 +9,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from kubesched.admission import ObjectChecker
 from kubesched.api import KINDS, KubeObject, Pod, decode_object
 from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
-from kubesched.snapshot.checks import ObjectChecker
 from kubesched.snapshot.documents import Document, Header, read_documents
-from kubesched.snapshot.items import Place, header_of, items_of, name_in
+from kubesched.snapshot.items import Place, fault_of, header_of, items_of
 from kubesched.snapshot.parts import PartPool
 from kubesched.snapshot.sources import Source, read_source
 
@@ -90,11 +90,10 @@ class ObjectReader:
         self._keep(kind, read, place)
 
     def _reject(self, raw: RawJson, header: Header, place: Place, error: ObjectError) -> None:
-        who = " ".join(part for part in (header.kind, name_in(raw)) if part)
-        sentence = f"{place}{f' ({who})' if who else ''}: {error}"
+        fault = fault_of(place, header, raw, error)
         if not self._skip_bad:
-            raise ObjectError(sentence) from error
-        self.bad.append(sentence)
+            raise fault from error
+        self.bad.append(str(fault))
 
     def _keep(self, kind: str, read: KubeObject, place: Place) -> None:
         key = (kind, read.metadata.namespace, read.metadata.name)

@@ -10,10 +10,9 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from kubesched.api import KINDS, KubeObject
+from kubesched.api import KINDS, KubeObject, kind_of
 from kubesched.errors import InputError
 from kubesched.snapshot.documents import read_header
-from kubesched.snapshot.objects import kind_of
 from kubesched.snapshot.packing import packed_writer
 
 __all__ = ["write_snapshot"]

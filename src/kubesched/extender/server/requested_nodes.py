@@ -14,12 +14,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from kubesched.admission import decode_checked
 from kubesched.api import EventType, Node, WatchEvent
 from kubesched.engine import paused_gc
 from kubesched.errors import ExtenderError, ObjectError
 from kubesched.extender.server.score_texts import ScoreTexts
 from kubesched.extender.wire import ExtenderArgs, parse_names
-from kubesched.snapshot import decode_checked
 from kubesched.state import ClusterState, Nodes
 
 __all__ = ["NodeSource", "RequestedNodes"]

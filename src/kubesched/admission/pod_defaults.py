@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission.priorities import PriorityClasses
 from kubesched.api import Pod
-from kubesched.snapshot.priorities import PriorityClasses
 from kubesched.state import PodRequests
 
 __all__ = ["default_pod"]

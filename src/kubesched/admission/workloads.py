@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission.daemon_nodes import bind_to_node, daemon_tolerations, may_run_daemon
+from kubesched.admission.generated_names import generated_name, stable_uid, template_hash
+from kubesched.admission.manifest_types import GROUPS, WorkloadSpec
 from kubesched.api import Node, Pod
 from kubesched.errors import ObjectError
-from kubesched.snapshot.daemon_nodes import bind_to_node, daemon_tolerations, may_run_daemon
-from kubesched.snapshot.generated_names import generated_name, stable_uid, template_hash
-from kubesched.snapshot.manifest_types import GROUPS, WorkloadSpec
 
 __all__ = ["Workload", "expand_workload"]
 

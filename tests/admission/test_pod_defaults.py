@@ -1,5 +1,5 @@
-from kubesched.snapshot.pod_defaults import default_pod
-from kubesched.snapshot.priorities import PriorityClasses
+from kubesched.admission.pod_defaults import default_pod
+from kubesched.admission.priorities import PriorityClasses
 
 LABELS = {"app": "web", "pod-template-hash": "abc"}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

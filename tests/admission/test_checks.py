@@ -2,9 +2,9 @@
 
 import pytest
 
+from kubesched.admission import decode_checked
 from kubesched.api import Pod
 from kubesched.errors import ObjectError
-from kubesched.snapshot import decode_checked
 
 
 def test_a_null_where_a_value_is_due_is_absent():

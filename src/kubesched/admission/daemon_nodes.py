@@ -7,8 +7,8 @@ taints.
 
 from typing import Any, Final
 
-from kubesched.api import Node, NodeSelector, Pod, Taint, Toleration, parse_node_term
-from kubesched.errors import SelectorError
+from kubesched.api import Node, Pod
+from kubesched.plugins import RequiredNodeAffinity, has_untolerated_taint
 
 __all__ = ["bind_to_node", "daemon_tolerations", "may_run_daemon", "node_of_daemon"]
 
@@ -34,32 +34,10 @@ def may_run_daemon(pod: Pod, node: Node) -> bool:
     """Whether the controller makes a pod for this node; `pod` is one that is tied to no node yet."""
     if pod.node_name not in ("", node.name):
         return False
-    if any(node.labels.get(key) != value for key, value in pod.node_selector.items()):
-        return False
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
-    if affinity and affinity.required is not None and not _selects(affinity.required, node):
+    if not RequiredNodeAffinity(pod.node_selector.items(), affinity).matches_node(node):
         return False
-    return all(_is_tolerated(taint, pod.tolerations) for taint in node.taints)
-
-
-def _selects(selector: NodeSelector, node: Node) -> bool:
-    terms = [term for term in selector.node_selector_terms or () if not term.is_empty]
-    try:
-        return any(parse_node_term(term).matches(node.labels, node.name) for term in terms)
-    except SelectorError:
-        return False
-
-
-def _is_tolerated(taint: Taint, tolerations: tuple[Toleration, ...]) -> bool:
-    return taint.effect not in ("NoSchedule", "NoExecute") or any(_tolerates(t, taint) for t in tolerations)
-
-
-def _tolerates(toleration: Toleration, taint: Taint) -> bool:
-    if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
-        return False
-    if toleration.operator == "Exists":
-        return True
-    return toleration.operator in ("", "Equal") and bool(toleration.key) and toleration.value == taint.value
+    return not has_untolerated_taint(node.taints, pod.tolerations)
 
 
 def bind_to_node(spec: dict[str, Any], node: str) -> None:

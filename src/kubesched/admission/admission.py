@@ -1,4 +1,4 @@
-"""Manifests: pods and workloads that no API server has seen, expanded to what it and controllers would make of them."""
+"""Pods and workloads that no API server has seen, expanded to what it and controllers would make of them."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -6,23 +6,20 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission.checks import ObjectChecker
+from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
+from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
+from kubesched.admission.daemon_nodes import node_of_daemon
+from kubesched.admission.generated_names import generated_name
+from kubesched.admission.manifest_types import GROUPS, ManifestPodSpec, PodManifest, WorkloadManifest, WorkloadSpec
+from kubesched.admission.pod_defaults import default_pod
+from kubesched.admission.priorities import PriorityClasses
+from kubesched.admission.workloads import Workload, expand_workload
 from kubesched.api import KubeObject, Node, Pod, decode_object, parse_selector
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError, SelectorError
-from kubesched.snapshot.checks import ObjectChecker
-from kubesched.snapshot.claim_defaults import default_claim, default_storage_class, ephemeral_claims
-from kubesched.snapshot.cluster_outline import ClusterOutline, Key, key_of
-from kubesched.snapshot.daemon_nodes import node_of_daemon
-from kubesched.snapshot.documents import Header, read_documents
-from kubesched.snapshot.generated_names import generated_name
-from kubesched.snapshot.items import Place, header_of, items_of, name_in
-from kubesched.snapshot.manifest_types import GROUPS, ManifestPodSpec, PodManifest, WorkloadManifest, WorkloadSpec
-from kubesched.snapshot.pod_defaults import default_pod
-from kubesched.snapshot.priorities import PriorityClasses
-from kubesched.snapshot.sources import Source, read_source
-from kubesched.snapshot.workloads import Workload, expand_workload
 
-__all__ = ["ManifestReader"]
+__all__ = ["Admission"]
 
 Document = dict[str, Any]
 
@@ -31,12 +28,12 @@ _decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
 _decode_workload: Final = msgspec.json.Decoder(WorkloadManifest).decode
 
 
-class ManifestReader:
-    """Reads manifests for a cluster, one after another.
+class Admission:
+    """Admits manifests to a cluster, one after another.
 
     Args:
         cluster: the objects of the snapshot.
-        places: where each of them stands.
+        places: where each of them stands; `str()` is shown.
         kinds: what may be in a manifest.
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
@@ -44,7 +41,7 @@ class ManifestReader:
     """
 
     def __init__(
-        self, cluster: Sequence[KubeObject], places: Mapping[Key, Place], kinds: Collection[str] = tuple(GROUPS)
+        self, cluster: Sequence[KubeObject], places: Mapping[Key, object], kinds: Collection[str] = tuple(GROUPS)
     ) -> None:
         self.objects: list[KubeObject] = []
         self.notes: list[str] = []
@@ -56,39 +53,27 @@ class ManifestReader:
         self._checker = ObjectChecker()
         self._generated: Counter[str] = Counter()
 
-    def read(self, source: Source) -> None:
-        """Read one file or stream.
+    def admit(self, kind: str, api_version: str, raw: RawJson, place: object) -> None:
+        """Admit one pod or workload.
 
+        Args:
+            place: where it stands.
         Raises:
-            InputError: it cannot be read or taken apart.
-            ObjectError: it holds another kind, a bad field, or an object that is there already.
+            ObjectError: it is of another kind, has a bad field, or is there already.
         """
-        for document in read_documents(read_source(source), source.label):
-            for place, inherited, raw in items_of(document, source.label):
-                header = inherited
-                try:
-                    header = header_of(raw, inherited)
-                    self._read_object(header, raw, place)
-                except ObjectError as error:
-                    who = " ".join(part for part in (header.kind, name_in(raw)) if part)
-                    raise ObjectError(f"{place}{f' ({who})' if who else ''}: {error}") from error
-
-    def _read_object(self, header: Header, raw: RawJson, place: Place) -> None:
-        kind = header.kind or ""
         if kind not in self._kinds:
             allowed = ", ".join(self._kinds)
             raise ObjectError(
                 f"found kind {kind}; allowed here is {allowed}, other kinds belong among the snapshot files"
             )
-        group = (header.api_version or "").rpartition("/")[0]
-        if not header.api_version or group != GROUPS[kind]:
-            raise ObjectError(f'apiVersion: found "{header.api_version or ""}"; allowed is {_api_version(kind)}')
+        if not api_version or api_version.rpartition("/")[0] != GROUPS[kind]:
+            raise ObjectError(f'apiVersion: found "{api_version}"; allowed is {_api_version(kind)}')
         if kind == "Pod":
-            self._read_pod(raw, place)
+            self._admit_pod(raw, place)
         else:
-            self._read_workload(kind, raw, place)
+            self._admit_workload(kind, raw, place)
 
-    def _read_pod(self, raw: RawJson, place: Place) -> None:
+    def _admit_pod(self, raw: RawJson, place: object) -> None:
         manifest, raw = decode_forgiving(_decode_pod, raw)
         _check_pod_spec(manifest.spec, "spec")
         document = self._identified("Pod", raw)
@@ -112,7 +97,7 @@ class ManifestReader:
         self._generated[base] += 1
         return generated_name(base, self._generated[base] - 1)
 
-    def _read_workload(self, kind: str, raw: RawJson, place: Place) -> None:
+    def _admit_workload(self, kind: str, raw: RawJson, place: object) -> None:
         manifest, raw = decode_forgiving(_decode_workload, raw)
         _check_workload(kind, manifest.spec)
         workload = Workload(kind, self._identified(kind, raw), manifest.spec)
@@ -137,51 +122,51 @@ class ManifestReader:
         taken = {node_of_daemon(pod) for pod in present} if kind == "DaemonSet" else set()
         return [node for node in self._cluster.nodes if node.name not in taken]
 
-    def _add_dependent_pod(self, document: Document, place: Place) -> None:
+    def _add_dependent_pod(self, document: Document, place: object) -> None:
         try:
             self._add_pod(document, place)
         except ObjectError as error:
             text = str(error)
             raise ObjectError(f"spec.template.{text}" if text.startswith("spec.") else text) from error
 
-    def _add_pod(self, document: Document, place: Place) -> None:
+    def _add_pod(self, document: Document, place: object) -> None:
         metadata = document["metadata"]
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
         default_pod(document, self._classes)
-        pod = self._admit("Pod", document)
+        pod = self._checked("Pod", document)
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)
         self._keep(pod, place)
 
-    def _add_claim(self, document: Document, place: Place) -> None:
+    def _add_claim(self, document: Document, place: object) -> None:
         default_claim(document, self._storage_class)
         try:
             self._keep_unless_there(document, place)
         except ObjectError as error:
             raise ObjectError(f"its claim {document['metadata']['name']}: {error}") from error
 
-    def _keep_unless_there(self, document: Document, place: Place) -> None:
+    def _keep_unless_there(self, document: Document, place: object) -> None:
         """Controllers leave alone what is there already: a claim, or the workload itself."""
         metadata = document["metadata"]
         key = (document["kind"], metadata["namespace"], metadata["name"])
         metadata.setdefault("uid", self._cluster.uid_of(key))
-        admitted = self._admit(document["kind"], document)
+        admitted = self._checked(document["kind"], document)
         if key not in self._cluster:
             self._keep(admitted, place)
 
-    def _admit(self, kind: str, document: Document) -> KubeObject:
+    def _checked(self, kind: str, document: Document) -> KubeObject:
         admitted = decode_object(kind, msgspec.json.encode(document))
         self._checker.check(admitted)
         return admitted
 
-    def _keep(self, admitted: KubeObject, place: Place) -> None:
+    def _keep(self, admitted: KubeObject, place: object) -> None:
         key = key_of(admitted)
         if key in self._places:
             raise ObjectError(f"{key[0]} {admitted.key} is there already, from {self._places[key]}; rename one of them")
         self._places[key] = place
         self.objects.append(admitted)
 
-    def _note_present(self, workload: Workload, place: Place, n_present: int, n_kept: int) -> None:
+    def _note_present(self, workload: Workload, place: object, n_present: int, n_kept: int) -> None:
         if not n_present:
             return
         who = f"{place}: {workload.kind} {workload.namespace}/{workload.name}"

@@ -1,5 +1,5 @@
+from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
 from kubesched.snapshot import load_snapshot
-from kubesched.snapshot.claim_defaults import default_claim, default_storage_class, ephemeral_claims
 from tests.snapshot.builders import listed, other, stream
 
 

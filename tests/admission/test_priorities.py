@@ -1,9 +1,9 @@
 import pytest
 
+from kubesched.admission.priorities import PriorityClasses
 from kubesched.api import Pod
 from kubesched.errors import ObjectError
 from kubesched.snapshot import load_snapshot
-from kubesched.snapshot.priorities import PriorityClasses
 from tests.snapshot.builders import listed, other, pod, stream
 
 

@@ -1,6 +1,6 @@
 import re
 
-from kubesched.snapshot.generated_names import generated_name, stable_uid, template_hash
+from kubesched.admission.generated_names import generated_name, stable_uid, template_hash
 
 
 def test_a_name_looks_like_one_of_kubernetes():

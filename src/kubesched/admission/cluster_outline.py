@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet
-from kubesched.snapshot.generated_names import stable_uid
-from kubesched.snapshot.objects import kind_of
+from kubesched.admission.generated_names import stable_uid
+from kubesched.api import KubeObject, Node, Pod, ReplicaSet, kind_of
 
 __all__ = ["ClusterOutline", "Key", "key_of"]
 
