@@ -41,7 +41,7 @@ ONLY_IN = {
     "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "web"},
     "click": {"cli"},
     "prometheus_client": {"metrics", "serving", "extender.server"},
-    "rich": {"cli", "explanation"},
+    "rich": {"cli"},
     "yaml": {"documents"},
 }
 

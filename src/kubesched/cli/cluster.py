@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.progress import progress_bar
+from kubesched.cli.output import progress_bar
 
 if TYPE_CHECKING:
     from kubesched.setup import Setup

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from kubesched.cli.machine_output import print_line
 from kubesched.cli.options import beside_scheduler_options
+from kubesched.cli.output import print_line
 
 __all__ = ["replay"]
 

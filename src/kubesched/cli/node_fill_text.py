@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubesched.api import Node
-from kubesched.explanation import new_table
+from kubesched.cli.output import new_table
 from kubesched.simulator import NodeFill, Report
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubesched.api import Pod
 from kubesched.cli.node_fill_text import fill_table, fill_words
-from kubesched.explanation import common_domain, new_table
+from kubesched.cli.output import common_domain, new_table
 from kubesched.simulator import Placement, PodState, Report
 
 if TYPE_CHECKING:

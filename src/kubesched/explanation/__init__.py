@@ -7,16 +7,13 @@ from kubesched.explanation.explainer import Explainer, explain, find_pod, unplac
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.nearest import Shortage, nearest, shortages
-from kubesched.explanation.node_names import common_domain
 from kubesched.explanation.obstacles import Obstacle, obstacles
-from kubesched.explanation.text import ExplanationText, new_table, print_overview
 
 __all__ = [
     "N_NEAREST",
     "Choice",
     "Explainer",
     "Explanation",
-    "ExplanationText",
     "Obstacle",
     "PluginVerdicts",
     "Preemption",
@@ -26,13 +23,10 @@ __all__ = [
     "as_document",
     "as_line",
     "choice",
-    "common_domain",
     "explain",
     "find_pod",
     "nearest",
-    "new_table",
     "obstacles",
-    "print_overview",
     "shortages",
     "unplaced",
 ]

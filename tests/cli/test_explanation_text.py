@@ -1,7 +1,8 @@
 import pytest
 from rich.console import Console
 
-from kubesched.explanation import Explanation, ExplanationText
+from kubesched.cli.explanation_text import ExplanationText
+from kubesched.explanation import Explanation
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, three_nodes
 

@@ -8,21 +8,25 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kubesched.api import in_words
-from kubesched.explanation.advice import advice
-from kubesched.explanation.choice import Choice, Ranked, choice
-from kubesched.explanation.document import N_NEAREST
-from kubesched.explanation.explanation import Explanation, PluginVerdicts
-from kubesched.explanation.nearest import nearest
-from kubesched.explanation.node_names import common_domain
-from kubesched.explanation.obstacles import obstacles
+from kubesched.cli.output import common_domain, new_table
+from kubesched.explanation import (
+    N_NEAREST,
+    Choice,
+    Explanation,
+    PluginVerdicts,
+    Ranked,
+    advice,
+    choice,
+    nearest,
+    obstacles,
+)
 from kubesched.framework import Code, Status
 from kubesched.scheduler import NO_NODES, default_sample
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
-__all__ = ["ExplanationText", "new_table", "print_overview"]
+__all__ = ["ExplanationText", "print_overview"]
 
 _N_REASONS: Final = 5
 _PLUGIN_WIDTH: Final = 34
@@ -32,21 +36,6 @@ _VERDICTS: Final = {
     Code.UNSCHEDULABLE: "rejects",
     Code.UNSCHEDULABLE_AND_UNRESOLVABLE: "rejects for good",
 }
-
-
-def new_table(*headings: str, numbers: Iterable[int] = ()) -> "Table":
-    """A table without a frame.
-
-    Args:
-        numbers: columns that hold numbers.
-    """
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
-    for i, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if i in numbers else "left", overflow="fold")
-    return table
 
 
 def print_overview(explanations: Iterable[Explanation], console: "Console") -> None:

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from kubesched.cli.console import text_console
+from kubesched.cli.output import common_domain, progress_bar, text_console
 
 
 def test_a_pipe_gets_plain_lines_without_blanks_at_the_end(capsys):
@@ -31,3 +31,28 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(monkeypatch, capsys, no_
     with text_console() as console:
         console.print("red", style="red")
     assert ("\x1b[31m" in capsys.readouterr().out) is coloured
+
+
+def test_the_end_that_all_names_share_is_found():
+    assert common_domain(["ip-1.eu.internal", "ip-2.eu.internal"]) == ".eu.internal"
+
+
+def test_names_without_a_common_end_stay_whole():
+    assert common_domain(["ip-1.eu.internal", "ip-2.us.internal"]) == ""
+    assert common_domain(["n1", "n2.eu"]) == ""
+    assert common_domain(["n1", "n2"]) == ""
+    assert common_domain([]) == ""
+
+
+def test_in_a_pipe_nobody_is_told():
+    with progress_bar("reading") as told:
+        assert told is None
+
+
+def test_on_a_terminal_progress_goes_to_standard_error(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress_bar("reading") as told:
+        assert told is not None
+        told(1, 2)
+        told(2, 0)
+    assert capsys.readouterr().out == ""
