@@ -19,8 +19,6 @@ from kubesched.api import KubeObject, Node, Pod, decode_object, parse_selector
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError, SelectorError
 
-__all__ = ["Admission"]
-
 Document = dict[str, Any]
 
 _KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")

@@ -28,8 +28,6 @@ from kubesched.api import (
 from kubesched.documents import RawJson, shorten
 from kubesched.errors import ObjectError, QuantityError
 
-__all__ = ["ObjectChecker", "decode_checked"]
-
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _MAX_PORT: Final = 65535
 _INT32: Final = 2**31

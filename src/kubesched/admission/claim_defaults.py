@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from kubesched.api import KubeObject, StorageClass
 
-__all__ = ["default_claim", "default_storage_class", "ephemeral_claims"]
-
 Document = dict[str, Any]
 
 _IS_DEFAULT: Final = (

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from kubesched.admission.generated_names import stable_uid
 from kubesched.api import KubeObject, Node, Pod, ReplicaSet, kind_of
 
-__all__ = ["ClusterOutline", "Key", "key_of"]
-
 Key = tuple[str, str, str]  # kind, namespace, name
 
 

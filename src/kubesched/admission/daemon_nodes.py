@@ -10,8 +10,6 @@ from typing import Any, Final
 from kubesched.api import Node, Pod
 from kubesched.plugins import RequiredNodeAffinity, has_untolerated_taint
 
-__all__ = ["bind_to_node", "daemon_tolerations", "may_run_daemon", "node_of_daemon"]
-
 _TOLERATED: Final = (
     ("node.kubernetes.io/not-ready", "NoExecute"),
     ("node.kubernetes.io/unreachable", "NoExecute"),

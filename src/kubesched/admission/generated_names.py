@@ -4,8 +4,6 @@ import hashlib
 import uuid
 from typing import Final
 
-__all__ = ["generated_name", "stable_uid", "template_hash"]
-
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"  # Kubernetes' own: no vowels, no look-alikes
 _SUFFIX_LENGTH: Final = 5
 _MAX_BASE: Final = 58  # a longer base is cut, so that the whole is a DNS label

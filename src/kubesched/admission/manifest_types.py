@@ -14,8 +14,6 @@ from kubesched.api import (
     Volume,
 )
 
-__all__ = ["GROUPS", "ManifestPodSpec", "PodManifest", "WorkloadManifest", "WorkloadSpec"]
-
 GROUPS: Final = {  # the kinds that a manifest may hold, and their API groups
     "Pod": "",
     "Deployment": "apps",

@@ -14,8 +14,6 @@ from kubesched.admission.priorities import PriorityClasses
 from kubesched.api import Pod
 from kubesched.state import PodRequests
 
-__all__ = ["default_pod"]
-
 Document = dict[str, Any]
 
 _EVICTION_SECONDS: Final = 300

@@ -12,8 +12,6 @@ import msgspec
 from kubesched.api import KubeObject, Pod, PriorityClass, decode_object
 from kubesched.errors import ObjectError
 
-__all__ = ["BUILT_IN_CLASSES", "PriorityClasses"]
-
 BUILT_IN_CLASSES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 _PREEMPT: Final = "PreemptLowerPriority"
@@ -23,10 +21,10 @@ class PriorityClasses:
     """The priority classes of a cluster by name, the built-in ones among them."""
 
     def __init__(self, objects: Iterable[KubeObject]) -> None:
-        found = [known for known in objects if isinstance(known, PriorityClass)]
-        self._values = BUILT_IN_CLASSES | {known.name: known.value for known in found}
-        self._policies = {known.name: known.preemption_policy for known in found}
-        defaults = sorted((known.value, known.name) for known in found if known.global_default)
+        classes = [known for known in objects if isinstance(known, PriorityClass)]
+        self._values = BUILT_IN_CLASSES | {known.name: known.value for known in classes}
+        self._policies = {known.name: known.preemption_policy for known in classes}
+        defaults = sorted((known.value, known.name) for known in classes if known.global_default)
         self._default = defaults[0][1] if defaults else ""
 
     def resolve(self, pod: Pod) -> Pod:

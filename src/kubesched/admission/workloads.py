@@ -16,8 +16,6 @@ from kubesched.admission.manifest_types import GROUPS, WorkloadSpec
 from kubesched.api import Node, Pod
 from kubesched.errors import ObjectError
 
-__all__ = ["Workload", "expand_workload"]
-
 Document = dict[str, Any]
 
 _MAX_PODS: Final = 500_000

@@ -1,6 +1,5 @@
 """Kubernetes objects as a scheduler reads them: structs, quantities, selectors, and the events that change them."""
 
-from kubesched.api.amounts import in_words
 from kubesched.api.events import (
     ActionType,
     ClusterEvent,
@@ -63,6 +62,7 @@ from kubesched.api.pod import (
 from kubesched.api.quantity import (
     MAX_INT64,
     NANO,
+    in_words,
     parse_quantity,
     whole_units,
 )

@@ -28,8 +28,6 @@ from kubesched.api.workloads import (
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError
 
-__all__ = ["KINDS", "Kind", "decode_object", "kind_of"]
-
 
 class Kind(msgspec.Struct, frozen=True):
     """A kind of object.

@@ -12,19 +12,6 @@ from kubesched.api.meta import Value
 from kubesched.api.selector_faults import as_int64, field_faults, requirement_faults
 from kubesched.errors import SelectorError
 
-__all__ = [
-    "LabelSelector",
-    "NodeSelector",
-    "NodeSelectorTerm",
-    "ParsedNodeTerm",
-    "PreferredSchedulingTerm",
-    "Requirement",
-    "Selector",
-    "SelectorRequirement",
-    "parse_node_term",
-    "parse_selector",
-]
-
 _LABEL_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
-__all__ = ["note", "read_cluster", "read_setup"]
-
 
 def note(text: str) -> None:
     """Say something that is no result, on standard error."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
     from kubesched.framework import Registry
 
-__all__ = ["config"]
-
 _file_argument = click.argument("file", type=click.Path(path_type=Path))
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
-__all__ = ["explain"]
-
 _MAX_NAMED: Final = 5
 
 
@@ -158,10 +156,10 @@ def _position(explanation: "Explanation", name: str) -> int:
     from kubesched.errors import InputError
 
     names = explanation.nodes.names
-    found = [position for position, known in enumerate(names) if name in (known, known.partition(".")[0])]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    positions = [position for position, known in enumerate(names) if name in (known, known.partition(".")[0])]
+    if len(positions) == 1:
+        return positions[0]
+    if positions:
         raise InputError(f"--node: several nodes are called {name}; write the whole name")
     near = did_you_mean(name, names)
     raise InputError(f"--node: no node is called {name}; {near or f'found: {_first(names)}'}")

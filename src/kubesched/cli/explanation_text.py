@@ -26,8 +26,6 @@ from kubesched.scheduler import NO_NODES, default_sample
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["ExplanationText", "print_overview"]
-
 _N_REASONS: Final = 5
 _PLUGIN_WIDTH: Final = 34
 _GAP: Final = 3
@@ -93,20 +91,23 @@ class ExplanationText:
     # --- the first lines ---
 
     def _print_heading(self) -> None:
-        found, print_ = self._of, self._console.print
-        wanted = found.info.requests.value.wanted
+        explanation, print_ = self._of, self._console.print
+        wanted = explanation.info.requests.value.wanted
         asks = ", ".join(f"{in_words(name, amount)} {name}" for name, amount in wanted.items() if amount)
-        print_(f"Pod {found.pod.key}", style="bold")
-        print_(f"profile {found.profile}, priority {found.pod.priority}, asks for {asks or 'nothing'}", style="dim")
+        print_(f"Pod {explanation.pod.key}", style="bold")
+        print_(
+            f"profile {explanation.profile}, priority {explanation.pod.priority}, asks for {asks or 'nothing'}",
+            style="dim",
+        )
         print_()
-        if found.held_back:
+        if explanation.held_back:
             print_(
-                f"kube-scheduler does not try it now: {found.held_back}. What follows is for when it does.\n",
+                f"kube-scheduler does not try it now: {explanation.held_back}. What follows is for when it does.\n",
                 style="red",
             )
-        if nominated := found.pod.status.nominated_node_name:
+        if nominated := explanation.pod.status.nominated_node_name:
             print_(f"Nominated to {nominated}: kube-scheduler takes that node if the pod fits there.\n", style="yellow")
-        n_nodes, n_fit = len(found.nodes), len(found.feasible)
+        n_nodes, n_fit = len(explanation.nodes), len(explanation.feasible)
         if self._choice is not None:
             print_(f"Fits on {n_fit} of {n_nodes} nodes and goes to {self._choice.best.node}.", style="green")
             return
@@ -114,7 +115,7 @@ class ExplanationText:
             print_(f"Fits on {n_fit} of {n_nodes} nodes, but they cannot be scored.", style="red")
         else:
             print_(f"Fits on none of {n_nodes} nodes.", style="red")
-        print_(found.message if n_nodes else NO_NODES)
+        print_(explanation.message if n_nodes else NO_NODES)
 
     # --- a pod that fits ---
 

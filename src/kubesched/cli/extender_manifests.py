@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from kubesched.extender.server import ManifestOptions, Offer
     from kubesched.framework import Profile
 
-__all__ = ["manifests"]
-
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")  # with what is appended, a name of any kind of object
 _SCHEDULER_NAME: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 _FILE_NAME: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
@@ -210,12 +208,12 @@ class _Mounted:
         self, config: Path | None, references: Sequence[str], plugin_args: Mapping[str, str]
     ) -> tuple[str, ...]:
         """The same options as the container needs them."""
-        found = [f"--config={self.path(config)}"] if config is not None else []
+        options = [f"--config={self.path(config)}"] if config is not None else []
         for reference in references:
             source, _, class_name = reference.rpartition(":")
-            found.append(f"--plugin={self.path(Path(source)) if source.endswith('.py') else source}:{class_name}")
-        found += [f"--plugin-args={name}={self.path(Path(file))}" for name, file in plugin_args.items()]
-        return tuple(found)
+            options.append(f"--plugin={self.path(Path(source)) if source.endswith('.py') else source}:{class_name}")
+        options += [f"--plugin-args={name}={self.path(Path(file))}" for name, file in plugin_args.items()]
+        return tuple(options)
 
     def path(self, file: Path) -> str:
         """Take a file in. Returns: its path in the container."""
@@ -254,7 +252,7 @@ def _print_advice(
 
     configuration = load_configuration(scheduler_configuration(options, offer).encode())
     version = options.kube_scheduler_image.rpartition(":")[2]
-    found = advice(
+    sentences = advice(
         offer,
         configuration,
         n_nodes=None,
@@ -264,5 +262,5 @@ def _print_advice(
         preemption_helps=preemption_helps,
         is_open=options.is_service and not options.client_secret,
     )
-    for sentence in found:
+    for sentence in sentences:
         click.echo(f"note: {sentence}", err=True)

@@ -8,8 +8,6 @@ import click
 from kubesched.cli.options import beside_scheduler_options
 from kubesched.cli.output import print_line
 
-__all__ = ["replay"]
-
 
 @click.command()
 @beside_scheduler_options

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from kubesched.snapshot import ClusterObjects
 
-__all__ = ["fill_table", "fill_words"]
-
 _MAX_ROWS: Final = 12
 _BAR: Final = 10
 _CELL: Final = 26  # bar, shares and the gap to the next column

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["common_domain", "new_table", "print_document", "print_line", "progress_bar", "text_console"]
-
 _PIPE_WIDTH: Final = 120
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from kubesched.simulator import Report, Simulator
     from kubesched.snapshot import ClusterObjects
 
-__all__ = ["simulate"]
-
 
 @click.command()
 @cluster_options

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from kubesched.snapshot import ClusterObjects
 
-__all__ = ["SimulationText"]
-
 _MAX_NODES: Final = 4
 _MAX_PODS: Final = 8
 _POST_FILTER = re.compile(r"(?<=\.) (no new claims to deallocate|preemption:|not found).*$", re.DOTALL)

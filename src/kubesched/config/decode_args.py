@@ -12,8 +12,6 @@ from kubesched.config.type_meta import API_VERSION, GROUP, check_registered, tak
 from kubesched.documents import shorten
 from kubesched.errors import ConfigError
 
-__all__ = ["ArgsTypes", "decode_args", "has_args_kind"]
-
 ArgsTypes = Mapping[str, type[PluginArgs]]
 """The Args class of every plugin that is known, by the plugin's name."""
 

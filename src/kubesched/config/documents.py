@@ -12,8 +12,6 @@ import msgspec
 from kubesched.documents import read_yaml
 from kubesched.errors import ConfigError, YamlError
 
-__all__ = ["Document", "JsonObject", "parse_document", "parse_value"]
-
 _MAX_DIGITS: Final = 1000  # of a number; Python itself stops at a few thousand
 
 

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import fields as struct_fields
 
+from kubesched.api import qualified_name_faults
 from kubesched.config.scalars import Duration
 from kubesched.errors import ConfigError
-
-__all__ = ["FieldError", "Verbatim", "child", "config_error", "did_you_mean", "item", "joined", "quoted"]
 
 
 class Verbatim(str):
@@ -66,6 +65,11 @@ class FieldError(msgspec.Struct, frozen=True):
     def forbidden(cls, path: str, detail: str, *, help: str = "") -> "FieldError":
         """A field that may not be given here."""
         return cls(path, f"Forbidden: {detail}", help)
+
+
+def qualified_name_errors(path: str, name: str) -> list[FieldError]:
+    """One finding per rule that a label key or resource name breaks: `name` or `dns.subdomain/name`."""
+    return [FieldError.invalid(path, name, fault) for fault in qualified_name_faults(name)]
 
 
 def child(path: str, name: str) -> str:

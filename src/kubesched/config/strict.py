@@ -18,8 +18,6 @@ from kubesched.config.scalars import Duration, parse_duration
 from kubesched.documents import describe_fault
 from kubesched.errors import ConfigError
 
-__all__ = ["StrictFault", "convert", "select_known", "strict_error", "yaml_faults"]
-
 T = TypeVar("T")
 
 

@@ -7,8 +7,6 @@ from kubesched.config.field_errors import quoted
 from kubesched.documents import shorten
 from kubesched.errors import ConfigError
 
-__all__ = ["API_VERSION", "GROUP", "KIND", "KINDS", "check_registered", "take_type_meta"]
-
 GROUP: Final = "kubescheduler.config.k8s.io"
 API_VERSION: Final = f"{GROUP}/v1"
 KIND: Final = "KubeSchedulerConfiguration"

@@ -9,8 +9,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-__all__ = ["Fault", "describe_fault", "describe_json_fault", "null_field", "shorten"]
-
 _LOCATED: Final = re.compile(r"(?P<what>.*?)(?: - at (?:`key` in )?`\$\.?(?P<path>[^`]*)`)?", re.DOTALL)
 _EXPECTED: Final = re.compile(r"Expected `(?P<type>[^`]*)`(?P<bound> [<>]=? -?\d+)?(?:, got `(?P<got>[^`]*)`)?")
 _MISSING: Final = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
@@ -81,10 +79,10 @@ def describe_fault(error: BaseException, document: Any = _NOTHING) -> Fault:
     if expected is None:
         return Fault(known_path, f"{what[:1].lower()}{what[1:]}" if known_path else what)
     wanted, got = _wanted(expected["type"], expected["bound"]), expected["got"]
-    found = _find(document, path, got)
-    if found is None:
+    met = _find(document, path, got)
+    if met is None:
         return Fault(known_path, f"expected {wanted}" + (f", found {_WORDS[got]}" if got else ""))
-    path, value = found
+    path, value = met
     advice = "; put it in quotes" if expected["type"] == "str" and isinstance(value, bool | int | float) else ""
     return Fault(path, f"expected {wanted}, found {shorten(value)}{advice}")
 
@@ -117,7 +115,7 @@ def _find(document: Any, path: str, got: str | None) -> tuple[str, Any] | None:
     For any key of a map msgspec says `[...]`: there it is the first value of the kind that it met.
     """
     candidates = _candidates(document, _STEP.findall(path), "")
-    return next((found for found in candidates if got not in _KINDS.values() or _kind_of(found[1]) == got), None)
+    return next((one for one in candidates if got not in _KINDS.values() or _kind_of(one[1]) == got), None)
 
 
 def _candidates(value: Any, steps: list[tuple[str, str]], path: str) -> Iterator[tuple[str, Any]]:

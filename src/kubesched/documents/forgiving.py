@@ -8,8 +8,6 @@ import msgspec
 from kubesched.documents.faults import describe_json_fault, null_field
 from kubesched.errors import ObjectError
 
-__all__ = ["RawJson", "decode_forgiving"]
-
 T = TypeVar("T")
 RawJson = bytes | memoryview | msgspec.Raw
 

@@ -17,8 +17,6 @@ import yaml
 from kubesched.documents.yaml_scalars import parse_boolean, parse_number, resolve_plain
 from kubesched.errors import YamlError
 
-__all__ = ["RepeatedKey", "YamlDocument", "read_yaml"]
-
 _Parser: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH: Final = 200
 _MAX_ALIASED: Final = 1_000_000  # values that the aliases of a document may stand for; more is a mistake or an attack

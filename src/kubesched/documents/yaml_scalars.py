@@ -9,8 +9,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["Scalar", "parse_boolean", "parse_number", "resolve_plain"]
-
 Scalar = str | int | float | bool | None
 
 _NULLS: Final = ("", "~", "null", "Null", "NULL")

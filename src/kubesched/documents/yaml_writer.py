@@ -6,8 +6,6 @@ import yaml
 
 from kubesched.documents.yaml_scalars import Scalar, resolve_plain
 
-__all__ = ["write_yaml"]
-
 _TAG: Final = "tag:yaml.org,2002:"
 _NAMES: Final[dict[type, str]] = {str: "str", bool: "bool", int: "int", float: "float", type(None): "null"}
 

@@ -19,8 +19,6 @@ from kubesched.framework import (
 )
 from kubesched.state import Nodes, PodInfo, Snapshot
 
-__all__ = ["Explanation", "PluginVerdicts", "Preemption"]
-
 BoolVector = npt.NDArray[np.bool_]
 
 
@@ -62,24 +60,24 @@ class PluginVerdicts:
         """(nodes,) bool: nodes that the plugin keeps the pod from, by PreFilter or Filter."""
         if self.pre_filter is not None:
             return np.ones(len(self.nodes), dtype=np.bool_)
-        found = np.zeros(len(self.nodes), dtype=np.bool_)
+        rejected = np.zeros(len(self.nodes), dtype=np.bool_)
         if self.result is not None:
-            found |= ~self.result.fits
+            rejected |= ~self.result.fits
         if self.node_names is not None:
-            found |= np.array([name not in self.node_names for name in self.nodes.names], dtype=np.bool_)
-        return found
+            rejected |= np.array([name not in self.node_names for name in self.nodes.names], dtype=np.bool_)
+        return rejected
 
     @property
     def rejected_for_good(self) -> BoolVector:
         """(nodes,) bool: those of them that stay rejected whatever pods leave."""
         if self.pre_filter is not None:
             return np.full(len(self.nodes), self.pre_filter.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
-        found = self.rejected
+        rejected = self.rejected
         if self.result is None or self._statuses is None:
-            return found
-        found = found & self.result.fits
-        found[self._statuses.with_code(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)] = True
-        return found
+            return rejected
+        rejected = rejected & self.result.fits
+        rejected[self._statuses.with_code(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)] = True
+        return rejected
 
     def status_of(self, position: int) -> Status:
         """The plugin's verdict on one node; SUCCESS where it has no objection."""
@@ -197,5 +195,5 @@ def rejections_in(result: FilterResult) -> dict[str, Status]:
     """Node -> its first rejection, in the order of the table."""
     statuses, names = result.statuses(), result.nodes.names
     positions = np.flatnonzero(statuses.index)
-    found = zip(positions.tolist(), statuses.index[positions].tolist(), strict=True)
-    return {names[position]: statuses.distinct[number] for position, number in found}
+    numbers = zip(positions.tolist(), statuses.index[positions].tolist(), strict=True)
+    return {names[position]: statuses.distinct[number] for position, number in numbers}

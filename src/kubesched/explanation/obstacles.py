@@ -5,8 +5,6 @@ import msgspec
 from kubesched.explanation.explanation import Explanation
 from kubesched.framework import Status
 
-__all__ = ["Obstacle", "obstacles"]
-
 
 class Obstacle(msgspec.Struct, frozen=True):
     """One plugin's objection to one node.

@@ -14,8 +14,6 @@ from kubesched.api import KINDS
 from kubesched.documents import RawJson, YamlDocument, describe_json_fault, read_yaml
 from kubesched.errors import InputError, YamlError
 
-__all__ = ["Document", "Header", "read_documents", "read_header"]
-
 _TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")
 _AT_BYTE: Final = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
 _BETWEEN: Final = re.compile(rb"(?:\s|---[^\n]*|==== START logs [^\n]*\n(?s:.*?)==== END logs [^\n]*)*")

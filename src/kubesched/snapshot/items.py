@@ -9,8 +9,6 @@ from kubesched.documents import RawJson, describe_json_fault
 from kubesched.errors import ObjectError
 from kubesched.snapshot.documents import Document, Header, read_header
 
-__all__ = ["Place", "fault_of", "header_of", "items_of"]
-
 
 class Place(msgspec.Struct, frozen=True, gc=False):
     """Where an object stands; `document` and `item` count from 1 and are 0 where there is no more than one."""

@@ -13,8 +13,6 @@ from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.reader import ObjectReader, Progress
 from kubesched.snapshot.sources import Source, SourceLike, find_sources, read_source
 
-__all__ = ["load_snapshot", "read_pod"]
-
 
 def load_snapshot(
     *sources: SourceLike,
@@ -38,15 +36,15 @@ def load_snapshot(
         ObjectError: a bad object, or the same object twice with different content and no resourceVersion to choose by.
     """
     with paused_gc(is_kept=True):
-        found, found_manifests = find_sources(sources), find_sources(manifests)
+        files, manifest_files = find_sources(sources), find_sources(manifests)
         reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
-        reader.read(found)
+        reader.read(files)
         classes = PriorityClasses(reader.objects)
         objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in reader.objects]
         notes: list[str] = []
-        if found_manifests:
+        if manifest_files:
             admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
-            for source in found_manifests:
+            for source in manifest_files:
                 _admit(source, admission)
             objects += admission.objects
             notes += admission.notes
@@ -64,12 +62,12 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     Raises:
         InputError: the file cannot be read, or holds anything but one pod.
     """
-    (found, *others) = find_sources([source])
+    (file, *others) = find_sources([source])
     admission = Admission([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))
-    _admit(found, admission)
+    _admit(file, admission)
     pods = [known for known in admission.objects if isinstance(known, Pod)]
     if others or len(pods) != 1:
-        raise InputError(f"{found.label}: found {len(pods)} pods; allowed is one file with one Pod")
+        raise InputError(f"{file.label}: found {len(pods)} pods; allowed is one file with one Pod")
     return pods[0], tuple(known for known in admission.objects if known is not pods[0])
 
 

@@ -8,8 +8,6 @@ import msgspec
 
 from kubesched.api import EventType, KubeObject, WatchEvent, kind_of
 
-__all__ = ["ClusterObjects"]
-
 T = TypeVar("T", bound=KubeObject)
 
 

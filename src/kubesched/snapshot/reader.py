@@ -18,8 +18,6 @@ from kubesched.snapshot.items import Place, fault_of, header_of, items_of
 from kubesched.snapshot.parts import PartPool
 from kubesched.snapshot.sources import Source, read_source
 
-__all__ = ["ObjectReader", "Progress"]
-
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when not known)
 
 _PROGRESS_EVERY: Final = 2048  # objects

@@ -15,8 +15,6 @@ from kubesched.errors import InputError
 from kubesched.snapshot.documents import read_header
 from kubesched.snapshot.packing import packed_writer
 
-__all__ = ["write_snapshot"]
-
 _SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _CONTAINER_LISTS: Final = ("containers", "initContainers", "ephemeralContainers")
