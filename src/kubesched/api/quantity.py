@@ -45,6 +45,9 @@ def parse_quantity(text: str | int | float) -> int:
         amounts with a binary suffix end at 2**63 - 1 whole units.
     Raises:
         QuantityError: the text is no quantity, or its number or exponent is out of any sensible range.
+
+    Example:
+        assert parse_quantity("1.5Gi") == 1.5 * 1024**3 * 10**9
     """
     match = _QUANTITY.fullmatch(str(text))
     if match is None:
@@ -100,6 +103,10 @@ def whole_units(resource: str, nano: int) -> int:
     Rule: kube-scheduler v1.36 (Resource.Add): MilliValue or Value, which round up. A decimal of at most 18 digits is an
         int64 that is multiplied: by 10, 100, 1000, 10**6 and 10**9 it loses its upper bits, any other power of ten
         gives 0. Everything else loses its upper bits. (Sums, too; upstream gives 0 for some sums of short decimals.)
+
+    Example:
+        assert whole_units("cpu", parse_quantity("0.1")) == 100
+        assert whole_units("memory", parse_quantity("1Ki")) == 1024
     """
     milli = 3 if resource == "cpu" else 0
     whole: int = -(-nano // 10 ** (9 - milli))

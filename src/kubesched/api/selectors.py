@@ -131,6 +131,10 @@ def parse_selector(selector: LabelSelector | None, path: str = "") -> Selector:
         path: put before the field of an error, such as `spec.selector.`; upstream has none.
     Raises:
         SelectorError: the first requirement that Kubernetes does not accept, with all its faults.
+
+    Example:
+        selector = parse_selector(LabelSelector(match_labels={"app": "web"}))
+        assert selector.matches({"app": "web", "tier": "front"})
     """
     if selector is None:
         return Selector(nothing=True)

@@ -28,6 +28,10 @@ class FieldError(msgspec.Struct, frozen=True):
         path: the field, such as `profiles[0].schedulerName`.
         text: what is wrong, in upstream's words.
         help: our own addition for the reader; not part of upstream's text.
+
+    Example:
+        error = FieldError.invalid("bonus", -1, "must be positive")
+        assert str(error) == "bonus: Invalid value: -1: must be positive"
     """
 
     path: str
@@ -73,7 +77,11 @@ def qualified_name_errors(path: str, name: str) -> list[FieldError]:
 
 
 def child(path: str, name: str) -> str:
-    """The path of a field of the object at `path`; the empty path is the document itself."""
+    """The path of a field of the object at `path`; the empty path is the document itself.
+
+    Example:
+        assert child("profiles[0]", "plugins") == "profiles[0].plugins"
+    """
     return f"{path}.{name}" if path else name
 
 

@@ -29,6 +29,11 @@ class Explainer:
 
     Attributes:
         pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.
+
+    Example:
+        explainer = Explainer(load_snapshot("cluster.json"), set_up())
+        for pod in explainer.pending:
+            print(pod.key, explainer.explain(pod).message)
     """
 
     def __init__(self, snapshot: Iterable[KubeObject], setup: Setup, *, nominations: bool = True) -> None:
@@ -79,6 +84,10 @@ def explain(
     Raises:
         InputError: there is no such pod, no profile serves it, or what decides cannot be read.
         PluginError: a plugin cannot be loaded or started.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
+        print(explanation.message or explanation.best[0])
     """
     objects = list(snapshot)
     asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)

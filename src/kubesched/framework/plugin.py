@@ -301,6 +301,9 @@ def default_normalize(scores: IntVector, *, reverse: bool = False) -> IntVector:
         reverse: turn them round, the highest becoming 0.
     Rule: kube-scheduler v1.36 DefaultNormalizeScore: 100 * score / max, rounded down; with max 0 nothing changes, or
         everything becomes 100 when reversed.
+
+    Example:
+        assert default_normalize(np.array([1, 2, 4])).tolist() == [25, 50, 100]
     """
     top = int(scores.max(initial=0))
     if top <= 0:

@@ -34,6 +34,10 @@ def load_snapshot(
     Raises:
         InputError: a file that cannot be read or holds no Kubernetes objects.
         ObjectError: a bad object, or the same object twice with different content and no resourceVersion to choose by.
+
+    Example:
+        snapshot = load_snapshot("cluster.json", manifests=["pod.yaml"])
+        print(len(snapshot.of(Node)), "nodes;", snapshot.objects[-1].key)
     """
     with paused_gc(is_kept=True):
         files, manifest_files = find_sources(sources), find_sources(manifests)
@@ -61,6 +65,11 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     Returns: the pod, and the claims that its ephemeral volumes bring and the cluster lacks.
     Raises:
         InputError: the file cannot be read, or holds anything but one pod.
+
+    Example:
+        snapshot = load_snapshot("cluster.json")
+        pod, claims = read_pod("pod.yaml", snapshot.objects)
+        print(explain([*snapshot, *claims], pod).message)
     """
     (file, *others) = find_sources([source])
     admission = Admission([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))

@@ -32,6 +32,10 @@ def write_snapshot(
             keeps the manifest. A scheduler reads none of them.
     Raises:
         InputError: the name has another suffix, or the file cannot be written.
+
+    Example:
+        snapshot = load_snapshot("cluster.json")
+        write_snapshot(snapshot, "cluster.json.gz", strip=True)
     """
     if not isinstance(path, str | os.PathLike):
         _write_list(objects, path, "", strip)
