@@ -16,7 +16,7 @@ LAYERS = (
     {"setup", "admission"},
     {"cluster", "snapshot", "serving", "extender.client", "explanation", "metrics"},
     {"extender.server", "live", "simulator"},
-    {"web", "testing"},
+    {"web", "testing", "extender.manifests", "extender.replay"},
     {"cli"},
     {"__main__"},
 )

@@ -12,7 +12,8 @@ from kubesched.cli.options import Seconds, beside_scheduler_options, common_name
 
 if TYPE_CHECKING:
     from kubesched.config import ExtenderManagedResource
-    from kubesched.extender.server import ManifestOptions, Offer
+    from kubesched.extender.manifests import ManifestOptions
+    from kubesched.extender.server import Offer
     from kubesched.framework import Profile
 
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")  # with what is appended, a name of any kind of object
@@ -148,14 +149,9 @@ def manifests(
     that. Their files go into a ConfigMap. The cluster's own scheduler is left alone: pods ask for the new one by
     spec.schedulerName. What is worth knowing of the result goes to standard error.
     """  # noqa: D301
-    from kubesched.extender.server import (
-        KUBE_SCHEDULER_IMAGE,
-        ManifestOptions,
-        find_offer,
-        served_profiles,
-        watched_kinds,
-    )
-    from kubesched.extender.server import manifests as make_manifests
+    from kubesched.extender.manifests import KUBE_SCHEDULER_IMAGE, ManifestOptions
+    from kubesched.extender.manifests import manifests as make_manifests
+    from kubesched.extender.server import find_offer, served_profiles, watched_kinds
     from kubesched.setup import set_up
 
     with refuse_bad_input():
@@ -217,7 +213,7 @@ class _Mounted:
 
     def path(self, file: Path) -> str:
         """Take a file in. Returns: its path in the container."""
-        from kubesched.extender.server import PLUGIN_FOLDER
+        from kubesched.extender.manifests import PLUGIN_FOLDER
 
         name = file.name
         if self._sources.setdefault(name, file).resolve() != file.resolve():
@@ -247,7 +243,8 @@ def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions"
 def _print_advice(
     options: "ManifestOptions", offer: "Offer", profiles: Iterable["Profile"], preemption_helps: bool
 ) -> None:
-    from kubesched.extender.server import advice, scheduler_configuration
+    from kubesched.extender.manifests import scheduler_configuration
+    from kubesched.extender.server import advice
     from kubesched.setup import load_configuration
 
     configuration = load_configuration(scheduler_configuration(options, offer).encode())

@@ -33,7 +33,7 @@ def replay(
 
     Exits with 1 if any answer changed. Binds are not carried out again.
     """
-    from kubesched.extender.server import replay as play
+    from kubesched.extender.replay import replay as play
     from kubesched.setup import set_up
 
     setup = set_up(config, references, plugin_args, default_plugins=False)

@@ -11,9 +11,7 @@ import msgspec
 
 from kubesched.api import WatchEvent
 from kubesched.errors import InputError, StateError
-from kubesched.extender.server.answer import Answer
-from kubesched.extender.server.extender import ClusterWrites, Extender
-from kubesched.extender.server.recording import RecordedCall, RecordedWatch, read_recording
+from kubesched.extender.server import Answer, ClusterWrites, Extender, RecordedCall, RecordedWatch, read_recording
 from kubesched.scheduler import start_plugins, stop_plugins
 from kubesched.setup import Setup
 

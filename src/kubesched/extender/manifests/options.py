@@ -7,8 +7,6 @@ import msgspec
 
 from kubesched.config import ExtenderManagedResource
 
-__all__ = ["HEALTH_PORT", "KUBE_SCHEDULER_IMAGE", "PLUGIN_FOLDER", "SERVICE_PORT", "SIDECAR_PORT", "ManifestOptions"]
-
 KUBE_SCHEDULER_IMAGE: Final = "registry.k8s.io/kube-scheduler:v1.36.3"
 PLUGIN_FOLDER: Final = "/etc/kubesched"
 """Where an extender's container finds the files of its plugins."""

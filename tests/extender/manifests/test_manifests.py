@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from kubesched import InputError, load_configuration
-from kubesched.extender.server import KUBE_SCHEDULER_IMAGE, ManifestOptions, Offer, manifests
+from kubesched.extender.manifests import KUBE_SCHEDULER_IMAGE, ManifestOptions, manifests
+from kubesched.extender.server import Offer
 
 KINDS = ("Node", "Pod")
 FILTERS = Offer(filter=True, prioritize=False, preempt=False, bind=False, weight=0)

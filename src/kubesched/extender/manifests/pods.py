@@ -3,16 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kubesched.extender.server.manifest_options import (
+from kubesched.extender.manifests.options import (
     HEALTH_PORT,
     PLUGIN_FOLDER,
     SERVICE_PORT,
     SIDECAR_PORT,
     ManifestOptions,
 )
-from kubesched.extender.server.offer import Offer
-
-__all__ = ["CONFIG_KEY", "SCHEDULER_CA", "SCHEDULER_CERT", "SCHEDULER_KEY", "pod_specs"]
+from kubesched.extender.server import Offer
 
 Document = dict[str, Any]
 

@@ -8,7 +8,8 @@ import pytest
 
 from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.errors import InputError, PluginError, StateError
-from kubesched.extender.server import Answer, Extender, Recorder, Replayed, replay
+from kubesched.extender.replay import Replayed, replay
+from kubesched.extender.server import Answer, Extender, Recorder
 from kubesched.framework import Plugin, Status
 from kubesched.setup import Setup, set_up
 from kubesched.testing import make_node, make_pod

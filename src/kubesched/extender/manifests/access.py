@@ -9,10 +9,8 @@ from typing import Any, Final
 
 from kubesched.api import KINDS
 from kubesched.errors import InputError
-from kubesched.extender.server.manifest_options import ManifestOptions
-from kubesched.extender.server.offer import Offer
-
-__all__ = ["access"]
+from kubesched.extender.manifests.options import ManifestOptions
+from kubesched.extender.server import Offer
 
 Document = dict[str, Any]
 

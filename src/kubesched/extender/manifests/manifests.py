@@ -11,12 +11,10 @@ from typing import Any, Final
 
 from kubesched.documents import write_yaml
 from kubesched.errors import InputError
-from kubesched.extender.server.manifest_access import access
-from kubesched.extender.server.manifest_options import SERVICE_PORT, SIDECAR_PORT, ManifestOptions
-from kubesched.extender.server.manifest_pods import CONFIG_KEY, SCHEDULER_CA, SCHEDULER_CERT, SCHEDULER_KEY, pod_specs
-from kubesched.extender.server.offer import Offer
-
-__all__ = ["manifests", "scheduler_configuration"]
+from kubesched.extender.manifests.access import access
+from kubesched.extender.manifests.options import SERVICE_PORT, SIDECAR_PORT, ManifestOptions
+from kubesched.extender.manifests.pods import CONFIG_KEY, SCHEDULER_CA, SCHEDULER_CERT, SCHEDULER_KEY, pod_specs
+from kubesched.extender.server import Offer
 
 Document = dict[str, Any]
 
