@@ -52,26 +52,25 @@ def describe_json_fault(error: BaseException, raw: bytes) -> Fault:
         error: what the decoder raised.
         raw: the JSON that it was given.
     """
-    if isinstance(error, UnicodeDecodeError):
-        return Fault("", "a string in it is not valid UTF-8")
-    if isinstance(error, RecursionError):
-        return Fault("", "it is nested too deeply")
     if not str(error).startswith("Expected"):
         return describe_fault(error)
     try:
         return describe_fault(error, msgspec.json.decode(raw))
-    except UnicodeDecodeError as worse:  # where the first decoder did not look
-        return describe_json_fault(worse, raw)
-    except msgspec.DecodeError as worse:
+    except (msgspec.DecodeError, UnicodeDecodeError) as worse:  # where the first decoder did not look
         return describe_fault(worse)
 
 
 def describe_fault(error: BaseException, document: Any = _NOTHING) -> Fault:
-    """Say why plain values did not become a struct.
+    """Say why something did not become a struct.
 
     Args:
-        document: the values; without them the fault shows none, because they may be secret.
+        error: what msgspec raised.
+        document: the plain values that it was given; without them the fault shows none, because they may be secret.
     """
+    if isinstance(error, UnicodeDecodeError):
+        return Fault("", "a string in it is not valid UTF-8")
+    if isinstance(error, RecursionError):
+        return Fault("", "it is nested too deeply")
     what, path = _located(error)
     if missing := _MISSING.fullmatch(what):
         return Fault(f"{path}.{missing['name']}".lstrip("."), "Required value")

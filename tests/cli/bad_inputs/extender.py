@@ -144,11 +144,11 @@ REPLAYED = {
     "an empty recording": Case(_REPLAY, ("rec: the recording is empty",), {"rec/recording.jsonl": ""}),
     "a recording that was cut at once": Case(_REPLAY, ("rec: the recording is empty",), {"rec/recording.jsonl": "{"}),
     "what is no recording": recording("hello\n", ":1: JSON is malformed"),
-    "a list": recording("[]\n", ":1: Expected `object`, got `array`"),
+    "a list": recording("[]\n", ":1: expected an object, found []"),
     "binary": recording(b"\xff\xfe\n", ":1: "),
     "another version": recording('{"version":9}\n', ":1: this is no recording of version 1"),
     "a broken line": recording(f"{_FIRST}{{}}\n{{]\n", ":3: JSON is malformed"),
-    "a call that is none": recording(f'{_FIRST}{{"call":{{"path":"/filter"}}}}\n', ":2: ", "`status`"),
+    "a call that is none": recording(f'{_FIRST}{{"call":{{"path":"/filter"}}}}\n', ":2: call.status: Required value"),
     "a body that is no base64": recording(
         f'{_FIRST}{{"call":{{"path":"/filter","status":200,"request_base64":"a"}}}}\n', ":2: "
     ),
