@@ -203,9 +203,10 @@ class _Builder:
     def _close(self, event: yaml.Event | None) -> None:
         frame = self._stack.pop()
         value = frame.value
-        if frame.is_map:
-            value = value | {key: merged for key, merged in frame.merged.items() if key not in value}
-            value = dict(sorted(value.items())) if self._sort_keys else value
+        for key, merged in frame.merged.items():
+            value.setdefault(key, merged)
+        if frame.is_map and self._sort_keys:
+            value = dict(sorted(value.items()))
         if frame.anchor:
             self._anchors[frame.anchor] = (value, self._count - frame.began)
         self._add(value, event)
