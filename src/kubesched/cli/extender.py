@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from kubesched.extender.server import Extender, ExtenderOptions
     from kubesched.serving import Server, TlsFiles
 
-__all__ = ["extender"]
-
 _MIB: Final = 2**20
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 

@@ -16,6 +16,7 @@ from typing import Final, Self
 import msgspec
 
 from kubesched.api import KINDS, EventType, WatchEvent, decode_object
+from kubesched.documents import describe_json_fault
 from kubesched.errors import InputError, KubeschedError
 from kubesched.extender.server.answer import Answer
 from kubesched.extender.wire import Body
@@ -176,6 +177,9 @@ def read_recording(folder: Path) -> Iterator[WatchEvent | RecordedCall | Recorde
 def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | RecordedCall | RecordedWatch]:
     try:
         read = _LINE.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path}:{number}: {describe_json_fault(error, line)}") from error
+    try:
         if number == 1:
             if read.version != _VERSION:
                 raise InputError(f"this is no recording of version {_VERSION}")
@@ -194,7 +198,7 @@ def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | Re
                 _bytes_of(call.answer, call.answer_base64),
                 call.late,
             )
-    except (KubeschedError, ValueError, RecursionError) as error:  # ValueError: no JSON, no UTF-8, no base64
+    except (KubeschedError, ValueError, RecursionError) as error:  # ValueError: not base64
         raise InputError(f"{path}:{number}: {error}") from error
 
 
