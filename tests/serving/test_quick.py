@@ -165,8 +165,8 @@ def test_a_connection_that_is_on_its_way_out_is_not_handed_over(caplog: pytest.L
         await client.ask("POST", "/echo", b"one")
         await client.send("POST", "/echo", b"ab", length=3)
         await asyncio.sleep(0.05)
-        (quick,) = server._quick  # noqa: SLF001 - the moment cannot be met from outside
-        quick._transport.abort()  # noqa: SLF001
+        (quick,) = server._quick
+        quick._transport.abort()
         quick.hand_over()
         while server.n_connections:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.01)
