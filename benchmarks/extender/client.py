@@ -33,7 +33,7 @@ class Call:
     def __init__(self, verb: str, body: bytes) -> None:
         self.verb = verb
         head = (
-            f"POST /{verb} HTTP/1.1\r\nHost: extender\r\nUser-Agent: Go-http-client/1.1\r\n"
+            f"POST /{verb} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: Go-http-client/1.1\r\n"
             f"Content-Length: {len(body)}\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n\r\n"
         )
         self._before, _, rest = body.partition(PLACEHOLDER.encode())

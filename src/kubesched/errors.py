@@ -5,6 +5,7 @@
     │   ├── QuantityError          a resource quantity that Kubernetes does not accept
     │   ├── SelectorError          a label or node selector that does not parse
     │   ├── ObjectError            a Kubernetes object that does not decode
+    │   ├── YamlError              a text that is not valid YAML, or says what JSON cannot
     │   └── ConfigError            a KubeSchedulerConfiguration or a kubeconfig that does not hold
     ├── StateError                 an event or call that contradicts what ClusterState or a queue knows
     ├── PluginError                a plugin raised or returned nonsense (plugin, extension point)
@@ -36,6 +37,7 @@ __all__ = [
     "SelectorError",
     "StateError",
     "UnauthorizedError",
+    "YamlError",
 ]
 
 
@@ -70,6 +72,22 @@ class ObjectError(InputError):
 
 class ConfigError(InputError):
     """A configuration that does not hold. `str()` begins with kube-scheduler's own text where it has one."""
+
+
+class YamlError(InputError):
+    """A text that is not valid YAML, or says what JSON cannot.
+
+    Attributes:
+        place: `line 3, column 5: `, empty where it is not known.
+        is_syntax: whether the text is not YAML at all; the problem then quotes nothing of it.
+        upstream: the fault as kubectl and kube-scheduler report it.
+    """
+
+    def __init__(self, place: str, problem: str, *, line: str, is_syntax: bool = False) -> None:
+        super().__init__(f"{place}{'not valid YAML: ' if is_syntax else ''}{problem}")
+        self.place = place
+        self.is_syntax = is_syntax
+        self.upstream = f"yaml: {line}{problem}"
 
 
 class StateError(KubeschedError):

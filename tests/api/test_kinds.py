@@ -42,10 +42,10 @@ def test_null_is_the_same_as_absent() -> None:
 @pytest.mark.parametrize(
     ("kind", "raw", "message"),
     [
-        ("Pod", b"{", "Pod: Input data was truncated"),
-        ("Pod", b"[]", "Pod: Expected `object`, got `array`"),
-        ("Pod", b"{}", "Pod: metadata.name is missing"),
-        ("Node", b'{"metadata": {"name": "n"}, "spec": {"taints": 7}}', "$.spec.taints"),
+        ("Pod", b"{", "Input data was truncated"),
+        ("Pod", b"[]", "expected an object, found []"),
+        ("Pod", b"{}", "metadata.name is missing"),
+        ("Node", b'{"metadata": {"name": "n"}, "spec": {"taints": 7}}', "spec.taints: expected a list, found 7"),
     ],
 )
 def test_what_does_not_decode_is_refused_with_the_field(kind: str, raw: bytes, message: str) -> None:

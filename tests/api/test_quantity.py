@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.api import MAX_INT64, parse_quantity, whole_units
+from kubesched.api import MAX_INT64, in_words, parse_quantity, whole_units
 from kubesched.errors import QuantityError
 
 POWERS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -109,3 +109,28 @@ def test_what_would_cost_memory_to_expand_is_refused(text: str, message: str) ->
     with pytest.raises(QuantityError) as caught:
         parse_quantity(text)
     assert str(caught.value) == message
+
+
+GI = 1024**3
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "words"),
+    [
+        ("cpu", 250, "250m"),
+        ("cpu", 1500, "1.5"),
+        ("cpu", 14000, "14"),
+        ("cpu", 15890, "15.9"),
+        ("cpu", 0, "0"),
+        ("memory", 1536 * 1024**2, "1.5Gi"),
+        ("memory", 100, "100"),
+        ("memory", 900 * GI, "900Gi"),
+        ("memory", -2 * GI, "-2Gi"),
+        ("ephemeral-storage", 95 * GI, "95Gi"),
+        ("hugepages-2Mi", 4 * 1024**2, "4Mi"),
+        ("nvidia.com/gpu", 4, "4"),
+        ("pods", 110, "110"),
+    ],
+)
+def test_amounts_read_as_people_write_them(resource, amount, words):
+    assert in_words(resource, amount) == words

@@ -1,6 +1,7 @@
 """The source tree as the architecture tests see it: modules, what they import, what their `__all__` lists."""
 
 import ast
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,3 +85,12 @@ def _find_imports(node: ast.AST, *, in_function: bool):
         else:
             inside = in_function or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             yield from _find_imports(child, in_function=inside)
+
+
+MODULES = source_modules()
+
+
+def check_all(rule: Callable[[Module], Iterable[str]]) -> None:
+    """Hold every module against a rule, and fail with all findings."""
+    findings = [finding for module in MODULES for finding in rule(module)]
+    assert not findings, "\n".join(findings)

@@ -1,55 +1,42 @@
-"""The house keeps its layers; each rule is also shown a module that breaks it."""
+"""The house keeps its layers: a test for each rule, which lists all that break it; each rule is also shown one."""
 
 import pytest
 
 from tests.architecture import layers
-from tests.architecture.sources import Module, parse_module, source_modules
+from tests.architecture.sources import MODULES, check_all, parse_module
 
-MODULES = source_modules()
 EXPORTED = {m.name: m.exported or [] for m in MODULES}
-EXPORTED |= {
-    "kubesched.errors": [
-        n.name for m in MODULES if m.name == "kubesched.errors" for n in m.tree.body if hasattr(n, "name")
-    ]
-}
-
-
-def each_module(test):
-    return pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)(test)
+EXPORTED["kubesched.errors"] = [
+    n.name for m in MODULES if m.name == "kubesched.errors" for n in m.tree.body if hasattr(n, "name")
+]
 
 
 def test_the_source_tree_is_found():
     assert any(m.name == "kubesched.errors" for m in MODULES)
 
 
-@each_module
-def test_imports_go_downward(module: Module):
-    assert layers.check_layers(module) == []
+def test_imports_go_downward():
+    check_all(layers.check_layers)
 
 
-@each_module
-def test_rooms_are_entered_by_their_doors(module: Module):
-    assert layers.check_doors(module, EXPORTED) == []
+def test_rooms_are_entered_by_their_doors():
+    check_all(lambda module: layers.check_doors(module, EXPORTED))
 
 
-@each_module
-def test_no_import_hides_in_a_function(module: Module):
-    assert layers.check_no_late_imports(module) == []
+def test_no_import_hides_in_a_function():
+    check_all(layers.check_no_late_imports)
 
 
-@each_module
-def test_the_core_does_no_io_and_asks_no_clock(module: Module):
-    assert layers.check_core_is_pure(module) == []
+def test_the_core_does_no_io_and_asks_no_clock():
+    check_all(layers.check_core_is_pure)
 
 
-@each_module
-def test_libraries_stay_in_their_rooms(module: Module):
-    assert layers.check_libraries(module) == []
+def test_libraries_stay_in_their_rooms():
+    check_all(layers.check_libraries)
 
 
-@each_module
-def test_files_are_named_for_a_concept(module: Module):
-    assert layers.check_names(module) == []
+def test_files_are_named_for_a_concept():
+    check_all(layers.check_names)
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,14 @@ def test_a_port_in_use_is_told():
     assert result.stderr.startswith(f"kubesched: error: cannot listen on '127.0.0.1' port {port}: the port is in use")
 
 
+def test_a_health_port_in_use_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = run("extender", "--plugin", "likes.py:Likes", "--port", 0, "--health-port", port)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"kubesched: error: cannot listen on '127.0.0.1' port {port}: the port is in use")
+
+
 @pytest.mark.parametrize(
     ("start", "why"),
     [

@@ -57,10 +57,10 @@ def test_an_undeclared_field_is_refused_with_the_nearest_name():
 
 def test_a_value_of_another_type_is_named_by_its_path():
     assert error_of("{owners: {a: b, c: yes}}") == (
-        "decoding args for plugin Team: owners.c: expected a text, found true; put it in quotes"
+        "decoding args for plugin Team: owners.c: expected a string, found true; put it in quotes"
     )
-    assert error_of("names: [a, [b]]") == "decoding args for plugin Team: names[1]: expected a text, found a list"
-    assert error_of("- a") == "decoding args for plugin Team: expected a mapping, found a list"
+    assert error_of("names: [a, [b]]") == 'decoding args for plugin Team: names[1]: expected a string, found ["b"]'
+    assert error_of("- a") == 'decoding args for plugin Team: expected an object, found ["a"]'
 
 
 def test_a_repeated_key_is_refused():

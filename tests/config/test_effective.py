@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kubesched.config import effective, load_configuration, write_yaml
+from kubesched.config import effective, load_configuration
+from kubesched.documents import write_yaml
 from tests.config.loading import ARGS_TYPES, load
 
 RECORDED = Path(__file__).parents[1] / "golden" / "recorded" / "default-configuration-v1.36.3.yaml"

@@ -23,11 +23,11 @@ OUR_WORDS = {
     '"kubescheduler.config.k8s.io/v1beta3"\n',
     "old-version-v1beta2": 'no kind "KubeSchedulerConfiguration" is registered for version '
     '"kubescheduler.config.k8s.io/v1beta2"\n',
-    "parallelism-string": 'parallelism: expected a whole number, found the text "lots"',
+    "parallelism-string": 'parallelism: expected an integer, found "lots"',
     "score-weight-overflow-sum": "profiles[0].plugins.score.enabled[0].weight: "
-    "expected a whole number of at most 2147483647, found the number 1152921504606846976",
+    "expected an integer of at most 2147483647, found 1152921504606846976",
     "plugin-config-bad-type": "decoding .profiles[0].pluginConfig[0]: decoding args for plugin NodeResourcesFit: "
-    "ignoredResources: expected a list, found the number 3",
+    "ignoredResources: expected a list, found 3",
 }
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from kubesched.config.documents import parse_value
 from kubesched.config.scalars import Duration
-from kubesched.config.strict import convert, describe, select_known
+from kubesched.config.strict import convert, select_known
 from kubesched.errors import ConfigError
 
 
@@ -74,15 +74,15 @@ def test_a_duration_is_read_from_its_text():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name: 5", "name: expected a text, found the number 5; put it in quotes"),
-        ("flag: 'no'", 'flag: expected true or false, found the text "no"'),
-        ("ratio: x", 'ratio: expected a number, found the text "x"'),
-        ("inner: [1]", "inner: expected a mapping, found a list"),
-        ("items: {a: 1}", "items: expected a list, found a mapping"),
-        ("items: [{}, {someCount: 1.5}]", "items[1].someCount: expected a whole number, found the number 1.5"),
-        ("inner: {someCount: 10}", "inner.someCount: expected a whole number of at most 9, found the number 10"),
-        ("byKey: {a: {}, b: {someCount: x}}", 'byKey.b.someCount: expected a whole number, found the text "x"'),
-        ("inner: {wait: 5}", "inner.wait: expected a duration such as 15s or 1m30s, found the number 5"),
+        ("name: 5", "name: expected a string, found 5; put it in quotes"),
+        ("flag: 'no'", 'flag: expected true or false, found "no"'),
+        ("ratio: x", 'ratio: expected a number, found "x"'),
+        ("inner: [1]", "inner: expected an object, found [1]"),
+        ("items: {a: 1}", 'items: expected a list, found {"a":1}'),
+        ("items: [{}, {someCount: 1.5}]", "items[1].someCount: expected an integer, found 1.5"),
+        ("inner: {someCount: 10}", "inner.someCount: expected an integer of at most 9, found 10"),
+        ("byKey: {a: {}, b: {someCount: x}}", 'byKey.b.someCount: expected an integer, found "x"'),
+        ("inner: {wait: 5}", "inner.wait: expected a duration such as 15s or 1m30s, found 5"),
         (
             "inner: {wait: soon}",
             'time: invalid duration "soon"\n  inner.wait: a duration is a number with a unit, such as 15s or 1m30s',
@@ -91,14 +91,3 @@ def test_a_duration_is_read_from_its_text():
 )
 def test_a_wrong_type_is_told_with_its_path(text, message):
     assert error_of(text) == message
-
-
-def test_values_are_described_in_words():
-    assert [describe(value) for value in (None, True, "a", 1.5, [], {})] == [
-        "null",
-        "true",
-        'the text "a"',
-        "the number 1.5",
-        "a list",
-        "a mapping",
-    ]

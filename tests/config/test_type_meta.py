@@ -30,12 +30,12 @@ def test_another_object_is_told_what_is_read_here():
 
 
 def test_what_is_no_mapping_is_refused():
-    assert error_of_text("[a]") == "couldn't get version/kind; json parse error: expected a mapping, found a list"
+    assert error_of_text("[a]") == 'couldn\'t get version/kind; json parse error: expected an object, found ["a"]'
 
 
 def test_a_kind_that_is_no_text_is_refused():
     assert first_line(error_of_text("kind: 5")) == (
-        "couldn't get version/kind; json parse error: kind: expected a text, found the number 5"
+        "couldn't get version/kind; json parse error: kind: expected a string, found 5"
     )
 
 

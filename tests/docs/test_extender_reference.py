@@ -11,6 +11,7 @@ from kubesched.extender.server.service import add_routes
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "extender.md").read_text(encoding="utf-8")
+FAULTS = (ROOT / "docs" / "reference" / "extender-faults.md").read_text(encoding="utf-8")
 
 
 def options(command: click.Command) -> set[str]:
@@ -42,3 +43,13 @@ def test_every_series_is_described():
     series = set(re.findall(r'"(kubesched_[a-z_]+)"', source))
     assert len(series) > 10
     assert {name for name in series if f"`{name}`" not in PAGE and f"`{name}_total`" not in PAGE} == set()
+
+
+def test_every_fault_names_its_tests():
+    rows = [line.split(" | ") for line in FAULTS.splitlines() if line.startswith("| ")]
+    faults = [row for row in rows if row[0] != "| fault"]
+    assert len(faults) > 30
+    for row in rows:
+        assert len(row) == 5, row[0]
+    for row in faults:
+        assert re.search(r"\(\.\./\.\./tests/[a-z/_]*/test_[a-z_]+\.py\)", row[-1]), row[0]

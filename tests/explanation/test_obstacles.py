@@ -1,3 +1,5 @@
+import pytest
+
 from kubesched.explanation import obstacles
 from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_object, make_pod
@@ -148,6 +150,54 @@ class NoThanks(Plugin):
 def test_a_plugin_of_one_s_own_is_quoted():
     (obstacle,) = obstacles(ask(make_pod("p"), make_node("n1"), plugins=[NoThanks]), 0)
     assert (obstacle.plugin, obstacle.details, obstacle.text) == ("NoThanks", (), "no; thanks")
+
+
+class Explains(NoThanks):
+    def explain_rejection(self, state, pod, node, status):
+        yield f"{pod.name} is not wanted on {node.name}: {status.message}"
+
+
+def test_a_plugin_of_one_s_own_can_explain_itself():
+    (obstacle,) = obstacles(ask(make_pod("p"), make_node("n1"), plugins=[Explains]), 0)
+    assert obstacle.text == "p is not wanted on n1: no, thanks"
+
+
+class FailsToExplain(NoThanks):
+    def explain_rejection(self, state, pod, node, status):
+        raise ValueError("lost for words")
+
+
+class ExplainsInNumbers(NoThanks):
+    def explain_rejection(self, state, pod, node, status):
+        return [5]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "text"),
+    [
+        (FailsToExplain, 'running ExplainRejection plugin "FailsToExplain": ValueError: lost for words'),
+        (ExplainsInNumbers, 'running ExplainRejection plugin "ExplainsInNumbers": must return texts; found (5,)'),
+    ],
+)
+def test_a_hook_that_fails_is_named_and_the_rest_is_explained(plugin, text):
+    found = obstacles(ask(make_pod("p"), make_node("n1", unschedulable=True), plugins=[plugin]), 0)
+    assert [obstacle.text for obstacle in found] == ["the node is cordoned", text]
+
+
+def test_only_the_constraint_that_is_broken_is_told():
+    constraints = [
+        {
+            "maxSkew": skew,
+            "topologyKey": key,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        }
+        for skew, key in ((1, "kubernetes.io/hostname"), (9, ZONE))
+    ]
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": constraints})
+    nodes = [make_node(name, zone="a", labels={"kubernetes.io/hostname": name}) for name in ("n1", "n2")]
+    said = why(pod, *nodes, make_pod("web", labels={"app": "web"}, node="n1"))
+    assert said == {"PodTopologySpread": "one more such pod on the node would exceed maxSkew 1"}
 
 
 def test_a_node_that_fits_has_no_obstacles():

@@ -32,7 +32,7 @@ VERBS = "extender/server/test_verbs.py"
 NODES = "extender/server/test_requested_nodes.py"
 SCORES = "extender/server/test_merged_scores.py"
 ADVICE = "extender/server/test_advice.py"
-MANIFESTS = "extender/server/test_manifests.py"
+MANIFESTS = "extender/manifests/test_manifests.py"
 REAL = "integration/test_extender.py"
 REAL_ANSWERS = "integration/test_extender_answers.py"
 

@@ -1,6 +1,7 @@
 """Plugins for the extender's integration tests, small enough to say what must happen by looking."""
 
 import json
+import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -136,4 +137,16 @@ class Lonely(Plugin):
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
         if node.pods:
             return Status.unschedulable("somebody is there")
+        return Status.SUCCESS
+
+
+class Sleepy(Plugin):
+    """Sleeps for each node as long as the node's label says, and writes down when it begins with a pod."""
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status | PreFilterResult:
+        self.handle.logger.info("begins with %s", pod.name)
+        return Status.SUCCESS
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
+        time.sleep(float(node.labels.get("sleep", "0")))
         return Status.SUCCESS

@@ -291,8 +291,9 @@ def test_a_certificate_that_is_not_trusted_is_told_on_both_sides(
     cluster.client.create(make_pod("web"))
     condition = wait_until(lambda: scheduled_condition(cluster.client, "web"), "a condition")
     assert condition["reason"] == "SchedulerError"
-    said = [line for line in extender.process.logs() if "handshake failed" in line]
     assert re.search(words, condition["message"])
+    failed = lambda: [line for line in extender.process.logs() if "handshake failed" in line]  # noqa: E731
+    said = wait_until(failed, "the extender's side of it")
     assert log in said[0]
 
 

@@ -1,5 +1,7 @@
 import asyncio
 
+import pytest
+
 from kubesched.serving.byte_budget import ByteBudget, NoRoomError
 from tests.extender.virtual_time import now, run
 
@@ -82,6 +84,24 @@ def test_clients_that_hardly_send_lose_their_place_when_somebody_needs_it():
     assert prompt_end < 23
 
 
+def test_a_client_that_sent_much_and_then_stops_loses_its_place_too():
+    async def story():
+        budget, dropped = ByteBudget(10**6, seconds=30.0), []
+
+        def drop():
+            dropped.append(now())
+            budget.end(silent)
+
+        silent = budget.begin(drop)
+        await budget.take(silent, 600 * KIB)
+        await asyncio.sleep(2.0)
+        return await sending(budget, [300 * KIB] * 3, every=0.1), dropped
+
+    (prompt, end), dropped = run(story())
+    assert (prompt, len(dropped)) == ("whole", 1)
+    assert end < 5
+
+
 def test_clients_that_hardly_send_keep_their_place_while_there_is_room():
     async def story():
         budget = ByteBudget(10**6, seconds=30.0)
@@ -132,7 +152,7 @@ def test_answers_that_nobody_takes_give_way_to_new_calls():
             budget.hold(answer, 100 * KIB)
         await asyncio.sleep(5.0)
         answers[1].note(100 * KIB)
-        await budget.until_room()
+        await budget.until_room(30.0)
         return dropped, now(), budget.held
 
     assert run(story()) == ([(0, 5.25), (2, 5.25)], 5.25, 100 * KIB)
@@ -150,3 +170,14 @@ def test_a_waiting_body_whose_client_gives_up_leaves_no_trace():
         return budget.held
 
     assert run(story()) == 0
+
+
+def test_no_room_for_an_answer_is_said_in_time():
+    async def story():
+        budget = ByteBudget(10, seconds=30.0)
+        budget.hold(budget.begin(lambda: None), 10)
+        with pytest.raises(NoRoomError):
+            await budget.until_room(2.0)
+        return now()
+
+    assert run(story()) == 2.0

@@ -1,6 +1,7 @@
 """Connections are counted from the moment they are accepted, and some are answered while the main loop stands still."""
 
 import asyncio
+import socket
 import ssl
 import threading
 from collections.abc import Callable
@@ -12,9 +13,11 @@ from typing import Any, TypeVar
 import pytest
 from aiohttp import web
 
-from kubesched.serving import Server, TlsFiles, add_health
+from kubesched.serving import QuickHandler, Server, TlsFiles, add_health
+from kubesched.serving.door import Door
+from kubesched.serving.listening import listen
 from tests.serving.certificates import Authority
-from tests.serving.running import connected, hello, new_server, serving
+from tests.serving.running import Conversation, connected, hello, new_server, serving
 
 T = TypeVar("T")
 
@@ -121,6 +124,20 @@ def test_health_is_answered_when_all_connections_are_in_use():
     assert run(story()) == (200, 503, 200)
 
 
+def test_the_health_port_is_answered_when_all_connections_are_in_use(tmp_path: Path):
+    pair = Authority(tmp_path).issue("server")
+
+    async def story() -> tuple[int, str, str | None]:
+        tls = TlsFiles(certificate=pair.certificate, key=pair.key)
+        server = new_server(tls=tls, health_port=0, max_connections=2)
+        add_health(server.aside, live={}, ready={})
+        async with serving(server), connected(server), connected(server), connected(server) as third:
+            assert await third.is_closed()
+            return await asyncio.to_thread(get, server.health_address, "/livez")
+
+    assert run(story()) == (200, "ok", "close")
+
+
 def test_connections_that_do_not_finish_their_handshake_count(tmp_path: Path):
     authority = Authority(tmp_path)
     pair = authority.issue("server")
@@ -143,3 +160,78 @@ def test_connections_that_do_not_finish_their_handshake_count(tmp_path: Path):
                 return refused, (await late.ask("GET", "/"))[0]
 
     assert run(story()) == (True, 200)
+
+
+@pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "TLS"])
+def test_a_connection_that_is_accepted_as_the_door_closes_is_let_in(is_encrypted: bool):
+    async def story() -> int:
+        admitted: list[socket.socket] = []
+        door = Door(web.AppRunner(web.Application()), admitted.append, max_connections=10, is_encrypted=is_encrypted)
+        (listener,) = await listen("127.0.0.1", 0)
+        await door.open([listener], [])
+        await asyncio.sleep(0)
+        with socket.create_connection(listener.getsockname()), socket.create_connection(listener.getsockname()):
+            await asyncio.sleep(0)
+            await door.close()
+            n_admitted = len(admitted)
+            for each in admitted:
+                each.close()
+        await door.end()
+        assert not door.connections
+        return n_admitted
+
+    assert run(story()) == 2
+
+
+def test_a_health_request_that_never_ends_does_not_hold_up_the_end():
+    async def story() -> float:
+        server = new_server(drain_seconds=2)
+        add_health(server.aside, live={}, ready={})
+        await server.start()
+        async with connected(server) as client:
+            await client.send("GET", "/livez", b"", length=10)
+            assert (await client.answer())[0] == 200
+            start = asyncio.get_running_loop().time()
+            await server.drain()
+            return asyncio.get_running_loop().time() - start
+
+    assert run(story()) < 2
+
+
+def test_a_handshake_that_ends_during_a_drain_does_not_hold_it_up(tmp_path: Path):
+    authority = Authority(tmp_path)
+    pair = authority.issue("server")
+    trusting = ssl.create_default_context(cafile=authority.path)
+
+    async def story() -> bool:
+        files = TlsFiles(certificate=pair.certificate, key=pair.key)
+        server = new_server([("POST", "/", hello)], tls=files, drain_seconds=8)
+        server.quick[b"/"] = QuickHandler(lambda body: (200, b"text/plain", [b"ok"]), lambda remote: None)
+        await server.start()
+        silent = socket.create_connection(server.address)
+        silent.setblocking(False)
+        while not server.n_connections:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+        ending = asyncio.create_task(server.drain())
+        await asyncio.sleep(0.1)
+        reader, writer = await asyncio.open_connection(sock=silent, ssl=trusting, server_hostname="localhost")
+        client = Conversation(reader, writer)
+        async with asyncio.timeout(4):
+            closed = await client.is_closed()
+            await ending
+        writer.transport.abort()
+        return closed
+
+    assert run(story())
+
+
+def test_what_is_no_http_is_answered_aside_as_elsewhere_without_a_stack_trace(caplog: pytest.LogCaptureFixture):
+    async def story() -> int:
+        server = new_server()
+        add_health(server.aside, live={}, ready={})
+        async with serving(server), connected(server) as client:
+            await client.send_raw(b"GET /livez HTTP/9.9\r\n\r\n")
+            return (await client.answer())[0]
+
+    assert run(story()) == 400
+    assert not [record for record in caplog.records if record.exc_info or record.levelname == "ERROR"]

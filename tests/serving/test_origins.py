@@ -45,6 +45,13 @@ def test_a_name_that_was_made_to_mean_this_machine_is_refused(path: str):
     assert answered(path, "127.0.0.1:1")[0] == 200
 
 
+@pytest.mark.parametrize("path", ["/call", "/page", "/aside"])
+def test_a_name_that_is_not_ascii_is_refused_like_any_other(path: str):
+    status, text = answered(path, "\xe9.test")
+    assert status == 403
+    assert "its Host is" in text
+
+
 def answered(path: str, host: str, headers: list[str] = ()) -> tuple[int, str]:
     """What a server answers: `/call` the short way, `/page` by aiohttp, `/aside` in its other thread."""
 
@@ -54,7 +61,7 @@ def answered(path: str, host: str, headers: list[str] = ()) -> tuple[int, str]:
         server.quick[b"/call"] = QuickHandler(lambda body: (200, b"text/plain", [b"quick"]), lambda remote: None)
         async with serving(server), connected(server) as client:
             lines = [f"{'POST' if path == '/call' else 'GET'} {path} HTTP/1.1", f"Host: {host}", *headers]
-            await client.send_raw("\r\n".join([*lines, "Content-Length: 0", "", ""]).encode())
+            await client.send_raw("\r\n".join([*lines, "Content-Length: 0", "", ""]).encode("latin-1"))
             status, _, text = await client.answer()
             return status, text
 

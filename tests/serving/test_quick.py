@@ -1,6 +1,7 @@
 """The short way answers what comes plainly, and leaves everything else, byte for byte, to aiohttp."""
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import pairwise
@@ -107,6 +108,86 @@ def test_a_length_that_needs_thought_is_not_thought_about_here(head: bytes):
     assert "quick" not in tell(story)
 
 
+ODD_HEADS = {
+    "no Host": b"Content-Length: 3",
+    "two Hosts": b"Host: localhost\r\nHost: localhost\r\nContent-Length: 3",
+    "empty Host": b"Host:\r\nContent-Length: 3",
+    "control character": b"Host: localhost\r\nUser-Agent: a\x01b\r\nContent-Length: 3",
+    "DEL": b"Host: localhost\r\nUser-Agent: a\x7fb\r\nContent-Length: 3",
+    "no colon": b"Host: localhost\r\nUser-Agent\r\nContent-Length: 3",
+    "space before the colon": b"Host: localhost\r\nAccept : x\r\nContent-Length: 3",
+    "folded": b"Host: localhost\r\nAccept: x\r\n y\r\nContent-Length: 3",
+    "101 headers": b"Host: localhost\r\n" + b"Accept: x\r\n" * 100 + b"Content-Length: 3",
+    "plain": b"Host: localhost\r\nContent-Length: 3",
+    "tab": b"Host: localhost\r\nAccept:\tx\r\nContent-Length: 3",
+    "not ASCII": b"Host: localhost\r\nUser-Agent: \xe9\r\nContent-Length: 3",
+}
+
+
+@pytest.mark.parametrize("head", ODD_HEADS.values(), ids=list(ODD_HEADS))
+def test_a_head_is_taken_or_refused_as_by_aiohttp(head: bytes):
+    """`Connection: keep-alive` is the default of HTTP/1.1 and goes the long way."""
+
+    def answers(more: bytes) -> tuple[int, str, str]:
+        async def story(_: Server, client: Conversation) -> None:
+            await client.send_raw(b"POST /echo HTTP/1.1\r\n" + more + head + b"\r\n\r\none")
+            found.append(await client.answer())
+
+        found: list[tuple[int, dict[str, str], str]] = []
+        tell(story)
+        status, headers, text = found[0]
+        return status, headers["server"] if status == 200 else "", text if status == 200 else ""
+
+    assert answers(b"") == answers(b"Connection: keep-alive\r\n")
+
+
+@pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
+def test_a_client_that_leaves_in_the_middle_of_a_call_is_noted_and_makes_no_noise(
+    is_reset: bool, caplog: pytest.LogCaptureFixture
+):
+    async def story(server: Server, client: Conversation) -> None:
+        await client.ask("POST", "/echo", b"one")
+        await client.send("POST", "/echo", b"ab", length=3)
+        await asyncio.sleep(0.05)
+        if is_reset:
+            client.writer.transport.abort()
+        else:
+            client.writer.close()
+        while server.n_connections:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+
+    assert tell(story) == ["quick", "left by 127.0.0.1"]
+    assert not [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+
+
+def test_a_connection_that_is_on_its_way_out_is_not_handed_over(caplog: pytest.LogCaptureFixture):
+    async def story(server: Server, client: Conversation) -> None:
+        await client.ask("POST", "/echo", b"one")
+        await client.send("POST", "/echo", b"ab", length=3)
+        await asyncio.sleep(0.05)
+        (quick,) = server._quick
+        quick._transport.abort()
+        quick.hand_over()
+        while server.n_connections:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)
+
+    assert tell(story) == ["quick", "left by 127.0.0.1"]
+    gc.collect()  # a task whose error nobody has seen says so then
+    assert not [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+
+
+def test_a_client_that_leaves_after_its_call_was_handed_over_makes_no_noise(caplog: pytest.LogCaptureFixture):
+    async def story(server: Server, client: Conversation) -> None:
+        await client.send("POST", "/echo", b"ab", length=3, headers=["X-Anything: 1"])
+        client.writer.transport.abort()
+        while server.n_connections:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+
+    assert tell(story) == []
+    assert not [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+
+
 def test_a_large_body_goes_to_aiohttp():
     async def story(_: Server, client: Conversation) -> None:
         assert (await client.ask("POST", "/echo", b"x" * (2**20 + 1)))[0] == 200
@@ -196,6 +277,25 @@ def test_an_idle_connection_is_closed_in_the_end():
         assert await client.is_closed()
 
     assert tell(story, keep_alive_seconds=0.05) == ["quick"]
+
+
+def test_a_large_answer_that_is_being_taken_is_no_idle_connection():
+    async def story(_: Server, client: Conversation) -> None:
+        await client.send("POST", "/echo", b"long", headers=PLAIN)
+        await asyncio.sleep(1.2)  # the look at idle connections comes every second
+        assert len((await client.answer())[2]) == 1 + 3 * LONG
+
+    assert tell(story, keep_alive_seconds=0.05) == ["quick"]
+
+
+def test_an_answer_that_nobody_takes_does_not_outlive_the_server():
+    async def story(server: Server, client: Conversation) -> None:
+        await client.send("POST", "/echo", b"long", headers=PLAIN)
+        await asyncio.sleep(0.1)
+        await server.drain()
+        assert server.n_connections == 0
+
+    assert tell(story, drain_seconds=0.2) == ["quick"]
 
 
 def test_connections_of_both_ways_count_as_one():

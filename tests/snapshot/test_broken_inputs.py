@@ -38,10 +38,10 @@ FILES = {
     "only white space": (b" \n\t\n", "the file is empty"),
     "cut JSON": (GOOD[:-20], CUT),
     "cut in the second document": (GOOD + b"\n" + GOOD[:30], "the JSON that begins at byte"),
-    "broken JSON": (b'{"kind": "List",\n "items": [nope]}', "line 2, column 13: this is no JSON: invalid character"),
-    "too deep": (b'{"a":' + b"[" * 100_000, "this is no JSON: it is nested too deeply"),
-    "trailing words": (text(node()) + b" and so on", "this is no JSON: invalid character"),
-    "trailing bracket": (text(node()) + b"}", "this is no JSON: invalid character"),
+    "broken JSON": (b'{"kind": "List",\n "items": [nope]}', "line 2, column 13: not valid JSON: invalid character"),
+    "too deep": (b'{"a":' + b"[" * 100_000, "not valid JSON: it is nested too deeply"),
+    "trailing words": (text(node()) + b" and so on", "not valid JSON: invalid character"),
+    "trailing bracket": (text(node()) + b"}", "not valid JSON: invalid character"),
     "binary": (bytes(range(256)) * 4, "binary data; allowed is JSON or YAML, plain or packed with gzip or zstd"),
     "an image": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "binary data"),
     "a tar in gzip": (gzip.compress(b"n.json" + b"\0" * 500), "binary data"),
@@ -49,42 +49,42 @@ FILES = {
     "cut gzip": (gzip.compress(GOOD)[:-9], "the gzip data ends in the middle; the file is cut"),
     "cut zstd": (zstd(GOOD)[:-9], "the zstd data ends in the middle; the file is cut"),
     "half of UTF-16": (b"\xff\xfe{", "begins like utf-16 text and is none"),
-    "Latin-1 in YAML": ("kind: Straße".encode("latin-1"), "this is no YAML: invalid trailing UTF-8 octet"),
+    "Latin-1 in YAML": ("kind: Straße".encode("latin-1"), "not valid YAML: invalid trailing UTF-8 octet"),
     "words": (b"error: You must be logged in to the server", "kind is missing"),
-    "a number": (b"42", "document 1: found 42; allowed is a map"),
-    "a JSON array": (b'[{"kind":"Node"}]', 'found [{"kind":"Node"}]; allowed is a map'),
-    "a YAML list": (b"- kind: Node\n", 'document 1: found [{"kind":"Node"}]; allowed is a map'),
-    "broken YAML": (b"kind: Node\nmetadata: {name: n\n", "line 3, column 1: this is no YAML"),
-    "a key twice": (b"kind: Node\nkind: Pod\n", "line 2, column 1: key 'kind' stands twice in one map"),
+    "a number": (b"42", "document 1: expected an object, found 42"),
+    "a JSON array": (b'[{"kind":"Node"}]', 'expected an object, found [{"kind":"Node"}]'),
+    "a YAML list": (b"- kind: Node\n", 'document 1: expected an object, found [{"kind":"Node"}]'),
+    "broken YAML": (b"kind: Node\nmetadata: {name: n\n", "line 3, column 1: not valid YAML"),
+    "a key twice": (b"kind: Node\nkind: Pod\n", 'line 2, column 1: key "kind" already set in map'),
     "a YAML tag": (b"kind: !Ref Node\n", "line 1, column 7: unknown tag '!Ref'"),
-    "kind is a number": (text({"kind": 5}), "kind: found 5; allowed is a text or null"),
-    "items is a map": (text({"kind": "PodList", "items": {}}), "items: found {}; allowed is a list or null"),
-    "several documents, one no map": (b"kind: Foo\n---\n- 1\n", "document 2: found [1]; allowed is a map"),
+    "kind is a number": (text({"kind": 5}), "kind: expected a string, found 5"),
+    "items is a map": (text({"kind": "PodList", "items": {}}), "items: expected a list, found {}"),
+    "several documents, one no map": (b"kind: Foo\n---\n- 1\n", "document 2: expected an object, found [1]"),
 }
 
 OBJECTS = {
     "no kind": ({"metadata": {"name": "x"}}, "(x): kind is missing; every object has apiVersion and kind"),
     "no apiVersion": ({"kind": "Node", "metadata": {"name": "x"}}, "(Node x): apiVersion is missing; allowed is v1"),
-    "an item that is a number": (5, "found 5; allowed is a map"),
-    "an item that is null": (None, "found null; allowed is a map"),
+    "an item that is a number": (5, "expected an object, found 5"),
+    "an item that is null": (None, "expected an object, found null"),
     "no metadata": ({"apiVersion": "v1", "kind": "Node"}, "(Node): metadata.name is missing"),
     "an empty name": (node(""), "(Node): metadata.name is missing"),
-    "a name that is a number": (node(7), "(Node): metadata.name: found 7; allowed is a text"),
+    "a name that is a number": (node(7), "(Node): metadata.name: expected a string, found 7"),
     "metadata that is a list": (
         {"apiVersion": "v1", "kind": "Node", "metadata": []},
-        "(Node): metadata: found []; allowed is a map",
+        "(Node): metadata: expected an object, found []",
     ),
     "a label that is a boolean": (
         node(labels={"a": "b", "ssd": True}),
-        "(Node n1): metadata.labels.ssd: found true; allowed is a text",
+        "(Node n1): metadata.labels.ssd: expected a string, found true",
     ),
-    "taints that are a text": (node(taints="none"), 'spec.taints: found "none"; allowed is a list or null'),
+    "taints that are a text": (node(taints="none"), 'spec.taints: expected a list, found "none"'),
     "a boolean that is a text": (
         node(unschedulable="yes"),
-        'spec.unschedulable: found "yes"; allowed is true or false',
+        'spec.unschedulable: expected true or false, found "yes"',
     ),
-    "a number that is a text": (pod(priority="high"), 'spec.priority: found "high"; allowed is a whole number or null'),
-    "a number that is a fraction": (pod(priority=1.5), "spec.priority: found 1.5; allowed is a whole number or null"),
+    "a number that is a text": (pod(priority="high"), 'spec.priority: expected an integer, found "high"'),
+    "a number that is a fraction": (pod(priority=1.5), "spec.priority: expected an integer, found 1.5"),
     "a priority beyond int32": (
         pod(priority=2**31),
         "spec.priority: found 2147483648; allowed is an int32, -2147483648 to 2147483647",
@@ -119,7 +119,7 @@ OBJECTS = {
     ),
     "a quantity that is a boolean": (
         node(status={"allocatable": {"pods": "9", "cpu": True}}),
-        "status.allocatable.cpu: found true; allowed is a whole number or a number or a text",
+        "status.allocatable.cpu: expected a number or a string, found true",
     ),
     "a request that is no quantity": (
         pod(containers=[requests(cpu="1"), requests(cpu="100", memory="1GiB")]),
@@ -237,7 +237,7 @@ def test_a_bad_object_is_left_out_on_request(name):
 
 def test_text_that_is_no_utf8_is_named_with_its_object():
     content = text(listed(pod("p1", nodeName="STRASSE"))).replace(b"STRASSE", b"Stra\xdfe")
-    with pytest.raises(ObjectError, match=r"<stream>, item 1 \(Pod shop/p1\): a text in it is no UTF-8"):
+    with pytest.raises(ObjectError, match=r"<stream>, item 1 \(Pod shop/p1\): a string in it is not valid UTF-8"):
         load_snapshot(io.BytesIO(content))
 
 

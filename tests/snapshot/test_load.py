@@ -3,9 +3,9 @@ import json
 
 import pytest
 
-from kubesched.api import EventType, Node, Pod
+from kubesched.api import EventType, Node, Pod, kind_of
 from kubesched.errors import ObjectError
-from kubesched.snapshot import kind_of, load_snapshot
+from kubesched.snapshot import load_snapshot
 from tests.snapshot.builders import listed, node, other, pod, stream
 
 
@@ -106,8 +106,8 @@ def test_bad_objects_can_be_left_out():
     loaded = load_snapshot(stream(listed(node("a"), node(5), pod(containers=3), node("b"))), skip_bad_objects=True)
     assert [o.name for o in loaded.objects] == ["a", "b"]
     assert loaded.bad == (
-        "<stream>, item 2 (Node): metadata.name: found 5; allowed is a text",
-        "<stream>, item 3 (Pod shop/p1): spec.containers: found 3; allowed is a list or null",
+        "<stream>, item 2 (Node): metadata.name: expected a string, found 5; put it in quotes",
+        "<stream>, item 3 (Pod shop/p1): spec.containers: expected a list, found 3",
     )
 
 

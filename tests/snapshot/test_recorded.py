@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubesched.api import KubeObject, Pod, parse_quantity
-from kubesched.snapshot import kind_of, load_snapshot
+from kubesched.api import KubeObject, Pod, kind_of, parse_quantity
+from kubesched.snapshot import load_snapshot
 
 RECORDED = Path(__file__).parent / "recorded"
 OFTEN_EMPTY = ("annotations", "labels", "resources")

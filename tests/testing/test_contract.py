@@ -227,6 +227,14 @@ class WordlessColumns(Good):
     reasons = (Status.unschedulable(""),)
 
 
+class WordlessDetails(Wordless):
+    def filter(self, state, pod, node):
+        return Status.unschedulable("closed") if node.node.unschedulable else Status.SUCCESS
+
+    def explain_rejection(self, state, pod, node, status):
+        return ["cordoned", ""]
+
+
 class WordlessGate(Plugin):
     def pre_enqueue(self, pod):
         return Status.unresolvable() if pod.labels else Status.SUCCESS
@@ -345,6 +353,11 @@ BROKEN = [
     (HighScore, "scores_from_0_to_100", "returns an invalid score 160, it should in the range of [0, 100]"),
     (Wordless, "a_reason_with_every_rejection", "pod default/plain, node n6: Unschedulable without a reason in words"),
     (WordlessColumns, "a_reason_with_every_rejection", "its `reasons`: Unschedulable without a reason in words"),
+    (
+        WordlessDetails,
+        "a_reason_with_every_rejection",
+        "node n6: explain_rejection must give texts; found ['cordoned', ",
+    ),
     (WordlessGate, "a_reason_with_every_rejection", "pod default/red, pre_enqueue: UnschedulableAndUnresolvable with"),
     (
         StaleRows,

@@ -22,9 +22,14 @@ class Reply(NamedTuple):
 
 
 class Connection:
-    """One connection. What it raises is an OSError or an EOFError; an answer that does not come is a TimeoutError."""
+    """One connection. What it raises is an OSError or an EOFError; an answer that does not come is a TimeoutError.
+
+    Attributes:
+        is_last: whether the server closes it after the last answer.
+    """
 
     def __init__(self, sock: socket.socket) -> None:
+        self.is_last = False
         self._sock = sock
         self._reader = sock.makefile("rb")
 
@@ -47,6 +52,8 @@ class Connection:
             name, _, value = header.partition(b":")
             if name.lower() == b"content-length":
                 size = int(value)
+            if name.lower() == b"connection":
+                self.is_last = value.strip().lower() == b"close"
         body = self._reader.read(size)
         if len(body) < size:
             raise EOFError

@@ -27,7 +27,7 @@ def plugin_sleeps(target: Target, rng: Random) -> str:
 
 Act = Callable[[Target, Random], str]
 LEAVES = {"left", "closed"}
-ANY = {"left", "200", "400", "404", "405", "408", "413", "417", "431", "500", "501", "503", "505", "closed"}
+ANY = {"left", "200", "400", "403", "404", "405", "408", "413", "417", "431", "500", "501", "503", "505", "closed"}
 
 
 class Kind(NamedTuple):

@@ -170,7 +170,10 @@ class Client:
         """Returns: "200", or what is wrong."""
         if self._connection is None:
             self._connection = self._stack.enter_context(self.target.connection())
-        call.check(self._connection.ask(call.data))
+        connection = self._connection
+        call.check(connection.ask(call.data))
+        if connection.is_last:
+            self.close()
         return "200"
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from kubesched.api.kinds import (
     KINDS,
     Kind,
     decode_object,
+    kind_of,
 )
 from kubesched.api.meta import (
     KubeObject,
@@ -61,6 +62,7 @@ from kubesched.api.pod import (
 from kubesched.api.quantity import (
     MAX_INT64,
     NANO,
+    in_words,
     parse_quantity,
     whole_units,
 )
@@ -170,10 +172,12 @@ __all__ = [
     "WeightedPodAffinityTerm",
     "as_int64",
     "decode_object",
+    "in_words",
     "is_extended_resource",
     "is_label_value",
     "is_qualified_name",
     "is_scalar_resource",
+    "kind_of",
     "label_value_faults",
     "parse_node_term",
     "parse_quantity",

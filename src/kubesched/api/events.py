@@ -10,8 +10,6 @@ import msgspec
 
 from kubesched.api.meta import KubeObject
 
-__all__ = ["ActionType", "ClusterEvent", "EventResource", "EventType", "WatchEvent"]
-
 
 class EventType(enum.Enum):
     """What a watch says about an object."""

@@ -25,9 +25,8 @@ from kubesched.api.workloads import (
     Service,
     StatefulSet,
 )
+from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError
-
-__all__ = ["KINDS", "Kind", "decode_object"]
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -77,25 +76,30 @@ KINDS: Final[dict[str, Kind]] = {
     )
 }
 
+
+def kind_of(known: KubeObject) -> str:
+    """The object's kind, a key of KINDS."""
+    return type(known).__name__
+
+
 _TOLD_APART_BY_UID: Final = ("Pod", "PersistentVolumeClaim")
 _DECODERS: Final = {name: msgspec.json.Decoder(kind.type) for name, kind in KINDS.items()}
 
 
-def decode_object(kind: str, raw: bytes | memoryview | msgspec.Raw, *, keep_source: bool = True) -> KubeObject:
+def decode_object(kind: str, raw: RawJson, *, keep_source: bool = True) -> KubeObject:
     """Decode the JSON of one object of a known kind and, where that is wanted, remember its source (`raw`).
+
+    A field that is null is taken as absent.
 
     Namespaced kinds without a namespace are put into `default`, as an API server would. A pod or claim without a uid,
     which has never met one, gets its name for a uid: it is the only one of that name.
 
     Raises:
-        ObjectError: the JSON is broken or a field has the wrong type; the message names the field.
+        ObjectError: the JSON is broken or a field has the wrong type; the message begins with the field.
     """
-    try:
-        decoded = _DECODERS[kind].decode(raw)
-    except msgspec.DecodeError as error:
-        raise ObjectError(f"{kind}: {error}") from error
+    decoded, raw = decode_forgiving(_DECODERS[kind].decode, raw)
     if not decoded.metadata.name:
-        raise ObjectError(f"{kind}: metadata.name is missing")
+        raise ObjectError("metadata.name is missing")
     metadata = decoded.metadata
     if (kind in _TOLD_APART_BY_UID and not metadata.uid) or (KINDS[kind].namespaced and not metadata.namespace):
         decoded = msgspec.structs.replace(decoded, metadata=_completed(kind, metadata))

@@ -4,8 +4,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["KubeObject", "ObjectMeta", "OwnerReference", "Value"]
-
 
 class Value(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """Base of everything read off the wire: immutable, camelCase outside, unknown fields ignored, null as absent."""

@@ -7,15 +7,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = [
-    "is_extended_resource",
-    "is_label_value",
-    "is_qualified_name",
-    "is_scalar_resource",
-    "label_value_faults",
-    "qualified_name_faults",
-]
-
 _NAME_FORMAT: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE_FORMAT: Final = f"({_NAME_FORMAT})?"
 _SUBDOMAIN_FORMAT: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"

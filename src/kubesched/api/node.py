@@ -3,8 +3,6 @@
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.pod import Quantities
 
-__all__ = ["ContainerImage", "Node", "NodeSpec", "NodeStatus", "Taint"]
-
 
 class Taint(Value, frozen=True, gc=False):
     """One entry of spec.taints."""

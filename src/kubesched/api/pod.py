@@ -11,32 +11,6 @@ import msgspec
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.selectors import LabelSelector, NodeSelector, PreferredSchedulingTerm
 
-__all__ = [
-    "Affinity",
-    "ClaimSource",
-    "Condition",
-    "Container",
-    "ContainerPort",
-    "ContainerStatus",
-    "DiskSource",
-    "EphemeralSource",
-    "ImageSource",
-    "NodeAffinity",
-    "Pod",
-    "PodAffinity",
-    "PodAffinityTerm",
-    "PodSpec",
-    "PodStatus",
-    "Quantities",
-    "Resources",
-    "RestartPolicyRule",
-    "SchedulingGate",
-    "Toleration",
-    "TopologySpreadConstraint",
-    "Volume",
-    "WeightedPodAffinityTerm",
-]
-
 Quantities = dict[str, str | int | float]
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"

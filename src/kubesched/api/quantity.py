@@ -12,13 +12,12 @@ from typing import Final
 
 from kubesched.errors import QuantityError
 
-__all__ = ["MAX_INT64", "NANO", "parse_quantity", "whole_units"]
-
 MAX_INT64: Final = 2**63 - 1
 NANO: Final = 10**9
 
 _POWERS: Final = {"n": -9, "u": -6, "m": -3, "": 0, **{letter: 3 * i for i, letter in enumerate("kMGTPE", 1)}}
 _BINARY: Final = {letter + "i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
+_BYTES: Final = ("memory", "ephemeral-storage")
 _QUANTITY = re.compile(r"([+-]?)(?:([0-9]+)\.?([0-9]*)|\.([0-9]+))([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i|)")
 _MAX_DIGITS: Final = 100  # more of them, or a larger exponent, is a mistake and would cost memory to expand
 _MAX_EXPONENT: Final = 40
@@ -46,6 +45,9 @@ def parse_quantity(text: str | int | float) -> int:
         amounts with a binary suffix end at 2**63 - 1 whole units.
     Raises:
         QuantityError: the text is no quantity, or its number or exponent is out of any sensible range.
+
+    Example:
+        assert parse_quantity("1.5Gi") == 1.5 * 1024**3 * 10**9
     """
     match = _QUANTITY.fullmatch(str(text))
     if match is None:
@@ -101,6 +103,10 @@ def whole_units(resource: str, nano: int) -> int:
     Rule: kube-scheduler v1.36 (Resource.Add): MilliValue or Value, which round up. A decimal of at most 18 digits is an
         int64 that is multiplied: by 10, 100, 1000, 10**6 and 10**9 it loses its upper bits, any other power of ten
         gives 0. Everything else loses its upper bits. (Sums, too; upstream gives 0 for some sums of short decimals.)
+
+    Example:
+        assert whole_units("cpu", parse_quantity("0.1")) == 100
+        assert whole_units("memory", parse_quantity("1Ki")) == 1024
     """
     milli = 3 if resource == "cpu" else 0
     whole: int = -(-nano // 10 ** (9 - milli))
@@ -109,3 +115,20 @@ def whole_units(resource: str, nano: int) -> int:
     if isinstance(nano, _ShortDecimal) and nano.power + milli not in _WRAPPING_STEPS:
         return 0
     return (whole + 2**63) % 2**64 - 2**63
+
+
+def in_words(resource: str, amount: int) -> str:
+    """An amount in canonical units as a short quantity, such as `250m`, `1.5`, `12.4Gi` or `3`."""
+    if resource == "cpu":
+        return f"{amount}m" if abs(amount) < 1000 and amount else _rounded(amount / 1000)
+    if resource in _BYTES or resource.startswith("hugepages-"):
+        for suffix, size in reversed(_BINARY.items()):
+            if abs(amount) >= size:
+                return f"{_rounded(amount / size)}{suffix}"
+    return str(amount)
+
+
+def _rounded(value: float) -> str:
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

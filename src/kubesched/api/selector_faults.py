@@ -10,8 +10,6 @@ from typing import Final
 
 from kubesched.api.names import is_label_value, is_qualified_name, label_value_faults, qualified_name_faults
 
-__all__ = ["as_int64", "field_faults", "requirement_faults"]
-
 Operands = tuple[str, ...] | None
 
 _DECIMAL = re.compile(r"[+-]?[0-9]+")

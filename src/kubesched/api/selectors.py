@@ -12,19 +12,6 @@ from kubesched.api.meta import Value
 from kubesched.api.selector_faults import as_int64, field_faults, requirement_faults
 from kubesched.errors import SelectorError
 
-__all__ = [
-    "LabelSelector",
-    "NodeSelector",
-    "NodeSelectorTerm",
-    "ParsedNodeTerm",
-    "PreferredSchedulingTerm",
-    "Requirement",
-    "Selector",
-    "SelectorRequirement",
-    "parse_node_term",
-    "parse_selector",
-]
-
 _LABEL_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
@@ -144,6 +131,10 @@ def parse_selector(selector: LabelSelector | None, path: str = "") -> Selector:
         path: put before the field of an error, such as `spec.selector.`; upstream has none.
     Raises:
         SelectorError: the first requirement that Kubernetes does not accept, with all its faults.
+
+    Example:
+        selector = parse_selector(LabelSelector(match_labels={"app": "web"}))
+        assert selector.matches({"app": "web", "tier": "front"})
     """
     if selector is None:
         return Selector(nothing=True)

@@ -4,20 +4,6 @@ from kubesched.api.meta import KubeObject, Value
 from kubesched.api.pod import DiskSource, Quantities, Resources
 from kubesched.api.selectors import LabelSelector, NodeSelector
 
-__all__ = [
-    "CSIDriver",
-    "CSINode",
-    "CSIStorageCapacity",
-    "ObjectReference",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "StorageClass",
-    "VolumeAttachment",
-    "VolumeNodeAffinity",
-    "VolumeSpec",
-    "VolumeStatus",
-]
-
 
 class ClaimSpec(Value, frozen=True, gc=False):
     """spec of a claim."""

@@ -3,16 +3,6 @@
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.selectors import LabelSelector
 
-__all__ = [
-    "Namespace",
-    "PodDisruptionBudget",
-    "PriorityClass",
-    "ReplicaSet",
-    "ReplicationController",
-    "Service",
-    "StatefulSet",
-]
-
 
 class Namespace(KubeObject, frozen=True):
     """A namespace; affinity terms select them by labels."""

@@ -7,8 +7,6 @@ import click
 
 from kubesched.errors import InputError, PluginDefinitionError
 
-__all__ = ["BadInput", "refuse_bad_input"]
-
 
 class BadInput(click.ClickException):
     """A file, an object or a plugin that cannot be used."""

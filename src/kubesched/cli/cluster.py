@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.progress import progress_bar
+from kubesched.cli.output import progress_bar
 
 if TYPE_CHECKING:
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
-
-__all__ = ["note", "read_cluster", "read_setup"]
 
 
 def note(text: str) -> None:

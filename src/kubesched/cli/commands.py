@@ -10,8 +10,6 @@ import click
 from kubesched.errors import KubeschedError
 from kubesched.version import VERSION
 
-__all__ = ["main"]
-
 _COMMANDS: Final = ("simulate", "explain", "extender", "config", "plugins")
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2
@@ -24,8 +22,8 @@ class _Commands(Mapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         if name not in _COMMANDS:
             raise KeyError(name)
-        found: click.Command = getattr(import_module(f"kubesched.cli.{name}"), name)
-        return found
+        command: click.Command = getattr(import_module(f"kubesched.cli.{name}"), name)
+        return command
 
     def __iter__(self) -> Iterator[str]:
         return iter(_COMMANDS)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
     from kubesched.framework import Registry
 
-__all__ = ["config"]
-
 _file_argument = click.argument("file", type=click.Path(path_type=Path))
 
 
@@ -59,7 +57,8 @@ def show(file: Path, references: tuple[str, ...], output: str) -> None:
     kube-scheduler's --write-config-to gives it. Plugins given with --plugin are enabled where no profile names them.
     Exits with 2 if kube-scheduler would not accept FILE.
     """
-    from kubesched.config import effective, write_yaml
+    from kubesched.config import effective
+    from kubesched.documents import write_yaml
     from kubesched.setup import find_plugins
 
     with refuse_bad_input():

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from kubesched.cli.cluster import read_cluster, read_setup
-from kubesched.cli.machine_output import print_document, print_line
 from kubesched.cli.options import cluster_options, setup_options
+from kubesched.cli.output import print_document, print_line
 
 if TYPE_CHECKING:
     from kubesched.explanation import Explanation
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
-
-__all__ = ["explain"]
 
 _MAX_NAMED: Final = 5
 
@@ -102,8 +100,8 @@ def _print_all(cluster: "ClusterObjects", setup: "Setup", output: str) -> None:
         elif output == "json":
             print_document({"pods": [as_line(explanation) for explanation in explained]})
         else:
-            from kubesched.cli.console import text_console
-            from kubesched.explanation import print_overview
+            from kubesched.cli.explanation_text import print_overview
+            from kubesched.cli.output import text_console
 
             with text_console() as console:
                 print_overview(explained, console)
@@ -141,8 +139,8 @@ def _print_one(explanation: "Explanation", view: View, output: str) -> None:
     elif output == "jsonl":
         print_line(as_document(explanation))
     else:
-        from kubesched.cli.console import text_console
-        from kubesched.explanation import ExplanationText
+        from kubesched.cli.explanation_text import ExplanationText
+        from kubesched.cli.output import text_console
 
         positions = [_position(explanation, name) for name in view.nodes]
         with text_console() as console:
@@ -159,10 +157,10 @@ def _position(explanation: "Explanation", name: str) -> int:
     from kubesched.errors import InputError
 
     names = explanation.nodes.names
-    found = [position for position, known in enumerate(names) if name in (known, known.partition(".")[0])]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    positions = [position for position, known in enumerate(names) if name in (known, known.partition(".")[0])]
+    if len(positions) == 1:
+        return positions[0]
+    if positions:
         raise InputError(f"--node: several nodes are called {name}; write the whole name")
     near = did_you_mean(name, names)
     raise InputError(f"--node: no node is called {name}; {near or f'found: {_first(names)}'}")

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from kubesched.extender.server import Extender, ExtenderOptions
     from kubesched.serving import Server, TlsFiles
 
-__all__ = ["extender"]
-
 _MIB: Final = 2**20
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
@@ -28,14 +26,16 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 @click.option("--context", default="", metavar="NAME", help="Context of the kubeconfig.")
 @click.option("--in-cluster", is_flag=True, help="Watch the cluster that this pod runs in.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8888, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8888, show_default=True, help="0 picks a free port.")
 @click.option(
     "--health-port",
     type=click.IntRange(0, 65535),
     help="Serve health checks and metrics here as well, in plain HTTP; needed for TLS with slow plugins.",
 )
-@click.option("--tls-cert-file", metavar="FILE", help="Serve HTTPS with this certificate; read again when it changes.")
-@click.option("--tls-private-key-file", metavar="FILE", help="Its key.")
+@click.option(
+    "--tls-cert-file", metavar="FILE", help="Serve HTTPS with this certificate; reloaded when the file changes."
+)
+@click.option("--tls-private-key-file", metavar="FILE", help="The certificate's private key.")
 @click.option("--client-ca-file", metavar="FILE", help="Let in clients with a certificate of this authority only.")
 @click.option(
     "--client-cn",
@@ -75,7 +75,7 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     type=Seconds(),
     default="10s",
     show_default=True,
-    help="For calls in flight to end after SIGTERM.",
+    help="How long to wait for in-flight calls after SIGTERM.",
 )
 @click.option(
     "--record",
@@ -133,6 +133,8 @@ def extender(
     from kubesched.extender.server import ExtenderOptions
     from kubesched.serving import ServerOptions
 
+    if health_port and health_port == port:
+        raise click.UsageError("--health-port and --port are the same; give health checks a port of their own")
     if client_names and not client_ca_file:
         raise click.UsageError("--client-cn needs --client-ca-file, which vouches for the names")
     if in_cluster and kubeconfig:

@@ -12,10 +12,9 @@ from kubesched.cli.options import Seconds, beside_scheduler_options, common_name
 
 if TYPE_CHECKING:
     from kubesched.config import ExtenderManagedResource
-    from kubesched.extender.server import ManifestOptions, Offer
+    from kubesched.extender.manifests import ManifestOptions
+    from kubesched.extender.server import Offer
     from kubesched.framework import Profile
-
-__all__ = ["manifests"]
 
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")  # with what is appended, a name of any kind of object
 _SCHEDULER_NAME: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
@@ -150,14 +149,9 @@ def manifests(
     that. Their files go into a ConfigMap. The cluster's own scheduler is left alone: pods ask for the new one by
     spec.schedulerName. What is worth knowing of the result goes to standard error.
     """  # noqa: D301
-    from kubesched.extender.server import (
-        KUBE_SCHEDULER_IMAGE,
-        ManifestOptions,
-        find_offer,
-        served_profiles,
-        watched_kinds,
-    )
-    from kubesched.extender.server import manifests as make_manifests
+    from kubesched.extender.manifests import KUBE_SCHEDULER_IMAGE, ManifestOptions
+    from kubesched.extender.manifests import manifests as make_manifests
+    from kubesched.extender.server import find_offer, served_profiles, watched_kinds
     from kubesched.setup import set_up
 
     with refuse_bad_input():
@@ -210,16 +204,16 @@ class _Mounted:
         self, config: Path | None, references: Sequence[str], plugin_args: Mapping[str, str]
     ) -> tuple[str, ...]:
         """The same options as the container needs them."""
-        found = [f"--config={self.path(config)}"] if config is not None else []
+        options = [f"--config={self.path(config)}"] if config is not None else []
         for reference in references:
             source, _, class_name = reference.rpartition(":")
-            found.append(f"--plugin={self.path(Path(source)) if source.endswith('.py') else source}:{class_name}")
-        found += [f"--plugin-args={name}={self.path(Path(file))}" for name, file in plugin_args.items()]
-        return tuple(found)
+            options.append(f"--plugin={self.path(Path(source)) if source.endswith('.py') else source}:{class_name}")
+        options += [f"--plugin-args={name}={self.path(Path(file))}" for name, file in plugin_args.items()]
+        return tuple(options)
 
     def path(self, file: Path) -> str:
         """Take a file in. Returns: its path in the container."""
-        from kubesched.extender.server import PLUGIN_FOLDER
+        from kubesched.extender.manifests import PLUGIN_FOLDER
 
         name = file.name
         if self._sources.setdefault(name, file).resolve() != file.resolve():
@@ -238,7 +232,7 @@ class _Mounted:
 
 
 def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions") -> None:
-    from kubesched.config import write_yaml
+    from kubesched.documents import write_yaml
 
     click.echo(
         f"# Pods that say spec.schedulerName: {' or '.join(options.scheduler_names)} are placed with the extender."
@@ -249,12 +243,13 @@ def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions"
 def _print_advice(
     options: "ManifestOptions", offer: "Offer", profiles: Iterable["Profile"], preemption_helps: bool
 ) -> None:
-    from kubesched.extender.server import advice, scheduler_configuration
+    from kubesched.extender.manifests import scheduler_configuration
+    from kubesched.extender.server import advice
     from kubesched.setup import load_configuration
 
     configuration = load_configuration(scheduler_configuration(options, offer).encode())
     version = options.kube_scheduler_image.rpartition(":")[2]
-    found = advice(
+    sentences = advice(
         offer,
         configuration,
         n_nodes=None,
@@ -264,5 +259,5 @@ def _print_advice(
         preemption_helps=preemption_helps,
         is_open=options.is_service and not options.client_secret,
     )
-    for sentence in found:
+    for sentence in sentences:
         click.echo(f"note: {sentence}", err=True)

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import click
 
-from kubesched.cli.machine_output import print_line
 from kubesched.cli.options import beside_scheduler_options
-
-__all__ = ["replay"]
+from kubesched.cli.output import print_line
 
 
 @click.command()
@@ -35,7 +33,7 @@ def replay(
 
     Exits with 1 if any answer changed. Binds are not carried out again.
     """
-    from kubesched.extender.server import replay as play
+    from kubesched.extender.replay import replay as play
     from kubesched.setup import set_up
 
     setup = set_up(config, references, plugin_args, default_plugins=False)

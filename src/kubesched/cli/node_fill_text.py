@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubesched.api import Node
-from kubesched.explanation import new_table
+from kubesched.cli.output import new_table
 from kubesched.simulator import NodeFill, Report
 
 if TYPE_CHECKING:
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kubesched.snapshot import ClusterObjects
-
-__all__ = ["fill_table", "fill_words"]
 
 _MAX_ROWS: Final = 12
 _BAR: Final = 10

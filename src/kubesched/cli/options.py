@@ -12,15 +12,6 @@ from kubesched.cli.plugins import plugin_option
 if TYPE_CHECKING:
     from kubesched.config import ExtenderManagedResource
 
-__all__ = [
-    "Seconds",
-    "beside_scheduler_options",
-    "cluster_options",
-    "common_names",
-    "managed_resource_option",
-    "setup_options",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _path: Final = click.Path(path_type=Path)
@@ -78,17 +69,17 @@ def _managed_resources(
     """The resources, with names that kube-scheduler accepts."""
     from kubesched.config import ExtenderManagedResource, config_error, managed_resource_errors
 
-    found: dict[str, ExtenderManagedResource] = {}
+    resources: dict[str, ExtenderManagedResource] = {}
     errors = []
     for value in values:
         name, sign, treatment = value.partition("=")
         if sign and treatment != "ignored":
             raise click.BadParameter(f"found {value!r}; write NAME or NAME=ignored, such as example.com/gpu=ignored")
-        errors += managed_resource_errors("--managed-resource", name, found)
-        found[name] = ExtenderManagedResource(name=name, ignored_by_scheduler=bool(sign))
+        errors += managed_resource_errors("--managed-resource", name, resources)
+        resources[name] = ExtenderManagedResource(name=name, ignored_by_scheduler=bool(sign))
     if errors:
         raise BadInput(str(config_error(errors)))
-    return tuple(found.values())
+    return tuple(resources.values())
 
 
 def cluster_options(command: F) -> F:
@@ -150,12 +141,12 @@ def _with_setup(command: F, config_help: str) -> F:
 
 def _split(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
     """NAME=FILE as a mapping."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for value in values:
         name, _, file = value.partition("=")
         if not name or not file:
             raise click.BadParameter(f"found {value!r}; write NAME=FILE, such as TeamZone=team_zone.yaml")
-        if name in found:
+        if name in files:
             raise click.BadParameter(f"{name} is given twice; one file holds all arguments of a plugin")
-        found[name] = file
-    return found
+        files[name] = file
+    return files

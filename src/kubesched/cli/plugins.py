@@ -12,8 +12,6 @@ from kubesched.errors import PluginDefinitionError
 if TYPE_CHECKING:
     from kubesched.framework import RegisteredPlugin
 
-__all__ = ["plugin_option", "plugins"]
-
 _HEADINGS = ("NAME", "EXTENSION POINTS", "WEIGHT", "FROM")
 
 plugin_option = click.option(

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final, TypeVar
 
-__all__ = ["Ending", "ending_on_signals", "run_until_told"]
-
 T = TypeVar("T")
 _LOG: Final = logging.getLogger("kubesched")
 

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from kubesched.cli.cluster import read_cluster, read_setup
-from kubesched.cli.machine_output import print_document, print_line
 from kubesched.cli.options import cluster_options, setup_options
-from kubesched.cli.progress import progress_bar
+from kubesched.cli.output import print_document, print_line, progress_bar
 
 if TYPE_CHECKING:
     from kubesched.setup import Setup
     from kubesched.simulator import Report, Simulator
     from kubesched.snapshot import ClusterObjects
-
-__all__ = ["simulate"]
 
 
 @click.command()
@@ -151,7 +148,7 @@ def _print(report: "Report", cluster: "ClusterObjects", output: str, *, evicted:
         for placement in report.placements:
             print_line(placement_line(placement))
     else:
-        from kubesched.cli.console import text_console
+        from kubesched.cli.output import text_console
         from kubesched.cli.simulation_text import SimulationText
 
         with text_console() as console:

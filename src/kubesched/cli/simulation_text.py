@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from kubesched.api import Pod
 from kubesched.cli.node_fill_text import fill_table, fill_words
-from kubesched.explanation import common_domain, new_table
+from kubesched.cli.output import common_domain, new_table
 from kubesched.simulator import Placement, PodState, Report
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from kubesched.snapshot import ClusterObjects
-
-__all__ = ["SimulationText"]
 
 _MAX_NODES: Final = 4
 _MAX_PODS: Final = 8

@@ -23,6 +23,7 @@ from kubesched.cluster.rate_limit import RateLimit
 from kubesched.cluster.refusals import missing_answer, refusal
 from kubesched.cluster.timing import Timing
 from kubesched.cluster.tls import TlsContexts
+from kubesched.documents import describe_fault
 from kubesched.errors import ClusterError, UnauthorizedError
 from kubesched.version import VERSION
 
@@ -257,7 +258,8 @@ def _decode(answer: bytes, type: type[T], label: str) -> T:
     try:
         return msgspec.json.decode(answer, type=type)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ClusterError(f"{label}: the answer is not what was asked for: {error}", status=200) from error
+        fault = describe_fault(error)
+        raise ClusterError(f"{label}: the answer is not what was asked for: {fault}", status=200) from error
 
 
 async def _refusal(label: str, response: aiohttp.ClientResponse) -> ClusterError:

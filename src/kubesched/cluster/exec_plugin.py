@@ -17,6 +17,7 @@ import msgspec
 
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.timing import Timing
+from kubesched.documents import describe_fault
 from kubesched.errors import UnauthorizedError
 
 __all__ = ["EXEC_VERSIONS", "ExecCluster", "ExecCredentials", "ExecPlugin"]
@@ -201,8 +202,7 @@ class ExecCredentials(Credentials):
         try:
             answer = msgspec.json.decode(output, type=_Answer)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            fault = str(error) if isinstance(error, msgspec.DecodeError) else "it is no UTF-8"
-            raise self._fault(f"printed no ExecCredential: {fault}") from None
+            raise self._fault(f"printed no ExecCredential: {describe_fault(error)}") from None
         if answer.kind != "ExecCredential" or answer.api_version != self._plugin.api_version:
             raise self._fault(
                 f"printed kind {answer.kind!r}, apiVersion {answer.api_version!r}; the kubeconfig says "

@@ -1,4 +1,4 @@
-"""What a listener has been told of one kind, and what it has to be told to hear of something else."""
+"""Tracks the objects a listener has been sent and computes the next change events."""
 
 from collections.abc import Iterator, Mapping
 

@@ -6,22 +6,21 @@ type is refused with its place, and never with its value, which may be secret.
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
-import yaml
 
 from kubesched.cluster.kubeconfig_types import ClusterEntry, ContextEntry, KubeconfigFile, UserEntry
-from kubesched.errors import ConfigError
+from kubesched.documents import describe_fault, read_yaml
+from kubesched.errors import ConfigError, YamlError
 
 __all__ = ["Kubeconfig", "Placed", "find_kubeconfigs", "load_kubeconfig"]
 
 T = TypeVar("T")
 
-_PLACED: Final = re.compile(r"(?P<what>.*?)(?: - at (?:`key` in )?`\$\.?(?P<path>.*)`)?", re.DOTALL)
+_NO_VALUES: Final = "an alias, tag or key that means nothing; put texts with special characters in quotes"
 
 
 class Placed(msgspec.Struct, Generic[T], frozen=True):
@@ -124,17 +123,18 @@ def load_kubeconfig(files: Sequence[Path], *, must_exist: bool = False) -> Kubec
 
 def _read(file: Path) -> KubeconfigFile:
     try:
-        document = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)
+        document = next(read_yaml(file.read_bytes()), None)
     except OSError as error:
         raise ConfigError(f"kubeconfig {file}: cannot be read: {error.strerror or error}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigError(f"kubeconfig {file}: {_yaml_fault(error)}") from None  # the cause would quote the file
-    if document is None:
+    except YamlError as error:  # the cause would quote the file, and perhaps an unquoted password
+        fault = str(error) if error.is_syntax else f"{error.place}{_NO_VALUES}"
+        raise ConfigError(f"kubeconfig {file}: {fault}") from None
+    if document is None or document.value is None:
         return KubeconfigFile()
     try:
-        read = msgspec.convert(document, KubeconfigFile)
+        read = msgspec.convert(document.value, KubeconfigFile)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"kubeconfig {file}: {_type_fault(error)}") from None
+        raise ConfigError(f"kubeconfig {file}: {_fault_without_value(error)}") from None
     if read.kind not in (None, "", "Config") or read.api_version not in (None, "", "v1"):
         raise ConfigError(
             f"kubeconfig {file}: found kind {read.kind!r}, apiVersion {read.api_version!r}; a kubeconfig is of kind "
@@ -143,24 +143,12 @@ def _read(file: Path) -> KubeconfigFile:
     return read
 
 
-def _yaml_fault(error: Exception) -> str:
-    """What is wrong and where, without the lines around it or a name, which may be an unquoted password."""
-    mark = getattr(error, "problem_mark", None)
-    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    if isinstance(error, yaml.composer.ComposerError | yaml.constructor.ConstructorError):
-        return f"{where}an alias, tag or key that means nothing; put texts with special characters in quotes"
-    return f"{where}this is no YAML: {getattr(error, 'problem', None) or 'there is something that cannot be read'}"
-
-
-def _type_fault(error: msgspec.ValidationError) -> str:
-    """What msgspec says, place first; it quotes types and choices, no values of its own accord."""
-    placed = _PLACED.fullmatch(str(error))
-    assert placed is not None  # every text matches
-    what = placed["what"]
-    if what.startswith("Invalid enum value"):
-        what = "allowed are Never, IfAvailable and Always"
-    path = f"{placed['path']}: " if placed["path"] else ""
-    return f"{path}{what[:1].lower()}{what[1:]}"
+def _fault_without_value(error: msgspec.ValidationError) -> str:
+    """Msgspec names types of its own accord, and a value only where there is a choice."""
+    fault = describe_fault(error)
+    if fault.text.startswith("invalid enum value"):
+        fault = fault._replace(text="expected Never, IfAvailable or Always")
+    return str(fault)
 
 
 def _merge(merged: Kubeconfig, file: Path, read: KubeconfigFile) -> None:

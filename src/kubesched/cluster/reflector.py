@@ -142,7 +142,7 @@ class Reflector:
             return Restart.IDLE if error.reason == "Timeout" and self._began is not None else Restart.CUT
         is_gone = isinstance(error, GoneError)
         if not self._is_listed and (is_gone or error.status == 504):  # 504: newer than the server, after a restore
-            if self._wants_newest:
+            if is_gone and self._wants_newest:
                 self._page_size = 0  # pages expire faster than we read them
             self._wants_newest = True
         self._is_listed = False

@@ -3,11 +3,18 @@
 from kubesched.config.args import PluginArgs
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
-from kubesched.config.documents import write_yaml
 from kubesched.config.effective import PlainValue, effective
-from kubesched.config.field_errors import FieldError, child, config_error, did_you_mean, item, joined, quoted
+from kubesched.config.field_errors import (
+    FieldError,
+    child,
+    config_error,
+    did_you_mean,
+    item,
+    joined,
+    qualified_name_errors,
+    quoted,
+)
 from kubesched.config.load import Readable, load_args, load_configuration
-from kubesched.config.names import qualified_name_errors
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
 from kubesched.config.types import (
     ClientConnectionConfiguration,
@@ -59,5 +66,4 @@ __all__ = [
     "parse_duration",
     "qualified_name_errors",
     "quoted",
-    "write_yaml",
 ]

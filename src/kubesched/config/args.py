@@ -6,9 +6,6 @@ import msgspec
 
 from kubesched.config.field_errors import FieldError
 
-__all__ = ["PluginArgs"]
-
-
 # msgspec hands `frozen` on to subclasses; type checkers would ask every author to repeat it, so they do not see it.
 _FROZEN: Final = {"frozen": True}
 

@@ -16,8 +16,6 @@ from kubesched.config.type_meta import API_VERSION, KIND, check_registered, take
 from kubesched.config.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginConfig, Plugins
 from kubesched.errors import ConfigError
 
-__all__ = ["decode_configuration"]
-
 _MAX_SHOWN: Final = 200  # characters of a text that is no configuration; upstream shows all of it
 _MAX_LINES: Final = 3
 
@@ -66,17 +64,17 @@ def _body(value: Any, text: str) -> dict[str, Any]:
 
 def _take_args(body: dict[str, Any]) -> dict[tuple[int, int], Any]:
     """Take the arguments out of the document, by the numbers of profile and entry: each plugin reads its own."""
-    found = {}
+    args = {}
     for i, profile in enumerate(_list_in(body, "profiles")):
         for j, entry in enumerate(_list_in(profile, "pluginConfig")):
             if isinstance(entry, dict) and "args" in entry:
-                found[i, j] = entry.pop("args")
-    return found
+                args[i, j] = entry.pop("args")
+    return args
 
 
 def _list_in(value: Any, field: str) -> list[Any]:
-    found = value.get(field) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
+    entries = value.get(field) if isinstance(value, dict) else None
+    return entries if isinstance(entries, list) else []
 
 
 def _default_from_absence(body: dict[str, Any]) -> None:

@@ -7,11 +7,10 @@ import msgspec
 
 from kubesched.config.args import PluginArgs
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS
-from kubesched.config.strict import StrictFault, convert, describe, select_known
+from kubesched.config.strict import StrictFault, convert, select_known
 from kubesched.config.type_meta import API_VERSION, GROUP, check_registered, take_type_meta
+from kubesched.documents import shorten
 from kubesched.errors import ConfigError
-
-__all__ = ["ArgsTypes", "decode_args", "has_args_kind"]
 
 ArgsTypes = Mapping[str, type[PluginArgs]]
 """The Args class of every plugin that is known, by the plugin's name."""
@@ -28,7 +27,7 @@ def decode_args(name: str, document: Any, args_types: ArgsTypes) -> tuple[Plugin
     cls = args_types[name]
     body = _without_kind(name, document) if name in ARGS_PLUGINS else document
     if body is not None and not isinstance(body, dict):
-        raise ConfigError(f"decoding args for plugin {name}: expected a mapping, found {describe(body)}")
+        raise ConfigError(f"decoding args for plugin {name}: expected an object, found {shorten(body)}")
     known, faults = select_known(body or {}, cls)
     try:
         return convert(known, cls).with_defaults(), faults

@@ -16,8 +16,6 @@ from kubesched.config.types import (
     PluginSet,
 )
 
-__all__ = ["ARGS_PLUGINS", "DEFAULT_PLUGINS", "DEFAULT_SCHEDULER_NAME", "with_defaults"]
-
 T = TypeVar("T", bound=msgspec.Struct)
 
 DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"

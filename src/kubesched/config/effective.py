@@ -19,8 +19,6 @@ from kubesched.config.types import (
     PluginSet,
 )
 
-__all__ = ["PlainValue", "effective"]
-
 PlainValue: TypeAlias = "dict[str, PlainValue] | list[PlainValue] | str | int | float | bool | None"
 
 

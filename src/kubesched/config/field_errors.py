@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import fields as struct_fields
 
+from kubesched.api import qualified_name_faults
 from kubesched.config.scalars import Duration
 from kubesched.errors import ConfigError
-
-__all__ = ["FieldError", "Verbatim", "child", "config_error", "did_you_mean", "item", "joined", "quoted"]
 
 
 class Verbatim(str):
@@ -29,6 +28,10 @@ class FieldError(msgspec.Struct, frozen=True):
         path: the field, such as `profiles[0].schedulerName`.
         text: what is wrong, in upstream's words.
         help: our own addition for the reader; not part of upstream's text.
+
+    Example:
+        error = FieldError.invalid("bonus", -1, "must be positive")
+        assert str(error) == "bonus: Invalid value: -1: must be positive"
     """
 
     path: str
@@ -68,8 +71,17 @@ class FieldError(msgspec.Struct, frozen=True):
         return cls(path, f"Forbidden: {detail}", help)
 
 
+def qualified_name_errors(path: str, name: str) -> list[FieldError]:
+    """One finding per rule that a label key or resource name breaks: `name` or `dns.subdomain/name`."""
+    return [FieldError.invalid(path, name, fault) for fault in qualified_name_faults(name)]
+
+
 def child(path: str, name: str) -> str:
-    """The path of a field of the object at `path`; the empty path is the document itself."""
+    """The path of a field of the object at `path`; the empty path is the document itself.
+
+    Example:
+        assert child("profiles[0]", "plugins") == "profiles[0].plugins"
+    """
     return f"{path}.{name}" if path else name
 
 

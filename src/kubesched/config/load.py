@@ -14,8 +14,6 @@ from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.config.validation import validate
 from kubesched.errors import ConfigError, InputError
 
-__all__ = ["Readable", "load_args", "load_configuration"]
-
 
 @runtime_checkable
 class Readable(Protocol):

@@ -7,8 +7,6 @@ import msgspec
 
 from kubesched.config.types import Plugins, PluginSet
 
-__all__ = ["merge_plugin_set", "merge_plugins"]
-
 
 def merge_plugins(default: Plugins, custom: Plugins) -> Plugins:
     """Merge every set with its default."""

@@ -5,8 +5,6 @@ from typing import Annotated, Final
 
 import msgspec
 
-__all__ = ["Duration", "Int32", "Int64", "parse_duration"]
-
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 

@@ -5,10 +5,9 @@ findings stand in the order of the document. Where upstream lets Go's decoder sp
 words are ours.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -16,9 +15,8 @@ from msgspec import inspect
 from kubesched.config.documents import Document, JsonObject
 from kubesched.config.field_errors import child, did_you_mean, item, quoted
 from kubesched.config.scalars import Duration, parse_duration
+from kubesched.documents import describe_fault
 from kubesched.errors import ConfigError
-
-__all__ = ["StrictFault", "convert", "describe", "select_known", "strict_error", "yaml_faults"]
 
 T = TypeVar("T")
 
@@ -66,7 +64,11 @@ def convert(document: Any, cls: type[T]) -> T:
     try:
         return msgspec.convert(document, cls, dec_hook=_decode_custom)
     except msgspec.ValidationError as error:
-        raise ConfigError(_reworded(str(error), document)) from None
+        fault = describe_fault(error, document)
+        if fault.text.startswith("time: "):
+            advice = f"{fault.path}: a duration is a number with a unit, such as 15s or 1m30s"
+            raise ConfigError(f"{fault.text}\n  {advice}") from None
+        raise ConfigError(str(fault)) from None
 
 
 @lru_cache(maxsize=256)
@@ -127,92 +129,3 @@ def _decode_custom(cls: type, value: Any) -> Any:
     if not isinstance(value, str):
         raise TypeError("Expected `duration`, got `other`")
     return parse_duration(value)
-
-
-_LOCATED: Final = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>[^`]*)`)?", re.DOTALL)
-_EXPECTED: Final = re.compile(r"Expected `(?P<type>[^`]*)`(?P<bound> [<>]=? -?\d+)?(?:, got `(?P<got>[^`]*)`)?")
-_MISSING: Final = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
-_TYPE_WORDS: Final = {
-    "array": "a list",
-    "bool": "true or false",
-    "duration": "a duration such as 15s or 1m30s",
-    "float": "a number",
-    "int": "a whole number",
-    "object": "a mapping",
-    "str": "a text",
-}
-_MAX_SHOWN: Final = 80
-_BOUND_WORDS: Final = {"<": "below", "<=": "of at most", ">": "above", ">=": "of at least"}
-_KINDS: Final = {
-    bool: "bool",
-    int: "int",
-    float: "float",
-    str: "str",
-    list: "array",
-    dict: "object",
-    JsonObject: "object",
-}
-
-
-def _reworded(message: str, document: Any) -> str:
-    """The message of msgspec in the words of a configuration: where, what is allowed, what was found."""
-    located = _LOCATED.fullmatch(message)
-    what, path = (located["what"], located["path"] or "") if located else (message, "")
-    if what.startswith("time: "):
-        return f"{what}\n  {path}: a duration is a number with a unit, such as 15s or 1m30s"
-    if missing := _MISSING.fullmatch(what):
-        return f"{child(path, missing['name'])}: Required value"
-    expected = _EXPECTED.fullmatch(what)
-    if expected is None:
-        return f"{path}: {what[:1].lower()}{what[1:]}" if path else what
-    path, found = _find(document, path, expected["got"])
-    advice = "; put it in quotes" if expected["type"] == "str" and isinstance(found, bool | int | float) else ""
-    wanted = _wanted(expected["type"], expected["bound"])
-    return f"{path}{': ' if path else ''}expected {wanted}, found {describe(found)}{advice}"
-
-
-def _wanted(kind: str, bound: str | None) -> str:
-    members = [member for member in kind.split(" | ") if member != "null"]
-    wanted = " or ".join(_TYPE_WORDS.get(member, member) for member in members)
-    if not bound:
-        return wanted
-    relation, limit = bound.split()
-    return f"{wanted} {_BOUND_WORDS[relation]} {limit}"
-
-
-def _find(document: Any, path: str, kind: str | None) -> tuple[str, Any]:
-    """The value at a path of msgspec's, and its own path.
-
-    In a mapping with free keys msgspec says `[...]` for each of them: there it is the first value of the kind it met.
-    """
-    steps = re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", path)
-    candidates = list(_candidates(document, steps, "")) or [(path, None)]
-    return next((found for found in candidates if _KINDS.get(type(found[1])) == kind), candidates[0])
-
-
-def _candidates(value: Any, steps: list[tuple[str, str]], path: str) -> Iterator[tuple[str, Any]]:
-    if not steps:
-        yield path, value
-        return
-    (name, index), *rest = steps
-    if name:
-        if name in value:
-            yield from _candidates(value[name], rest, child(path, name))
-    elif index != "...":
-        yield from _candidates(value[int(index)], rest, item(path, int(index)))
-    else:
-        for key, entry in value.items():
-            yield from _candidates(entry, rest, child(path, key))
-
-
-def describe(value: object) -> str:
-    """A value in words: `the text "lots"`, `the number 3`, `a list`."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return f"the text {quoted(value if len(value) <= _MAX_SHOWN else value[:_MAX_SHOWN] + '...')}"
-    if isinstance(value, int | float):
-        return f"the number {value}"
-    if isinstance(value, dict):
-        return "a mapping"
-    return {list: "a list", type(None): "null"}.get(type(value), f"a {type(value).__name__}")

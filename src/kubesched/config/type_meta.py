@@ -4,10 +4,8 @@ from typing import Any, Final
 
 from kubesched.config.defaults import ARGS_PLUGINS
 from kubesched.config.field_errors import quoted
-from kubesched.config.strict import describe
+from kubesched.documents import shorten
 from kubesched.errors import ConfigError
-
-__all__ = ["API_VERSION", "GROUP", "KIND", "KINDS", "check_registered", "take_type_meta"]
 
 GROUP: Final = "kubescheduler.config.k8s.io"
 API_VERSION: Final = f"{GROUP}/v1"
@@ -23,7 +21,7 @@ def take_type_meta(document: Any) -> tuple[str, str, dict[str, Any]]:
         ConfigError: the document is no mapping, or one of the two is no text.
     """
     if not isinstance(document, dict):
-        raise _unreadable(f"expected a mapping, found {describe(document)}")
+        raise _unreadable(f"expected an object, found {shorten(document)}")
     return _take_text(document, "kind"), _take_text(document, "apiVersion"), document
 
 
@@ -46,7 +44,7 @@ def check_registered(kind: str, version: str) -> None:
 def _take_text(body: dict[str, Any], field: str) -> str:
     value = body.pop(field, None)
     if value is not None and not isinstance(value, str):
-        raise _unreadable(f"{field}: expected a text, found {describe(value)}")
+        raise _unreadable(f"{field}: expected a string, found {shorten(value)}")
     return value or ""
 
 

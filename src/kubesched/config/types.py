@@ -9,20 +9,6 @@ import msgspec
 from kubesched.config.args import PluginArgs
 from kubesched.config.scalars import Duration, Int32, Int64
 
-__all__ = [
-    "ClientConnectionConfiguration",
-    "ExtenderConfig",
-    "ExtenderManagedResource",
-    "ExtenderTLSConfig",
-    "KubeSchedulerConfiguration",
-    "KubeSchedulerProfile",
-    "LeaderElectionConfiguration",
-    "PluginConfig",
-    "PluginEntry",
-    "PluginSet",
-    "Plugins",
-]
-
 
 class _Part(msgspec.Struct, frozen=True, rename="camel"):
     """Base of the types of the configuration."""

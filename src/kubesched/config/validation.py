@@ -12,8 +12,7 @@ from typing import Final
 from kubesched.api import is_extended_resource
 from kubesched.config.args import PluginArgs
 from kubesched.config.defaults import ARGS_PLUGINS
-from kubesched.config.field_errors import FieldError, Verbatim, item
-from kubesched.config.names import qualified_name_errors
+from kubesched.config.field_errors import FieldError, Verbatim, item, qualified_name_errors
 from kubesched.config.type_meta import API_VERSION
 from kubesched.config.types import (
     ExtenderConfig,
@@ -23,8 +22,6 @@ from kubesched.config.types import (
     PluginConfig,
     Plugins,
 )
-
-__all__ = ["managed_resource_errors", "validate"]
 
 _REMOVED_PLUGINS: Final = frozenset(("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"))
 _CHECKED_ARGS: Final = ARGS_PLUGINS - {"NodeResourcesFit"}

@@ -8,8 +8,6 @@ from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.obstacles import obstacles
 from kubesched.plugins import required_node_affinity
 
-__all__ = ["advice"]
-
 
 def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     """What stands in the way on the nearest nodes; empty where there is nothing to say.
@@ -17,24 +15,24 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     Args:
         order: the positions of the nodes that do not fit, the nearest first.
     """
-    turned_down = _turned_down(explanation)
-    if turned_down:
-        return f"no node can take the pod: {turned_down}."
+    complaints = _complaints_about_pod(explanation)
+    if complaints:
+        return f"no node can take the pod: {complaints}."
     if not len(order):
         return ""
     first = int(order[0])
-    found = obstacles(explanation, first)
+    in_the_way = obstacles(explanation, first)
     n_same = _n_alike(explanation, first) - 1
-    listed = "; ".join(obstacle.text for obstacle in found)
-    what = "this has to change" if len(found) == 1 else f"{len(found)} things have to change"
+    listed = "; ".join(obstacle.text for obstacle in in_the_way)
+    what = "this has to change" if len(in_the_way) == 1 else f"{len(in_the_way)} things have to change"
     said = f"to fit on {explanation.nodes.name(first)}, {what}: {listed}.{_unknown_values(explanation)}"
     if not n_same:
         return said
     where = "one more node" if n_same == 1 else f"{n_same} more nodes"
-    return f"{said} On {where} only the same plugin{' objects' if len(found) == 1 else 's object'}."
+    return f"{said} On {where} only the same plugin{' objects' if len(in_the_way) == 1 else 's object'}."
 
 
-def _turned_down(explanation: Explanation) -> str:
+def _complaints_about_pod(explanation: Explanation) -> str:
     """What plugins have against the pod itself, each complaint once with the plugins behind it."""
     complaints: dict[str, list[str]] = {}
     for said in explanation.by_plugin.values():

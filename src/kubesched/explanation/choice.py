@@ -6,8 +6,6 @@ import numpy as np
 from kubesched.explanation.explanation import Explanation
 from kubesched.framework import Scores
 
-__all__ = ["Choice", "Ranked", "choice"]
-
 _N_RUNNERS_UP = 3
 
 

@@ -12,8 +12,6 @@ from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.obstacles import obstacles
 from kubesched.scheduler import default_sample
 
-__all__ = ["N_NEAREST", "as_document"]
-
 N_NEAREST: Final = 20
 
 
@@ -38,12 +36,12 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
 
 
 def _near(explanation: Explanation, position: int) -> dict[str, Any]:
-    found = [
+    rejections = [
         {**rejection(obstacle.status), "plugin": obstacle.plugin, "details": list(obstacle.details)}
         for obstacle in obstacles(explanation, position)
     ]
     short = {one.resource: one.short for one in shortages(explanation.info, explanation.nodes, position)}
-    near: dict[str, Any] = {"node": explanation.nodes.name(position), "rejections": found}
+    near: dict[str, Any] = {"node": explanation.nodes.name(position), "rejections": rejections}
     return {**near, "short": short} if short else near
 
 

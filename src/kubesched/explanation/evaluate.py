@@ -7,8 +7,6 @@ from kubesched.framework import CycleState, Framework, Plugin, PluginFault, Prof
 from kubesched.scheduler import find_feasible
 from kubesched.state import PodInfo, Snapshot
 
-__all__ = ["evaluate"]
-
 
 def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> Explanation:
     """Explain one pod that is on no node.
@@ -20,15 +18,17 @@ def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> E
     snapshot = framework.handle.snapshot()
     cycle = CycleState(info)
     result, diagnosis = find_feasible(framework, cycle, info, snapshot)
-    found = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
-    found.result = result
-    found.held_back = _held_back(framework, info)
-    found.by_plugin = {name: _alone(one, info, snapshot) for name, one in _frameworks_of_one(framework).items()}
-    if found.fits:
-        _score(framework, cycle, found)
+    explanation = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
+    explanation.result = result
+    explanation.held_back = _held_back(framework, info)
+    explanation.by_plugin = {
+        name: _ask_by_itself(one, info, snapshot) for name, one in _frameworks_of_one(framework).items()
+    }
+    if explanation.fits:
+        _score(framework, cycle, explanation)
     elif preempt and snapshot.n_nodes:
-        found.preemption = _post_filter(framework, cycle, found)
-    return found
+        explanation.preemption = _post_filter(framework, cycle, explanation)
+    return explanation
 
 
 def _held_back(framework: Framework, info: PodInfo) -> str:
@@ -52,10 +52,10 @@ def _frameworks_of_one(framework: Framework) -> Mapping[str, Framework]:
     return ones
 
 
-def _alone(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:
+def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:
     (plugin,) = framework.profile.points["filter"]
-    said = PluginVerdicts(plugin.name, snapshot.nodes)
     cycle = CycleState(info)
+    said = PluginVerdicts(plugin, cycle, snapshot.nodes)
     before = framework.run_pre_filter(cycle, info.pod, snapshot.nodes)
     said.skipped = plugin.name in cycle.skip_filter
     if not before.status.is_success:
@@ -66,18 +66,20 @@ def _alone(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVer
     return said
 
 
-def _score(framework: Framework, cycle: CycleState, found: Explanation) -> None:
-    assert found.result is not None
+def _score(framework: Framework, cycle: CycleState, explanation: Explanation) -> None:
+    assert explanation.result is not None
     try:
-        found.scores = framework.run_score(cycle, found.pod, found.result, is_whole=found.result.nodes is found.nodes)
+        explanation.scores = framework.run_score(
+            cycle, explanation.pod, explanation.result, is_whole=explanation.result.nodes is explanation.nodes
+        )
     except PluginFault as fault:
-        found.failure = fault.status
+        explanation.failure = fault.status
 
 
-def _post_filter(framework: Framework, cycle: CycleState, found: Explanation) -> Preemption | None:
+def _post_filter(framework: Framework, cycle: CycleState, explanation: Explanation) -> Preemption | None:
     if not framework.profile.points["postFilter"]:
         return None
-    answer, status = framework.run_post_filter(cycle, found.pod, found.diagnosis)
+    answer, status = framework.run_post_filter(cycle, explanation.pod, explanation.diagnosis)
     if answer is None:
         return Preemption("", (), 0, status.message)
     return Preemption(answer.nominated_node_name or "", answer.victims, answer.n_pdb_violations, status.message)

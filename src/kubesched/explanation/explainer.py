@@ -16,8 +16,6 @@ from kubesched.scheduler import build_frameworks, load_cluster, start_plugins, s
 from kubesched.setup import ArgsLike, ConfigurationLike, EventLoop, PluginLike, Profiles, Setup, set_up
 from kubesched.state import ClusterState, PodInfo
 
-__all__ = ["Explainer", "explain"]
-
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
@@ -31,6 +29,11 @@ class Explainer:
 
     Attributes:
         pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.
+
+    Example:
+        explainer = Explainer(load_snapshot("cluster.json"), set_up())
+        for pod in explainer.pending:
+            print(pod.key, explainer.explain(pod).message)
     """
 
     def __init__(self, snapshot: Iterable[KubeObject], setup: Setup, *, nominations: bool = True) -> None:
@@ -95,12 +98,16 @@ def explain(
     Raises:
         InputError: there is no such pod, no profile serves it, or what decides cannot be read.
         PluginError: a plugin cannot be loaded or started.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
+        print(explanation.message or explanation.best[0])
     """
     objects = list(snapshot)
-    found = pod if isinstance(pod, Pod) else find_pod(objects, pod)
-    others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == found.key)]
+    asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)
+    others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == asked.key)]
     with Explainer(others, set_up(configuration, plugins, plugin_args)) as explainer:
-        return explainer.explain(unplaced(found))
+        return explainer.explain(unplaced(asked))
 
 
 def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
@@ -110,11 +117,13 @@ def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
         InputError: there is none, or several have the name.
     """
     pods = [obj for obj in objects if isinstance(obj, Pod)]
-    found = [pod for pod in pods if name in (pod.key, pod.name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f'several pods are called "{name}": {", ".join(pod.key for pod in found)}; write one of these')
+    called_so = [pod for pod in pods if name in (pod.key, pod.name)]
+    if len(called_so) == 1:
+        return called_so[0]
+    if called_so:
+        raise InputError(
+            f'several pods are called "{name}": {", ".join(pod.key for pod in called_so)}; write one of these'
+        )
     raise InputError(f'no pod is called "{name}"{_like(name, pods)}')
 
 

@@ -6,10 +6,18 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Pod
-from kubesched.framework import Code, Diagnosis, FilterResult, RowStatuses, Scores, Status
+from kubesched.framework import (
+    Code,
+    CycleState,
+    Diagnosis,
+    FilterResult,
+    Plugin,
+    RowStatuses,
+    Scores,
+    Status,
+    rejection_details,
+)
 from kubesched.state import Nodes, PodInfo, Snapshot
-
-__all__ = ["Explanation", "PluginVerdicts", "Preemption"]
 
 BoolVector = npt.NDArray[np.bool_]
 
@@ -17,6 +25,9 @@ BoolVector = npt.NDArray[np.bool_]
 class PluginVerdicts:
     """What one Filter plugin says by itself, whatever the others say.
 
+    Args:
+        plugin: the plugin.
+        cycle: what its PreFilter left.
     Attributes:
         plugin: its name.
         pre_filter: its PreFilter's rejection of the pod, which stands for every node; None for none.
@@ -25,9 +36,11 @@ class PluginVerdicts:
         result: its filter's verdicts over all nodes; None where it was not asked.
     """
 
-    def __init__(self, plugin: str, nodes: Nodes) -> None:
-        self.plugin = plugin
+    def __init__(self, plugin: Plugin, cycle: CycleState, nodes: Nodes) -> None:
+        self.plugin = plugin.name
         self.nodes = nodes
+        self._plugin = plugin
+        self._cycle = cycle
         self.pre_filter: Status | None = None
         self.skipped = False
         self.node_names: frozenset[str] | None = None
@@ -47,24 +60,24 @@ class PluginVerdicts:
         """(nodes,) bool: nodes that the plugin keeps the pod from, by PreFilter or Filter."""
         if self.pre_filter is not None:
             return np.ones(len(self.nodes), dtype=np.bool_)
-        found = np.zeros(len(self.nodes), dtype=np.bool_)
+        rejected = np.zeros(len(self.nodes), dtype=np.bool_)
         if self.result is not None:
-            found |= ~self.result.fits
+            rejected |= ~self.result.fits
         if self.node_names is not None:
-            found |= np.array([name not in self.node_names for name in self.nodes.names], dtype=np.bool_)
-        return found
+            rejected |= np.array([name not in self.node_names for name in self.nodes.names], dtype=np.bool_)
+        return rejected
 
     @property
     def rejected_for_good(self) -> BoolVector:
         """(nodes,) bool: those of them that stay rejected whatever pods leave."""
         if self.pre_filter is not None:
             return np.full(len(self.nodes), self.pre_filter.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
-        found = self.rejected
+        rejected = self.rejected
         if self.result is None or self._statuses is None:
-            return found
-        found = found & self.result.fits
-        found[self._statuses.with_code(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)] = True
-        return found
+            return rejected
+        rejected = rejected & self.result.fits
+        rejected[self._statuses.with_code(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)] = True
+        return rejected
 
     def status_of(self, position: int) -> Status:
         """The plugin's verdict on one node; SUCCESS where it has no objection."""
@@ -75,6 +88,13 @@ class PluginVerdicts:
         if self.node_names is not None and self.nodes.name(position) not in self.node_names:
             return Status.unresolvable(f"node(s) didn't satisfy plugin {self.plugin}").by(self.plugin)
         return Status.SUCCESS
+
+    def details(self, position: int) -> tuple[str, ...]:
+        """What is behind its filter's rejection of one node, in its own words; empty where its reasons say it all."""
+        if self.pre_filter is not None:
+            return ()
+        node, status = self.nodes[position], self.status_of(position)
+        return rejection_details(self._plugin, self._cycle, self._cycle.pod.pod, node, status)
 
 
 class Preemption:
@@ -175,5 +195,5 @@ def rejections_in(result: FilterResult) -> dict[str, Status]:
     """Node -> its first rejection, in the order of the table."""
     statuses, names = result.statuses(), result.nodes.names
     positions = np.flatnonzero(statuses.index)
-    found = zip(positions.tolist(), statuses.index[positions].tolist(), strict=True)
-    return {names[position]: statuses.distinct[number] for position, number in found}
+    numbers = zip(positions.tolist(), statuses.index[positions].tolist(), strict=True)
+    return {names[position]: statuses.distinct[number] for position, number in numbers}

@@ -5,8 +5,6 @@ from typing import Any
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
 from kubesched.framework import Status
 
-__all__ = ["as_line"]
-
 
 def as_line(explanation: Explanation) -> dict[str, Any]:
     """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best` and `message`.
@@ -47,9 +45,9 @@ def _verdicts(said: PluginVerdicts) -> dict[str, Any]:
         return {"preFilter": rejection(said.pre_filter)}
     if said.skipped:
         return {"skipped": True}
-    found: dict[str, Any] = {}
+    verdicts: dict[str, Any] = {}
     if said.node_names is not None:
-        found["nodes"] = sorted(said.node_names)
+        verdicts["nodes"] = sorted(said.node_names)
     if rejections := said.rejections:
-        found["filter"] = _by_node(rejections)
-    return found
+        verdicts["filter"] = _by_node(rejections)
+    return verdicts

@@ -7,8 +7,6 @@ from kubesched.engine import FloatVector
 from kubesched.explanation.explanation import Explanation
 from kubesched.state import Nodes, PodInfo
 
-__all__ = ["Shortage", "nearest", "shortages"]
-
 _FIT = "NodeResourcesFit"
 
 

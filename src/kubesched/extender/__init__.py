@@ -1,5 +1,7 @@
 """HTTP scheduler extenders: the protocol (`wire`), and the server that a stock kube-scheduler calls (`server`).
 
+Of the server: the objects that run it in a cluster (`manifests`), and recordings answered again (`replay`).
+
 The modules are the doors; this one holds nothing.
 """
 

@@ -11,7 +11,7 @@ from kubesched.framework.actions import (
     WriteObject,
 )
 from kubesched.framework.added_plugins import enable_loaded
-from kubesched.framework.answers import Hook, checked, fault
+from kubesched.framework.answers import Hook, checked, fault, rejection_details
 from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
 from kubesched.framework.cycle_state import BindingNotes, CycleState, DeadlineExceeded
@@ -100,5 +100,6 @@ __all__ = [
     "fault_text",
     "fit_error",
     "in_one_line",
+    "rejection_details",
     "strike_nodes",
 ]

@@ -3,14 +3,17 @@
 Rule: kube-scheduler v1.36 framework runtime, whose messages these are.
 """
 
-from typing import Any, TypeGuard
+from collections.abc import Iterable
+from typing import Any, TypeGuard, cast
 
+from kubesched.api import Pod
+from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.fault_texts import answer_text, fault_text
 from kubesched.framework.plugin import Plugin, PostFilterResult
 from kubesched.framework.status import HOOK_FAULTS, Code, Status
-from kubesched.state import PodInfo
+from kubesched.state import NodeInfo, PodInfo
 
-__all__ = ["Hook", "checked", "fault", "is_post_filter_answer", "nonsense"]
+__all__ = ["Hook", "checked", "fault", "is_post_filter_answer", "nonsense", "rejection_details"]
 
 
 class Hook:
@@ -64,6 +67,20 @@ def checked(what: str, answer: object, *, may_skip: bool = False) -> Status:
         return answer
     text = answer.message if answer.code is Code.ERROR else f"returned {answer.code.value}, which has no meaning here"
     return Status(Code.ERROR, (f"{what}: {text}",), answer.plugin)
+
+
+def rejection_details(plugin: Plugin, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> tuple[str, ...]:
+    """What a plugin says is behind its rejection of a node; a fault of the hook is said in its place."""
+    if not plugin.defines("explain_rejection"):
+        return ()
+    what = f'running ExplainRejection plugin "{plugin.name}"'
+    try:
+        answer: object = plugin.explain_rejection(state, pod, node, status)
+        details = (answer,) if isinstance(answer, str) else tuple(cast("Iterable[object]", answer))
+    except HOOK_FAULTS as error:
+        return (fault(what, error).message,)
+    texts = tuple(detail for detail in details if isinstance(detail, str))
+    return texts if len(texts) == len(details) else (nonsense(what, details, "texts").message,)
 
 
 def is_post_filter_answer(answer: object) -> TypeGuard[tuple[PostFilterResult | None, Status]]:

@@ -2,7 +2,7 @@
 
 import enum
 import inspect
-from collections.abc import Awaitable, Hashable, Mapping
+from collections.abc import Awaitable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -61,6 +61,7 @@ _FURTHER_HOOKS: Final = (
     "add_pods",
     "remove_pods",
     "filter_part",
+    "explain_rejection",
     "score_part",
     "normalize_score",
     "pre_bind_pre_flight",
@@ -210,6 +211,18 @@ class Plugin:
         """Everything that filter_nodes reads of pod and state, hashable; asked when `depends_on` is NODE or ROW."""
         raise NotImplementedError
 
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterable[str]:
+        """What exactly keeps the pod from one node, a phrase for each cause: `taint gpu:NoSchedule is not tolerated`.
+
+        Called when somebody asks (`kubesched explain`), and only for a node that this plugin's filter rejects; the
+        phrases are shown in place of the reasons. None are fine: then the reasons are shown.
+
+        Args:
+            state: with what this plugin's pre_filter wrote.
+            status: the rejection.
+        """
+        raise NotImplementedError
+
     def post_filter(
         self, state: CycleState, pod: Pod, diagnosis: "Diagnosis"
     ) -> tuple[PostFilterResult | None, Status]:
@@ -288,6 +301,9 @@ def default_normalize(scores: IntVector, *, reverse: bool = False) -> IntVector:
         reverse: turn them round, the highest becoming 0.
     Rule: kube-scheduler v1.36 DefaultNormalizeScore: 100 * score / max, rounded down; with max 0 nothing changes, or
         everything becomes 100 when reversed.
+
+    Example:
+        assert default_normalize(np.array([1, 2, 4])).tolist() == [25, 50, 100]
     """
     top = int(scores.max(initial=0))
     if top <= 0:

@@ -29,14 +29,14 @@ from kubesched.plugins.node_name import NodeName
 from kubesched.plugins.node_ports import NodePorts
 from kubesched.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from kubesched.plugins.node_resources_fit import NodeResourcesFit
-from kubesched.plugins.node_selection import required_node_affinity
+from kubesched.plugins.node_selection import RequiredNodeAffinity, required_node_affinity
 from kubesched.plugins.node_unschedulable import NodeUnschedulable
 from kubesched.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.plugins.pod_topology_spread import PodTopologySpread
 from kubesched.plugins.priority_sort import PrioritySort
 from kubesched.plugins.scheduling_gates import SchedulingGates
 from kubesched.plugins.taint_toleration import TaintToleration
-from kubesched.plugins.tolerations import is_tolerated
+from kubesched.plugins.tolerations import has_untolerated_taint
 from kubesched.plugins.volume_binding import VolumeBinding
 from kubesched.plugins.volume_restrictions import VolumeRestrictions
 from kubesched.plugins.volume_zone import VolumeZone
@@ -66,6 +66,7 @@ __all__ = [
     "PodTopologySpreadArgs",
     "PrioritySort",
     "RequestedToCapacityRatioParam",
+    "RequiredNodeAffinity",
     "ResourceSpec",
     "SchedulingGates",
     "ScoringStrategy",
@@ -76,7 +77,7 @@ __all__ = [
     "VolumeBindingArgs",
     "VolumeRestrictions",
     "VolumeZone",
-    "is_tolerated",
+    "has_untolerated_taint",
     "required_node_affinity",
 ]
 

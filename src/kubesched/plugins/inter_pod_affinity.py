@@ -6,7 +6,7 @@ still evaluates the selector against an empty label set, so that one made of Not
 namespace, and so does this.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,8 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import InterPodAffinityArgs
 from kubesched.plugins.pod_terms import ResolvedTerms, all_match, any_matches, resolved_terms
-from kubesched.state import DomainSums, Has, Identity, Nodes, PodGroup, Rows, Snapshot, Term
+from kubesched.plugins.rejection_words import domain_words, selector_words
+from kubesched.state import DomainSums, Has, Identity, NodeInfo, Nodes, PodGroup, Rows, Snapshot, Term
 
 __all__ = ["InterPodAffinity"]
 
@@ -191,6 +192,24 @@ class InterPodAffinity(Plugin):
         if found.first_of_its_kind:
             all_there |= n_anywhere == 0
         return has_keys & all_there
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Each term that its domain breaks; what existing pods refuse has no details."""
+        snapshot = self.handle.snapshot()
+        terms = resolved_terms(state.pod.terms, snapshot)
+        if self.reasons[0].message in status.reasons:
+            for term in terms.required_affinity:
+                if term.topology_key not in node.labels:
+                    yield f"label {term.topology_key} is absent"
+                elif not _count(term, node, snapshot):
+                    where = domain_words(term.topology_key, node.labels)
+                    yield f"there is no pod with {selector_words(term.selector)} {where}"
+        elif self.reasons[1].message in status.reasons:
+            for term in terms.required_anti_affinity:
+                if n := _count(term, node, snapshot):
+                    there = "there is a pod" if n == 1 else f"there are {n} pods"
+                    where = domain_words(term.topology_key, node.labels)
+                    yield f"{there} with {selector_words(term.selector)} {where}"
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
         """Count pods in."""
@@ -362,6 +381,13 @@ def _group(snapshot: Snapshot, terms: tuple[Term, ...], predicate: Callable[[Ide
 
 def _group_of(snapshot: Snapshot, term: Term) -> PodGroup:
     return _group(snapshot, (term,), lambda pod: any_matches((term,), pod))
+
+
+def _count(term: Term, node: NodeInfo, snapshot: Snapshot) -> int:
+    """How many pods a term means in the node's domain; none where the node lacks the key."""
+    value = node.labels.get(term.topology_key)
+    code = snapshot.nodes.label(term.topology_key).code(value) if value is not None else 0
+    return int(_group_of(snapshot, term).by_domain(term.topology_key)[code]) if code else 0
 
 
 def _identity(pod: Pod) -> Identity:

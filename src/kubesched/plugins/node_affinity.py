@@ -4,7 +4,7 @@ PreFilter narrows the nodes to those that terms name by `metadata.name In [...]`
 more than one name for a parse error, so that the term matches nothing. Rule: kube-scheduler v1.36 NodeAffinity.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -39,7 +39,8 @@ from kubesched.plugins.node_selection import (
     parse_preferred,
     required_node_affinity,
 )
-from kubesched.state import NodeChoice, Nodes, Part
+from kubesched.plugins.rejection_words import missed_terms, unmet
+from kubesched.state import NodeChoice, NodeInfo, Nodes, Part
 
 __all__ = ["NodeAffinity"]
 
@@ -92,6 +93,13 @@ class NodeAffinity(Plugin):
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The pod's node selector and node affinity."""
         return state.pod.node_choice
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Each label that the node selector misses, and what the nearest of the required terms misses."""
+        own = required_node_affinity(state.pod.node_choice)
+        if own is not None:
+            yield from (unmet(pair, node.node) for pair in own.pairs if not pair.matches(node.labels))
+            yield from missed_terms(own.terms.terms, node.node) if own.terms is not None else ()
 
     # --- score ---
 

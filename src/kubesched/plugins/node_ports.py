@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.36 NodePorts. `::` is an address like any other. Contain
 each other.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.plugins.hints import is_placed
-from kubesched.state import Nodes, Port, host_ports
+from kubesched.state import NodeInfo, Nodes, Port, host_ports
 
 __all__ = ["NodePorts"]
 
@@ -69,6 +69,13 @@ class NodePorts(Plugin):
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The wanted ports."""
         return _wanted(state).ports
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Each pod that holds a wanted port."""
+        wanted = _wanted(state)
+        for other in node.pods:
+            for used in filter(wanted.clash_with, other.ports.value):
+                yield f"host port {used[2]}/{used[1]} is held by {other.pod.key}"
 
     def events_to_register(self) -> list[EventRegistration]:
         """A pod with a wanted port goes, or a node comes."""

@@ -5,7 +5,7 @@ resources the order of reasons is upstream's map order, which is none; ours is b
 concerns clusters with DeviceClasses, which kubesched does not read.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from kubesched.api import (
     KubeObject,
     Node,
     Pod,
+    in_words,
     is_extended_resource,
     is_scalar_resource,
     parse_quantity,
@@ -36,13 +37,14 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_linear import broken_linear
-from kubesched.state import CPU, MEMORY, NodeColumns, Nodes, Part, PodRequests
+from kubesched.state import CPU, MEMORY, NodeColumns, NodeInfo, Nodes, Part, PodRequests
 
 __all__ = ["NodeResourcesFit"]
 
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _CPU_AND_MEMORY: Final = [CPU, MEMORY]
 _TOO_MANY_PODS: Final = 1
+_PODS_REASON: Final = "Too many pods"
 _ZERO, _HUNDRED = np.array(0), np.array(100)  # arrays, because for the few rows that changed a number costs more
 
 
@@ -73,7 +75,7 @@ class FitState:
 
     def status(self, verdict: int) -> Status:
         """The words of a verdict: bit 0 for the number of pods, then a bit per resource, then `unresolvable`."""
-        reasons = ["Too many pods"] if verdict & _TOO_MANY_PODS else []
+        reasons = [_PODS_REASON] if verdict & _TOO_MANY_PODS else []
         reasons += [f"Insufficient {name}" for i, name in enumerate(self.names) if verdict >> (i + 1) & 1]
         is_hopeless = verdict & self.unresolvable
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if is_hopeless else Code.UNSCHEDULABLE, tuple(reasons))
@@ -164,6 +166,15 @@ class NodeResourcesFit(Plugin):
         if np.count_nonzero(short):
             verdicts |= fit.bits @ short
             verdicts |= (short & (fit.amounts > room)).any(axis=0) * fit.unresolvable
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Each resource that is short, with what is asked for and what is free."""
+        offered, held = node.allocatable, node.requested
+        for name, amount in state.pod.requests.value.wanted.items():
+            if f"Insufficient {name}" in status.reasons:
+                yield _shortage(name, amount, offered.get(name, 0), held.get(name, 0))
+        if _PODS_REASON in status.reasons:
+            yield f"all {offered['pods']} places for pods are taken"
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The requests."""
@@ -267,3 +278,13 @@ def allocatable_of(node: Node) -> dict[str, int]:
         for name, text in (node.status.allocatable or {}).items()
         if name in _BASIC or name == "pods" or is_scalar_resource(name)
     }
+
+
+def _shortage(name: str, wanted: int, offered: int, held: int) -> str:
+    asked, room, free = in_words(name, wanted), in_words(name, offered), offered - held
+    if offered <= 0:
+        return f"asks for {asked} {name}, the node has none"
+    if wanted > offered:
+        return f"asks for {asked} {name}, the whole node has {room}"
+    short = in_words(name, wanted - free)
+    return f"{name} is short by {short}: asks for {asked}, {in_words(name, max(free, 0))} of {room} free"

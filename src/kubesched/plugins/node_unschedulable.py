@@ -3,7 +3,7 @@
 Rule: kube-scheduler v1.36 NodeUnschedulable.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod, Taint
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.plugins.tolerations import is_tolerated
-from kubesched.state import Nodes
+from kubesched.state import NodeInfo, Nodes
 
 __all__ = ["NodeUnschedulable"]
 
@@ -34,6 +34,10 @@ class NodeUnschedulable(Plugin):
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The tolerations."""
         return state.pod.tolerations
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Who cordoned it is not known."""
+        yield "the node is cordoned"
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or is uncordoned; the pod gets tolerations."""

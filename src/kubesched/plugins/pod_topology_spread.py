@@ -6,6 +6,7 @@ of feasible nodes only; host names are counted per node whatever the node inclus
 nodes without a zone form a domain of their own, which earns them nothing.
 """
 
+from collections.abc import Iterator
 from math import log
 from typing import Final
 
@@ -26,6 +27,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import PodTopologySpreadArgs
 from kubesched.plugins.node_selection import required_node_affinity
+from kubesched.plugins.rejection_words import domain_words
 from kubesched.plugins.spread_constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
@@ -35,7 +37,7 @@ from kubesched.plugins.spread_constraints import (
     constraints_of,
 )
 from kubesched.plugins.tolerations import without_untolerated_taint
-from kubesched.state import Identity, Nodes, PodInfo, Rows, Snapshot
+from kubesched.state import Identity, NodeInfo, Nodes, PodInfo, Rows, Snapshot
 
 __all__ = ["PodTopologySpread"]
 
@@ -200,6 +202,20 @@ class PodTopologySpread(Plugin):
             verdicts[domains.skew(nodes, constraint) > constraint.max_skew] = 2
             verdicts[nodes.codes(constraint.topology_key) == 0] = 1
         return Verdicts(verdicts, self.reasons)
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Each constraint that the pod would break on the node."""
+        found = state.find(SpreadState)
+        nodes = self.handle.snapshot().nodes
+        position = nodes.position_of(node.name)
+        if found is None or position is None:
+            return
+        for constraint, domains in zip(found.constraints, found.domains, strict=True):
+            if constraint.topology_key not in node.labels:
+                yield f"label {constraint.topology_key} is absent"
+            elif domains.skew(nodes, constraint)[position] > constraint.max_skew:
+                where = domain_words(constraint.topology_key, node.labels)
+                yield f"one more such pod {where} would exceed maxSkew {constraint.max_skew}"
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
         """Count pods in."""

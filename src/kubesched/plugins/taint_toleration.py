@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.36 TaintToleration. The score is reversed when it is nor
 node has 100.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from kubesched.framework import (
     default_normalize,
 )
 from kubesched.plugins.hints import on_own_update
-from kubesched.plugins.tolerations import has_untolerated_taint, judged_taints
-from kubesched.state import Nodes
+from kubesched.plugins.tolerations import has_untolerated_taint, judged_taints, untolerated_taints
+from kubesched.state import NodeInfo, Nodes
 
 __all__ = ["TaintToleration"]
 
@@ -52,6 +52,12 @@ class TaintToleration(Plugin):
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The tolerations."""
         return state.pod.tolerations
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Each taint that keeps the pod away."""
+        for taint in untolerated_taints(node.node.taints, pod.tolerations):
+            value = f"={taint.value}" if taint.value else ""
+            yield f"taint {taint.key}{value}:{taint.effect} is not tolerated"
 
     # --- score ---
 

@@ -14,7 +14,14 @@ from kubesched.api import Taint, Toleration
 from kubesched.engine import BoolVector, IntVector
 from kubesched.state import Nodes, Part
 
-__all__ = ["JudgedTaints", "has_untolerated_taint", "is_tolerated", "judged_taints", "without_untolerated_taint"]
+__all__ = [
+    "JudgedTaints",
+    "has_untolerated_taint",
+    "is_tolerated",
+    "judged_taints",
+    "untolerated_taints",
+    "without_untolerated_taint",
+]
 
 _KEEPS_AWAY: Final = ("NoSchedule", "NoExecute")
 _UNWANTED: Final = "PreferNoSchedule"
@@ -25,9 +32,14 @@ def is_tolerated(taint: Taint, tolerations: Sequence[Toleration]) -> bool:
     return any(_tolerates(toleration, taint) for toleration in tolerations)
 
 
+def untolerated_taints(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> list[Taint]:
+    """The NoSchedule and NoExecute taints that keep pods with these tolerations away."""
+    return [taint for taint in taints if taint.effect in _KEEPS_AWAY and not is_tolerated(taint, tolerations)]
+
+
 def has_untolerated_taint(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> bool:
-    """Whether a NoSchedule or NoExecute taint keeps pods with these tolerations away."""
-    return any(taint.effect in _KEEPS_AWAY and not is_tolerated(taint, tolerations) for taint in taints)
+    """Whether there is one."""
+    return bool(untolerated_taints(taints, tolerations))
 
 
 def without_untolerated_taint(nodes: Nodes, tolerations: Part[tuple[Toleration, ...]]) -> BoolVector:

@@ -5,18 +5,20 @@ volume_matching (bound claims, static matching), volume_provisioning, binding_pl
 writes).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import PersistentVolumeClaim, Pod, StorageClass
+from kubesched.api import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from kubesched.engine import IntVector
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, Status, Verdicts, WriteObject
 from kubesched.plugins.args import VolumeBindingArgs
 from kubesched.plugins.binding_plan import SELECTED_NODE, BindingPlan
+from kubesched.plugins.node_selection import NodeTerms
+from kubesched.plugins.rejection_words import missed_terms
 from kubesched.plugins.volume_binding_hints import EVENTS
 from kubesched.plugins.volume_matching import (
     NO_VOLUME,
@@ -29,6 +31,7 @@ from kubesched.plugins.volume_matching import (
 from kubesched.plugins.volume_provisioning import NO_STORAGE, NONE_TO_BIND, provisioning_problems
 from kubesched.state import (
     ClaimUse,
+    NodeInfo,
     Nodes,
     is_bound,
     is_controlled_by,
@@ -209,6 +212,17 @@ class VolumeBinding(Plugin):
         return matches
 
     # --- score ---
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Each bound volume that the node does not reach, and what its node affinity misses there."""
+        for claim in (state.find(PodClaims) or _NO_CLAIMS).bound:
+            volume = self.handle.get("PersistentVolume", "", claim.spec.volume_name)
+            affinity = volume.spec.node_affinity if isinstance(volume, PersistentVolume) else None
+            if affinity is not None and affinity.required is not None:
+                terms = NodeTerms(affinity.required)
+                if not terms.matches_node(node.node):
+                    misses = ", ".join(missed_terms(terms.terms, node.node))
+                    yield f"volume {claim.spec.volume_name} of claim {claim.name}: {misses}"
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         """Nothing to score."""

@@ -3,6 +3,7 @@
 Rule: kube-scheduler v1.36 VolumeZone. Ephemeral volumes are not looked at; in-tree volumes are not translated.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -29,7 +30,7 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.claim_hints import claim_hint
-from kubesched.state import NO_VOLUMES, Nodes, storage_class_of
+from kubesched.state import NO_VOLUMES, NodeInfo, Nodes, storage_class_of
 
 __all__ = ["VolumeZone"]
 
@@ -119,6 +120,18 @@ class VolumeZone(Plugin):
         if found.volume_binding_mode is None:
             return f'VolumeBindingMode not set for StorageClass "{class_name}"'
         return "" if found.volume_binding_mode == "WaitForFirstConsumer" else "PersistentVolume had no name"
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Each bound volume of another zone or region."""
+        for name in state.pod.volumes.direct_claims:
+            claim = self.handle.get("PersistentVolumeClaim", pod.namespace, name)
+            bound = claim.spec.volume_name if isinstance(claim, PersistentVolumeClaim) else ""
+            volume = self.handle.get("PersistentVolume", "", bound) if bound else None
+            for demand in _volume_demands(volume) if isinstance(volume, PersistentVolume) else ():
+                has = node.labels.get(demand.key) or node.labels.get(_STABLE_FORM.get(demand.key, ""), "absent")
+                if has not in demand.values:
+                    place = f"{demand.key.rpartition('/')[2]} {' or '.join(sorted(demand.values))}"
+                    yield f"volume {bound} of claim {name} is in {place}, the node in {has}"
 
     def events_to_register(self) -> list[EventRegistration]:
         """What the demands are read from comes or changes; nodes come or change their labels."""

@@ -1,6 +1,6 @@
 """HTTP and HTTPS for whoever serves something: certificates that renew, limits, health, metrics, logs, a clean end."""
 
-from kubesched.serving.bodies import Bodies, Buffer
+from kubesched.serving.bodies import Bodies, Buffer, expect_body
 from kubesched.serving.health import HEALTH_PATHS, Check, add_health
 from kubesched.serving.logs import set_up_logging
 from kubesched.serving.metrics import add_metrics, new_registry
@@ -22,6 +22,7 @@ __all__ = [
     "add_health",
     "add_metrics",
     "allow_clients",
+    "expect_body",
     "new_registry",
     "peer_common_names",
     "set_up_logging",

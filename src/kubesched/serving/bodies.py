@@ -1,15 +1,17 @@
 """Large bodies, in and out, without holding more memory than they need.
 
-A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into one buffer that
-grows with what arrives, and all of them share a budget, as do answers that clients are slow to take. What is compressed
-is unpacked here, a block at a time, so that a small body cannot become a large one unnoticed. Answers are written from
-the pieces they consist of.
+A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into pages
+(`pages.py`), so it takes what has arrived and does not move. All bodies share a budget, as do answers that clients are
+slow to take. What is compressed is unpacked here, a block at a time, so that a small body cannot become a large one
+unnoticed. Answers are written from the pieces they consist of.
 """
 
 import asyncio
+import mmap
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Final
 
 from aiohttp import web
@@ -18,16 +20,31 @@ from aiohttp.payload import Payload
 
 from kubesched.serving.byte_budget import ByteBudget, NoRoomError
 from kubesched.serving.free_memory import give_free_memory_back
+from kubesched.serving.pages import Pages
 
 __all__ = ["Bodies", "Buffer"]
 
 _BLOCK: Final = 2**18  # bytes given to the socket at a time; pieces are joined up to here and cut from here on
+_KEPT: Final = 2**26  # bytes of pages
 _LARGE: Final = 2**24  # bytes in all; less is not worth the effort
 _LOOK_SECONDS: Final = 5.0
 _ENCODINGS: Final = {"", "identity", "gzip"}
 _GZIP: Final = 16 + zlib.MAX_WBITS  # for zlib: a gzip header
 
 Buffer = bytes | bytearray | memoryview
+
+
+async def expect_body(request: web.Request) -> None:
+    """Answer `Expect: 100-continue`; for routes whose handlers find out themselves when the client has left.
+
+    Raises:
+        web.HTTPException: 417 for any other expectation.
+    """
+    if request.headers.get("Expect", "").lower() != "100-continue":
+        raise web.HTTPExpectationFailed(text="Expect: allowed is 100-continue\n")
+    with suppress(ConnectionError):
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    request.writer.output_size = 0  # the answer begins here
 
 
 class _TooLargeError(Exception):
@@ -70,11 +87,12 @@ class Bodies:
         """
         self.uploads = ByteBudget(budget_bytes, seconds=seconds)
         self.answers = ByteBudget(answer_bytes, seconds=seconds)
+        self._pages = Pages(_KEPT)
         self._max_bytes = max_bytes
         self._seconds = seconds
 
     @asynccontextmanager
-    async def receive(self, request: web.BaseRequest) -> AsyncIterator[bytearray]:
+    async def receive(self, request: web.BaseRequest) -> AsyncIterator[memoryview]:
         """Read the body. It counts against the budget until the block ends, so leave the block once it is decoded.
 
         Raises:
@@ -84,7 +102,7 @@ class Bodies:
                 closed where the body was not read to its end.
         """
         is_packed = self._check_headers(request)
-        upload = _Upload(request, self.uploads, self._max_bytes, self._seconds)
+        upload = _Upload(request, self.uploads, self._pages, self._max_bytes, self._seconds)
         failure = None
         try:
             try:
@@ -94,24 +112,20 @@ class Bodies:
                 # aiohttp keeps the error with the request, and the error our frames: what they hold would stay until
                 # the collector comes.
                 error.__traceback__ = None
-                upload.body.clear()
+                upload.discard()
             if failure is not None:
                 raise failure
-            yield upload.body
+            yield upload.view()
         finally:
-            self.uploads.end(upload.transfer)
+            upload.end()
 
-    async def room_to_answer(self) -> None:
-        """Wait until what other clients have not taken leaves room for one more answer.
-
-        Raises:
-            web.HTTPException: 503 when it did not for too long.
-        """
+    async def has_room_to_answer(self, seconds: float) -> bool:
+        """Wait until what other clients have not taken leaves room for one more answer; false after some seconds."""
         try:
-            await self.answers.until_room()
+            await self.answers.until_room(seconds)
         except NoRoomError:
-            text = "too many answers that nobody takes; try again later\n"
-            raise web.HTTPServiceUnavailable(text=text) from None
+            return False
+        return True
 
     def answer(
         self, pieces: Iterable[Buffer], *, status: int = 200, content_type: str = "application/json"
@@ -119,10 +133,11 @@ class Bodies:
         """Build the answer whose body is the pieces in turn; they must not change before it is sent."""
         return web.Response(status=status, body=_Pieces(list(pieces), content_type, self.answers, self._seconds))
 
-    async def watch_memory(self) -> None:
+    async def trim_memory(self) -> None:
         """Give memory back after large bodies and answers, until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
+            self._pages.release_unused()
             for budget in (self.uploads, self.answers):
                 if budget.peak > _LARGE and budget.held < _LARGE:
                     budget.peak = 0
@@ -172,17 +187,21 @@ class _Upload:
     """A body that is being read.
 
     Attributes:
-        body: what has arrived.
         transfer: its place in the budget.
     """
 
-    def __init__(self, request: web.BaseRequest, budget: ByteBudget, max_bytes: int, seconds: float) -> None:
-        self.body = bytearray()
+    def __init__(
+        self, request: web.BaseRequest, budget: ByteBudget, pages: Pages, max_bytes: int, seconds: float
+    ) -> None:
         self.transfer = budget.begin(self._lose_patience)
+        self._pages = pages
+        self._body: bytearray | mmap.mmap = bytearray()
+        self._view: memoryview | None = None
+        self._size = 0
         self._request = request
         self._budget = budget
         self._max_bytes = max_bytes
-        self._seconds_left = seconds
+        self._seconds = seconds
         self._patience: asyncio.Timeout | None = None
 
     async def read(self, packed: "_Gunzip | None") -> None:
@@ -191,34 +210,71 @@ class _Upload:
         Raises:
             Exception: one of `_UNREADABLE`.
         """
-        while chunk := await self._next_chunk():
-            for block in (chunk,) if packed is None else packed.unpack(chunk):
-                if len(self.body) + len(block) > self._max_bytes:
-                    raise _TooLargeError
-                await self._budget.take(self.transfer, len(block))
-                self.body += block
-                await asyncio.sleep(0)  # a chunk may unpack to a thousand times its size
+        size = self._request.content_length or 0
+        if size > _BLOCK and packed is None:
+            with suppress(OSError):  # a limit on addresses: then in what grows, and may move
+                self._body = self._pages.take(size)
+        async with asyncio.timeout(self._seconds) as self._patience:
+            while chunk := await self._next_chunk():
+                if packed is None:
+                    await self._add(chunk)
+                    continue
+                for block in packed.unpack(chunk):
+                    await self._add(block)
+                    await asyncio.sleep(0)  # a chunk may unpack to a thousand times its size
         if packed is not None:
             packed.check_end()
         self._budget.complete(self.transfer)
 
+    async def _add(self, block: bytes) -> None:
+        end = self._size + len(block)
+        if end > self._max_bytes:
+            raise _TooLargeError
+        if not self._budget.try_take(self.transfer, len(block)):
+            await self._wait_for_room(len(block))
+        self._body[self._size : end] = block
+        self._size = end
+
+    def view(self) -> memoryview:
+        """The whole body, to be read until `end`."""
+        self._view = memoryview(self._body)[: self._size]
+        return self._view
+
+    def end(self) -> None:
+        """Give everything back; pages only if nobody holds on to a part of the body."""
+        self._budget.end(self.transfer)
+        body, view, self._body, self._view = self._body, self._view, bytearray(), None
+        if isinstance(body, mmap.mmap) and view is not None:
+            with suppress(BufferError):
+                view.release()
+                self._pages.give(body)
+
+    def discard(self) -> None:
+        """Give the memory back to the system; nobody has seen the body."""
+        if isinstance(self._body, mmap.mmap):
+            self._body.close()
+        self._body = bytearray()
+
+    async def _wait_for_room(self, n: int) -> None:
+        """Wait without the client's clock running."""
+        if self._patience is None or self.transfer.is_dropped:
+            return
+        now = asyncio.get_running_loop().time
+        left = (self._patience.when() or 0.0) - now()
+        self._patience.reschedule(None)
+        try:
+            await self._budget.take(self.transfer, n)
+        finally:
+            self._patience.reschedule(now() + left)
+
     async def _next_chunk(self) -> bytes:
         if self._request.transport is None:  # aiohttp would call it a fault of ours to read then
             raise ConnectionResetError
-        if self.transfer.is_dropped:
-            raise TimeoutError
-        now = asyncio.get_running_loop().time
-        start = now()
-        try:
-            async with asyncio.timeout(self._seconds_left) as self._patience:
-                return await self._request.content.readany()
-        finally:
-            self._patience = None
-            self._seconds_left -= now() - start  # time to wait for room does not count
+        return await self._request.content.readany()
 
     def _lose_patience(self) -> None:
-        if self._patience is not None and not self._patience.expired():
-            self._patience.reschedule(0.0)
+        if self._patience is not None:
+            _end(self._patience)
 
     def abandon(self) -> None:
         """Close the connection after the answer without waiting for the rest of the body."""
@@ -271,7 +327,7 @@ class _Pieces(Payload):
     async def write(self, writer: AbstractStreamWriter) -> None:
         """Write everything; a client that does not take it in time loses the connection."""
         patience = asyncio.timeout(self._seconds)
-        transfer = self._budget.begin(lambda: patience.reschedule(0.0))
+        transfer = self._budget.begin(partial(_end, patience))
         self._budget.hold(transfer, self._n_bytes)
         try:
             async with patience:
@@ -292,6 +348,11 @@ class _Pieces(Payload):
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """Return the body as text."""
         return b"".join(self._pieces).decode(encoding, errors)
+
+
+def _end(patience: asyncio.Timeout) -> None:
+    if not patience.expired():
+        patience.reschedule(0.0)
 
 
 def blocks(pieces: Iterable[Buffer]) -> Iterator[Buffer]:

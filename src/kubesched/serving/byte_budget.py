@@ -46,16 +46,14 @@ class Transfer:
         self._begin_window()
 
     def note(self, n: int) -> None:
-        """So many bytes have arrived, or left."""
+        """Count n bytes as moved."""
         self._n_moved += n
-        if _now() - self._since >= _WINDOW:
-            self._last_rate = self._rate()
-            self._begin_window()
+        self._roll_window()
 
-    @property
     def is_slow(self) -> bool:
         """Whether less than the least rate moves. Nobody is slow within the first second, or while it has to wait."""
-        return not self.is_waiting and self._rate() < _LEAST_RATE
+        self._roll_window()  # a client that has gone silent does not call `note`
+        return not self.is_waiting and max(self._last_rate, self._n_moved / _WINDOW) < _LEAST_RATE
 
     def drop(self) -> None:
         """End it, for others need its place."""
@@ -73,10 +71,12 @@ class Transfer:
         self._last_rate = math.inf
         self._begin_window()
 
-    def _rate(self) -> float:
-        """Bytes a second in this window, or in the last one while this one is too short to tell."""
+    def _roll_window(self) -> None:
+        """End a window that is long enough."""
         seconds = _now() - self._since
-        return self._n_moved / seconds if seconds >= _WINDOW else self._last_rate
+        if seconds >= _WINDOW:
+            self._last_rate = self._n_moved / seconds
+            self._begin_window()
 
     def _begin_window(self) -> None:
         self._since, self._n_moved = _now(), 0
@@ -119,20 +119,27 @@ class ByteBudget:
         self.held += n
         self.peak = max(self.peak, self.held)
 
+    def try_take(self, transfer: Transfer, n: int) -> bool:
+        """Count bytes that have arrived if there is room for them."""
+        if not self._has_room(transfer, n):
+            return False
+        self.hold(transfer, n)
+        transfer.note(n)
+        return True
+
     async def take(self, transfer: Transfer, n: int) -> None:
         """Count bytes that have arrived, once there is room for them.
 
         Raises:
             NoRoomError: there was none for too long.
         """
-        if not self._has_room(transfer, n):
-            transfer.is_waiting = True
-            try:
-                await self._until(lambda: self._has_room(transfer, n))
-            finally:
-                transfer.go_on()
-        self.hold(transfer, n)
-        transfer.note(n)
+        if self.try_take(transfer, n):
+            return
+        transfer.is_waiting = True
+        try:
+            await self._until(lambda: self.try_take(transfer, n), self._seconds)
+        finally:
+            transfer.go_on()
 
     def complete(self, transfer: Transfer) -> None:
         """Nothing more moves; what it holds it holds until its end."""
@@ -152,31 +159,34 @@ class ByteBudget:
         """Whether there is no room for more."""
         return self.held >= self.limit
 
-    async def until_room(self) -> None:
-        """Wait for room before something begins that is going to need some.
+    async def until_room(self, seconds: float) -> None:
+        """Wait for room, for some seconds, before something begins that is going to need some.
 
         Raises:
             NoRoomError: there was none for too long.
         """
         if self.is_used_up:
-            await self._until(lambda: not self.is_used_up)
+            await self._until(lambda: not self.is_used_up, seconds)
 
     def _has_room(self, transfer: Transfer, n: int) -> bool:
         is_small = transfer.held + n <= _SMALL
         return is_small or self.held + n <= self.limit or transfer is next(iter(self._moving))
 
-    async def _until(self, has_room: Callable[[], bool]) -> None:
+    async def _until(self, has_room: Callable[[], bool], seconds: float) -> None:
         """Wait, and drop who is slow at two looks in a row: at the first one, it may have been us who were slow."""
-        end = _now() + self._seconds
+        end = _now() + seconds
+        next_look = 0.0
         slow: list[Transfer] = []
         while not has_room():
             if _now() >= end:
                 raise NoRoomError
             self._change.clear()
-            were_slow, slow = set(slow), [transfer for transfer in self._moving if transfer.is_slow]
-            for transfer in slow:
-                if transfer in were_slow:
-                    transfer.drop()
+            if _now() >= next_look:
+                next_look = _now() + _LOOK_SECONDS
+                were_slow, slow = set(slow), [transfer for transfer in self._moving if transfer.is_slow()]
+                for transfer in slow:
+                    if transfer in were_slow:
+                        transfer.drop()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._change.wait(), _LOOK_SECONDS)
 

@@ -22,7 +22,6 @@ _SPARE: Final = 32  # connections beyond the limit that may ask for health, so t
 _FIRST_BYTES: Final = 64
 _FIRST_SECONDS: Final = 1.0  # for a connection to send something; one that is silent for longer goes to the main loop
 _PAUSE_SECONDS: Final = 1.0  # after an accept that failed, mostly for want of files
-_IDLE_SECONDS: Final = 10.0
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n"
     b"Content-Length: 21\r\n\r\ntoo many connections\n"
@@ -41,7 +40,7 @@ class Door:
         connections: sockets that were accepted and are not closed yet, whoever has them now.
     """
 
-    def __init__(self, aside: web.Application, admit: Admit, *, max_connections: int, is_encrypted: bool) -> None:
+    def __init__(self, aside: web.AppRunner, admit: Admit, *, max_connections: int, is_encrypted: bool) -> None:
         """Prepare.
 
         Args:
@@ -54,9 +53,11 @@ class Door:
         self._admit = admit
         self._max = max_connections
         self._is_encrypted = is_encrypted
-        self._asks_aside = _requests_for(aside)
-        self._aside = web.AppRunner(aside, access_log=None, keepalive_timeout=_IDLE_SECONDS)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._asks_aside = _requests_for(aside.app)
+        self._aside = aside
+        self._accepting: set[asyncio.Task[None]] = set()
+        self._looking: set[asyncio.Task[None]] = set()
+        self._answering: set[asyncio.Task[None]] = set()
 
     async def open(self, listeners: Iterable[socket.socket], health: Iterable[socket.socket]) -> None:
         """Accept from now on.
@@ -67,47 +68,50 @@ class Door:
         """
         await self._aside.setup()
         for listener in listeners:
-            self._spawn(self._accept(listener, self._let_in if self._is_encrypted else self._look))
+            _spawn(self._accept(listener, self._let_in if self._is_encrypted else self._look), self._accepting)
         for listener in health:
-            self._spawn(self._accept(listener, self._answer))
+            _spawn(self._accept(listener, self._answer), self._accepting)
 
     async def close(self) -> None:
         """Accept nothing more; what was accepted goes on."""
-        for task in self._tasks:
-            task.cancel()
-        while self._tasks:  # the last of them make others
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await _cancel(self._accepting)
+        await asyncio.sleep(0)  # a task that is cancelled before its first step would lose its connection
+        await _cancel(self._looking)
 
     async def end(self) -> None:
         """End the connections that are answered here."""
+        await asyncio.gather(*self._answering, return_exceptions=True)
         await self._aside.cleanup()
 
-    async def _accept(
-        self, listener: socket.socket, receive: Callable[["_Accepted"], Coroutine[Any, Any, None]]
-    ) -> None:
+    async def _accept(self, listener: socket.socket, receive: "_Receive") -> None:
         """Accept until cancelled, then what has come by then."""
         with listener:
             try:
                 while True:
+                    await _until_readable(listener)  # not sock_accept: to cancel that may lose a connection
                     try:
-                        connection, _ = await asyncio.get_running_loop().sock_accept(listener)
-                        self._take(connection, receive)
-                    except OSError as error:
+                        self._take(listener.accept()[0], receive)
+                    except BlockingIOError:  # it left again
+                        continue
+                    except Exception as error:  # noqa: BLE001 - to stop accepting would go unnoticed
                         _LOG.warning("a connection was not accepted: %s", error)
                         await asyncio.sleep(_PAUSE_SECONDS)
             finally:
                 with suppress(OSError):
                     while True:
-                        self._take(listener.accept()[0], self._let_in)
+                        self._take(listener.accept()[0], receive)
 
-    def _take(self, accepted: socket.socket, receive: Callable[["_Accepted"], Coroutine[Any, Any, None]]) -> None:
+    def _take(self, accepted: socket.socket, receive: "_Receive") -> None:
         connection = _Accepted(accepted, self.connections, self._max)
         if len(self.connections) > self._max + _SPARE:
             self._refuse(connection)
         else:
-            self._spawn(receive(connection))
+            receive(connection)
 
-    async def _look(self, connection: "_Accepted") -> None:
+    def _look(self, connection: "_Accepted") -> None:
+        _spawn(self._decide(connection), self._looking)
+
+    async def _decide(self, connection: "_Accepted") -> None:
         """Find out what a connection asks for; one that is silent when the door closes goes to the main loop, too."""
         with suppress(TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(_FIRST_SECONDS):
@@ -119,30 +123,30 @@ class Door:
         except OSError:
             connection.close()
             return
-        await (self._answer if self._asks_aside(first) else self._let_in)(connection)
+        (self._answer if self._asks_aside(first) else self._let_in)(connection)
 
-    async def _let_in(self, connection: "_Accepted") -> None:
+    def _let_in(self, connection: "_Accepted") -> None:
         if connection.is_spare:
             self._refuse(connection)
         else:
             self._admit(connection)
 
-    async def _answer(self, connection: "_Accepted") -> None:
+    def _answer(self, connection: "_Accepted") -> None:
+        _spawn(self._serve(connection), self._answering)
+
+    async def _serve(self, connection: "_Accepted") -> None:
         serve = self._aside.server
         assert serve is not None  # set by setup()
-        with suppress(OSError):
+        try:
             await asyncio.get_running_loop().connect_accepted_socket(serve, connection)
+        except OSError:
+            connection.close()
 
     def _refuse(self, connection: "_Accepted") -> None:
         if not self._is_encrypted:
             with suppress(OSError):
                 connection.send(_REFUSAL)
         connection.close()
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 class _Accepted(socket.socket):
@@ -165,10 +169,25 @@ class _Accepted(socket.socket):
         super().close()
 
 
+_Receive = Callable[[_Accepted], None]
+
+
+def _spawn(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
+    task = asyncio.get_running_loop().create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+
+
+async def _cancel(tasks: set[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def _until_readable(connection: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     readable = loop.create_future()
-    loop.add_reader(connection, readable.set_result, None)
+    loop.add_reader(connection, lambda: None if readable.done() else readable.set_result(None))
     try:
         await readable
     finally:
@@ -176,7 +195,7 @@ async def _until_readable(connection: socket.socket) -> None:
 
 
 def _requests_for(app: web.Application) -> Callable[[bytes], object]:
-    """What tells from its first bytes whether a connection asks for a path of an application."""
+    """Build the check whether a connection's first bytes request one of the application's paths."""
     paths = {route.resource.canonical for route in app.router.routes() if route.resource is not None}
     either = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
     return re.compile(rf"(?:GET|HEAD) (?:{either})[ ?]".encode()).match

@@ -8,7 +8,7 @@ __all__ = ["give_free_memory_back"]
 
 
 def give_free_memory_back() -> None:
-    """Do so where the C library can: glibc has `malloc_trim`. Takes milliseconds."""
+    """Call glibc's `malloc_trim`, which takes milliseconds; with another C library, do nothing."""
     trim = _malloc_trim()
     if trim is not None:
         trim(0)

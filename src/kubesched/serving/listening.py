@@ -13,7 +13,7 @@ _BACKLOG: Final = 1024
 
 
 async def listen(host: str, port: int) -> list[socket.socket]:
-    """Open a port on each address of a host.
+    """Open a port on each address of a host; the sockets do not block.
 
     Args:
         port: 0 takes a free one.
@@ -30,6 +30,7 @@ async def listen(host: str, port: int) -> list[socket.socket]:
             opened.close()
         for one in sockets:
             one.listen(_BACKLOG)
+            one.setblocking(False)
     except (OSError, OverflowError, UnicodeError) as error:
         raise _cannot_listen(host, port, error) from error
     return sockets

@@ -58,8 +58,9 @@ def refuse_web_pages(allows_host: AllowsHost) -> Middleware:
 
 
 def _refusal(request: web.Request, why: str) -> web.HTTPException:
-    _LOG.warning("%s %s from %s was refused: %s", request.method, request.path[:_SHOWN], request.remote, why)
-    return web.HTTPForbidden(text=f"this request is refused because {why}\n")
+    shown = why.encode(errors="backslashreplace").decode()
+    _LOG.warning("%s %s from %s was refused: %s", request.method, request.path[:_SHOWN], request.remote, shown)
+    return web.HTTPForbidden(text=f"this request is refused because {shown}\n")
 
 
 def _without_port(host: str) -> str:

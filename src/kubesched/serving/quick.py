@@ -41,7 +41,7 @@ class QuickHandler(NamedTuple):
 
 
 _MAX_HEAD: Final = 4096
-_MAX_BODY: Final = 2**20
+_MAX_BODY: Final = 2**18
 _AT_ONCE: Final = 2**18  # bytes of an answer that are given to the socket in one go
 _PATIENCE: Final = 1.0  # seconds for the rest of a body
 _END: Final = b"\r\n\r\n"
@@ -62,9 +62,11 @@ class QuickCalls(asyncio.BufferedProtocol):
         allows: whether a Host header names this server.
         connections: where the connection stands as long as it is one of these.
         room: to read into.
+        uploads: what bodies hold that have not arrived as a whole.
         answers: what answers hold that clients have not taken.
         max_body_bytes: what is larger is handed over.
         keep_alive: seconds after which an idle connection is closed.
+        seconds: for a large answer to be taken.
     """
 
     def __init__(
@@ -74,18 +76,22 @@ class QuickCalls(asyncio.BufferedProtocol):
         allows: Callable[[str], bool],
         connections: set["QuickCalls"],
         room: bytearray,
+        uploads: ByteBudget,
         answers: ByteBudget,
         *,
         max_body_bytes: int,
         keep_alive: float,
+        seconds: float,
     ) -> None:
         self._new_general = new_general
         self._handlers = handlers
         self._allows = allows
         self._connections = connections
+        self._uploads = uploads
         self._answers = answers
         self._max_body = min(max_body_bytes, _MAX_BODY)
         self._keep_alive = keep_alive
+        self._seconds = seconds
         self._room = room
         self._is_last = False
         self._general: asyncio.Protocol | None = None  # what the connection was handed over to
@@ -93,6 +99,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._handler: QuickHandler | None = None
         self._body = bytearray()
         self._size = 0
+        self._upload: Transfer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._is_paused = False  # the socket takes nothing
         self._unsent: Iterator[Buffer] | None = None  # of a large answer
@@ -116,6 +123,7 @@ class QuickCalls(asyncio.BufferedProtocol):
             self._handler.note_unread(_peer(self._transport))
         if self._transfer is not None:
             self._answers.end(self._transfer)
+        self._unsent, self._rest = None, b""  # with TLS, the connection stays until the collector comes
         self._leave()
 
     def pause_writing(self) -> None:
@@ -145,19 +153,23 @@ class QuickCalls(asyncio.BufferedProtocol):
         else:
             self.hand_over(bytes(memoryview(self._room)[:nbytes]))
 
-    def announce_end(self) -> None:
-        """The server is about to end: tell the client with the next answer."""
-        self._is_last = True
-
     def finish(self) -> None:
-        """The server ends: close an idle connection, and leave a call that has begun to aiohttp."""
-        if self._handler is not None:
+        """The server ends: first send `Connection: close` with the next answer.
+
+        Asked once more, close an idle connection and leave a call that has begun to aiohttp. A large answer that is
+        being sent is the last one.
+        """
+        if not self._is_last:
+            self._is_last = True
+        elif self._handler is not None:
             self.hand_over()
         elif self._unsent is None:
             self._transport.close()
 
     def hand_over(self, data: bytes = b"") -> None:
         """Let aiohttp have the connection for good, with the call that has begun and with what came last."""
+        if self._transport.is_closing():  # its end is on the way, and would meet aiohttp before its beginning
+            return
         unanswered = b"".join((self._head, self._body, data))
         self._leave()
         general = self._new_general()
@@ -192,8 +204,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         """Answer the call if it is whole."""
         missing = self._size - len(self._body)
         if missing > 0:
-            if self._timer is None:
-                self._timer = self._loop.call_later(_PATIENCE, self.hand_over)
+            self._wait_for_rest()
             return
         if self._answers.is_used_up:
             self.hand_over()
@@ -209,6 +220,13 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._write(*answer)
         if self._unsent is None:
             self._after_answer()
+
+    def _wait_for_rest(self) -> None:
+        """Count what has arrived of a body, and wait for the rest."""
+        if self._upload is None:
+            self._upload = self._uploads.begin(self._transport.abort)
+            self._timer = self._loop.call_later(_PATIENCE, self.hand_over)
+        self._uploads.hold(self._upload, len(self._body) - self._upload.held)
 
     def _after_answer(self) -> None:
         """An answer is with the socket."""
@@ -236,6 +254,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._unsent = blocks((head, *pieces))
         self._transfer = self._answers.begin(self._transport.abort)
         self._answers.hold(self._transfer, size)
+        self._timer = self._loop.call_later(self._seconds, self._transport.abort)
         self._send()
 
     def _send(self) -> None:
@@ -243,11 +262,12 @@ class QuickCalls(asyncio.BufferedProtocol):
         unsent, transfer = self._unsent, self._transfer
         assert unsent is not None
         assert transfer is not None
-        while not self._is_paused:
+        while not self._is_paused and not self._transport.is_closing():
             block = next(unsent, None)
             if block is None:
                 self._unsent = self._transfer = None
                 self._answers.end(transfer)
+                self._forget()
                 self._transport.resume_reading()
                 self._after_answer()
                 return
@@ -258,12 +278,15 @@ class QuickCalls(asyncio.BufferedProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._upload is not None:
+            self._uploads.end(self._upload)
+            self._upload = None
         self._handler, self._head, self._body = None, b"", bytearray()
         self._last = self._loop.time()
 
     def _close_if_idle(self) -> None:
         left = self._last + self._keep_alive - self._loop.time()
-        if self._handler is None and left <= 0:
+        if self._handler is None and self._unsent is None and left <= 0:
             self._transport.close()
         else:
             self._idle = self._loop.call_later(max(left, _PATIENCE), self._close_if_idle)

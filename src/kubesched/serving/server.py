@@ -9,13 +9,14 @@ import ipaddress
 import logging
 import socket
 import time
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Handler
 
+from kubesched.errors import InputError
 from kubesched.serving.bodies import Bodies
 from kubesched.serving.door import Door
 from kubesched.serving.listening import listen
@@ -34,6 +35,7 @@ _HANDSHAKE_SECONDS: Final = 10.0
 _GOODBYE_SECONDS: Final = 1.0  # for a TLS client to say that it saw the end
 _LOOK_SECONDS: Final = 0.02  # between two looks at the connections that are left
 _STEPS_TO_HANDLER: Final = 4  # of the event loop, from a request that is read to its handler, with some to spare
+_ASIDE: Final = {"keepalive_timeout": 10.0, "lingering_time": 0.0, "shutdown_timeout": 0.1}
 _LINGER_SECONDS: Final = 5.0  # for the rest of a body that nobody reads, so that the client sees the answer
 
 _LOG: Final = logging.getLogger(__name__)
@@ -115,7 +117,13 @@ class Server:
         self._allows_host: AllowsHost = _no_host
         self._stalls = Stalls(seconds=options.body_seconds)
         self._arrivals: set[asyncio.Task[None]] = set()
-        self._runner = _build_runner(app, options)
+        self._runner = _build_runner(
+            app,
+            options,
+            keepalive_timeout=options.keep_alive_seconds,
+            lingering_time=min(_LINGER_SECONDS, options.body_seconds),
+            shutdown_timeout=_cut_off_seconds(options) / 2,  # aiohttp waits so long twice
+        )
         self.aside = web.Application()
         for each, first in ((app, [self._mark_busy]), (self.aside, [])):
             each.middlewares[:0] = [*first, refuse_web_pages(lambda host: self._allows_host(host)), explain_refusals]
@@ -132,13 +140,18 @@ class Server:
         options = self._options
         allow_connections(options.max_connections)
         listeners = await listen(options.host, options.port)
-        health = [] if options.health_port is None else await listen(options.host, options.health_port)
+        try:
+            health = [] if options.health_port is None else await listen(options.host, options.health_port)
+        except InputError:
+            for listener in listeners:
+                listener.close()
+            raise
         self._addresses = [one.getsockname()[:2] for one in (*listeners, *health)]
         self._allows_host = allows_host_on(self._addresses[0][0], options.host)
         await self._runner.setup()
         loop = asyncio.get_running_loop()
         self._door = Door(
-            self.aside,
+            _build_runner(self.aside, options, **_ASIDE),
             lambda connection: loop.call_soon_threadsafe(self._take_in, connection),
             max_connections=options.max_connections,
             is_encrypted=options.tls is not None,
@@ -146,6 +159,8 @@ class Server:
         self._thread = LoopThread("serving")
         await self._thread.call(self._door.open(listeners, health))
         _LOG.info("listening on %s", self.url)
+        if health:
+            _LOG.info("health and metrics on port %d, in plain HTTP", self.health_address[1])
 
     @property
     def address(self) -> tuple[str, int]:
@@ -191,7 +206,7 @@ class Server:
             await self.start()
         try:
             async with asyncio.TaskGroup() as group:
-                watches = [group.create_task(self._stalls.watch()), group.create_task(self.bodies.watch_memory())]
+                watches = [group.create_task(self._stalls.watch()), group.create_task(self.bodies.trim_memory())]
                 if self._certificates:
                     watches.append(group.create_task(self._certificates.watch()))
                 await stop.wait()
@@ -211,24 +226,22 @@ class Server:
         self._drain_ends = time.monotonic() + self._options.drain_seconds
         await self._thread.call(self._door.close())
         self._door_is_closed = True  # from here on, clients that are told to leave cannot come in again
-        for quick in self._quick:
-            quick.announce_end()
         try:
             async with asyncio.timeout(self._options.drain_seconds - _cut_off_seconds(self._options)):
                 await self._wait_for_connections()
         except TimeoutError:
             _LOG.warning("%d requests were not answered in time to stop; they are cut off", len(self._busy))
         await self._runner.cleanup()
+        self._stalls.end()
         await self._thread.call(self._door.end())
         await self._thread.stop()
         _LOG.info("stopped")
 
     async def _wait_for_connections(self) -> None:
         """Close connections as they fall idle, until none is left."""
-        await asyncio.sleep(_LOOK_SECONDS)
-        for quick in list(self._quick):
-            quick.finish()
-        while (connections := _connections(self._runner)) or self._quick:
+        while (connections := _connections(self._runner)) or self._quick or self._arrivals:
+            for quick in list(self._quick):  # also those whose TLS handshake has ended in the meantime
+                quick.finish()
             await asyncio.sleep(_LOOK_SECONDS)  # first, so that what has just arrived reaches its handler
             for connection in self._idle(connections):
                 connection.close()  # a request that it has read is answered, and no other is read
@@ -274,9 +287,11 @@ class Server:
             self._allows_host,
             self._quick,
             self._room,
+            self.bodies.uploads,
             self.bodies.answers,
             max_body_bytes=options.max_body_bytes,
             keep_alive=options.keep_alive_seconds,
+            seconds=options.body_seconds,
         )
 
     @web.middleware
@@ -307,21 +322,19 @@ def _no_host(_host: str) -> bool:
     return False
 
 
-def _build_runner(app: web.Application, options: ServerOptions) -> web.AppRunner:
+def _build_runner(app: web.Application, options: ServerOptions, **seconds: Any) -> web.AppRunner:
     return web.AppRunner(
         app,
         access_log=None,
         logger=_build_http_log(),
         # A binding or a refresh that has begun must not be torn by a client that lost its patience.
         handler_cancellation=False,
-        keepalive_timeout=options.keep_alive_seconds,
         auto_decompress=False,  # it would unpack without a limit
-        lingering_time=min(_LINGER_SECONDS, options.body_seconds),
         read_bufsize=_READ_BUFFER,
         max_line_size=options.max_header_bytes,
         max_field_size=options.max_header_bytes,
         max_headers=options.max_headers,
-        shutdown_timeout=_cut_off_seconds(options) / 2,  # aiohttp waits so long twice
+        **seconds,
     )
 
 

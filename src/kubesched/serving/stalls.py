@@ -5,9 +5,9 @@ import logging
 import socket
 import struct
 import sys
-from typing import Final
+from typing import Final, NamedTuple
 
-if sys.platform != "win32":
+if sys.platform == "linux":
     import fcntl
     import termios
 
@@ -15,14 +15,30 @@ __all__ = ["Stalls"]
 
 _LOOK_SECONDS: Final = 5.0
 _INT: Final = struct.Struct("i")
+_LONG: Final = struct.Struct("Q")
+_ACKED_AT: Final = 120  # tcpi_bytes_acked in Linux' struct tcp_info
 
 _LOG: Final = logging.getLogger(__name__)
+
+
+class _Progress(NamedTuple):
+    """What a connection looked like when it last moved.
+
+    Attributes:
+        left: bytes that are left to send.
+        acked: bytes that the client's machine has taken so far, where the system counts them.
+        since: when that was.
+    """
+
+    left: int
+    acked: int
+    since: float
 
 
 class Stalls:
     """Watches what is left to send on each connection.
 
-    To close such a connection would wait for its client, for ever; it is aborted.
+    Closing would wait for the client forever, so a connection that has stalled is aborted.
     """
 
     def __init__(self, *, seconds: float) -> None:
@@ -33,7 +49,7 @@ class Stalls:
         """
         self._seconds = seconds
         self._transports: dict[socket.socket, asyncio.Transport] = {}
-        self._unsent: dict[socket.socket, tuple[int, float]] = {}  # bytes, and since when it has been so many
+        self._unsent: dict[socket.socket, _Progress] = {}
 
     def __len__(self) -> int:
         return len(self._transports)
@@ -42,37 +58,45 @@ class Stalls:
         """Watch a connection until it is closed."""
         self._transports[connection] = transport
 
+    def end(self) -> None:
+        """Abort all connections that are left."""
+        for transport in self._transports.values():
+            transport.abort()
+
     async def watch(self) -> None:
-        """Look at all connections every now and then, until cancelled."""
+        """Look at all connections every few seconds, until cancelled."""
         while True:
             await asyncio.sleep(min(_LOOK_SECONDS, self._seconds))
-            self.look(asyncio.get_running_loop().time())
+            self.abort_stalled(asyncio.get_running_loop().time())
 
-    def look(self, now: float) -> None:
+    def abort_stalled(self, now: float) -> None:
         """Abort those that have not moved for too long."""
         self._transports = {one: transport for one, transport in self._transports.items() if one.fileno() >= 0}
         before, self._unsent = self._unsent, {}
         for connection, transport in self._transports.items():
-            left = transport.get_write_buffer_size() + _in_kernel(connection)
+            queued, acked = _sent(connection)
+            left = transport.get_write_buffer_size() + queued
             if not left:
                 continue
-            was, since = before.get(connection, (0, now))
-            if left != was:
-                since = now
-            if now - since >= self._seconds:
-                _LOG.warning("a client took nothing for %g s; its connection is closed", now - since)
+            last = before.get(connection)
+            if last is None or (left, acked) != (last.left, last.acked):
+                last = _Progress(left, acked, now)
+            if now - last.since >= self._seconds:
+                _LOG.warning("a client took nothing for %g s; its connection is closed", now - last.since)
                 transport.abort()
             else:
-                self._unsent[connection] = (left, since)
+                self._unsent[connection] = last
 
 
-def _in_kernel(connection: socket.socket) -> int:
-    """Bytes that the client's machine has not taken, where the system says so.
+def _sent(connection: socket.socket) -> tuple[int, int]:
+    """Bytes that the client's machine has still to take, and that it has taken so far; on Linux, else 0, 0.
 
-    What a TLS transport has passed on to the one below it is counted nowhere else; while the client takes nothing,
-    this does not change either.
+    What a TLS transport has passed on to the one below it is counted nowhere else. The first number alone does not show
+    whether anything moves: of a busy connection it may be the same at each look.
     """
-    if sys.platform == "win32":
-        return 0
-    answer = fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(_INT.size))
-    return int(_INT.unpack(answer)[0])
+    if sys.platform != "linux":
+        return 0, 0
+    queued = fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(_INT.size))
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ACKED_AT + _LONG.size)
+    acked = _LONG.unpack_from(info, _ACKED_AT)[0] if len(info) == _ACKED_AT + _LONG.size else 0
+    return int(_INT.unpack(queued)[0]), int(acked)

@@ -54,6 +54,10 @@ def load_configuration(
         ConfigError: the configuration or an argument does not hold. The text begins with kube-scheduler's own where it
             has one; our help follows on indented lines.
         PluginDefinitionError: a plugin does not load.
+
+    Example:
+        configuration = load_configuration("scheduler.yaml")
+        print([profile.scheduler_name for profile in configuration.profiles])
     """
     return _load(source, find_plugins(plugins), plugin_args)
 
@@ -65,12 +69,18 @@ def set_up(
     *,
     default_plugins: bool = True,
 ) -> Setup:
-    """Build the profiles of a configuration; arguments and faults as for load_configuration.
+    """Build the profiles of a configuration; further arguments as for load_configuration.
 
     Args:
         configuration: a Setup is given back as it is; profiles get the rest of the default configuration.
         default_plugins: without them, profiles have what the file enables and `plugins`: what runs beside a scheduler
             that has the defaults.
+    Raises:
+        InputError, ConfigError, PluginDefinitionError: as from load_configuration.
+
+    Example:
+        setup = set_up("scheduler.yaml")
+        print(setup.profiles[0].weights["TaintToleration"])
     """
     if isinstance(configuration, Setup):
         return configuration

@@ -11,13 +11,8 @@ from typing import Final
 import msgspec
 
 from kubesched.api import KINDS
-from kubesched.errors import InputError
-from kubesched.snapshot.faults import describe_fault
-from kubesched.snapshot.yaml_documents import read_yaml
-
-__all__ = ["Document", "Header", "RawJson", "read_documents", "read_header"]
-
-RawJson = bytes | memoryview | msgspec.Raw
+from kubesched.documents import RawJson, YamlDocument, describe_json_fault, read_yaml
+from kubesched.errors import InputError, YamlError
 
 _TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")
 _AT_BYTE: Final = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
@@ -62,10 +57,10 @@ def read_documents(data: bytes, label: str) -> Iterator[Document]:
     """Yield the documents of a file; empty YAML documents are left out.
 
     Args:
-        label: how messages call the file. In one named .yaml or .yml, what is no JSON is read as YAML though it begins
+        label: how messages call the file. In one named .yaml or .yml, what is not JSON is read as YAML though it begins
             with `{`.
     Raises:
-        InputError: what stands there is neither JSON nor YAML, or a document is no map.
+        InputError: the file is neither JSON nor YAML, or a document is not an object.
     """
     if data.lstrip()[:1] not in (b"{", b"["):
         yield from _yaml_documents(data, label)
@@ -90,10 +85,20 @@ def read_header(raw: RawJson) -> Header:
 
 
 def _yaml_documents(data: bytes, label: str) -> Iterator[Document]:
-    for number, value in enumerate(read_yaml(data, label), 1):
-        if value is not None:
-            raw = msgspec.json.encode(value)
-            yield _document(raw, number, label)
+    try:
+        for number, document in enumerate(read_yaml(data), 1):
+            _refuse_repeated_keys(document, label)
+            if document.value is not None:
+                yield _document(msgspec.json.encode(document.value), number, label)
+    except YamlError as error:
+        raise InputError(f"{label}: {error}") from error
+
+
+def _refuse_repeated_keys(document: YamlDocument, label: str) -> None:
+    """Stricter than kubectl, and as strict as an API server: a map has each key once, but for those of a `<<`."""
+    for key in document.repeated_keys:
+        if not key.is_merged:
+            raise InputError(f"{label}: line {key.line}, column {key.column}: {key.text}")
 
 
 def _json_documents(data: bytes, label: str) -> Iterator[Document]:
@@ -135,7 +140,7 @@ def _document(raw: RawJson, number: int, label: str) -> Document:
     except msgspec.ValidationError as error:
         header = _read_odd_header(raw, where)
         if header.kind in _LIST_KINDS:
-            raise InputError(f"{where}: {describe_fault(error, bytes(raw))}") from error
+            raise InputError(f"{where}: {describe_json_fault(error, bytes(raw))}") from error
     has_items = items is not msgspec.UNSET and (header.kind or "").endswith("List")
     if not has_items and header.kind not in _LIST_KINDS:
         return Document(number, raw, header)
@@ -146,7 +151,7 @@ def _read_odd_header(raw: RawJson, where: str) -> Header:
     try:
         return _read_header(raw)
     except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {describe_fault(error, bytes(raw))}") from error
+        raise InputError(f"{where}: {describe_json_fault(error, bytes(raw))}") from error
 
 
 def _syntax_fault(error: Exception, data: bytes, start: int) -> str:
@@ -154,8 +159,8 @@ def _syntax_fault(error: Exception, data: bytes, start: int) -> str:
         return f"the JSON that begins at byte {start} ends in the middle; the file is cut after {len(data)} bytes"
     placed = _AT_BYTE.fullmatch(str(error))
     if placed is None:
-        return f"this is no JSON: {describe_fault(error, b'')}"
+        return f"not valid JSON: {describe_json_fault(error, b'')}"
     position = min(start + int(placed[2]), len(data))
     line = data.count(b"\n", 0, position) + 1
     column = position - data.rfind(b"\n", 0, position)
-    return f"line {line}, column {column}: this is no JSON: {placed[1]}"
+    return f"line {line}, column {column}: not valid JSON: {placed[1]}"

@@ -1,14 +1,13 @@
 """The objects of a document, each with its place and with what the list around it says of it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
+from kubesched.documents import RawJson, describe_json_fault
 from kubesched.errors import ObjectError
-from kubesched.snapshot.documents import Document, Header, RawJson, read_header
-from kubesched.snapshot.faults import describe_fault
-
-__all__ = ["Place", "header_of", "items_of"]
+from kubesched.snapshot.documents import Document, Header, read_header
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -50,9 +49,31 @@ def header_of(raw: RawJson, inherited: Header) -> Header:
     try:
         header = read_header(raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ObjectError(describe_fault(error, bytes(raw))) from error
+        raise ObjectError(str(describe_json_fault(error, bytes(raw)))) from error
     if header.kind:
         return header
     if not inherited.kind:
         raise ObjectError("kind is missing; every object has apiVersion and kind")
     return inherited
+
+
+def fault_of(place: Place, header: Header, raw: RawJson, error: ObjectError) -> ObjectError:
+    """What is wrong with an object, with its place, kind and name."""
+    who = " ".join(part for part in (header.kind, _name_in(raw)) if part)
+    return ObjectError(f"{place}{f' ({who})' if who else ''}: {error}")
+
+
+class _Named(msgspec.Struct):
+    metadata: Any = None
+
+
+def _name_in(raw: RawJson) -> str:
+    """`namespace/name` as far as broken JSON lets it be known, else empty."""
+    try:
+        metadata = msgspec.json.decode(raw, type=_Named).metadata
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    if not isinstance(metadata, dict):
+        return ""
+    parts = (metadata.get("namespace"), metadata.get("name"))
+    return "/".join(part for part in parts if isinstance(part, str) and part)

@@ -2,18 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 
+from kubesched.admission import Admission, PriorityClasses, key_of
 from kubesched.api import KubeObject, Pod
 from kubesched.engine import paused_gc
-from kubesched.errors import InputError
-from kubesched.snapshot.cluster_outline import key_of
-from kubesched.snapshot.manifests import ManifestReader
+from kubesched.errors import InputError, ObjectError
+from kubesched.snapshot.documents import read_documents
+from kubesched.snapshot.items import fault_of, header_of, items_of
 from kubesched.snapshot.missing import missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
-from kubesched.snapshot.priorities import PriorityClasses
 from kubesched.snapshot.reader import ObjectReader, Progress
-from kubesched.snapshot.sources import SourceLike, find_sources
-
-__all__ = ["load_snapshot", "read_pod"]
+from kubesched.snapshot.sources import Source, SourceLike, find_sources, read_source
 
 
 def load_snapshot(
@@ -36,20 +34,24 @@ def load_snapshot(
     Raises:
         InputError: a file that cannot be read or holds no Kubernetes objects.
         ObjectError: a bad object, or the same object twice with different content and no resourceVersion to choose by.
+
+    Example:
+        snapshot = load_snapshot("cluster.json", manifests=["pod.yaml"])
+        print(len(snapshot.of(Node)), "nodes;", snapshot.objects[-1].key)
     """
     with paused_gc(is_kept=True):
-        found, found_manifests = find_sources(sources), find_sources(manifests)
+        files, manifest_files = find_sources(sources), find_sources(manifests)
         reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
-        reader.read(found)
+        reader.read(files)
         classes = PriorityClasses(reader.objects)
         objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in reader.objects]
         notes: list[str] = []
-        if found_manifests:
-            expanded = ManifestReader(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
-            for source in found_manifests:
-                expanded.read(source)
-            objects += expanded.objects
-            notes += expanded.notes
+        if manifest_files:
+            admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
+            for source in manifest_files:
+                _admit(source, admission)
+            objects += admission.objects
+            notes += admission.notes
         notes += [str(missing) for missing in missing_kinds(objects)]
     return ClusterObjects(tuple(objects), dict(reader.skipped), tuple(reader.bad), tuple(notes))
 
@@ -63,11 +65,28 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     Returns: the pod, and the claims that its ephemeral volumes bring and the cluster lacks.
     Raises:
         InputError: the file cannot be read, or holds anything but one pod.
+
+    Example:
+        snapshot = load_snapshot("cluster.json")
+        pod, claims = read_pod("pod.yaml", snapshot.objects)
+        print(explain([*snapshot, *claims], pod).message)
     """
-    (found, *others) = find_sources([source])
-    reader = ManifestReader([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))
-    reader.read(found)
-    pods = [known for known in reader.objects if isinstance(known, Pod)]
+    (file, *others) = find_sources([source])
+    admission = Admission([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))
+    _admit(file, admission)
+    pods = [known for known in admission.objects if isinstance(known, Pod)]
     if others or len(pods) != 1:
-        raise InputError(f"{found.label}: found {len(pods)} pods; allowed is one file with one Pod")
-    return pods[0], tuple(known for known in reader.objects if known is not pods[0])
+        raise InputError(f"{file.label}: found {len(pods)} pods; allowed is one file with one Pod")
+    return pods[0], tuple(known for known in admission.objects if known is not pods[0])
+
+
+def _admit(source: Source, admission: Admission) -> None:
+    """Admit what a file of manifests holds."""
+    for document in read_documents(read_source(source), source.label):
+        for place, inherited, raw in items_of(document, source.label):
+            header = inherited
+            try:
+                header = header_of(raw, inherited)
+                admission.admit(header.kind or "", header.api_version or "", raw, place)
+            except ObjectError as error:
+                raise fault_of(place, header, raw, error) from error

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from kubesched.admission import BUILT_IN_CLASSES
 from kubesched.api import (
     KINDS,
     KubeObject,
@@ -16,11 +17,8 @@ from kubesched.api import (
     PersistentVolumeClaim,
     Pod,
     Volume,
+    kind_of,
 )
-from kubesched.snapshot.objects import kind_of
-from kubesched.snapshot.priorities import BUILT_IN_CLASSES
-
-__all__ = ["MissingKinds", "missing_kinds"]
 
 _MAX_NAMED: Final = 3
 _VOLUME_KINDS: Final = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode")
@@ -105,11 +103,11 @@ def _kinds_for_volumes(
         return ()
     if "PersistentVolumeClaim" not in present:
         return _VOLUME_KINDS
-    found = [claims[pod.namespace, name] for name in names if (pod.namespace, name) in claims]
+    known_claims = [claims[pod.namespace, name] for name in names if (pod.namespace, name) in claims]
     kinds = ["CSINode"]
-    if any(claim.spec.volume_name for claim in found):
+    if any(claim.spec.volume_name for claim in known_claims):
         kinds.append("PersistentVolume")
-    if any(_has_class(claim) for claim in found):
+    if any(_has_class(claim) for claim in known_claims):
         kinds.append("StorageClass")
     return kinds
 

@@ -6,16 +6,9 @@ from typing import TypeVar
 
 import msgspec
 
-from kubesched.api import EventType, KubeObject, WatchEvent
-
-__all__ = ["ClusterObjects", "kind_of"]
+from kubesched.api import EventType, KubeObject, WatchEvent, kind_of
 
 T = TypeVar("T", bound=KubeObject)
-
-
-def kind_of(known: KubeObject) -> str:
-    """The object's kind, a key of KINDS."""
-    return type(known).__name__
 
 
 class ClusterObjects(msgspec.Struct, frozen=True):

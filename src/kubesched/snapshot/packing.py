@@ -9,8 +9,6 @@ from typing import IO, Any, Final
 
 from kubesched.errors import InputError
 
-__all__ = ["PACKED_SUFFIXES", "packed_writer", "unpack"]
-
 PACKED_SUFFIXES: Final = (".gz", ".zst")
 
 _GZIP: Final = b"\x1f\x8b"

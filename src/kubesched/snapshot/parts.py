@@ -11,8 +11,6 @@ from msgspec.structs import force_setattr
 
 from kubesched.api import Pod
 
-__all__ = ["PartPool"]
-
 _FIELDS: Final = (
     ("labels", "owner_references"),
     (

@@ -9,16 +9,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from kubesched.api import KINDS, KubeObject, Pod
+from kubesched.admission import ObjectChecker
+from kubesched.api import KINDS, KubeObject, Pod, decode_object
+from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
-from kubesched.snapshot.checks import ObjectChecker
-from kubesched.snapshot.decoding import decode_known, name_in
-from kubesched.snapshot.documents import Document, Header, RawJson, read_documents
-from kubesched.snapshot.items import Place, header_of, items_of
+from kubesched.snapshot.documents import Document, Header, read_documents
+from kubesched.snapshot.items import Place, fault_of, header_of, items_of
 from kubesched.snapshot.parts import PartPool
 from kubesched.snapshot.sources import Source, read_source
-
-__all__ = ["ObjectReader", "Progress"]
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when not known)
 
@@ -83,18 +81,17 @@ class ObjectReader:
         if skipped:
             self.skipped[skipped] += 1
             return
-        read = decode_known(kind, raw)
+        read = decode_object(kind, raw)
         if isinstance(read, Pod):
             self._parts.share(read)
         self._checker.check(read)
         self._keep(kind, read, place)
 
     def _reject(self, raw: RawJson, header: Header, place: Place, error: ObjectError) -> None:
-        who = " ".join(part for part in (header.kind, name_in(raw)) if part)
-        sentence = f"{place}{f' ({who})' if who else ''}: {error}"
+        fault = fault_of(place, header, raw, error)
         if not self._skip_bad:
-            raise ObjectError(sentence) from error
-        self.bad.append(sentence)
+            raise fault from error
+        self.bad.append(str(fault))
 
     def _keep(self, kind: str, read: KubeObject, place: Place) -> None:
         key = (kind, read.metadata.namespace, read.metadata.name)

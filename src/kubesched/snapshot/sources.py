@@ -16,8 +16,6 @@ import msgspec
 from kubesched.errors import InputError
 from kubesched.snapshot.packing import PACKED_SUFFIXES, unpack
 
-__all__ = ["Source", "SourceLike", "find_sources", "read_source"]
-
 SourceLike = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 _STDIN: Final = "<stdin>"
@@ -49,10 +47,10 @@ def find_sources(given: Iterable[SourceLike]) -> list[Source]:
     Raises:
         InputError: nothing stands there, a folder holds no file to read, or standard input is named twice.
     """
-    found = [source for one in given for source in _sources_of(one)]
-    if sum(source.label == _STDIN for source in found) > 1:
+    sources = [source for one in given for source in _sources_of(one)]
+    if sum(source.label == _STDIN for source in sources) > 1:
         raise InputError('standard input ("-") is named twice; it can be read once')
-    return found
+    return sources
 
 
 def _sources_of(given: SourceLike) -> list[Source]:

@@ -10,13 +10,10 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from kubesched.api import KINDS, KubeObject
+from kubesched.api import KINDS, KubeObject, kind_of
 from kubesched.errors import InputError
 from kubesched.snapshot.documents import read_header
-from kubesched.snapshot.objects import kind_of
 from kubesched.snapshot.packing import packed_writer
-
-__all__ = ["write_snapshot"]
 
 _SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -35,6 +32,10 @@ def write_snapshot(
             keeps the manifest. A scheduler reads none of them.
     Raises:
         InputError: the name has another suffix, or the file cannot be written.
+
+    Example:
+        snapshot = load_snapshot("cluster.json")
+        write_snapshot(snapshot, "cluster.json.gz", strip=True)
     """
     if not isinstance(path, str | os.PathLike):
         _write_list(objects, path, "", strip)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from kubesched.api import KINDS, Pod
 from kubesched.framework import CycleState, Status, Wait
@@ -73,11 +74,27 @@ def check_reasons(subject: Subject) -> None:
         for hook, answer in _other_answers(subject, cluster, pod):
             if not isinstance(answer, Wait):
                 _check_reason(subject, answer, f"pod {pod.key}, {hook}")
+        if subject.plugin_class.defines("explain_rejection"):
+            _check_details(subject, cluster, pod)
+
+
+def _check_details(subject: Subject, cluster: FakeCluster, pod: Pod) -> None:
+    """What explain_rejection says of each node that filter rejects."""
+    plugin, nodes, state = subject.plugin_in(cluster), cluster.nodes, CycleState(cluster.state.pod_info(pod))
+    before = cluster.framework.run_pre_filter(state, pod, nodes)
+    if not before.status.is_success or plugin.name in state.skip_filter:
+        return
+    statuses = cluster.framework.run_filter(state, pod, nodes, is_whole=True).statuses()
+    for position in np.flatnonzero(statuses.index).tolist():
+        where = f"pod {pod.key}, node {nodes.name(position)}"
+        details: list[object] = list(plugin.explain_rejection(state, pod, nodes[position], statuses[position]))
+        said = all(isinstance(detail, str) and detail for detail in details)
+        assert said, f"{subject.name}: {where}: explain_rejection must give texts; found {details!r}"
 
 
 def _other_answers(subject: Subject, cluster: FakeCluster, pod: Pod) -> list[tuple[str, Any]]:
     """What pre_enqueue, reserve and permit say of a pod; reserve is undone again."""
-    (plugin,) = (plugin for plugin in cluster.framework.profile.plugins if isinstance(plugin, subject.plugin_class))
+    plugin = subject.plugin_in(cluster)
     found: list[tuple[str, Any]] = []
     if plugin.defines("pre_enqueue"):
         found.append(("pre_enqueue", plugin.pre_enqueue(pod)))

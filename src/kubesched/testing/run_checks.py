@@ -35,7 +35,7 @@ class _Warnings(logging.Handler):
 def check_allowed_answers(subject: Subject) -> None:
     """No hook raises or answers what it may not, in a whole simulation and when it is asked by itself."""
     cluster = subject.cluster()
-    plugin = next(one for one in cluster.framework.profile.plugins if isinstance(one, subject.plugin_class))
+    plugin = subject.plugin_in(cluster)
     for pod in subject.scenario.pending:
         subject.answers(cluster, pod)
         if plugin.defines("pre_enqueue"):

@@ -36,6 +36,10 @@ class Subject:
         """A new instance."""
         return self.plugin_class(self.args)
 
+    def plugin_in(self, cluster: FakeCluster) -> Plugin:
+        """The instance that runs in a cluster."""
+        return next(one for one in cluster.framework.profile.plugins if isinstance(one, self.plugin_class))
+
     def cluster(
         self,
         *,

@@ -61,7 +61,7 @@ SERVED = {
         f"{_SERVE} --kubeconfig gone", ("kubeconfig gone: cannot be read: No such file",)
     ),
     "a kubeconfig that is none": Case(
-        f"{_SERVE} --kubeconfig k", ("kubeconfig k: expected `object`, got `array`",), {"k": "[1, 2]"}
+        f"{_SERVE} --kubeconfig k", ("kubeconfig k: expected an object, found a list",), {"k": "[1, 2]"}
     ),
     "a kubeconfig that does not parse": Case(f"{_SERVE} --kubeconfig k", ("kubeconfig k",), {"k": "a: [\n"}),
     "a kubeconfig without a cluster": Case(
@@ -144,11 +144,11 @@ REPLAYED = {
     "an empty recording": Case(_REPLAY, ("rec: the recording is empty",), {"rec/recording.jsonl": ""}),
     "a recording that was cut at once": Case(_REPLAY, ("rec: the recording is empty",), {"rec/recording.jsonl": "{"}),
     "what is no recording": recording("hello\n", ":1: JSON is malformed"),
-    "a list": recording("[]\n", ":1: Expected `object`, got `array`"),
+    "a list": recording("[]\n", ":1: expected an object, found []"),
     "binary": recording(b"\xff\xfe\n", ":1: "),
     "another version": recording('{"version":9}\n', ":1: this is no recording of version 1"),
     "a broken line": recording(f"{_FIRST}{{}}\n{{]\n", ":3: JSON is malformed"),
-    "a call that is none": recording(f'{_FIRST}{{"call":{{"path":"/filter"}}}}\n', ":2: ", "`status`"),
+    "a call that is none": recording(f'{_FIRST}{{"call":{{"path":"/filter"}}}}\n', ":2: call.status: Required value"),
     "a body that is no base64": recording(
         f'{_FIRST}{{"call":{{"path":"/filter","status":200,"request_base64":"a"}}}}\n', ":2: "
     ),
@@ -156,7 +156,7 @@ REPLAYED = {
         f'{_FIRST}{{"event":{{"type":"ADDED","kind":"Frob","object":{{}}}}}}\n', ':2: an event of kind "Frob"'
     ),
     "an event of a nameless node": recording(
-        f'{_FIRST}{{"event":{{"type":"ADDED","kind":"Node","object":{{}}}}}}\n', ":2: Node: metadata.name is missing"
+        f'{_FIRST}{{"event":{{"type":"ADDED","kind":"Node","object":{{}}}}}}\n', ":2: metadata.name is missing"
     ),
     "a recording without a watch for a plugin that needs one": Case(
         "extender replay rec --plugin p.py:P",

@@ -40,7 +40,9 @@ MANIFESTS = {
     ),
     "negative replicas": manifest(workload("ReplicaSet", replicas=-1), "spec.replicas: found -1; allowed is 0 to "),
     "too many replicas": manifest(workload("ReplicaSet", replicas=10**9), "spec.replicas: found 1000000000; allowed"),
-    "replicas that are a text": manifest(workload("StatefulSet", replicas="3"), 'spec.replicas: found "3"; allowed is'),
+    "replicas that are a text": manifest(
+        workload("StatefulSet", replicas="3"), 'spec.replicas: expected an integer, found "3"'
+    ),
     "a request that is no quantity": manifest(
         template(containers=[{"name": "c", "resources": {"requests": {"cpu": "1 core"}}}]),
         "spec.template.spec.containers[0].resources.requests.cpu: '1 core' is not a quantity",

@@ -55,6 +55,28 @@ async def _trickle(client: Any) -> None:
             await asyncio.sleep(0.02)
 
 
+def test_a_client_that_hardly_sends_gives_way_where_another_needs_room(tmp_path: Path) -> None:
+    async def story() -> Any:
+        api = showing(FakeApiServer(), "node-1", "node-2")
+        async with (
+            extending(OddNodes, tmp_path, api=api, limits={"body_budget_bytes": 10**6}) as served,
+            connected(served.server) as slow,
+            connected(served.server) as other,
+        ):
+            await slow.send("POST", "/filter", bytes(15_000), length=900_000)
+            await served.until("kubesched_extender_in_flight", lambda n: n == 1)
+            start = time.monotonic()
+            status, _, text = await other.ask("POST", "/filter", BODY + b" " * 990_000, headers=["X-Long: way"])
+            seconds = time.monotonic() - start
+            return status, json.loads(text)["NodeNames"], seconds, await slow.answer(), await served.requests("filter")
+
+    status, names, seconds, (refused, _, text), counted = run(story())
+    assert (status, names) == (200, ["node-1"])
+    assert seconds < 10
+    assert (refused, text) == (408, "the body came too slowly while others waited for room\n")
+    assert counted == {"success": 1, "unread": 1}
+
+
 def test_a_client_that_leaves_in_the_middle_of_a_body_leaves_nothing_behind(tmp_path: Path) -> None:
     async def story() -> Any:
         api = showing(FakeApiServer(), "node-1", "node-2")

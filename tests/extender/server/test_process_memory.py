@@ -117,6 +117,35 @@ def test_answers_that_nobody_takes_are_bounded(start: Start, tmp_path: Path, hea
     assert settled(extender, ALLOWED * before) <= ALLOWED * before
 
 
+@pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
+def test_small_bodies_that_break_off_give_their_memory_back(extender: ExtenderProcess, is_reset: bool) -> None:
+    before = resident(extender)
+    size = 250 * KIB
+    for _ in range(3):
+        with ExitStack() as stack:
+            clients = [stack.enter_context(raw(extender)) for _ in range(150)]
+            for client in clients:
+                client.sendall(announce(size) + bytes(size - 1))
+            for client in clients:
+                if is_reset:
+                    leave(client)
+    assert settled(extender, ALLOWED * before) <= ALLOWED * before
+    assert not [line for line in extender.process.logs() if "ERROR" in line or "Traceback" in line]
+
+
+def test_a_client_that_leaves_where_it_waits_for_the_word_to_go_on_is_counted(extender: ExtenderProcess) -> None:
+    for _ in range(5):
+        with raw(extender) as client:
+            client.sendall(announce(len(SOME), "Expect: 100-continue") + SOME[:100])
+            leave(client)
+    counted = 'kubesched_extender_requests_total{outcome="unread",verb="filter"}'
+    end = time.monotonic() + 5
+    while metrics(extender)[counted] < 5 and time.monotonic() < end:
+        time.sleep(0.05)
+    assert metrics(extender)[counted] == 5
+    assert not [line for line in extender.process.logs() if "ERROR" in line or "Traceback" in line]
+
+
 WORDY = """
 from kubesched import Plugin, Status
 

@@ -122,9 +122,9 @@ def test_many_nodes_come_and_go_over_days():
         ([], "Nodes.items is empty: kube-scheduler asks about at least one node"),
         ([node("a"), {}], "Nodes.items[1]: metadata.name is missing"),
         ([node("a"), {"metadata": {"name": ""}}], "Nodes.items[1]: metadata.name is missing"),
-        ([None], "Nodes.items[0]: found null"),
-        (["n1"], "Nodes.items[0]: found "),
-        ([{"metadata": {"name": 5}}], "Nodes.items[0]: metadata.name: found 5"),
+        ([None], "Nodes.items[0]: expected an object, found null"),
+        (["n1"], "Nodes.items[0]: expected an object, found "),
+        ([{"metadata": {"name": 5}}], "Nodes.items[0]: metadata.name: expected a string, found 5"),
         ([{**node("a"), "status": {"allocatable": {"cpu": "four"}}}], "Nodes.items[0]: status.allocatable.cpu: 'four'"),
     ],
 )

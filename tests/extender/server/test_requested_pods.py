@@ -56,10 +56,10 @@ def test_victims_push_out_nobody():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (5, "Pod: found 5; allowed is a map"),
+        (5, "Pod: expected an object, found 5"),
         ({"spec": {}}, "Pod: metadata.name is missing"),
-        (pod(containers="c"), 'Pod: spec.containers: found "c"; allowed is a list or null'),
-        (pod(priority="high"), 'Pod: spec.priority: found "high"; allowed is a whole number or null'),
+        (pod(containers="c"), 'Pod: spec.containers: expected a list, found "c"'),
+        (pod(priority="high"), 'Pod: spec.priority: expected an integer, found "high"'),
         (pod(overhead={"cpu": "much"}), "Pod: spec.overhead.cpu: 'much' is not a quantity"),
     ],
 )

@@ -151,8 +151,8 @@ def test_bind_without_plugins_that_bind_says_how_to_have_it():
     assert "--bind asks it to" in text
 
 
-def bound(plugin: type[Plugin] = Reserves) -> Served:
-    made = Served(plugin, is_watched=True, writes=Writes())
+def bound(plugin: type[Plugin] = Reserves, writes: Writes | None = None, **options: Any) -> Served:
+    made = Served(plugin, is_watched=True, writes=writes or Writes(), **options)
     shown = (make_node("n1"), make_pod("p"))
     made.extender.apply(WatchEvent(EventType.ADDED, type(one).__name__, one) for one in shown)
     return made
@@ -409,6 +409,32 @@ def test_nothing_is_begun_once_the_time_is_over(clock: Time, plugin, path: str, 
     assert text.strip() == "kubesched extender: no answer within 4s"
     assert made.count("requests_total", verb=path.strip("/"), outcome="timeout") == 1
     assert len(timed.asked) == n_asked
+
+
+@pytest.mark.parametrize(("seconds", "outcome"), [(3.9, "success"), (4.1, "timeout")])
+def test_a_binding_that_succeeds_after_the_time_is_a_timeout(seconds: float, outcome: str):
+    class Hands:
+        """A clock that plugins move."""
+
+        at = 1000.0
+
+        def monotonic(self) -> float:
+            return self.at
+
+        now = monotonic
+
+    class SlowAtTheEnd(Reserves):
+        def post_bind(self, state, pod, node_name):
+            hands.at += seconds
+
+    hands, writes = Hands(), Writes()
+    ((status, answer),), made = asked(("/bind", CALLS["bind"]), served=lambda: bound(SlowAtTheEnd, writes, clock=hands))
+    late = (
+        "binding default/p: no outcome after 4s; if the API server has taken the Binding, the pod is bound all the same"
+    )
+    assert (status, answer["Error"]) == (200, "" if outcome == "success" else late)
+    assert made.count("requests_total", verb="bind", outcome=outcome) == 1
+    assert len(writes.bindings) == made.count("assumed_pods") == 1
 
 
 @pytest.mark.parametrize(("seconds", "n_near"), [(3.1, 0), (3.3, 1)])

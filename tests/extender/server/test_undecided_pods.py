@@ -57,11 +57,19 @@ def test_a_call_waits_until_the_watch_shows_what_became_of_the_pod(event: WatchE
     [
         pod_event(EventType.ADDED, A),
         pod_event(EventType.MODIFIED, A),
+        pod_event(EventType.MODIFIED, version(0)),
         pod_event(EventType.MODIFIED, version(2, status={"nominatedNodeName": "n"})),
         pod_event(EventType.MODIFIED, make_pod("b", node="n")),
         WatchEvent(EventType.MODIFIED, "Node", make_node("a")),
     ],
-    ids=["it is new", "kube-scheduler knew that", "its binding takes longer", "another pod", "no pod"],
+    ids=[
+        "it is new",
+        "kube-scheduler knew that",
+        "the watch lags behind",
+        "its binding takes longer",
+        "another pod",
+        "no pod",
+    ],
 )
 def test_what_decides_nothing_is_waited_through(event: WatchEvent) -> None:
     assert seconds_waited(event) == pytest.approx(DECISION_SECONDS)

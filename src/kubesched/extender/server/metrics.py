@@ -20,6 +20,19 @@ _VERBS: Final = ("filter", "prioritize", "preempt", "bind")
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
+class InFlight:
+    """Counts the calls that are inside a `with`."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def __enter__(self) -> None:
+        self.n += 1
+
+    def __exit__(self, *_error: object) -> None:
+        self.n -= 1
+
+
 class ExtenderMetrics:
     """Counters and histograms of calls, and gauges of what the extender knows."""
 
@@ -53,7 +66,9 @@ class ExtenderMetrics:
             ("verb",),
             registry=registry,
         )
-        self.in_flight = Gauge("kubesched_extender_in_flight", "Calls that are not answered yet.", registry=registry)
+        self.in_flight = InFlight()
+        in_flight = Gauge("kubesched_extender_in_flight", "Calls that are not answered yet.", registry=registry)
+        in_flight.set_function(lambda: self.in_flight.n)
         self._requests = {
             (verb, outcome): requests.labels(verb, outcome)
             for verb in _VERBS

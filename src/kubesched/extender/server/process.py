@@ -116,8 +116,8 @@ async def run_extender(
         watch = None if client is None else _watch_for(extender, client, feed, options.silence_seconds)
         server, service = _build_server(extender, options, watch, recorder)
         await server.start()
-        on_listening(extender, server)
         try:
+            on_listening(extender, server)
             await _serve(extender, server, service, watch, feed, stop, on_ready)
         finally:
             await server.drain()

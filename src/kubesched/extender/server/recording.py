@@ -16,8 +16,10 @@ from typing import Final, Self
 import msgspec
 
 from kubesched.api import KINDS, EventType, WatchEvent, decode_object
+from kubesched.documents import describe_json_fault
 from kubesched.errors import InputError, KubeschedError
 from kubesched.extender.server.answer import Answer
+from kubesched.extender.wire import Body
 
 __all__ = ["FILE_NAME", "RecordedCall", "RecordedWatch", "Recorder", "read_recording"]
 
@@ -119,7 +121,7 @@ class Recorder:
         for event in events:
             self._write(_Line(event=_Event(event.type, event.kind, msgspec.Raw(_one_line(event.object.raw)))))
 
-    def call(self, path: str, request: bytes | bytearray, answer: Answer) -> None:
+    def call(self, path: str, request: Body, answer: Answer) -> None:
         """Record a call with its answer."""
         request_json, request_text = _json_or_base64(bytes(request))
         answer_json, answer_text = _json_or_base64(b"".join(answer.pieces))
@@ -175,6 +177,9 @@ def read_recording(folder: Path) -> Iterator[WatchEvent | RecordedCall | Recorde
 def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | RecordedCall | RecordedWatch]:
     try:
         read = _LINE.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path}:{number}: {describe_json_fault(error, line)}") from error
+    try:
         if number == 1:
             if read.version != _VERSION:
                 raise InputError(f"this is no recording of version {_VERSION}")
@@ -193,7 +198,7 @@ def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | Re
                 _bytes_of(call.answer, call.answer_base64),
                 call.late,
             )
-    except (KubeschedError, ValueError, RecursionError) as error:  # ValueError: no JSON, no UTF-8, no base64
+    except (KubeschedError, ValueError, RecursionError) as error:  # ValueError: not base64
         raise InputError(f"{path}:{number}: {error}") from error
 
 

@@ -14,12 +14,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from kubesched.admission import decode_checked
 from kubesched.api import EventType, Node, WatchEvent
+from kubesched.documents import describe_json_fault
 from kubesched.engine import paused_gc
 from kubesched.errors import ExtenderError, ObjectError
 from kubesched.extender.server.score_texts import ScoreTexts
 from kubesched.extender.wire import ExtenderArgs, parse_names
-from kubesched.snapshot import decode_checked
 from kubesched.state import ClusterState, Nodes
 
 __all__ = ["NodeSource", "RequestedNodes"]
@@ -237,7 +238,7 @@ def _name_in(raw: bytes, i: int) -> str:
             return key.decode()
         metadata = _NAMED.decode(raw).metadata
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ExtenderError(f"Nodes.items[{i}]: {error}") from error
+        raise ExtenderError(f"Nodes.items[{i}]: {describe_json_fault(error, raw)}") from error
     if metadata is None or not metadata.name:
         raise ExtenderError(f"Nodes.items[{i}]: metadata.name is missing")
     return metadata.name

@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
+from kubesched.admission import decode_checked
 from kubesched.api import Pod
 from kubesched.errors import ExtenderError, ObjectError
 from kubesched.extender.wire import MetaPod
-from kubesched.snapshot import decode_checked
 from kubesched.state import ClusterState, PodInfo
 
 __all__ = ["RequestedPods"]

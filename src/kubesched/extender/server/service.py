@@ -21,9 +21,9 @@ from kubesched.extender.server.recording import Recorder
 from kubesched.extender.server.shown_bodies import shown_body
 from kubesched.extender.server.undecided_pods import DECISION_SECONDS, UndecidedPods
 from kubesched.extender.server.verbs import Checkpoint, Verbs
-from kubesched.extender.wire import binding_answer, filter_answer_error, utf8_text
+from kubesched.extender.wire import Body, binding_answer, filter_answer_error, utf8_text
 from kubesched.framework import DeadlineExceeded, in_one_line
-from kubesched.serving import Bodies, QuickAnswer, QuickHandler, peer_common_names
+from kubesched.serving import Bodies, QuickAnswer, QuickHandler, expect_body, peer_common_names
 
 __all__ = ["ExtenderService", "add_routes"]
 
@@ -88,7 +88,7 @@ class ExtenderService:
             )
         deadline = time.monotonic() + self._budget
 
-        async def work(body: bytearray) -> Answer:
+        async def work(body: Body) -> Answer:
             if self.unready:
                 return _refused("bind", f"kubesched extender: not ready: {self.unready}")
             try:
@@ -139,7 +139,8 @@ class ExtenderService:
     def _quick(self, verb: str, verbs: Verbs, path: str) -> QuickHandler:
         def answer_now(body: bytearray) -> QuickAnswer:
             start = time.monotonic()
-            answer = self._now(verb, verbs, body, _deadline(self._budget))
+            with self._metrics.in_flight:
+                answer = self._now(verb, verbs, body, _deadline(self._budget))
             self._keep(verb, path, body, answer)
             pieces = answer.pieces
             self._note(verb, answer, time.monotonic() - start)
@@ -155,16 +156,18 @@ class ExtenderService:
             raise web.HTTPNotFound(text=f"no plugin named {name[:100]!r} here; served are {known}\n")
         chosen = verbs
         checkpoint = _deadline(self._budget)
+        end = time.monotonic() + self._budget
 
-        async def answer(body: bytearray) -> Answer:
-            await self._bodies.room_to_answer()
+        async def answer(body: Body) -> Answer:
+            if not await self._bodies.has_room_to_answer(max(end - time.monotonic(), 0.0)):
+                return _refused(verb, "kubesched extender: too many answers that nobody takes; try again later")
             if verb == "filter" and self._extender.undecided is not None and not self.unready:
                 return await self._in_turn(self._extender.undecided, chosen, body, checkpoint)
             return self._now(verb, chosen, body, checkpoint)
 
         return await self._answer(request, verb, answer)
 
-    async def _in_turn(self, undecided: UndecidedPods, verbs: Verbs, body: bytearray, checkpoint: Checkpoint) -> Answer:
+    async def _in_turn(self, undecided: UndecidedPods, verbs: Verbs, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer filter once it is known where the pods went that earlier calls let pass."""
         pod = verbs.pod_of(body)
         if pod is not None:
@@ -174,23 +177,21 @@ class ExtenderService:
             undecided.add(pod)
         return answer
 
-    def _now(self, verb: str, verbs: Verbs, body: bytearray, checkpoint: Checkpoint) -> Answer:
+    def _now(self, verb: str, verbs: Verbs, body: Body, checkpoint: Checkpoint) -> Answer:
         """Answer filter, prioritize or preempt, whatever happens."""
         if self.unready:
             return _refused(verb, f"kubesched extender: not ready: {self.unready}")
         try:
-            work: Callable[[bytearray, Checkpoint], Answer] = getattr(verbs, verb)
+            work: Callable[[Body, Checkpoint], Answer] = getattr(verbs, verb)
             return work(body, checkpoint)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not take the scheduler down
             return _internal(verb, error)
         except BaseException as error:  # noqa: BLE001 - nothing waits in there, so a plugin raised it
             return _refused(verb, f"kubesched extender: a plugin raised {in_one_line(error)}")
 
-    async def _answer(
-        self, request: web.Request, verb: str, work: Callable[[bytearray], Awaitable[Answer]]
-    ) -> web.Response:
+    async def _answer(self, request: web.Request, verb: str, work: Callable[[Body], Awaitable[Answer]]) -> web.Response:
         start = time.monotonic()
-        with self._metrics.in_flight.track_inprogress():
+        with self._metrics.in_flight:
             try:
                 async with self._bodies.receive(request) as body:
                     answer = await work(body)
@@ -224,7 +225,7 @@ class ExtenderService:
         self._metrics.note_unread(verb)
         _LOG.warning("%s from %s: the body was not read: %s", verb, remote, why)
 
-    def _keep(self, verb: str, path: str, body: bytearray, answer: Answer) -> None:
+    def _keep(self, verb: str, path: str, body: Body, answer: Answer) -> None:
         """Log the bodies at debug, and record them where that is asked for."""
         if _LOG.isEnabledFor(logging.DEBUG):
             _LOG.debug("%s request: %s", verb, shown_body(body))
@@ -237,13 +238,13 @@ def add_routes(app: web.Application, service: ExtenderService) -> None:
     """The verbs, and each also in the style that people know from samples."""
     app.router.add_routes(
         [
-            web.post("/filter", service.filter),
-            web.post("/prioritize", service.prioritize),
-            web.post("/preempt", service.preempt),
-            web.post("/bind", service.bind),
-            web.post("/predicates/{name}", service.filter),
-            web.post("/priorities/{name}", service.prioritize),
-            web.post("/preemption", service.preempt),
+            web.post("/filter", service.filter, expect_handler=expect_body),
+            web.post("/prioritize", service.prioritize, expect_handler=expect_body),
+            web.post("/preempt", service.preempt, expect_handler=expect_body),
+            web.post("/bind", service.bind, expect_handler=expect_body),
+            web.post("/predicates/{name}", service.filter, expect_handler=expect_body),
+            web.post("/priorities/{name}", service.prioritize, expect_handler=expect_body),
+            web.post("/preemption", service.preempt, expect_handler=expect_body),
             web.get("/inspect", service.inspect),
         ]
     )

@@ -200,7 +200,8 @@ def _fill_in(answer: Answer, nodes: RequestedNodes, verdicts: NodeVerdicts) -> N
     kept, failed, unresolvable = verdicts.kept, verdicts.failed, verdicts.unresolvable
     answer.n_kept = len(nodes.names) if kept is None else len(kept)
     if nodes.raws is not None:
-        raws = nodes.raws if kept is None else [nodes.raws[i] for i in kept]
+        # As bytes of their own: slices would keep the request's whole body until the answer is taken.
+        raws = [bytes(nodes.raws[i]) for i in (range(len(nodes.raws)) if kept is None else kept)]
         answer.pieces = filter_answer_nodes(raws, failed, unresolvable)
     else:
         names: Sequence[str] | msgspec.Raw = nodes.names if kept is None else [nodes.names[i] for i in kept]

@@ -1,0 +1,16 @@
+"""What an API server and its controllers make of a new object: checks, defaults, priorities, the pods of a workload."""
+
+from kubesched.admission.admission import Admission
+from kubesched.admission.checks import ObjectChecker, decode_checked
+from kubesched.admission.cluster_outline import Key, key_of
+from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
+
+__all__ = [
+    "BUILT_IN_CLASSES",
+    "Admission",
+    "Key",
+    "ObjectChecker",
+    "PriorityClasses",
+    "decode_checked",
+    "key_of",
+]

@@ -1,0 +1,209 @@
+"""Pods and workloads that no API server has seen, expanded to what it and controllers would make of them."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.admission.checks import ObjectChecker
+from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
+from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
+from kubesched.admission.daemon_nodes import node_of_daemon
+from kubesched.admission.generated_names import generated_name
+from kubesched.admission.manifest_types import GROUPS, ManifestPodSpec, PodManifest, WorkloadManifest, WorkloadSpec
+from kubesched.admission.pod_defaults import default_pod
+from kubesched.admission.priorities import PriorityClasses
+from kubesched.admission.workloads import Workload, expand_workload
+from kubesched.api import KubeObject, Node, Pod, decode_object, parse_selector
+from kubesched.documents import RawJson, decode_forgiving
+from kubesched.errors import ObjectError, SelectorError
+
+Document = dict[str, Any]
+
+_KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
+_decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
+_decode_workload: Final = msgspec.json.Decoder(WorkloadManifest).decode
+
+
+class Admission:
+    """Admits manifests to a cluster, one after another.
+
+    Args:
+        cluster: the objects of the snapshot.
+        places: where each of them stands; `str()` is shown.
+        kinds: what may be in a manifest.
+    Attributes:
+        objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
+        notes: what the user should know, one sentence each.
+    """
+
+    def __init__(
+        self, cluster: Sequence[KubeObject], places: Mapping[Key, object], kinds: Collection[str] = tuple(GROUPS)
+    ) -> None:
+        self.objects: list[KubeObject] = []
+        self.notes: list[str] = []
+        self._places = dict(places)
+        self._kinds = kinds
+        self._cluster = ClusterOutline(cluster)
+        self._classes = PriorityClasses(cluster)
+        self._storage_class = default_storage_class(cluster)
+        self._checker = ObjectChecker()
+        self._generated: Counter[str] = Counter()
+
+    def admit(self, kind: str, api_version: str, raw: RawJson, place: object) -> None:
+        """Admit one pod or workload.
+
+        Args:
+            place: where it stands.
+        Raises:
+            ObjectError: it is of another kind, has a bad field, or is there already.
+        """
+        if kind not in self._kinds:
+            allowed = ", ".join(self._kinds)
+            raise ObjectError(
+                f"found kind {kind}; allowed here is {allowed}, other kinds belong among the snapshot files"
+            )
+        if not api_version or api_version.rpartition("/")[0] != GROUPS[kind]:
+            raise ObjectError(f'apiVersion: found "{api_version}"; allowed is {_api_version(kind)}')
+        if kind == "Pod":
+            self._admit_pod(raw, place)
+        else:
+            self._admit_workload(kind, raw, place)
+
+    def _admit_pod(self, raw: RawJson, place: object) -> None:
+        manifest, raw = decode_forgiving(_decode_pod, raw)
+        _check_pod_spec(manifest.spec, "spec")
+        document = self._identified("Pod", raw)
+        self._add_pod({key: document[key] for key in ("apiVersion", "kind", "metadata", "spec")}, place)
+
+    def _identified(self, kind: str, raw: RawJson) -> Document:
+        """The manifest with what identifies it, and without what only an API server sets."""
+        document: Document = msgspec.json.decode(raw)
+        written = document.get("metadata") or {}
+        if not written.get("name"):
+            written["name"] = self._generate_name(written.get("generateName") or "")
+        written["namespace"] = written.get("namespace") or "default"
+        document["metadata"] = {key: written[key] for key in _KEPT_METADATA if written.get(key)}
+        document["metadata"]["uid"] = self._cluster.uid_of((kind, written["namespace"], written["name"]))
+        document |= {"apiVersion": _api_version(kind), "kind": kind}
+        return document
+
+    def _generate_name(self, base: str) -> str:
+        if not base:
+            raise ObjectError("metadata.name is missing; every object has a name")
+        self._generated[base] += 1
+        return generated_name(base, self._generated[base] - 1)
+
+    def _admit_workload(self, kind: str, raw: RawJson, place: object) -> None:
+        manifest, raw = decode_forgiving(_decode_workload, raw)
+        _check_workload(kind, manifest.spec)
+        workload = Workload(kind, self._identified(kind, raw), manifest.spec)
+        key = (kind, workload.namespace, workload.name)
+        present = self._cluster.pods_of(key)
+        names = {pod.name for pod in present}
+        kept = 0
+        for document in expand_workload(workload, self._nodes_for(kind, present)):
+            if document["kind"] == "Pod":
+                if document["metadata"]["name"] in names:
+                    kept += 1
+                else:
+                    self._add_dependent_pod(document, place)
+            elif document["kind"] == "PersistentVolumeClaim":
+                self._add_claim(document, place)
+            else:
+                self._keep_unless_there(document, place)
+        self._note_present(workload, place, len(present), kept)
+
+    def _nodes_for(self, kind: str, present: list[Pod]) -> list[Node]:
+        """All nodes; for a DaemonSet those that have no pod of it yet."""
+        taken = {node_of_daemon(pod) for pod in present} if kind == "DaemonSet" else set()
+        return [node for node in self._cluster.nodes if node.name not in taken]
+
+    def _add_dependent_pod(self, document: Document, place: object) -> None:
+        try:
+            self._add_pod(document, place)
+        except ObjectError as error:
+            text = str(error)
+            raise ObjectError(f"spec.template.{text}" if text.startswith("spec.") else text) from error
+
+    def _add_pod(self, document: Document, place: object) -> None:
+        metadata = document["metadata"]
+        metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
+        default_pod(document, self._classes)
+        pod = self._checked("Pod", document)
+        for claim in ephemeral_claims(document):
+            self._add_claim(claim, place)
+        self._keep(pod, place)
+
+    def _add_claim(self, document: Document, place: object) -> None:
+        default_claim(document, self._storage_class)
+        try:
+            self._keep_unless_there(document, place)
+        except ObjectError as error:
+            raise ObjectError(f"its claim {document['metadata']['name']}: {error}") from error
+
+    def _keep_unless_there(self, document: Document, place: object) -> None:
+        """Controllers leave alone what is there already: a claim, or the workload itself."""
+        metadata = document["metadata"]
+        key = (document["kind"], metadata["namespace"], metadata["name"])
+        metadata.setdefault("uid", self._cluster.uid_of(key))
+        admitted = self._checked(document["kind"], document)
+        if key not in self._cluster:
+            self._keep(admitted, place)
+
+    def _checked(self, kind: str, document: Document) -> KubeObject:
+        admitted = decode_object(kind, msgspec.json.encode(document))
+        self._checker.check(admitted)
+        return admitted
+
+    def _keep(self, admitted: KubeObject, place: object) -> None:
+        key = key_of(admitted)
+        if key in self._places:
+            raise ObjectError(f"{key[0]} {admitted.key} is there already, from {self._places[key]}; rename one of them")
+        self._places[key] = place
+        self.objects.append(admitted)
+
+    def _note_present(self, workload: Workload, place: object, n_present: int, n_kept: int) -> None:
+        if not n_present:
+            return
+        who = f"{place}: {workload.kind} {workload.namespace}/{workload.name}"
+        if workload.kind == "StatefulSet":
+            self.notes.append(f"{who} has {n_kept} of these pods in the snapshot already; they stay as they are")
+        elif workload.kind == "DaemonSet":
+            self.notes.append(f"{who} has a pod on {n_present} nodes already; only the others get one")
+        else:
+            self.notes.append(f"{who} has {n_present} pods in the snapshot already; those of the manifest come on top")
+
+
+def _api_version(kind: str) -> str:
+    return f"{GROUPS[kind]}/v1".lstrip("/")
+
+
+def _check_workload(kind: str, spec: WorkloadSpec) -> None:
+    _check_pod_spec(spec.template.spec, "spec.template.spec")
+    if kind != "Job":
+        _check_selector(spec)
+    for i, template in enumerate(spec.volume_claim_templates or ()):
+        if not template.name:
+            raise ObjectError(f"spec.volumeClaimTemplates[{i}].metadata.name is missing; pods mount the claim by it")
+
+
+def _check_pod_spec(spec: ManifestPodSpec, path: str) -> None:
+    if not spec.containers:
+        raise ObjectError(f"{path}.containers is missing; a pod has at least one container")
+    for i, volume in enumerate(spec.volumes or ()):
+        if not volume.name:
+            raise ObjectError(f"{path}.volumes[{i}].name is missing; every volume has a name")
+
+
+def _check_selector(spec: WorkloadSpec) -> None:
+    """Rule: kube-apiserver v1.36 validation of apps/v1: the selector is there, not empty, and selects the template."""
+    if spec.selector is None or not (spec.selector.match_labels or spec.selector.match_expressions):
+        raise ObjectError("spec.selector is missing; it selects the labels of spec.template.metadata.labels")
+    try:
+        matches = parse_selector(spec.selector).matches(spec.template.metadata.labels or {})
+    except SelectorError as error:
+        raise ObjectError(f"spec.selector: {error}") from error
+    if not matches:
+        raise ObjectError("spec.template.metadata.labels: `selector` does not match template `labels`")

@@ -1,0 +1,36 @@
+"""Names and uids that controllers and the API server would make up, the same ones for the same input."""
+
+import hashlib
+import uuid
+from typing import Final
+
+_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"  # Kubernetes' own: no vowels, no look-alikes
+_SUFFIX_LENGTH: Final = 5
+_MAX_BASE: Final = 58  # a longer base is cut, so that the whole is a DNS label
+_N_SUFFIXES: Final = len(_ALPHABET) ** _SUFFIX_LENGTH
+_STEP: Final = 8_967_257  # has no factor in common with the number of suffixes: no suffix comes twice
+_NAMESPACE: Final = uuid.UUID("6d1c3c9e-5f0b-5c39-9f86-3f8f7f1d0f5a")
+
+
+def generated_name(base: str, index: int) -> str:
+    """`base` (which ends in `-`) and five letters that look random; distinct for every index below 14 million."""
+    start = int.from_bytes(hashlib.sha256(base.encode()).digest()[:8])
+    return base[:_MAX_BASE] + _letters((start + index * _STEP) % _N_SUFFIXES, _SUFFIX_LENGTH)
+
+
+def template_hash(template: bytes) -> str:
+    """Ten letters for a pod template, as in the name of a Deployment's ReplicaSet, but not Kubernetes' own."""
+    return _letters(int.from_bytes(hashlib.sha256(template).digest()), 10)
+
+
+def stable_uid(kind: str, namespace: str, name: str) -> str:
+    """A uid that depends on kind, namespace and name alone."""
+    return str(uuid.uuid5(_NAMESPACE, f"{kind}/{namespace}/{name}"))
+
+
+def _letters(number: int, length: int) -> str:
+    letters = []
+    for _ in range(length):
+        number, digit = divmod(number, len(_ALPHABET))
+        letters.append(_ALPHABET[digit])
+    return "".join(letters)

@@ -1,0 +1,88 @@
+"""What commands write: text with tables for people, JSON for programs, progress bars while work is going on.
+
+Text has colours on a terminal, is plain elsewhere, and NO_COLOR is honoured. JSON has sorted keys, the same bytes for
+the same input. Progress bars are on standard error, and gone afterwards; there are none in a pipe.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_PIPE_WIDTH: Final = 120
+
+
+@contextmanager
+def text_console() -> Iterator["Console"]:
+    """A console on standard output; what was printed to it is there when the block ends.
+
+    Text is printed as it is: names and reasons may hold brackets that would pass for markup. In a pipe lines are as
+    long as COLUMNS says, else 120 characters, and end without blanks.
+    """
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _PIPE_WIDTH
+    console = Console(width=width, markup=False, emoji=False, highlight=False)
+    if console.is_terminal:
+        yield console
+        return
+    with console.capture() as captured:
+        yield console
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def new_table(*headings: str, numbers: Iterable[int] = ()) -> "Table":
+    """A table without a frame.
+
+    Args:
+        numbers: columns that hold numbers.
+    """
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
+    for i, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if i in numbers else "left", overflow="fold")
+    return table
+
+
+def common_domain(names: Iterable[str]) -> str:
+    """The end that all names share, from their first dot on, such as `.eu-west-1.compute.internal`; else empty."""
+    domains = {name.partition(".")[1] + name.partition(".")[2] for name in names}
+    return domains.pop() if len(domains) == 1 else ""
+
+
+def print_document(document: Any) -> None:
+    """Print one document, indented."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+
+
+def print_line(line: Any) -> None:
+    """Print one document on a line of its own."""
+    sys.stdout.write(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+@contextmanager
+def progress_bar(doing: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show how far something has come.
+
+    Args:
+        doing: what is going on.
+    Yields: a function to call with how much is done and how much there is (0 when not known); None where nobody looks.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(doing, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total or None)

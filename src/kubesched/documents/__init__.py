@@ -1,0 +1,19 @@
+"""Text as plain values and back: YAML as kubectl reads it, and what is wrong with a document, in one sentence."""
+
+from kubesched.documents.faults import Fault, describe_fault, describe_json_fault, shorten
+from kubesched.documents.forgiving import RawJson, decode_forgiving
+from kubesched.documents.yaml_reader import RepeatedKey, YamlDocument, read_yaml
+from kubesched.documents.yaml_writer import write_yaml
+
+__all__ = [
+    "Fault",
+    "RawJson",
+    "RepeatedKey",
+    "YamlDocument",
+    "decode_forgiving",
+    "describe_fault",
+    "describe_json_fault",
+    "read_yaml",
+    "shorten",
+    "write_yaml",
+]

@@ -1,0 +1,55 @@
+"""JSON into structs with the forgiveness of Kubernetes (null is absent) and errors that name the field."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from kubesched.documents.faults import describe_json_fault, null_field
+from kubesched.errors import ObjectError
+
+T = TypeVar("T")
+RawJson = bytes | memoryview | msgspec.Raw
+
+_MAX_NULLS: Final = 100
+
+
+def decode_forgiving(decode: Callable[[RawJson], T], raw: RawJson) -> tuple[T, RawJson]:
+    """Decode JSON, and take fields that are null where a value is due as absent, as Go's decoder does.
+
+    Returns: the value, and the JSON without such fields.
+    Raises:
+        ObjectError: the message begins with the field.
+    """
+    for _ in range(_MAX_NULLS):
+        try:
+            return decode(raw), raw
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raw = _without_null(raw, error)
+    raise ObjectError(f"more than {_MAX_NULLS} fields are null")
+
+
+def _without_null(raw: RawJson, error: msgspec.DecodeError | UnicodeDecodeError) -> bytes:
+    """The JSON without the null field that a decoder refused.
+
+    Raises:
+        ObjectError: the decoder refused something else.
+    """
+    path = null_field(error)
+    if not path:
+        raise ObjectError(str(describe_json_fault(error, bytes(raw)))) from error
+    try:
+        document = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as worse:  # where the first decoder did not look
+        raise ObjectError(str(describe_json_fault(worse, bytes(raw)))) from worse
+    *steps, last = path.replace("[", ".").replace("]", "").split(".")
+    holder: Any = document
+    try:
+        for step in steps:
+            holder = holder[int(step)] if isinstance(holder, list) else holder[step]
+        if isinstance(holder, list):
+            raise ObjectError(f"{path}: expected a value, found null") from error
+        del holder[last]
+    except (LookupError, TypeError):  # under a key that comes again, with another value
+        raise ObjectError(str(describe_json_fault(error, bytes(raw)))) from error
+    return msgspec.json.encode(document)

@@ -1,0 +1,6 @@
+"""The manifests that run an extender beside a kube-scheduler, and the KubeSchedulerConfiguration that calls it."""
+
+from kubesched.extender.manifests.manifests import manifests, scheduler_configuration
+from kubesched.extender.manifests.options import KUBE_SCHEDULER_IMAGE, PLUGIN_FOLDER, ManifestOptions
+
+__all__ = ["KUBE_SCHEDULER_IMAGE", "PLUGIN_FOLDER", "ManifestOptions", "manifests", "scheduler_configuration"]

@@ -1,0 +1,59 @@
+"""Requirements, selectors and domains in words, for what plugins say about a rejection."""
+
+from collections.abc import Mapping
+
+from kubesched.api import Node, ParsedNodeTerm, Requirement, Selector
+
+__all__ = ["domain_words", "missed_terms", "selector_words", "unmet"]
+
+
+def unmet(requirement: Requirement, node: Node) -> str:
+    """A label of a node that does not meet a requirement, and what is wanted."""
+    has = node.labels.get(requirement.key)
+    return f"label {requirement.key} is {'absent' if has is None else repr(has)}, wanted: {_wish(requirement)}"
+
+
+def missed_terms(terms: list[ParsedNodeTerm], node: Node) -> list[str]:
+    """What a node lacks of the term that it comes nearest to; nothing where it meets one."""
+    return min((_misses(term, node) for term in terms), key=len, default=[])
+
+
+def _misses(term: ParsedNodeTerm, node: Node) -> list[str]:
+    found = [unmet(requirement, node) for requirement in term.requirements if not requirement.matches(node.labels)]
+    return found + [f"the name is not {_wish(field)}" for field in term.fields if not field.accepts(node.name)]
+
+
+def _wish(requirement: Requirement) -> str:
+    operator = requirement.operator
+    if operator in ("Gt", "Lt"):
+        return f"{'more' if operator == 'Gt' else 'less'} than {requirement.bound}"
+    if operator in ("Exists", "DoesNotExist"):
+        return "any value" if operator == "Exists" else "absent"
+    values = " or ".join(repr(value) for value in sorted(requirement.values))
+    return values if operator == "In" else f"not {values}"
+
+
+def domain_words(key: str, labels: Mapping[str, str]) -> str:
+    """The domain that a node's labels put it in, such as `in zone a`; the node has the key."""
+    short = key.rpartition("/")[2]
+    return "on the node" if short == "hostname" else f"in {short} {labels[key]}"
+
+
+def selector_words(selector: Selector) -> str:
+    """A label selector as kubectl takes it, such as `app=db, tier in (a,b)`."""
+    if selector.nothing:
+        return "a selector that selects nothing"
+    return ", ".join(_condition(r) for r in selector.requirements) or "any labels"
+
+
+def _condition(requirement: Requirement) -> str:
+    values = ",".join(sorted(requirement.values))
+    match requirement.operator:
+        case "In":
+            return f"{requirement.key}={values}" if len(requirement.values) == 1 else f"{requirement.key} in ({values})"
+        case "NotIn":
+            return f"{requirement.key} not in ({values})"
+        case "Exists":
+            return requirement.key
+        case _:
+            return f"no {requirement.key}"

@@ -1,0 +1,58 @@
+import sys
+
+import pytest
+
+from kubesched.cli.output import common_domain, progress_bar, text_console
+
+
+def test_a_pipe_gets_plain_lines_without_blanks_at_the_end(capsys):
+    with text_console() as console:
+        console.print("red  ", style="red")
+        console.print("[bold]as it is[/bold] :smile:")
+    assert capsys.readouterr().out == "red\n[bold]as it is[/bold] :smile:\n"
+
+
+@pytest.mark.parametrize(("columns", "width"), [(None, 120), ("60", 60)])
+def test_lines_in_a_pipe_are_as_long_as_columns_says(monkeypatch, columns, width):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    with text_console() as console:
+        assert console.width == width
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [(None, True), ("1", False)])
+def test_a_terminal_gets_colours_unless_no_color_is_set(monkeypatch, capsys, no_color, coloured):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", no_color)
+    with text_console() as console:
+        console.print("red", style="red")
+    assert ("\x1b[31m" in capsys.readouterr().out) is coloured
+
+
+def test_the_end_that_all_names_share_is_found():
+    assert common_domain(["ip-1.eu.internal", "ip-2.eu.internal"]) == ".eu.internal"
+
+
+def test_names_without_a_common_end_stay_whole():
+    assert common_domain(["ip-1.eu.internal", "ip-2.us.internal"]) == ""
+    assert common_domain(["n1", "n2.eu"]) == ""
+    assert common_domain(["n1", "n2"]) == ""
+    assert common_domain([]) == ""
+
+
+def test_in_a_pipe_nobody_is_told():
+    with progress_bar("reading") as told:
+        assert told is None
+
+
+def test_on_a_terminal_progress_goes_to_standard_error(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress_bar("reading") as told:
+        assert told is not None
+        told(1, 2)
+        told(2, 0)
+    assert capsys.readouterr().out == ""

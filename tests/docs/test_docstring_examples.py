@@ -1,0 +1,64 @@
+"""The examples in the docstrings of public names run, in a folder with a snapshot, a configuration and a pod."""
+
+import inspect
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kubesched
+from kubesched.testing import make_node, make_pod
+
+EVERYTHING = {"kubesched": kubesched} | {name: getattr(kubesched, name) for name in kubesched.__all__}
+FUNCTIONS = [name for name, known in EVERYTHING.items() if inspect.isfunction(known)]
+CONFIGURATION = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: new}\nspec: {containers: [{name: c, image: app}]}\n"
+
+
+def example_of(known: object) -> str:
+    """The Example section of a docstring; empty where there is none."""
+    _, found, rest = (inspect.getdoc(known) or "").partition("Example:\n")
+    lines = []
+    for line in rest.splitlines() if found else ():
+        if line and not line.startswith(" "):
+            break
+        lines.append(line)
+    return textwrap.dedent("\n".join(lines))
+
+
+EXAMPLES = [name for name, known in EVERYTHING.items() if not isinstance(known, str) and example_of(known)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = [make_node("n1"), make_node("n2"), make_pod("web-7", namespace="shop")]
+    kubesched.write_snapshot(objects, tmp_path / "cluster.json")
+    (tmp_path / "scheduler.yaml").write_text(CONFIGURATION)
+    (tmp_path / "pod.yaml").write_text(POD)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_runs(name: str):
+    exec(example_of(EVERYTHING[name]), {**EVERYTHING, "np": np})
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_has_an_example(name: str):
+    assert example_of(EVERYTHING[name])
+
+
+def test_what_a_docstring_says_after_its_example_is_not_part_of_it():
+    def known() -> None:
+        """Do.
+
+        Example:
+            a = 1
+            if a:
+                b = 2
+        Rule: none.
+        """
+
+    assert example_of(known) == "a = 1\nif a:\n    b = 2"

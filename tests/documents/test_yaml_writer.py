@@ -1,0 +1,31 @@
+import pytest
+
+from kubesched.documents import read_yaml, write_yaml
+
+
+def read(text: str) -> object:
+    return next(read_yaml(text)).value
+
+
+@pytest.mark.parametrize(
+    "text", ["y", "on", "1e3", "0o17", "017", "1_0", "null", "a: b", "<<", "ä", "2001-01-01", "", "1.5", ".inf", "="]
+)
+def test_texts_are_written_so_that_they_stay_texts(text):
+    assert read(write_yaml({"a": text})) == {"a": text}
+
+
+def test_shared_values_are_written_out():
+    shared = ["a"]
+    assert "&" not in write_yaml([shared, shared])
+
+
+@pytest.mark.parametrize("text", ["a\nb\n", "a\n  b", " a\nb", "a \nb\n\n", "\n", "a\n\tb", "# a\n- b: |\n  c\n"])
+def test_lines_are_written_as_lines_and_read_back(text):
+    assert read(write_yaml({"a": text})) == {"a": text}
+    assert write_yaml({"a": "b: 1\nc: 2\n"}) == "a: |\n  b: 1\n  c: 2\n"
+
+
+@pytest.mark.parametrize(("number", "text"), [(1.0, "1"), (1.5, "1.5"), (5, "5"), (1e-7, "1.0e-07")])
+def test_numbers_are_written_as_numbers(number, text):
+    assert write_yaml([number]) == f"- {text}\n"
+    assert read(write_yaml([number])) == [number]
