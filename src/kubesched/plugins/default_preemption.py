@@ -23,7 +23,7 @@ from kubesched.framework import (
     fit_error,
 )
 from kubesched.plugins.args import DefaultPreemptionArgs
-from kubesched.plugins.victims import Budget, Candidates, find_victims
+from kubesched.plugins.victims import Candidates, find_victims
 from kubesched.state import Nodes, Rows
 
 __all__ = ["DefaultPreemption"]
@@ -118,7 +118,7 @@ class _Search:
         self._handle = handle
         self._state = state
         self._pod = pod
-        self._budgets = [Budget(budget) for budget in handle.list("PodDisruptionBudget")]
+        self._budgets = handle.state.disruption_budgets
         self._found: list[Candidates] = []
         self.failures: list[tuple[Status, int]] = []
         self.n_clean = 0

@@ -297,6 +297,21 @@ class NodeColumns:
             self._put(new, place)
             self._put(displaced, len(self.pods[row]) - 1)
 
+    def renew_pod(self, old: PodInfo, new: PodInfo, *, is_same: bool) -> None:
+        """Put a newer reading of a pod in the place of an older one that holds the same.
+
+        Args:
+            is_same: whether rules can read no difference; otherwise the row counts as changed.
+        """
+        row = new.node_row = old.node_row
+        new.place, new.slot = old.place, old.slot
+        old.node_row = old.slot = -1
+        self.pods[row][new.place] = new
+        self.pod_table.infos[new.slot] = new
+        if not is_same:
+            self.pod_table.moved(new)
+            self.row_log.record(row)
+
     def _put(self, info: PodInfo, place: int) -> None:
         self.pods[info.node_row][place] = info
         info.place = place

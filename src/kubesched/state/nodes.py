@@ -6,7 +6,7 @@ pods have been moved (`WhatIfNodes`).
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from kubesched.state.pod_table import Has, PodBatch
 
 __all__ = ["NodeInfo", "Nodes", "Rows", "WhatIfNodes"]
 
+_FEW: Final = 64  # rows that are searched as fast as they are indexed
 Rows = npt.NDArray[np.intp]
 ScalarT = TypeVar("ScalarT", bound=np.generic)
 
@@ -36,6 +37,7 @@ class Nodes:
         self.columns = columns
         self.rows = rows
         self._n = columns.n_rows if rows is None else len(rows)
+        self._position_of_row: IntVector | None = None  # (slots,) -1 where the table lacks the row; made when asked for
 
     def __len__(self) -> int:
         return self._n
@@ -60,8 +62,14 @@ class Nodes:
         row = self.columns.row_of.get(name)
         if row is None or self.rows is None:
             return row
-        found = np.flatnonzero(self.rows == row)
-        return int(found[0]) if len(found) else None
+        if self._n <= _FEW:
+            found = np.flatnonzero(self.rows == row)
+            return int(found[0]) if len(found) else None
+        if self._position_of_row is None:
+            self._position_of_row = np.full(self.columns.capacity, -1, dtype=np.int64)
+            self._position_of_row[self.rows] = np.arange(self._n)
+        position = int(self._position_of_row[row])
+        return None if position < 0 else position
 
     def select(self, positions: npt.NDArray[np.intp]) -> "Nodes":
         """The table of some of this table's entries."""

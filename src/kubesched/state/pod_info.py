@@ -187,7 +187,7 @@ class PodInfo:
         twin._parts = self._parts
         twin._template = self._template
         twin._identity = self._identity
-        twin._start = self._start
+        twin._start = self._start if pod.status is self.pod.status else None
         twin._volumes = self._volumes
         return twin
 
