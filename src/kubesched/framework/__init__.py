@@ -12,7 +12,7 @@ from kubesched.framework.actions import (
 )
 from kubesched.framework.added_plugins import enable_loaded
 from kubesched.framework.answers import Hook, checked, fault
-from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
+from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
 from kubesched.framework.cycle_state import BindingNotes, CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
@@ -76,6 +76,7 @@ __all__ = [
     "Reservations",
     "RowStatuses",
     "Scores",
+    "Stamped",
     "Status",
     "Verdicts",
     "Wait",

@@ -95,13 +95,14 @@ class ClusterState:
             return self._apply_pod(event.type, new)
         if isinstance(new, Node):
             return self._apply_node(event.type, new)
-        if event.type is EventType.DELETED:
+        is_there = event.type is not EventType.DELETED
+        if not is_there:
             old = self.objects.remove(event.kind, new.key)
             changes = object_change(event.kind, old, None)
         else:
             old = self.objects.put(event.kind, new)
             changes = object_change(event.kind, old, new)
-        if event.kind == "Namespace":
+        if event.kind == "Namespace" and (old.labels if old else {}) != (new.labels if is_there else {}):
             self._namespaces_changed()
         return changes
 

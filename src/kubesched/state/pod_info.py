@@ -5,10 +5,11 @@ parts, so that whatever was compiled or computed for a part serves all of them. 
 values, same object.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from datetime import datetime
 from math import inf
 from typing import Any, Final, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -20,8 +21,6 @@ from kubesched.state.terms import AffinityTerms, affinity_terms
 __all__ = ["Identity", "NodeChoice", "Part", "Parts", "PodInfo", "Port", "host_ports", "image_names"]
 
 Port = tuple[str, str, int]  # ip, protocol, port
-_MAX_PARTS: Final = 250_000
-_MAX_TEMPLATES: Final = 4096  # some 5 KB each; pods that a watch or a request brings share none
 
 _sorted_json: Final[Callable[[Any], bytes]] = msgspec.json.Encoder(order="sorted").encode
 
@@ -33,15 +32,13 @@ class Part(Generic[ValueT]):
 
     Attributes:
         value: what the part says.
-        number: its number among parts of its kind.
-        compiled: what rules made of the value, by rule, so that it is made once.
+        compiled: what rules made of the value, by rule, so that it is made once. It goes with the part.
     """
 
-    __slots__ = ("compiled", "number", "value")
+    __slots__ = ("__weakref__", "compiled", "value")
 
-    def __init__(self, value: ValueT, number: int) -> None:
+    def __init__(self, value: ValueT) -> None:
         self.value = value
-        self.number = number
         self.compiled: dict[object, Any] = {}
 
 
@@ -61,19 +58,23 @@ class NodeChoice(msgspec.Struct, frozen=True):
 
 
 class _Table(Generic[ValueT]):
-    """The parts of one kind."""
+    """The parts of one kind that some pod, kept column or relation has."""
 
     __slots__ = ("_by_key",)
 
     def __init__(self) -> None:
-        self._by_key: dict[Hashable, Part[ValueT]] = {}
+        self._by_key: WeakValueDictionary[Hashable, Part[ValueT]] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def __iter__(self) -> Iterator[Part[ValueT]]:
+        return iter(list(self._by_key.values()))
 
     def part(self, key: Hashable, make: Callable[[], ValueT]) -> Part[ValueT]:
         found = self._by_key.get(key)
         if found is None:
-            if len(self._by_key) >= _MAX_PARTS:  # most belong to pods that are gone; equal parts made anew are as good
-                self._by_key.clear()
-            found = self._by_key[key] = Part(make(), len(self._by_key))
+            found = self._by_key[key] = Part(make())
         return found
 
 
@@ -86,7 +87,17 @@ class Template:
         requests, tolerations, node_choice, ports, images, terms, spread: the parts, None until one is asked for.
     """
 
-    __slots__ = ("images", "node_choice", "ports", "requests", "sources", "spread", "terms", "tolerations")
+    __slots__ = (
+        "__weakref__",
+        "images",
+        "node_choice",
+        "ports",
+        "requests",
+        "sources",
+        "spread",
+        "terms",
+        "tolerations",
+    )
 
     def __init__(self, sources: tuple[object, ...]) -> None:
         self.sources = sources
@@ -111,7 +122,7 @@ class Parts:
         self.images: _Table[tuple[tuple[str, ...], int]] = _Table()
         self.terms: _Table[AffinityTerms] = _Table()
         self.spread: _Table[tuple[TopologySpreadConstraint, ...]] = _Table()
-        self._templates: dict[tuple[object, ...], Template] = {}
+        self._templates: WeakValueDictionary[tuple[object, ...], Template] = WeakValueDictionary()
 
     def template(self, pod: Pod) -> Template:
         """The template of a pod, a new one at first sight. Volumes are not in it."""
@@ -135,8 +146,6 @@ class Parts:
         key = (pod.metadata.namespace, *map(id, sources))
         found = self._templates.get(key)
         if found is None:
-            if len(self._templates) >= _MAX_TEMPLATES:
-                self._templates.clear()
             found = self._templates[key] = Template(sources)
         return found
 

@@ -32,6 +32,7 @@ DEFAULT_MEMORY_REQUEST: Final = 200 * 1024 * 1024  # bytes
 
 Amounts = dict[str, int]  # billionths by resource name
 _DEFAULTS: Final[Amounts] = {"cpu": DEFAULT_CPU_REQUEST * NANO // 1000, "memory": DEFAULT_MEMORY_REQUEST * NANO}
+_BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _NO_DEFAULTS: Final[Amounts] = {}
 
 
@@ -43,9 +44,10 @@ class PodRequests:
         scored: what NodeResourcesFit's score adds: spec only, no pod-level resources, defaults filled in per container.
         held: what the pod takes once it is on a node, and what NodeResourcesBalancedAllocation adds: statuses count.
         held_non_zero: the same with defaults, cpu and memory only.
+        further: names of what it holds beyond cpu, memory and ephemeral-storage.
     """
 
-    __slots__ = ("held", "held_non_zero", "scored", "wanted")
+    __slots__ = ("further", "held", "held_non_zero", "scored", "wanted")
 
     def __init__(self, pod: Pod) -> None:
         plain = not (pod.spec.resources or pod.status.container_statuses or pod.status.init_container_statuses)
@@ -54,6 +56,7 @@ class PodRequests:
         self.scored = _units(_pod_requests(pod, pod_level=False, defaults=_DEFAULTS))
         self.held = self.wanted if plain else _units(_pod_requests(pod, status=True))
         self.held_non_zero = self.scored if plain else _units(_non_zero_requests(pod))
+        self.further = tuple(name for name, amount in self.held.items() if amount and name not in _BASIC)
 
 
 def has_same_requests(old: PodStatus, new: PodStatus) -> bool:
