@@ -76,6 +76,19 @@ class AttachedVolumes:
         for row in self._stale.take():
             self._count(row)
 
+    def sizes(self) -> dict[str, int]:
+        """Entries of every table."""
+        return {
+            "claims": len(self._volume_of),
+            "volumes": len(self._claims_of),
+            "nodes": len(self._attachments),
+            "attachments": len(self._nodes_of),
+            "rows": len(self._counted),
+            "drivers": len(self.held),
+            "pod rows": len(self.pod_rows),
+            "faults": len(self.faults),
+        }
+
     # --- what pods have ---
 
     def of_pods(self, infos: Iterable[PodInfo]) -> VolumesFound:

@@ -39,6 +39,7 @@ from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Parts, PodInfo
 from kubesched.state.requests import has_same_requests
 from kubesched.state.services import Services
+from kubesched.state.sizes import sizes
 from kubesched.state.snapshot import Snapshot
 from kubesched.state.term_counts import TermCounts
 from kubesched.state.volumes import Volumes
@@ -285,6 +286,10 @@ class ClusterState:
     def homeless(self) -> dict[str, list[PodInfo]]:
         """Pods bound to nodes that are not known, by node name."""
         return {name: list(pods.values()) for name, pods in self._homeless.items()}
+
+    def sizes(self) -> dict[str, int]:
+        """How much every registry holds, by its name: what grows without end shows here."""
+        return sizes(self)
 
     def check_invariants(self) -> None:
         """Assert that everything that is kept equals what counting anew gives, and that every pod stands once."""

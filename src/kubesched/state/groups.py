@@ -93,12 +93,10 @@ class PodGroups:
 
     Attributes:
         budget: bytes that the groups may take together.
-        n_bytes: what they took when the last one was added.
     """
 
     def __init__(self, columns: NodeColumns, max_groups: int = _MAX_GROUPS, budget: int = _BUDGET) -> None:
         self.budget = budget
-        self.n_bytes = 0
         self._columns = columns
         self._groups: OrderedDict[Hashable, PodGroup] = OrderedDict()
         self._max_groups = max_groups
@@ -106,6 +104,11 @@ class PodGroups:
 
     def __len__(self) -> int:
         return len(self._groups)
+
+    @property
+    def n_bytes(self) -> int:
+        """What the groups take; added up when asked for, because they grow on their own."""
+        return sum(group.n_bytes for group in self._groups.values())
 
     def group(self, key: Hashable, predicate: Predicate, *, includes_terminating: bool = True) -> PodGroup:
         """The group of a key, counted anew when it is not kept.
@@ -165,14 +168,14 @@ class PodGroups:
         return group
 
     def _evict(self) -> None:
-        self.n_bytes = sum(group.n_bytes for group in self._groups.values())
-        while len(self._groups) > 1 and (len(self._groups) > self._max_groups or self.n_bytes > self.budget):
-            self._drop_oldest()
+        n_bytes = self.n_bytes
+        while len(self._groups) > 1 and (len(self._groups) > self._max_groups or n_bytes > self.budget):
+            n_bytes -= self._drop_oldest().n_bytes
 
-    def _drop_oldest(self) -> None:
+    def _drop_oldest(self) -> PodGroup:
         _, group = self._groups.popitem(last=False)
         self._numbers.give_back(group.number)
-        self.n_bytes -= group.n_bytes
+        return group
 
 
 class Memberships:

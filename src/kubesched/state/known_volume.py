@@ -16,6 +16,9 @@ class Reaches:
     def __init__(self) -> None:
         self._by_value: WeakValueDictionary[NodeSelector | None, NodeReach] = WeakValueDictionary()
 
+    def __len__(self) -> int:
+        return len(self._by_value)
+
     def of(self, required: NodeSelector | None) -> NodeReach:
         """The reach of an affinity; None means everywhere."""
         found = self._by_value.get(required)

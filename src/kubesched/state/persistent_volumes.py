@@ -58,6 +58,16 @@ class PersistentVolumes:
             self._free[class_name] = found
         return found
 
+    def sizes(self) -> dict[str, int]:
+        """Entries of every table."""
+        return {
+            "volumes": len(self._known),
+            "numbers": len(self._by_number),
+            "reserved": len(self._reserved),
+            "listed": sum(len(free) for free in self._free.values()),
+            "reaches": len(self._reaches),
+        }
+
     def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
         before = self._known.pop(old.name, None) if old is not None else None
         if before is not None:

@@ -5,6 +5,7 @@ parts, so that whatever was compiled or computed for a part serves all of them. 
 values, same object.
 """
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from datetime import datetime
 from math import inf
@@ -22,6 +23,7 @@ __all__ = ["Identity", "NodeChoice", "Part", "Parts", "PodInfo", "Port", "host_p
 
 Port = tuple[str, str, int]  # ip, protocol, port
 
+_N_RECENT: Final = 2048  # parts and templates, some KB each
 _sorted_json: Final[Callable[[Any], bytes]] = msgspec.json.Encoder(order="sorted").encode
 
 ValueT = TypeVar("ValueT")
@@ -58,11 +60,12 @@ class NodeChoice(msgspec.Struct, frozen=True):
 
 
 class _Table(Generic[ValueT]):
-    """The parts of one kind that some pod, kept column or relation has."""
+    """The parts of one kind that some pod, kept column or relation has, and those made last."""
 
-    __slots__ = ("_by_key",)
+    __slots__ = ("_by_key", "_recent")
 
-    def __init__(self) -> None:
+    def __init__(self, recent: deque[object]) -> None:
+        self._recent = recent
         self._by_key: WeakValueDictionary[Hashable, Part[ValueT]] = WeakValueDictionary()
 
     def __len__(self) -> int:
@@ -75,6 +78,7 @@ class _Table(Generic[ValueT]):
         found = self._by_key.get(key)
         if found is None:
             found = self._by_key[key] = Part(make())
+            self._recent.append(found)
         return found
 
 
@@ -111,18 +115,46 @@ class Template:
 
 
 class Parts:
-    """All parts of the pods of one cluster. Its owner is ClusterState."""
+    """All parts of the pods of one cluster. Its owner is ClusterState.
+
+    A part goes when nobody has it any more. The last ones made stay for a while: a pod may be asked about again before
+    it is placed, and the next pod of its workload after it.
+    """
 
     def __init__(self) -> None:
-        self.requests: _Table[PodRequests] = _Table()
-        self.identity: _Table[Identity] = _Table()
-        self.tolerations: _Table[tuple[Toleration, ...]] = _Table()
-        self.node_choice: _Table[NodeChoice] = _Table()
-        self.ports: _Table[tuple[Port, ...]] = _Table()
-        self.images: _Table[tuple[tuple[str, ...], int]] = _Table()
-        self.terms: _Table[AffinityTerms] = _Table()
-        self.spread: _Table[tuple[TopologySpreadConstraint, ...]] = _Table()
+        self._recent: deque[object] = deque(maxlen=_N_RECENT)
+        recent = self._recent
+        self.requests: _Table[PodRequests] = _Table(recent)
+        self.identity: _Table[Identity] = _Table(recent)
+        self.tolerations: _Table[tuple[Toleration, ...]] = _Table(recent)
+        self.node_choice: _Table[NodeChoice] = _Table(recent)
+        self.ports: _Table[tuple[Port, ...]] = _Table(recent)
+        self.images: _Table[tuple[tuple[str, ...], int]] = _Table(recent)
+        self.terms: _Table[AffinityTerms] = _Table(recent)
+        self.spread: _Table[tuple[TopologySpreadConstraint, ...]] = _Table(recent)
         self._templates: WeakValueDictionary[tuple[object, ...], Template] = WeakValueDictionary()
+
+    def tables(self) -> dict[str, "_Table[Any]"]:
+        """The parts by kind."""
+        return {
+            "requests": self.requests,
+            "identity": self.identity,
+            "tolerations": self.tolerations,
+            "node choice": self.node_choice,
+            "ports": self.ports,
+            "images": self.images,
+            "terms": self.terms,
+            "spread": self.spread,
+        }
+
+    @property
+    def n_templates(self) -> int:
+        """How many templates there are."""
+        return len(self._templates)
+
+    def forget_recent(self) -> None:
+        """Let go of the parts that nobody has."""
+        self._recent.clear()
 
     def template(self, pod: Pod) -> Template:
         """The template of a pod, a new one at first sight. Volumes are not in it."""
@@ -147,6 +179,7 @@ class Parts:
         found = self._templates.get(key)
         if found is None:
             found = self._templates[key] = Template(sources)
+            self._recent.append(found)
         return found
 
 

@@ -167,6 +167,15 @@ class PodTable:
         """Which of some pods have something: indices into `slots`, ascending."""
         return np.flatnonzero(self._traits[slots] & trait.value)
 
+    def sizes(self) -> dict[str, int]:
+        """Slots, and distinct parts of the pods in them."""
+        self.settle()
+        return {
+            "slots": len(self.infos) - len(self._free),
+            "requests": len(self._request_parts),
+            "identities": len(self._identity_parts),
+        }
+
     def settle(self) -> None:
         """Write what was noted."""
         if not self._noted:

@@ -177,6 +177,11 @@ class TermCounts:
         """Whether some pod, on a node that has the term's key, carries a matching term."""
         return any(domains.carried(matching) for domains in self._domains.values())
 
+    def sizes(self) -> dict[str, int]:
+        """Distinct terms and meanings, and (term, domain) pairs."""
+        pairs = sum(len(domains) for domains in self._domains.values())
+        return {"terms": len(self.terms), "meanings": len(self.meanings), "pairs": pairs}
+
     def namespaces_changed(self) -> None:
         """Labels of a namespace changed: what matched must be found anew."""
         self._namespace_changes += 1
