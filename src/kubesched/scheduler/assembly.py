@@ -21,10 +21,11 @@ def build_frameworks(
 
     Args:
         clock, rng: what plugins get for time and chance; a stopped clock and a fixed seed by default.
-        cache_bytes: budget of kept columns, all profiles together.
+        cache_bytes: budget of kept columns and relations, all profiles together; a quarter is for relations.
     Returns: scheduler name -> framework.
     """
-    cache = ColumnCache(state.columns, cache_bytes)
+    state.groups.budget = cache_bytes // 4
+    cache = ColumnCache(state.columns, cache_bytes - state.groups.budget)
     return {
         profile.scheduler_name: Framework(profile, cache, Handle(state, clock=clock, rng=rng)) for profile in profiles
     }
