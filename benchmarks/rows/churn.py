@@ -30,7 +30,7 @@ class Churn:
     def __init__(self, simulator: Simulator, n_nodes: int, n_pods: int) -> None:
         self._simulator = simulator
         self._updates = cycle(list(_updates(n_nodes, n_pods)))
-        self._starts_and_ends = _starts_and_ends(n_nodes, n_pods)
+        self._starts_and_ends = cycle(_starts_and_ends(n_nodes, n_pods))
         self._began = 0.0
         self.n_updates = self.n_starts = 0
 
@@ -89,11 +89,10 @@ def _with_endpoints(service: Object, i: int) -> Object:
     return service
 
 
-def _starts_and_ends(n_nodes: int, n_pods: int) -> Iterator[Line]:
+def _starts_and_ends(n_nodes: int, n_pods: int) -> list[Line]:
     """A pod that another scheduler placed, and the end of one that started RUNNING pods before, in turn."""
     lines = [json.dumps(load.pod(n_pods + i, n_nodes)).encode() for i in range(2 * RUNNING)]
-    number = 0
-    while True:
-        yield EventType.ADDED, "Pod", lines[number % (2 * RUNNING)]
-        yield EventType.DELETED, "Pod", lines[(number + RUNNING) % (2 * RUNNING)]
-        number += 1
+    found: list[Line] = []
+    for started, ended in zip(lines, [*lines[RUNNING:], *lines[:RUNNING]], strict=True):
+        found += [(EventType.ADDED, "Pod", started), (EventType.DELETED, "Pod", ended)]
+    return found

@@ -219,7 +219,7 @@ class NodeResourcesFit(Plugin):
         return floor_divide(total, weight) if self._shape is None else round_half_away(total / weight)
 
     def _scored(self, requests: Part[PodRequests], nodes: Nodes) -> "Scored":
-        """The configured resources that can count for a pod, anew when the resource axis changes."""
+        """The configured resources that can count for a pod; found again when the resource axis changes."""
         resources = nodes.columns.resources
         key, generation = (self, "score"), resources.log.generation
         known: Scored | None = requests.compiled.get(key)

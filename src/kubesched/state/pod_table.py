@@ -138,12 +138,12 @@ class PodTable:
         """(slots, 3 + resources) int64: what each pod holds; see NodeColumns.held_vector."""
         generations = (self._request_parts.log.generation, columns.resources.log.generation)
         if self._held_generations != generations:
-            self._held = self._held_anew(columns)
+            self._held = self._updated_held(columns)
             self._held_generations = generations
         held: IntMatrix = self._held[self._requests[slots]]
         return held
 
-    def _held_anew(self, columns: "NodeColumns") -> IntMatrix:
+    def _updated_held(self, columns: "NodeColumns") -> IntMatrix:
         """What pods with each of the parts hold; where the axis is the same, only new parts are looked at."""
         parts, (generation, axis) = self._request_parts, self._held_generations
         changed = parts.log.since(generation) if axis == columns.resources.log.generation else None
