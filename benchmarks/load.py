@@ -165,6 +165,12 @@ def pod(i: int, n_nodes: int) -> dict:
     }
 
 
+def service(i: int) -> dict:
+    """A service of one of the apps whose pods `pod` makes."""
+    metadata = {"name": f"app-{i}", "namespace": f"namespace-{i % 50}"}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": {"app": f"app-{i}"}}}
+
+
 def managed_fields(manager: str, n_fields: int) -> list[dict]:
     fields = {f"f:field-{k}": {".": {}, f"f:part-{k}": {}} for k in range(n_fields)}
     return [

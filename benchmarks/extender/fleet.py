@@ -60,11 +60,12 @@ class Fleet(Plugin):
 
     def _keeps_away(self, pod: Pod, nodes: Nodes) -> BoolVector:
         """For each distinct list of taints, of which a fleet has few, whether it keeps the pod away."""
-        lists = nodes.columns.taint_lists.values
-        judged = self._judged.get(pod.tolerations)
-        if judged is None or len(judged) < len(lists):
-            judged = np.array([any(_keeps_away(taint, pod) for taint in taints) for taints in lists])
-            self._judged = {pod.tolerations: judged}  # the last pod's are most likely to come again
+        lists = nodes.columns.taint_lists
+        key = (pod.tolerations, lists.log.generation)
+        judged = self._judged.get(key)
+        if judged is None:
+            judged = np.array([any(_keeps_away(taint, pod) for taint in taints or ()) for taints in lists.values])
+            self._judged = {key: judged}  # the last pod's are most likely to come again
         return judged
 
 

@@ -39,6 +39,18 @@ def real_looking(path: Path, n_nodes: int, n_pending: int) -> None:
     load.write(path, n_nodes, 20 * n_nodes)
 
 
+def churning(path: Path, n_nodes: int, n_pending: int) -> None:
+    """Nodes of 10 KB with six running pods of 4 KB on each, 50 services, and pending pods of twenty workloads."""
+    items = [*map(load.node, range(n_nodes)), *map(load.service, range(50))]
+    items += [load.pod(i, n_nodes) for i in range(6 * n_nodes)]
+    for i in range(n_pending):
+        pod = load.pod(i % 20, n_nodes)
+        pod["metadata"] |= {"name": f"pending-{i}", "uid": f"pending-{i}"}
+        del pod["spec"]["nodeName"]
+        items.append(pod | {"status": {"phase": "Pending"}})
+    _write(path, items)
+
+
 def _output_of(program: str, path: Path, *arguments: str | int) -> None:
     with path.open("wb") as file:
         subprocess.run([sys.executable, ORACLE / program, *map(str, arguments)], stdout=file, check=True)

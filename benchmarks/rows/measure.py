@@ -1,10 +1,13 @@
 """Measure one thing once, in this process, on one CPU, and print one JSON object.
 
-    python benchmarks/rows/measure.py simulate|load|explain SNAPSHOT [--config FILE] [--plugin FILE:Class] [--profile N]
+    python benchmarks/rows/measure.py TASK SNAPSHOT [--config FILE] [--plugin FILE:Class] [--profile N]
+
+The tasks:
 
 - simulate: Simulator.run, after the snapshot and the cluster are loaded.
 - load: load_snapshot and building the cluster state.
 - explain: a pod against every node and plugin, with the words for all of them, after loading: the slowest of ten pods.
+- churn: Simulator.run twice with events that come meanwhile (churn.py), and twice without.
 
 --profile prints the N functions that took the most time instead. Nothing is tuned here: the garbage collector and all
 settings are as a user of the Python API has them.
@@ -28,7 +31,7 @@ Figures = dict[str, Any]
 
 
 class Timer:
-    """Wall and CPU seconds of a block, and the profile of it if one is wanted."""
+    """Wall and CPU seconds of a block, or of several together, and the profile of it if one is wanted."""
 
     def __init__(self, profile: cProfile.Profile | None = None) -> None:
         self.seconds = self.cpu_seconds = 0.0
@@ -41,8 +44,8 @@ class Timer:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        self.seconds = time.perf_counter() - self._wall
-        self.cpu_seconds = time.process_time() - self._cpu
+        self.seconds += time.perf_counter() - self._wall
+        self.cpu_seconds += time.process_time() - self._cpu
         if self._profile is not None:
             self._profile.disable()
 
@@ -113,10 +116,46 @@ def explain(options: argparse.Namespace, profile: cProfile.Profile | None) -> Fi
     }
 
 
+def churned(options: argparse.Namespace, profile: cProfile.Profile | None) -> Figures:
+    from kubesched import Node, Pod, PodState, Simulator, load_snapshot
+
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as a script this file stands outside the package
+    from benchmarks.rows.churn import Churn
+
+    with Timer() as loading:
+        snapshot = load_snapshot(options.snapshot)
+    n_nodes = sum(isinstance(obj, Node) for obj in snapshot)
+    n_pods = sum(isinstance(obj, Pod) and bool(obj.node_name) for obj in snapshot)
+    quiet, busy = Timer(), Timer(profile)
+    for is_busy in (False, True, True, False):  # whatever comes later in a process gains or loses on both sides
+        simulator = Simulator(snapshot, options.config, options.plugin)
+        if not is_busy:
+            with quiet:
+                simulator.run()
+            continue
+        churn = Churn(simulator, n_nodes, n_pods)
+        simulator.decisions = churn.after
+        with busy:
+            churn.begin()
+            report = simulator.run()
+    return {
+        "pods": 2 * len(report.placements),
+        "placed": 2 * report.count(PodState.SCHEDULED),
+        "updates": churn.n_updates,
+        "starts": churn.n_starts,
+        "seconds": busy.seconds,
+        "cpuSeconds": busy.cpu_seconds,
+        "quietSeconds": quiet.seconds,
+        "quietCpuSeconds": quiet.cpu_seconds,
+        "loadSeconds": loading.seconds,
+    }
+
+
 TASKS: dict[str, Callable[[argparse.Namespace, cProfile.Profile | None], Figures]] = {
     "simulate": simulate,
     "load": load,
     "explain": explain,
+    "churn": churned,
 }
 
 

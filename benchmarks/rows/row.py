@@ -48,6 +48,7 @@ class Task(enum.Enum):
     SIMULATE = "simulate"
     LOAD = "load"
     EXPLAIN = "explain"
+    CHURN = "churn"
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Row:
         pending: pods to place at NODES nodes; enough for a third of a second.
         oracle_pending: how many the oracle is given, which is slower; 0 leaves it out.
         target: at least so many pods a second (SIMULATE), at most so many seconds (LOAD, EXPLAIN); None for no target.
+        target_share: of its rate without churn it keeps at least this (CHURN).
         target_mib: at most so much memory; None for no target.
         n_times: how many times NODES nodes.
         config: the configuration's text, empty for the defaults.
@@ -72,6 +74,7 @@ class Row:
     pending: int
     oracle_pending: int = 0
     target: float | None = None
+    target_share: float | None = None
     target_mib: int | None = None
     task: Task = Task.SIMULATE
     n_times: int = 1
@@ -82,7 +85,7 @@ class Row:
     @property
     def is_rate(self) -> bool:
         """Whether the figure is pods a second, where more is better; else it is seconds."""
-        return self.task is Task.SIMULATE
+        return self.task in (Task.SIMULATE, Task.CHURN)
 
 
 def _shape(name: str, target: float, pending: int = 3000) -> Row:
@@ -114,6 +117,7 @@ ROWS = (
         100,
         plugin=f"{Path(__file__).with_name('per_node_plugin.py')}:FirstZones",
     ),
+    Row("churn", inputs.churning, 4000, target_share=0.8, task=Task.CHURN),
     Row("load", inputs.real_looking, 0, target=5, target_mib=1536, task=Task.LOAD),
     Row("explain", inputs.random_cluster, 300, target=0.2, task=Task.EXPLAIN),
 )

@@ -51,9 +51,18 @@ class Result:
         return float(statistics.median(_value(self.row, run, "cpuSeconds") for run in self.runs))
 
     @property
+    def share(self) -> float | None:
+        """The rate with churn as a share of the rate without, by CPU time; None for rows without churn."""
+        if "quietCpuSeconds" not in self.runs[0]:
+            return None
+        return float(statistics.median(run["quietCpuSeconds"] / run["cpuSeconds"] for run in self.runs))
+
+    @property
     def is_met(self) -> bool | None:
         """Whether the median and the memory reach the targets; None where there are none or for another size."""
         row = self.row
+        if self.share is not None and row.target_share is not None and self.n_nodes == NODES:
+            return self.share >= row.target_share
         if row.target is None or self.n_nodes != NODES * row.n_times:
             return None
         is_fast = self.median >= row.target if row.is_rate else self.median <= row.target
@@ -74,6 +83,7 @@ class Result:
             "target": row.target,
             "targetMib": row.target_mib,
             "isMet": self.is_met,
+            "share": self.share,
             "peakMib": self.peak_mib,
             "inCpuTime": self.in_cpu_time,
             "runs": self.runs,

@@ -80,6 +80,8 @@ def _amount(value: float, *, is_rate: bool, with_unit: bool = False) -> str:
 
 def _target(result: Result) -> str:
     row = result.row
+    if result.is_met is not None and row.target_share is not None:
+        return f">= {row.target_share:g} of quiet"
     if result.is_met is None or row.target is None:
         return ""
     if row.is_rate:
@@ -93,7 +95,9 @@ def _oracle(rate: float | None) -> str:
 
 
 def _ratios(result: Result) -> str:
-    """How many times the oracle's rates ours is: every node, sampled."""
+    """How many times the oracle's rates ours is: every node, sampled; with churn, the share that is left of ours."""
+    if result.share is not None:
+        return f"{result.share:.2f}"
     if result.every_node is None or result.sampled is None:
         return ""
     return f"{result.median / result.every_node:,.0f} / {result.median / result.sampled:,.0f}"

@@ -140,7 +140,7 @@ def test_a_column_grows_with_the_cluster() -> None:
     for i in range(10, 300):
         kept.put(make_node(f"n{i}", allocatable={"cpu": "8" if i == 299 else "4"}))
     assert kept.rejected() == ["n299"]
-    assert kept.cache.n_bytes == sum(column.values.nbytes for column in kept.cache._kept.values())
+    assert kept.cache.n_bytes == sum(column.n_bytes for column in kept.cache._kept.values())
 
 
 def test_the_one_score_of_all_nodes_is_known_until_a_node_differs() -> None:
@@ -161,7 +161,7 @@ def test_a_score_out_of_range_is_noticed(cpu: str, in_range: bool) -> None:
 
 
 def test_the_least_recently_used_column_goes_when_the_budget_is_spent() -> None:
-    kept = Kept(BigNodes(), budget=2 * 2 * 64)  # two int16 columns of 64 slots
+    kept = Kept(BigNodes(), budget=2 * Column(np.zeros(64, dtype=np.int16)).n_bytes)
     kept.verdicts("1")
     kept.verdicts("2")
     kept.verdicts("1")

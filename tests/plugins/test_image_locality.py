@@ -1,6 +1,7 @@
 from kubesched.api import EventType, WatchEvent
 from kubesched.plugins.image_locality import ImageLocality
-from tests.plugins.one_plugin import Asked, node, pod, read
+from tests.plugins.one_plugin import Asked, load, node, pod, read, read_pod
+from tests.properties.test_column_cache import framework_of, opinions
 
 MIB = 1024 * 1024
 
@@ -48,3 +49,16 @@ def test_a_node_that_comes_makes_another_part():
     assert asked.plugin.score_part(asked.state, asked.pod) == before
     asked.cluster.apply(WatchEvent(EventType.ADDED, "Node", read(node("b"))))
     assert asked.plugin.score_part(asked.state, asked.pod) != before
+
+
+def test_an_image_that_comes_or_goes_replaces_the_column_of_those_that_want_it() -> None:
+    cluster = load([node("a", images={"app:latest": 250 * MIB}), node("b"), node("c")])
+    framework = framework_of(cluster)
+    for i, wanted in enumerate(["app", "other", "app", "other"]):
+        said = opinions(framework, cluster.pod_info(read_pod(pod(containers=containers(wanted)))))
+        assert (said["ImageLocality score"]["a"] > 0) == (wanted == "app")
+        kept = len(framework.cache)
+        images = {"app:latest": 250 * MIB, f"new-{i}:latest": MIB}
+        cluster.apply(WatchEvent(EventType.MODIFIED, "Node", read(node("b", images=images if i % 2 else {}))))
+        opinions(framework, cluster.pod_info(read_pod(pod(containers=containers(wanted)))))
+        assert len(framework.cache) == kept

@@ -7,6 +7,7 @@ what it finds: each step takes one and picks from what there is.
 import copy
 import random
 from collections.abc import Iterator
+from itertools import count
 
 import msgspec
 
@@ -78,6 +79,7 @@ class Walk:
         self.pods: dict[str, dict] = {}
         self.others: dict[tuple[str, str], dict] = {}
         self.assumed: dict[str, str] = {}
+        self._pod_numbers = count(1000)  # two steps of one number must not make one pod twice
         pool = generated(seed, features=features)
         self._node_pool = [item for item in pool if item["kind"] == "Node"]
         self._pod_pool = [item for item in pool if item["kind"] == "Pod"]
@@ -212,7 +214,7 @@ class Walk:
 
     def _new_pod(self, r: random.Random, node: str) -> dict:
         pod = copy.deepcopy(r.choice(self._pod_pool))
-        number = r.randrange(10**9)
+        number = next(self._pod_numbers)
         pod["metadata"] |= {"name": f"pod-{number}", "uid": f"u-{number}"}
         pod["spec"]["nodeName"] = node
         return pod

@@ -109,7 +109,7 @@ def test_the_budget_holds_with_50000_distinct_pods() -> None:
         assert column.n_rejected == (3 if number > 4000 else 0)
         largest = max(largest, cache.n_bytes)
     assert 0.9 * cache.budget < largest <= cache.budget
-    assert sum(column.values.nbytes for column in cache._kept.values()) == cache.n_bytes
+    assert sum(column.n_bytes for column in cache._kept.values()) == cache.n_bytes
 
 
 def with_request(template: Pod, cpu: str) -> Pod:

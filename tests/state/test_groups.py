@@ -84,3 +84,14 @@ def test_the_least_recently_used_group_is_counted_anew_when_it_is_asked_for_agai
     assert first.total == 1
     assert groups.group("second", is_web).total == 1
     assert groups.group("first", is_web) is not first
+
+
+def test_groups_that_take_more_than_their_budget_go(state: ClusterState) -> None:
+    groups = state.groups = PodGroups(state.columns, budget=0)
+    groups.budget = 2 * groups.group("first", is_web).n_bytes
+    for name in ("second", "third", "fourth"):
+        groups.group(name, is_web)
+        assert groups.n_bytes <= groups.budget
+    assert list(groups._groups) == ["third", "fourth"]
+    put(state, "p", "a1")
+    assert [group.total for group in groups.of(state.columns.pods[0][0].identity)] == [1, 1]

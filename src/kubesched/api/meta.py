@@ -40,6 +40,19 @@ class ObjectMeta(Value, frozen=True, gc=False):
                 return owner
         return None
 
+    def is_same_but_for_version(self, other: "ObjectMeta") -> bool:
+        """Whether another reading of the same object differs at most in its resourceVersion."""
+        return (
+            self.labels == other.labels
+            and self.annotations == other.annotations
+            and self.deletion_timestamp == other.deletion_timestamp
+            and self.owner_references == other.owner_references
+            and self.uid == other.uid
+            and self.name == other.name
+            and self.namespace == other.namespace
+            and self.creation_timestamp == other.creation_timestamp
+        )
+
 
 _NO_LABELS: dict[str, str] = {}
 

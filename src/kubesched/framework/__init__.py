@@ -13,7 +13,7 @@ from kubesched.framework.actions import (
 from kubesched.framework.added_plugins import enable_loaded
 from kubesched.framework.answers import Hook, checked, fault, rejection_details
 from kubesched.framework.clock import Clock, VirtualClock
-from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache
+from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
 from kubesched.framework.cycle_state import BindingNotes, CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
@@ -83,6 +83,7 @@ __all__ = [
     "RowStatuses",
     "Scores",
     "Services",
+    "Stamped",
     "Status",
     "Verdicts",
     "VirtualClock",

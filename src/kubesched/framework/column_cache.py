@@ -8,7 +8,7 @@ changes nothing but the time.
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -23,10 +23,14 @@ from kubesched.framework.status import Status
 from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeColumns, Nodes, Rows
 
-__all__ = ["CACHE_BYTES", "Column", "ColumnCache", "Rule", "as_scores", "as_verdicts"]
+__all__ = ["CACHE_BYTES", "Column", "ColumnCache", "Rule", "Stamped", "as_scores", "as_verdicts"]
 
 CACHE_BYTES: Final = 256 * 1024 * 1024
 """The default budget."""
+
+_OVERHEAD: Final = 3072
+"""Bytes of a column beside its values: its objects, its place in the cache, and the part that it keeps with what rules
+compiled of that. Measured: 2,850 for pods of which no two request the same, and less where columns share a part."""
 
 _MAX_SCORE: Final = 100
 _INT64: Final = np.dtype(np.int64)
@@ -58,6 +62,16 @@ class _FewRows(Nodes):
         return found[1]
 
 
+class Stamped(NamedTuple):
+    """A part whose answers hold for one state of something that concerns all nodes, such as how many there are.
+
+    A column with another stamp is computed whole, in place of the old one.
+    """
+
+    part: Hashable
+    stamp: Hashable
+
+
 class Column:
     """One kept answer over all rows, with what is known of it as a whole.
 
@@ -70,9 +84,10 @@ class Column:
         in_range: whether all scores are known to be within 0..100.
         constant: the one score that all rows are known to have; else None.
         normalized: the score that comes of the constant, checked; None until it is known.
+        stamp: see Stamped; None for parts without.
     """
 
-    __slots__ = ("constant", "generation", "in_range", "n_rejected", "normalized", "shown", "status", "values")
+    __slots__ = ("constant", "generation", "in_range", "n_rejected", "normalized", "shown", "stamp", "status", "values")
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
         self.values = values
@@ -84,6 +99,12 @@ class Column:
         self.in_range = True
         self.constant: int | None = None
         self.normalized: int | None = None
+        self.stamp: Hashable = None
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the column takes, its overhead as an estimate."""
+        return self.values.nbytes + _OVERHEAD
 
 
 class Rule:
@@ -117,7 +138,7 @@ class ColumnCache:
     """Columns of all profiles that share one cluster state.
 
     Attributes:
-        budget: bytes that the columns may take together.
+        budget: bytes that the columns may take together, with the parts that they are kept for.
         n_bytes: what they take.
         n_hits, n_updates, n_misses: how often a column was true, brought up to date, and computed whole.
     """
@@ -156,10 +177,16 @@ class ColumnCache:
 
     def scores(self, rule: Rule, state: CycleState, pod: Pod) -> Column:
         """The plugin's scores before normalisation, up to date."""
-        key = (rule.number, rule.plugin.score_part(state, pod))
+        part, stamp = rule.plugin.score_part(state, pod), None
+        if type(part) is Stamped:
+            part, stamp = part
+        key = (rule.number, part)
         column = self._kept.get(key)
         if column is None or column.generation != rule.log.generation:
+            if column is not None and column.stamp != stamp:
+                column = None
             column = self._refreshed_score(key, column, rule, state, pod)
+            column.stamp = stamp
         else:
             self.n_hits += 1
         self._kept.move_to_end(key)
@@ -247,16 +274,16 @@ class ColumnCache:
         slots[table.all_rows] = values
         old = self._kept.pop(key, None)
         if old is not None:
-            self.n_bytes -= old.values.nbytes
+            self.n_bytes -= old.n_bytes
         column = self._kept[key] = Column(slots)
-        self.n_bytes += slots.nbytes
+        self.n_bytes += column.n_bytes
         while self.n_bytes > self.budget and len(self._kept) > 1:
             self._drop_oldest()
         return column
 
     def _drop_oldest(self) -> None:
         _, column = self._kept.popitem(last=False)
-        self.n_bytes -= column.values.nbytes
+        self.n_bytes -= column.n_bytes
 
 
 def _in_range(scores: IntVector) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod, PodDisruptionBudget
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.engine import runs
 from kubesched.framework import (
     Code,
@@ -23,7 +23,7 @@ from kubesched.framework import (
     fit_error,
 )
 from kubesched.plugins.args import DefaultPreemptionArgs
-from kubesched.plugins.victims import Budget, Candidates, find_victims
+from kubesched.plugins.victims import Candidates, find_victims
 from kubesched.state import Nodes, Rows
 
 __all__ = ["DefaultPreemption"]
@@ -118,8 +118,7 @@ class _Search:
         self._handle = handle
         self._state = state
         self._pod = pod
-        budgets = handle.list("PodDisruptionBudget")
-        self._budgets = [Budget(budget) for budget in budgets if isinstance(budget, PodDisruptionBudget)]
+        self._budgets = handle.state.disruption_budgets
         self._found: list[Candidates] = []
         self.failures: list[tuple[Status, int]] = []
         self.n_clean = 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import BoolVector, IntVector
-from kubesched.framework import CycleState, DependsOn, Plugin
+from kubesched.framework import CycleState, DependsOn, Plugin, Stamped
 from kubesched.state import ImageState, Nodes, Rows
 
 __all__ = ["ImageLocality"]
@@ -43,8 +43,11 @@ class ImageLocality(Plugin):
         return above * _MAX_SCORE // (highest - _LOWEST)
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The images, and the nodes there are with theirs: a share changes with every node that comes or goes."""
-        return state.pod.images, self.handle.state.columns.node_set_generation
+        """The images, as long as their shares of all nodes stay: those change on every node at once."""
+        columns, images = self.handle.state.columns, state.pod.images
+        found = [columns.images.get(name) for name in images.value[0]]
+        shares = tuple([None if image is None else (image.size, len(image.rows)) for image in found])
+        return Stamped(images, (columns.n_nodes, shares))
 
 
 def _holders(image: ImageState, nodes: Nodes) -> Rows | BoolVector:

@@ -43,7 +43,8 @@ class NodeDeclaredFeatures(Plugin):
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
         """1 where a feature is missing; each distinct list of features is judged once."""
         needed = frozenset(_needed(state))
-        lacking = [not needed.issubset(declared) for declared in nodes.columns.feature_lists.values]
+        lists = [declared or () for declared in nodes.columns.feature_lists.values]
+        lacking = [not needed.issubset(declared) for declared in lists]
         return np.array(lacking, dtype=np.int8)[nodes.feature_ids]
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:

@@ -39,25 +39,28 @@ class Added:
         is_nothing: whether the pod requests none of the configured resources.
     """
 
-    __slots__ = ("_rows", "amounts", "is_nothing", "names")
+    __slots__ = ("_generation", "_on_axis", "amounts", "is_nothing", "names")
 
     def __init__(self, names: list[str], requests: PodRequests) -> None:
         held = requests.held
         self.names = [name for name in names if name in _BASIC or held.get(name, 0) > 0]
         self.amounts = _without_and_with([held.get(name, 0) for name in self.names])
         self.is_nothing = not self.amounts.any()
-        self._rows: slice | list[int] | None = None
+        self._generation = -1
+        self._on_axis: tuple[slice | list[int], Stacked] = ([], self.amounts)
 
     def on(self, resources: Interner[str]) -> tuple[slice | list[int], Stacked]:
         """The rows of the resource axis, and the amounts, of the names that some node knows."""
-        if self._rows is not None:
-            return self._rows, self.amounts
+        if self._generation != resources.log.generation:
+            self._generation = resources.log.generation
+            self._on_axis = self._found_on(resources)
+        return self._on_axis
+
+    def _found_on(self, resources: Interner[str]) -> tuple[slice | list[int], Stacked]:
         found = [resources.find(name) for name in self.names]
         rows = [row for row in found if row is not None]
-        if len(rows) < len(found):
-            return rows, self.amounts[[row is not None for row in found]]
-        self._rows = slice(0, len(rows)) if rows == list(range(len(rows))) else rows
-        return self._rows, self.amounts
+        amounts = self.amounts[[row is not None for row in found]] if len(rows) < len(found) else self.amounts
+        return slice(0, len(rows)) if rows == list(range(len(rows))) else rows, amounts
 
 
 class NodeResourcesBalancedAllocation(Plugin):

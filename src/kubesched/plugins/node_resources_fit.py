@@ -24,7 +24,7 @@ from kubesched.api import (
     parse_quantity,
     whole_units,
 )
-from kubesched.engine import IntMatrix, IntVector, floor_divide, round_half_away
+from kubesched.engine import Interner, IntMatrix, IntVector, floor_divide, round_half_away
 from kubesched.framework import (
     Code,
     CycleState,
@@ -37,7 +37,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_linear import broken_linear
-from kubesched.state import CPU, MEMORY, NodeColumns, NodeInfo, Nodes, Part, PodRequests
+from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests
 
 __all__ = ["NodeResourcesFit"]
 
@@ -58,20 +58,20 @@ class FitState:
         unresolvable: the bit that says that even an empty node would be too small.
     """
 
-    __slots__ = ("_rows", "amounts", "bits", "names", "unresolvable")
+    __slots__ = ("_on_axis", "amounts", "bits", "names", "unresolvable")
 
     def __init__(self, wanted: list[tuple[str, int]]) -> None:
         self.names = [name for name, _ in wanted]
         self.amounts = np.array([amount for _, amount in wanted], dtype=np.int64)[:, np.newaxis]
         self.bits = np.array([2 << i for i in range(len(wanted))], dtype=np.int32)
         self.unresolvable = np.int32(2 << len(wanted))
-        self._rows: slice | list[int] | None = None
+        self._on_axis: _OnAxis | None = None
 
-    def rows(self, columns: NodeColumns) -> slice | list[int]:
-        """Where the names stand on the resource axis, which is for good."""
-        if self._rows is None:
-            self._rows = columns.resource_rows(self.names)
-        return self._rows
+    def on_axis(self, resources: Interner[str]) -> "_OnAxis":
+        """The same with the places of the names on the resource axis, as long as those do not change."""
+        if self._on_axis is None or self._on_axis.generation != resources.log.generation:
+            self._on_axis = _OnAxis(self, resources)
+        return self._on_axis
 
     def status(self, verdict: int) -> Status:
         """The words of a verdict: bit 0 for the number of pods, then a bit per resource, then `unresolvable`."""
@@ -81,19 +81,44 @@ class FitState:
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if is_hopeless else Code.UNSCHEDULABLE, tuple(reasons))
 
 
+class _OnAxis:
+    """What is asked for, as the resource axis has it.
+
+    Attributes:
+        generation: of the axis.
+        rows: the places of the names that some node or pod knows.
+        amounts, bits: theirs.
+        missing: the bits of a verdict on every node for names that nobody knows; 0 where there are none.
+    """
+
+    __slots__ = ("amounts", "bits", "generation", "missing", "rows")
+
+    def __init__(self, fit: FitState, resources: Interner[str]) -> None:
+        self.generation = resources.log.generation
+        found = [resources.find(name) for name in fit.names]
+        rows = [row for row in found if row is not None]
+        self.rows = slice(0, len(rows)) if rows == list(range(len(rows))) else rows
+        known = [row is not None for row in found]
+        self.amounts, self.bits = fit.amounts[known], fit.bits[known]
+        unknown = fit.bits[[row is None for row in found]]
+        self.missing = np.bitwise_or.reduce(unknown) | fit.unresolvable if len(unknown) else np.int32(0)
+
+
 class Scored:
     """The resources that count in a pod's score.
 
     Attributes:
+        generation: of the resource axis.
         rows: where they stand on the resource axis.
         room_rows: the same, as a slice where they stand at its beginning.
         amounts: (rows, 1) int64, what the pod adds.
         weights, total_weight: (rows,) int64, and their sum.
     """
 
-    __slots__ = ("amounts", "room_rows", "rows", "total_weight", "weights")
+    __slots__ = ("amounts", "generation", "room_rows", "rows", "total_weight", "weights")
 
-    def __init__(self, found: list[tuple[int, int, int]]) -> None:
+    def __init__(self, generation: int, found: list[tuple[int, int, int]]) -> None:
+        self.generation = generation
         self.rows = [row for row, _, _ in found]
         self.room_rows = slice(0, len(found)) if self.rows == list(range(len(found))) else self.rows
         self.amounts = np.array([[amount] for _, amount, _ in found], dtype=np.int64)
@@ -160,12 +185,14 @@ class NodeResourcesFit(Plugin):
 
     @staticmethod
     def _add_shortages(verdicts: npt.NDArray[np.int32], fit: FitState, nodes: Nodes) -> None:
-        rows = fit.rows(nodes.columns)
-        room = nodes.allocatable[rows]
-        short = room - nodes.requested[rows] < fit.amounts
+        asked = fit.on_axis(nodes.columns.resources)
+        room = nodes.allocatable[asked.rows]
+        short = room - nodes.requested[asked.rows] < asked.amounts
         if np.count_nonzero(short):
-            verdicts |= fit.bits @ short
-            verdicts |= (short & (fit.amounts > room)).any(axis=0) * fit.unresolvable
+            verdicts |= asked.bits @ short
+            verdicts |= (short & (asked.amounts > room)).any(axis=0) * fit.unresolvable
+        if asked.missing:
+            verdicts |= asked.missing
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
         """Each resource that is short, with what is asked for and what is free."""
@@ -203,18 +230,20 @@ class NodeResourcesFit(Plugin):
         return floor_divide(total, weight) if self._shape is None else round_half_away(total / weight)
 
     def _scored(self, requests: Part[PodRequests], nodes: Nodes) -> "Scored":
-        """The configured resources that can count for a pod, anew when the cluster learns of more resources."""
+        """The configured resources that can count for a pod; found again when the resource axis changes."""
         resources = nodes.columns.resources
-        known: Scored | None = requests.compiled.get((self, len(resources)))
-        if known is None:
+        key, generation = (self, "score"), resources.log.generation
+        known: Scored | None = requests.compiled.get(key)
+        if known is None or known.generation != generation:
             amounts = requests.value.scored
-            known = requests.compiled[(self, len(resources))] = Scored(
+            known = requests.compiled[key] = Scored(
+                generation,
                 [
                     (row, amounts.get(resource.name, 0), resource.weight)
                     for resource in self.args.scoring_strategy.resources
                     if (row := resources.find(resource.name)) is not None
                     and (resource.name in _BASIC or amounts.get(resource.name, 0))
-                ]
+                ],
             )
         return known
 

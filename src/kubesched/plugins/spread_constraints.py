@@ -19,7 +19,6 @@ from kubesched.api import (
     Requirement,
     Selector,
     SelectorRequirement,
-    Service,
     StatefulSet,
     TopologySpreadConstraint,
     parse_selector,
@@ -107,11 +106,12 @@ def constraints_of(
     own = info.spread
     if not own.value:
         return _defaults(info, action, defaults, snapshot) if defaults.by_action[action] else ()
-    key = (info.identity, action)
-    known: tuple[Constraint, ...] | None = own.compiled.get(key)
+    identity = info.identity  # keeps them: it goes with the pods of one rollout, where their constraints stay
+    key = (own, action)
+    known: tuple[Constraint, ...] | None = identity.compiled.get(key)
     if known is None:
-        identity = info.identity.value
-        known = own.compiled[key] = tuple(_own(c, identity) for c in own.value if c.when_unsatisfiable == action)
+        known = tuple(_own(c, identity.value) for c in own.value if c.when_unsatisfiable == action)
+        identity.compiled[key] = known
     return known
 
 
@@ -126,44 +126,54 @@ def _own(written: TopologySpreadConstraint, pod: Identity) -> Constraint:
 
 
 def _defaults(info: PodInfo, action: str, defaults: DefaultConstraints, snapshot: Snapshot) -> tuple[Constraint, ...]:
+    """The default constraints, kept while the services of the namespace and the pod's controller select the same."""
     owner = info.pod.metadata.controller
-    generation = snapshot.objects.generation_of_others
+    controlled = _selector_of(owner, info.pod.namespace, snapshot)
+    stamp = (snapshot.state.services.generation(info.pod.namespace), controlled)
     compiled = info.identity.compiled
     key = (defaults, action, owner)
     known = compiled.get(key)
-    if known is None or known[0] != generation:
-        selector = _deduced_selector(info.pod, owner, snapshot)
+    if known is None or known[0] != stamp:
+        selector = _deduced_selector(info.pod, controlled, snapshot)
         parsed = parse_selector(selector)
         constraints: tuple[Constraint, ...] = ()
         if not parsed.is_empty:
             name = msgspec.json.encode(selector)
             wanted = defaults.by_action[action]
             constraints = tuple(Constraint(c, parsed, name, info.identity.value) for c in wanted)
-        known = compiled[key] = (generation, constraints)
+        known = compiled[key] = (stamp, constraints)
     found: tuple[Constraint, ...] = known[1]
     return found
 
 
-def _deduced_selector(pod: Pod, owner: OwnerReference | None, snapshot: Snapshot) -> LabelSelector:
+def _selector_of(
+    owner: OwnerReference | None, namespace: str, snapshot: Snapshot
+) -> LabelSelector | dict[str, str] | None:
+    """What a pod's controller selects; None without one that is known."""
+    found = snapshot.get(owner.kind, owner.name, namespace) if owner is not None else None
+    if owner is None or found is None:
+        return None
+    if isinstance(found, ReplicaSet | StatefulSet) and owner.api_version == "apps/v1":
+        return found.spec.selector
+    if isinstance(found, ReplicationController) and owner.api_version == "v1":
+        return found.spec.selector
+    return None
+
+
+def _deduced_selector(pod: Pod, controlled: LabelSelector | dict[str, str] | None, snapshot: Snapshot) -> LabelSelector:
     """What the pod's services and its controller select, together."""
     pairs: dict[str, str] = {}
-    for service in snapshot.list("Service", pod.namespace):
-        assert isinstance(service, Service)
-        selector = service.spec.selector
-        if selector and selector.items() <= pod.labels.items():
-            pairs |= selector
-    found = snapshot.get(owner.kind, owner.name, pod.namespace) if owner is not None else None
-    if isinstance(found, ReplicationController) and owner is not None and owner.api_version == "v1":
-        pairs |= found.spec.selector or {}
-    if isinstance(found, ReplicaSet | StatefulSet) and owner is not None and owner.api_version == "apps/v1":
-        return _with_pairs(found.spec.selector, pairs)
+    for selector in snapshot.state.services.selecting(pod.namespace, pod.labels):
+        pairs |= selector
+    if isinstance(controlled, dict):
+        pairs |= controlled
+    if isinstance(controlled, LabelSelector):
+        return _with_pairs(controlled, pairs)
     return LabelSelector(match_labels=pairs)
 
 
-def _with_pairs(selector: LabelSelector | None, pairs: dict[str, str]) -> LabelSelector:
+def _with_pairs(selector: LabelSelector, pairs: dict[str, str]) -> LabelSelector:
     """A controller's requirements added to the services' pairs; both hold, also where they contradict each other."""
-    if selector is None:
-        return LabelSelector(match_labels=pairs)
     expressions = [*(selector.match_expressions or ())]
     for key, value in (selector.match_labels or {}).items():
         if pairs.setdefault(key, value) != value:

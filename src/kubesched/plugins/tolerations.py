@@ -6,12 +6,13 @@ off, so that the operators Lt and Gt tolerate nothing.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from kubesched.api import Taint, Toleration
-from kubesched.engine import BoolVector, IntVector
+from kubesched.engine import BoolVector, Interner, IntVector, grown
 from kubesched.state import Nodes, Part
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "without_untolerated_taint",
 ]
 
+ArrayT = TypeVar("ArrayT", bound=npt.NDArray[Any])
 _KEEPS_AWAY: Final = ("NoSchedule", "NoExecute")
 _UNWANTED: Final = "PreferNoSchedule"
 
@@ -55,20 +57,27 @@ class JudgedTaints:
         n_unwanted: (taint lists,) int64: PreferNoSchedule taints that are not tolerated.
     """
 
-    __slots__ = ("_tolerations", "keep_away", "n_unwanted")
+    __slots__ = ("_generation", "_tolerations", "keep_away", "n_unwanted")
 
     def __init__(self, tolerations: tuple[Toleration, ...]) -> None:
         self._tolerations = tolerations
+        self._generation = 0
         self.keep_away: BoolVector = np.zeros(0, dtype=np.bool_)
         self.n_unwanted: IntVector = np.zeros(0, dtype=np.int64)
 
-    def extend(self, taint_lists: Sequence[tuple[Taint, ...]]) -> None:
-        """Judge the lists that are new since the last time; a list keeps its number for good."""
-        new = taint_lists[len(self.keep_away) :]
-        keep_away = [has_untolerated_taint(taints, self._tolerations) for taints in new]
-        n_unwanted = [self._count_unwanted(taints) for taints in new]
-        self.keep_away = np.append(self.keep_away, np.array(keep_away, dtype=np.bool_))
-        self.n_unwanted = np.append(self.n_unwanted, np.array(n_unwanted, dtype=np.int64))
+    def bring_up_to_date(self, taint_lists: Interner[tuple[Taint, ...]]) -> None:
+        """Judge the lists that came since the last time."""
+        log, size = taint_lists.log, len(taint_lists)
+        if len(self.keep_away) and self._generation == log.generation:
+            return
+        changed = log.since(self._generation) if len(self.keep_away) else None
+        self.keep_away, self.n_unwanted = _resized(self.keep_away, size), _resized(self.n_unwanted, size)
+        for number in range(size) if changed is None else changed:
+            taints = taint_lists.values[number] if number < size else None
+            if taints is not None:
+                self.keep_away[number] = has_untolerated_taint(taints, self._tolerations)
+                self.n_unwanted[number] = self._count_unwanted(taints)
+        self._generation = log.generation
 
     def _count_unwanted(self, taints: tuple[Taint, ...]) -> int:
         return sum(taint.effect == _UNWANTED and not is_tolerated(taint, self._tolerations) for taint in taints)
@@ -79,10 +88,12 @@ def judged_taints(nodes: Nodes, tolerations: Part[tuple[Toleration, ...]]) -> Ju
     judged: JudgedTaints | None = tolerations.compiled.get(JudgedTaints)
     if judged is None:
         judged = tolerations.compiled[JudgedTaints] = JudgedTaints(tolerations.value)
-    taint_lists = nodes.columns.taint_lists.values
-    if len(judged.keep_away) < len(taint_lists):
-        judged.extend(taint_lists)
+    judged.bring_up_to_date(nodes.columns.taint_lists)
     return judged
+
+
+def _resized(column: ArrayT, size: int) -> ArrayT:
+    return grown(column, max(size, len(column)))
 
 
 def _tolerates(toleration: Toleration, taint: Taint) -> bool:

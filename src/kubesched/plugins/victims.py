@@ -12,48 +12,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import LabelSelector, PodDisruptionBudget, Selector, parse_selector
 from kubesched.engine import BoolVector, IntVector, runs
-from kubesched.errors import SelectorError
 from kubesched.framework import FilterResult, WhatIf
-from kubesched.state import Identity, PodBatch, PodInfo, Rows
+from kubesched.state import Budget, DisruptionBudgets, PodBatch, PodInfo, Rows
 
 __all__ = ["Budget", "Candidates", "find_victims"]
 
 _OFFSET: Final = 2**31  # makes every priority positive
-
-
-class Budget:
-    """A PodDisruptionBudget with its selector parsed.
-
-    Attributes:
-        allowed: evictions that it still allows.
-        disrupted: names of pods that it counts as gone already.
-    """
-
-    __slots__ = ("_namespace", "_selector", "allowed", "disrupted")
-
-    def __init__(self, budget: PodDisruptionBudget) -> None:
-        self.allowed = budget.status.disruptions_allowed
-        self.disrupted = frozenset(budget.status.disrupted_pods or ())
-        self._namespace = budget.namespace
-        self._selector = _parsed(budget.spec.selector)
-
-    def protects(self, pod: Identity) -> bool:
-        """Whether evicting such a pod counts against the budget; empty selectors and empty labels never match."""
-        return (
-            pod.namespace == self._namespace
-            and bool(pod.labels)
-            and not self._selector.is_empty
-            and self._selector.matches(pod.labels)
-        )
-
-
-def _parsed(selector: LabelSelector | None) -> Selector:
-    try:
-        return parse_selector(selector)
-    except SelectorError:
-        return Selector(nothing=True)
 
 
 class Candidates:
@@ -123,7 +88,7 @@ class Candidates:
 
 
 def find_victims(
-    what_if: WhatIf, lower: PodBatch, positions: Rows, budgets: Sequence[Budget]
+    what_if: WhatIf, lower: PodBatch, positions: Rows, budgets: DisruptionBudgets
 ) -> tuple[Candidates, FilterResult, BoolVector]:
     """Dry-run preemption on every node of a what-if table.
 
@@ -174,14 +139,14 @@ def _reprieve(what_if: WhatIf, lower: PodBatch, positions: Rows, violating: Bool
     return is_victim
 
 
-def _violating(lower: PodBatch, positions: Rows, budgets: Sequence[Budget]) -> BoolVector:
+def _violating(lower: PodBatch, positions: Rows, budgets: DisruptionBudgets) -> BoolVector:
     """(pods,) whether evicting a pod, after the more important ones of its node, would break a budget.
 
     Every budget that a pod counts against loses one, also when another is broken already.
     """
     violating = np.zeros(len(lower), dtype=np.bool_)
     identities, which = lower.identities() if budgets else ([], np.zeros(0, dtype=np.intp))
-    for budget in budgets:
+    for budget in [budget for namespace in {pod.namespace for pod in identities} for budget in budgets.of(namespace)]:
         protects = np.array([budget.protects(identity) for identity in identities], dtype=np.bool_)
         if not protects.any():
             continue

@@ -19,10 +19,11 @@ def build_frameworks(
 
     Args:
         services: what the driver offers; without them, there is no clock and nothing can be awaited.
-        cache_bytes: budget of kept columns, all profiles together.
+        cache_bytes: budget of kept columns and relations, all profiles together; a quarter is for relations.
     Returns: scheduler name -> framework.
     """
-    cache = ColumnCache(state.columns, cache_bytes)
+    state.groups.budget = cache_bytes // 4
+    cache = ColumnCache(state.columns, cache_bytes - state.groups.budget)
     offered = Services() if services is None else services
     frameworks = {profile.scheduler_name: Framework(profile, cache, state, offered) for profile in profiles}
     for framework in frameworks.values():

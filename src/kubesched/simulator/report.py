@@ -116,7 +116,7 @@ class Fill:
 
     def _by_name(self, matrix: IntMatrix, row: int) -> dict[str, int]:
         amounts = matrix[:, row].tolist()
-        return {name: amount for name, amount in zip(self._resources, amounts, strict=False) if amount}
+        return {name: amount for name, amount in zip(self._resources, amounts, strict=False) if name and amount}
 
 
 class Report:

@@ -7,6 +7,7 @@ from kubesched.state.cluster_state import ClusterState, assigned
 from kubesched.state.columns import CPU, EPHEMERAL_STORAGE, MEMORY, ImageState, NodeColumns
 from kubesched.state.csi_migration import in_tree_source
 from kubesched.state.csi_nodes import NO_LIMIT, driver_limits, migrated_plugins
+from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
 from kubesched.state.free_volumes import FreeVolumes, VolumeWish
 from kubesched.state.groups import PodGroup, PodGroups
 from kubesched.state.known_volume import KnownVolume
@@ -35,10 +36,12 @@ __all__ = [
     "NO_VOLUMES",
     "AffinityTerms",
     "AttachedVolumes",
+    "Budget",
     "CSIVolume",
     "ClaimUse",
     "ClusterState",
     "Disk",
+    "DisruptionBudgets",
     "DomainSums",
     "FreeVolumes",
     "Has",

@@ -76,6 +76,19 @@ class AttachedVolumes:
         for row in self._stale.take():
             self._count(row)
 
+    def sizes(self) -> dict[str, int]:
+        """Entries of every table."""
+        return {
+            "claims": len(self._volume_of),
+            "volumes": len(self._claims_of),
+            "nodes": len(self._attachments),
+            "attachments": len(self._nodes_of),
+            "rows": len(self._counted),
+            "drivers": len(self.held),
+            "pod rows": len(self.pod_rows),
+            "faults": len(self.faults),
+        }
+
     # --- what pods have ---
 
     def of_pods(self, infos: Iterable[PodInfo]) -> VolumesFound:
@@ -100,18 +113,22 @@ class AttachedVolumes:
                 claim = self._objects.get("PersistentVolumeClaim", key)
                 if isinstance(claim, PersistentVolumeClaim) and not is_controlled_by(claim, pod):
                     return VolumesFound(frozenset(), not_owned(claim, pod))
-            if key not in self._volume_of:
-                self._volume_of[key] = self._of_claim(key)
-            volumes.add(self._volume_of[key])
+            volumes.add(self._of_claim(key))
         for kind, source in used.in_tree:
             handle = csi_handle(kind, source, {})
             volumes.add(None if handle is None else (kind.driver, handle))
         return VolumesFound(frozenset(volume for volume in volumes if volume is not None))
 
     def _of_claim(self, key: str) -> CSIVolume | None:
+        if key in self._volume_of:
+            return self._volume_of[key]
         claim = self._objects.get("PersistentVolumeClaim", key)
         if not isinstance(claim, PersistentVolumeClaim):
-            return None
+            return None  # not remembered: nothing would come to forget it
+        found = self._volume_of[key] = self._named_by(claim, key)
+        return found
+
+    def _named_by(self, claim: PersistentVolumeClaim, key: str) -> CSIVolume | None:
         name = claim.spec.volume_name
         if name:
             self._claims_of.setdefault(name, set()).add(key)
@@ -142,6 +159,8 @@ class AttachedVolumes:
             self._counted[row] = (by_pods, every)
         for volume in old_every - every:
             self._held(volume[0])[row] -= 1
+            if not self._held(volume[0]).any():
+                del self.held[volume[0]]
         for volume in every - old_every:
             self._held(volume[0])[row] += 1
         for volume in old_by_pods - by_pods:
@@ -167,6 +186,10 @@ class AttachedVolumes:
     def _claim_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
         found = new or old
         assert found is not None
+        if isinstance(old, PersistentVolumeClaim) and (named := self._claims_of.get(old.spec.volume_name)):
+            named.discard(old.key)
+            if not named:
+                del self._claims_of[old.spec.volume_name]
         self._forget_claim(found.key)
 
     def _forget_claim(self, key: str) -> None:
@@ -192,8 +215,12 @@ class AttachedVolumes:
             node_name, volume_name = old.spec.node_name, old.spec.source.persistent_volume_name or ""
             here = self._attachments.get(node_name, {})
             here.pop(old.name, None)
+            if not here:
+                self._attachments.pop(node_name, None)
             if all(other.spec.source.persistent_volume_name != volume_name for other in here.values()):
                 self._nodes_of.get(volume_name, set()).discard(node_name)
+                if not self._nodes_of.get(volume_name):
+                    self._nodes_of.pop(volume_name, None)
             self._stale.mark_name(node_name)
         if isinstance(new, VolumeAttachment) and new.spec.attacher and new.spec.source.persistent_volume_name:
             self._attachments.setdefault(new.spec.node_name, {})[new.name] = new

@@ -9,9 +9,16 @@ from typing import Final
 import msgspec
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
-from kubesched.state.requests import PodRequests
+from kubesched.state.requests import PodRequests, has_same_requests
 
-__all__ = ["StateChange", "is_scaled_down", "node_updates", "object_change", "pod_updates"]
+__all__ = [
+    "StateChange",
+    "is_scaled_down",
+    "is_unchanged_node",
+    "node_updates",
+    "object_change",
+    "pod_updates",
+]
 
 
 class StateChange(msgspec.Struct, frozen=True):
@@ -41,6 +48,11 @@ def object_change(kind: str, old: KubeObject | None, new: KubeObject | None) -> 
         return []
     action = ActionType.ADD if old is None else ActionType.DELETE if new is None else ActionType.UPDATE
     return [StateChange(ClusterEvent(resource, action), old, new)]
+
+
+def is_unchanged_node(old: Node, new: Node) -> bool:
+    """Whether a node update, such as a heartbeat, changes nothing that is read of nodes."""
+    return old.status == new.status and old.spec == new.spec and old.metadata.is_same_but_for_version(new.metadata)
 
 
 def node_updates(old: Node, new: Node) -> list[StateChange]:
@@ -85,7 +97,7 @@ def pod_updates(resource: EventResource, old: Pod, new: Pod) -> list[StateChange
 
 def is_scaled_down(old: Pod, new: Pod) -> bool:
     """Whether some request of a pod became smaller or disappeared."""
-    if old.spec == new.spec and old.status == new.status:
+    if old.spec == new.spec and has_same_requests(old.status, new.status):
         return False
     before, after = PodRequests(old).held, PodRequests(new).held
     return any(after.get(name, -1) < amount for name, amount in before.items())

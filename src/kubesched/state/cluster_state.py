@@ -23,13 +23,23 @@ from kubesched.api import (
     WatchEvent,
 )
 from kubesched.errors import StateError
-from kubesched.state.cluster_events import StateChange, node_updates, object_change, pod_updates
+from kubesched.state.cluster_events import (
+    StateChange,
+    is_unchanged_node,
+    node_updates,
+    object_change,
+    pod_updates,
+)
 from kubesched.state.columns import NodeColumns
+from kubesched.state.disruption_budgets import DisruptionBudgets
 from kubesched.state.groups import PodGroups
 from kubesched.state.invariants import check_invariants
 from kubesched.state.node_tree import NodeTree
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Parts, PodInfo
+from kubesched.state.requests import has_same_requests
+from kubesched.state.services import Services
+from kubesched.state.sizes import sizes
 from kubesched.state.snapshot import Snapshot
 from kubesched.state.term_counts import TermCounts
 from kubesched.state.volumes import Volumes
@@ -37,6 +47,7 @@ from kubesched.state.volumes import Volumes
 __all__ = ["ClusterState"]
 
 _POD_QUEUED = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD)
+_POD_UPDATED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.UPDATE_OTHER)
 _POD_ASSIGNED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
 
 
@@ -53,6 +64,8 @@ class ClusterState:
         self.preferred_affinity = TermCounts()
         self.preferred_anti_affinity = TermCounts()
         self.volumes = Volumes(self.columns, self.objects)
+        self.services = Services(self.objects)
+        self.disruption_budgets = DisruptionBudgets(self.objects)
         self._tree = NodeTree()
         self._placed: dict[str, PodInfo] = {}  # by uid: assumed and added pods
         self._assumed: dict[str, list[tuple[str, KubeObject | None, KubeObject]]] = {}  # uid -> what assume replaced
@@ -83,13 +96,14 @@ class ClusterState:
             return self._apply_pod(event.type, new)
         if isinstance(new, Node):
             return self._apply_node(event.type, new)
-        if event.type is EventType.DELETED:
+        is_there = event.type is not EventType.DELETED
+        if not is_there:
             old = self.objects.remove(event.kind, new.key)
             changes = object_change(event.kind, old, None)
         else:
             old = self.objects.put(event.kind, new)
             changes = object_change(event.kind, old, new)
-        if event.kind == "Namespace":
+        if event.kind == "Namespace" and (old.labels if old else {}) != (new.labels if is_there else {}):
             self._namespaces_changed()
         return changes
 
@@ -128,6 +142,9 @@ class ClusterState:
             return [StateChange(ClusterEvent(EventResource.NODE, ActionType.ADD), None, node)]
         old = self.columns.nodes[row]
         assert old is not None
+        if is_unchanged_node(old, node):
+            self.columns.nodes[row] = node
+            return []
         moved = self.columns.pods[row] if old.labels != node.labels else []
         for info in moved:
             self._relate(row, info, -1)
@@ -152,6 +169,12 @@ class ClusterState:
     def _apply_pod(self, type_: EventType, pod: Pod) -> list[StateChange]:
         if type_ is EventType.DELETED or pod.is_finished:
             return self._remove_pod(pod)
+        uid = pod.metadata.uid
+        known = self._placed.get(uid)
+        if known is not None and self._renew(known, pod):
+            if self._assumed.pop(uid, None) is None:
+                return [StateChange(_POD_UPDATED, known.pod, pod)]
+            return [StateChange(_POD_ASSIGNED, None, pod)]
         old = self.objects.get("Pod", pod.key)
         if isinstance(old, Pod) and old.uid != pod.uid:  # its deletion was missed
             return self._remove_pod(old) + self._apply_pod(type_, pod)
@@ -160,8 +183,6 @@ class ClusterState:
             if isinstance(old, Pod) and not old.node_name:
                 return pod_updates(EventResource.UNSCHEDULABLE_POD, old, pod)
             return [StateChange(_POD_QUEUED, None, pod)]
-        uid = pod.metadata.uid
-        known = self._placed.get(uid)
         if known is None:
             self._add(pod)
         else:
@@ -266,6 +287,10 @@ class ClusterState:
         """Pods bound to nodes that are not known, by node name."""
         return {name: list(pods.values()) for name, pods in self._homeless.items()}
 
+    def sizes(self) -> dict[str, int]:
+        """How much every registry holds, by its name: what grows without end shows here."""
+        return sizes(self)
+
     def check_invariants(self) -> None:
         """Assert that everything that is kept equals what counting anew gives, and that every pod stands once."""
         check_invariants(self, self._placed)
@@ -295,6 +320,31 @@ class ClusterState:
             self._homeless.setdefault(pod.node_name, {})[pod.uid] = info
         else:
             self._place(row, info)
+
+    def _renew(self, known: PodInfo, pod: Pod) -> bool:
+        """Take a newer reading of a pod that holds what it held, on the node where it was; most say nothing new.
+
+        Returns: whether this is one. A pod with host ports never is: it takes them again with every update.
+        """
+        old = known.pod
+        if known.ports.value and old is not pod:
+            return False
+        is_same = old.status == pod.status
+        if not (
+            (is_same or has_same_requests(old.status, pod.status))
+            and old.spec == pod.spec
+            and old.metadata.is_same_but_for_version(pod.metadata)
+        ):
+            return False
+        self.objects.put("Pod", pod)
+        if old is pod:
+            return True
+        info = self._placed[pod.metadata.uid] = known.with_pod(pod)
+        if known.node_row < 0:
+            self._homeless[pod.spec.node_name][pod.metadata.uid] = info
+        else:
+            self.columns.renew_pod(known, info, is_same=is_same)
+        return True
 
     def _replace(self, known: PodInfo, pod: Pod) -> None:
         """A pod changed: it keeps its place in the row's order when it stays on its node."""

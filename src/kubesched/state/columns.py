@@ -3,8 +3,8 @@
 The columns are changed by ClusterState only. Rules see them through `Nodes`, a table of chosen rows.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,9 @@ CPU: Final = 0
 MEMORY: Final = 1
 EPHEMERAL_STORAGE: Final = 2
 Rows = npt.NDArray[np.intp]
+ValueT = TypeVar("ValueT", bound=Hashable)
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
-_LEADING: Final = [CPU, MEMORY, EPHEMERAL_STORAGE]
+_EMPTY_KEYS: Final = 64
 
 
 class ImageState:
@@ -65,7 +66,8 @@ class NodeColumns:
     Attributes:
         nodes: the object of each row; None for a free row.
         names, row_of: row to name and back.
-        resources: names of the resource axis; cpu, memory, ephemeral-storage first.
+        resources: names of the resource axis: cpu, memory, ephemeral-storage, then what some node offers or some
+            placed pod holds.
         allocatable, requested: (resources, capacity) int64.
         non_zero_requested: (2, capacity) int64, cpu and memory with the scoring defaults.
         allowed_pods, n_pods: (capacity,) int64.
@@ -73,10 +75,9 @@ class NodeColumns:
         taint_ids, feature_ids: (capacity,) int32 into `taint_lists` and `feature_lists`.
         pods: the pods on each row, in NodeInfo order.
         pod_table: the same pods in columns.
-        ports: host port entry -> (capacity,) bool.
+        ports: host port entry -> (capacity,) bool, for those that are taken somewhere.
         images: image name -> ImageState.
         node_log: changes of node objects. row_log: changes of node objects or of the pods on them.
-        node_set_generation: grows when nodes come or go, or their images change.
     """
 
     def __init__(self, capacity: int = 64) -> None:
@@ -104,7 +105,6 @@ class NodeColumns:
         self.images: dict[str, ImageState] = {}
         self.node_log = ChangeLog()
         self.row_log = ChangeLog()
-        self.node_set_generation = 0
 
     @property
     def n_rows(self) -> int:
@@ -120,23 +120,41 @@ class NodeColumns:
         """The column of a label key, made when first asked for."""
         column = self.labels.get(key)
         if column is None:
+            self._drop_empty_labels()
             column = self.labels[key] = LabelColumn(key, self.capacity)
             column.fill([None if node is None else node.labels.get(key) for node in self.nodes])
         return column
 
-    def resource_row(self, name: str) -> int:
-        """The index of a resource on the resource axis, a new one at first sight."""
-        index = self.resources.number(name)
-        if index >= len(self.allocatable):
-            extra = np.zeros((index + 1 - len(self.allocatable), self.capacity), dtype=np.int64)
+    def _drop_empty_labels(self) -> None:
+        """Give back keys that no node has, when pods have asked for many such; nothing is kept by their values."""
+        empty = [key for key, label in self.labels.items() if not label.n_labelled]
+        if len(empty) >= _EMPTY_KEYS:
+            for key in empty:
+                del self.labels[key]
+
+    def _hold_resources(self, names: Iterable[str]) -> None:
+        """Count a node or pod that has something of these resources, which are on the axis from now on."""
+        for name in names:
+            self.resources.hold(name)
+        missing = len(self.resources) - len(self.allocatable)
+        if missing > 0:
+            extra = np.zeros((missing, self.capacity), dtype=np.int64)
             self.allocatable = np.vstack((self.allocatable, extra))
             self.requested = np.vstack((self.requested, extra))
-        return index
 
-    def resource_rows(self, names: Sequence[str]) -> slice | list[int]:
-        """Where some resources stand on the resource axis, as an index; names that no node knows get a row of zeros."""
-        rows = [self.resource_row(name) for name in names]
-        return slice(0, len(rows)) if rows == _LEADING[: len(rows)] else rows
+    def _release_resources(self, names: Iterable[str]) -> None:
+        """Count one out, its amounts having been taken off."""
+        for name in names:
+            self.resources.release(self._resource(name))
+        n_resources = len(self.resources)
+        if n_resources < len(self.allocatable):
+            self.allocatable = self.allocatable[:n_resources].copy()
+            self.requested = self.requested[:n_resources].copy()
+
+    def _resource(self, name: str) -> int:
+        row = self.resources.find(name)
+        assert row is not None, "held by whoever asks"
+        return row
 
     # --- nodes come, change and go ---
 
@@ -162,7 +180,11 @@ class NodeColumns:
 
     def remove_node(self, row: int) -> None:
         """Take a node away; its row holds zeros until it is given out again. Its pods were taken off before."""
+        old = self.nodes[row]
+        assert old is not None
         self._drop_images(row)
+        self.taint_lists.release(int(self.taint_ids[row]))
+        self.feature_lists.release(int(self.feature_ids[row]))
         del self.row_of[self.names[row]]
         self.names[row] = ""
         self.nodes[row] = None
@@ -174,30 +196,34 @@ class NodeColumns:
             vector[row] = 0
         for label in self.labels.values():
             label.set(row, None)
+        self._release_resources(_further(old))
         self.rows.give_back((row,))
         self._changed(row)
-        self.node_set_generation += 1
 
     def _fill(self, row: int, node: Node) -> None:
         old = self.nodes[row]
         self.nodes[row] = node
+        self._fill_allocatable(row, node, old)
+        self.unschedulable[row] = node.unschedulable
+        self.taint_ids[row] = _exchanged(self.taint_lists, self.taint_ids[row], node.taints, old)
+        features = node.status.declared_features or ()
+        self.feature_ids[row] = _exchanged(self.feature_lists, self.feature_ids[row], features, old)
+        for key, label in self.labels.items():
+            label.set(row, node.labels.get(key))
+        self._add_images(row, node)
+        self._changed(row)
+
+    def _fill_allocatable(self, row: int, node: Node, old: Node | None) -> None:
+        self._hold_resources(_further(node))  # may replace the matrix
         self.allocatable[:, row] = 0
         self.allowed_pods[row] = 0
         for name, text in (node.status.allocatable or {}).items():
             if name == "pods":
                 self.allowed_pods[row] = whole_units(name, parse_quantity(text))
             elif name in _BASIC or is_scalar_resource(name):
-                index = self.resource_row(name)  # may replace the matrix
-                self.allocatable[index, row] = whole_units(name, parse_quantity(text))
-        self.unschedulable[row] = node.unschedulable
-        self.taint_ids[row] = self.taint_lists.number(node.taints)
-        self.feature_ids[row] = self.feature_lists.number(node.status.declared_features or ())
-        for key, label in self.labels.items():
-            label.set(row, node.labels.get(key))
-        self._add_images(row, node)
-        if old is None or old.status.images != node.status.images:
-            self.node_set_generation += 1
-        self._changed(row)
+                self.allocatable[self._resource(name), row] = whole_units(name, parse_quantity(text))
+        if old is not None:
+            self._release_resources(_further(old))
 
     def _add_images(self, row: int, node: Node) -> None:
         for image in node.status.images or ():
@@ -252,7 +278,7 @@ class NodeColumns:
             return
         for row, info in zip(rows, infos, strict=True):
             self._stand(row, info)
-        held = PodBatch(infos).held(self).T  # may make the resource axis longer
+        held = PodBatch(infos).held(self).T
         at = np.array(rows, dtype=np.intp)
         for sums, amounts in zip((self.n_pods, *self.non_zero_requested, *self.requested), held, strict=True):
             np.add.at(sums, at, amounts)
@@ -260,12 +286,15 @@ class NodeColumns:
             self.row_log.record(row)
 
     def _stand(self, row: int, info: PodInfo) -> None:
-        """Note that a pod is on a row, and its ports; what it holds is still to be added."""
+        """Note that a pod is on a row, its ports and resources; what it holds of them is still to be added."""
         pods = self.pods[row]
         info.node_row = row
         info.place = len(pods)
         pods.append(info)
         self.pod_table.add(info)
+        further = info.requests.value.further
+        if further:
+            self._hold_resources(further)
         for entry in info.ports.value:
             used = self.ports.get(entry)
             if used is None:
@@ -284,8 +313,17 @@ class NodeColumns:
         info.node_row = -1
         self.pod_table.remove(info)
         self._move(row, info, -1)
+        if info.requests.value.further:
+            self._release_resources(info.requests.value.further)
         for entry in info.ports.value:
-            self.ports[entry][row] = False
+            self._free_port(row, entry)
+
+    def _free_port(self, row: int, entry: Port) -> None:
+        used = self.ports.get(entry)
+        if used is not None:
+            used[row] = False
+            if not used.any():
+                del self.ports[entry]
 
     def replace_pod(self, row: int, old: PodInfo, new: PodInfo) -> None:
         """Count a changed pod in place of what it was; it keeps its place in the order."""
@@ -297,6 +335,21 @@ class NodeColumns:
             self._put(new, place)
             self._put(displaced, len(self.pods[row]) - 1)
 
+    def renew_pod(self, old: PodInfo, new: PodInfo, *, is_same: bool) -> None:
+        """Put a newer reading of a pod in the place of an older one that holds the same.
+
+        Args:
+            is_same: whether rules can read no difference; otherwise the row counts as changed.
+        """
+        row = new.node_row = old.node_row
+        new.place, new.slot = old.place, old.slot
+        old.node_row = old.slot = -1
+        self.pods[row][new.place] = new
+        self.pod_table.infos[new.slot] = new
+        if not is_same:
+            self.pod_table.moved(new)
+            self.row_log.record(row)
+
     def _put(self, info: PodInfo, place: int) -> None:
         self.pods[info.node_row][place] = info
         info.place = place
@@ -304,8 +357,6 @@ class NodeColumns:
 
     def held_matrix(self, parts: Collection[Part[PodRequests]]) -> IntMatrix:
         """(parts, 3 + resources) int64: `held_vector` of each."""
-        for part in parts:
-            self.held_vector(part)  # may make the resource axis longer
         vectors = [self.held_vector(part) for part in parts]
         return np.array(vectors) if vectors else np.zeros((0, 3 + len(self.requested)), dtype=np.int64)
 
@@ -313,22 +364,27 @@ class NodeColumns:
         """What a pod with these requests adds to a node.
 
         Returns: (3 + resources,) int64: one pod, cpu and memory with the scoring defaults, then all resources as is.
+            What is not on the axis, which no node offers and no placed pod holds, is left out.
         """
-        vector: IntVector | None = part.compiled.get(NodeColumns)
-        if vector is None or len(vector) != 3 + len(self.requested):
-            requests = part.value
-            rows = {self.resource_row(name): amount for name, amount in requests.held.items() if amount}
-            vector = np.zeros(3 + len(self.requested), dtype=np.int64)
-            vector[0] = 1
-            vector[1] = requests.held_non_zero.get("cpu", 0)
-            vector[2] = requests.held_non_zero.get("memory", 0)
-            for row, amount in rows.items():
+        generation = self.resources.log.generation
+        known: tuple[int, IntVector] | None = part.compiled.get(NodeColumns)
+        if known is None or known[0] != generation:
+            known = part.compiled[NodeColumns] = (generation, self._vector(part.value))
+        return known[1]
+
+    def _vector(self, requests: PodRequests) -> IntVector:
+        vector = np.zeros(3 + len(self.requested), dtype=np.int64)
+        vector[0] = 1
+        vector[1] = requests.held_non_zero.get("cpu", 0)
+        vector[2] = requests.held_non_zero.get("memory", 0)
+        for name, amount in requests.held.items():
+            row = self.resources.find(name)
+            if row is not None:
                 vector[3 + row] = amount
-            part.compiled[NodeColumns] = vector
         return vector
 
     def _move(self, row: int, info: PodInfo, sign: int) -> None:
-        vector = self.held_vector(info.requests)  # may replace the matrix
+        vector = self.held_vector(info.requests)
         non_zero_requested, requested = self.non_zero_requested[:, row], self.requested[:, row]
         if sign > 0:
             non_zero_requested += vector[1:3]
@@ -338,3 +394,16 @@ class NodeColumns:
             requested -= vector[3:]
         self.n_pods[row] += sign
         self.row_log.record(row)
+
+
+def _further(node: Node) -> list[str]:
+    """The resources that a node offers beyond cpu, memory and ephemeral-storage."""
+    return [name for name in node.status.allocatable or () if name not in _BASIC and is_scalar_resource(name)]
+
+
+def _exchanged(interner: Interner[ValueT], number: int, value: ValueT, old: Node | None) -> int:
+    """The number of a row's new value; the row no longer has that of the old one, if there was an old one."""
+    new = interner.hold(value)
+    if old is not None:
+        interner.release(int(number))
+    return new

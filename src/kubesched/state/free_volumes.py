@@ -91,6 +91,11 @@ class FreeVolumes:
         if place is not None:
             self._is_free[place] = False
 
+    @property
+    def is_mostly_gone(self) -> bool:
+        """Whether fewer than half of the volumes of the list are still there."""
+        return 2 * len(self._place_of) < len(self._members) or not self._place_of
+
     def eligible(self, wish: VolumeWish) -> BoolVector:
         """(volumes,) bool: free volumes that will do, wherever they can be reached from."""
         accepted = np.array([wish.accepts(*kind) for kind in self._kinds], dtype=np.bool_)

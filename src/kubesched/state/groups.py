@@ -6,12 +6,12 @@ not per pod.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Final
 
 import numpy as np
 
-from kubesched.engine import FloatVector, IntVector, grown
+from kubesched.engine import FloatVector, Interner, IntVector, grown
 from kubesched.state.columns import NodeColumns
 from kubesched.state.pod_info import Identity, Part, PodInfo
 
@@ -19,6 +19,8 @@ __all__ = ["PodGroup", "PodGroups"]
 
 Predicate = Callable[[Identity], bool]
 _MAX_GROUPS: Final = 1024
+_BUDGET: Final = 64 * 1024 * 1024
+_OVERHEAD: Final = 2560  # bytes of a group beside its arrays: objects, key, predicate, memberships; 2,200 measured
 
 
 class PodGroup:
@@ -28,17 +30,24 @@ class PodGroup:
         counts: (capacity,) int64, pods of the group on each row.
         total: pods of the group on all rows.
         includes_terminating: whether pods with a deletionTimestamp count.
+        number: its number among the groups that are kept.
     """
 
-    __slots__ = ("_columns", "_domains", "counts", "includes_terminating", "predicate", "total")
+    __slots__ = ("_columns", "_domains", "counts", "includes_terminating", "number", "predicate", "total")
 
     def __init__(self, predicate: Predicate, columns: NodeColumns, *, includes_terminating: bool) -> None:
         self.predicate = predicate
         self.includes_terminating = includes_terminating
         self.counts: IntVector = np.zeros(columns.capacity, dtype=np.int64)
         self.total = 0
+        self.number = -1
         self._columns = columns
         self._domains: dict[str, FloatVector] = {}
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the group takes, its overhead as an estimate."""
+        return self.counts.nbytes + sum(by_code.nbytes for by_code in self._domains.values()) + _OVERHEAD
 
     def move(self, row: int, n_pods: int) -> None:
         """Count pods in or out. A node's labels change only while its pods are counted out."""
@@ -47,10 +56,11 @@ class PodGroup:
         self.counts[row] += n_pods
         self.total += n_pods
         for key, by_code in self._domains.items():
-            code = self._columns.labels[key].codes[row]
+            label = self._columns.label(key)
+            code = label.codes[row]
             if code:
                 if code >= len(by_code):
-                    by_code = self._domains[key] = grown(by_code, len(self._columns.labels[key].values))
+                    by_code = self._domains[key] = grown(by_code, len(label.values))
                 by_code[code] += n_pods
 
     def count(self, rows: IntVector) -> None:
@@ -73,17 +83,32 @@ class PodGroup:
             self._domains[topology_key] = by_code
         elif len(by_code) < len(label.values):
             by_code = self._domains[topology_key] = grown(by_code, len(label.values))
+        elif len(by_code) > len(label.values):  # the last values have no node any more, and so no pods
+            by_code = self._domains[topology_key] = by_code[: len(label.values)].copy()
         return by_code
 
 
 class PodGroups:
-    """All groups that have been asked for; the least recently used ones go when there are too many."""
+    """All groups that have been asked for; the least recently used ones go when they take too much memory.
 
-    def __init__(self, columns: NodeColumns, max_groups: int = _MAX_GROUPS) -> None:
+    Attributes:
+        budget: bytes that the groups may take together.
+    """
+
+    def __init__(self, columns: NodeColumns, max_groups: int = _MAX_GROUPS, budget: int = _BUDGET) -> None:
+        self.budget = budget
         self._columns = columns
         self._groups: OrderedDict[Hashable, PodGroup] = OrderedDict()
         self._max_groups = max_groups
-        self._memberships: dict[Part[Identity], list[PodGroup]] = {}
+        self._numbers: Interner[PodGroup] = Interner()
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    @property
+    def n_bytes(self) -> int:
+        """What the groups take; added up when asked for, because they grow on their own."""
+        return sum(group.n_bytes for group in self._groups.values())
 
     def group(self, key: Hashable, predicate: Predicate, *, includes_terminating: bool = True) -> PodGroup:
         """The group of a key, counted anew when it is not kept.
@@ -96,8 +121,7 @@ class PodGroups:
             group = self._groups[key] = self._counted(
                 PodGroup(predicate, self._columns, includes_terminating=includes_terminating)
             )
-            if len(self._groups) > self._max_groups:
-                self._evict()
+            self._evict()
         else:
             self._groups.move_to_end(key)
         if len(group.counts) < self._columns.capacity:
@@ -108,33 +132,62 @@ class PodGroups:
         """A pod came to a row (+1) or left it (-1)."""
         if self._groups:
             terminating = info.pod.metadata.deletion_timestamp is not None
-            for group in self._groups_of(info.identity):
+            for group in self.of(info.identity):
                 if group.includes_terminating or not terminating:
                     group.move(row, sign)
 
+    def of(self, identity: Part[Identity]) -> Collection[PodGroup]:
+        """The groups that pods of an identity belong to; only those that came or went since are looked at."""
+        generation = self._numbers.log.generation
+        known: Memberships | None = identity.compiled.get(self)
+        if known is None or known.generation != generation:
+            known = identity.compiled[self] = self._brought_up_to_date(known, identity.value)
+            known.generation = generation
+        return known.groups.values()
+
     def forget_all(self) -> None:
         """Drop every group; each is counted anew when it is asked for again."""
-        self._groups.clear()
-        self._memberships.clear()
+        while self._groups:
+            self._drop_oldest()
 
-    def _groups_of(self, identity: Part[Identity]) -> list[PodGroup]:
-        found = self._memberships.get(identity)
-        if found is None:
-            found = [group for group in self._groups.values() if group.predicate(identity.value)]
-            if len(self._memberships) > 65536:
-                self._memberships.clear()
-            self._memberships[identity] = found
-        return found
+    def _brought_up_to_date(self, known: "Memberships | None", pod: Identity) -> "Memberships":
+        changed = None if known is None else self._numbers.log.since(known.generation)
+        if known is None or changed is None:
+            known, changed = Memberships(), list(range(len(self._numbers)))
+        for number in changed:
+            known.groups.pop(number, None)
+            group = self._numbers.values[number] if number < len(self._numbers) else None
+            if group is not None and group.predicate(pod):
+                known.groups[number] = group
+        return known
 
     def _counted(self, group: PodGroup) -> PodGroup:
-        for identity, memberships in self._memberships.items():
-            if group.predicate(identity.value):
-                memberships.append(group)
-        columns = self._columns
-        group.count(columns.pod_table.rows_of(group.predicate, includes_terminating=group.includes_terminating))
+        group.number = self._numbers.number(group)
+        table = self._columns.pod_table
+        group.count(table.rows_of(group.predicate, includes_terminating=group.includes_terminating))
         return group
 
     def _evict(self) -> None:
-        for _ in range(len(self._groups) - self._max_groups):
-            self._groups.popitem(last=False)
-        self._memberships.clear()
+        n_bytes = self.n_bytes
+        while len(self._groups) > 1 and (len(self._groups) > self._max_groups or n_bytes > self.budget):
+            n_bytes -= self._drop_oldest().n_bytes
+
+    def _drop_oldest(self) -> PodGroup:
+        _, group = self._groups.popitem(last=False)
+        self._numbers.give_back(group.number)
+        return group
+
+
+class Memberships:
+    """The groups that pods of one identity belong to.
+
+    Attributes:
+        groups: by number.
+        generation: when that was found out.
+    """
+
+    __slots__ = ("generation", "groups")
+
+    def __init__(self) -> None:
+        self.groups: dict[int, PodGroup] = {}
+        self.generation = -1

@@ -4,6 +4,7 @@ Tests call this after every step. It is slow, and as plain as it can be: nothing
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from kubesched.api import is_scalar_resource, parse_quantity, whole_units
 from kubesched.state.columns import NodeColumns
 from kubesched.state.groups import PodGroup, PodGroups
 from kubesched.state.node_tree import NodeTree, zone_key
-from kubesched.state.pod_info import PodInfo
+from kubesched.state.pod_info import Identity, Part, PodInfo
 from kubesched.state.pod_table import PodTable
 from kubesched.state.term_counts import NamespaceLabels, TermCounts
 from kubesched.state.terms import Term
@@ -51,7 +52,7 @@ def check_invariants(state: "ClusterState", placed: dict[str, PodInfo]) -> None:
         (state.preferred_anti_affinity, "preferred_anti_affinity"),
     ):
         terms = [(row, term) for row, info in standing for term in getattr(info.terms.value, strength)]
-        _check_terms(counts, terms, columns, namespace_labels)
+        _check_terms(counts, terms, columns, namespace_labels, state.parts.identity)
     _check_volume_use(state.volumes.use, standing)
 
 
@@ -99,7 +100,10 @@ def _check_nodes(columns: NodeColumns) -> None:
             for name in image.names or ():
                 images[name].add(row)
     assert {name: state.rows for name, state in columns.images.items()} == images
-    for label in columns.labels.values():
+    known = [node for node in columns.nodes if node is not None]
+    assert set(columns.taint_lists.values) - {None} == {(), *[node.taints for node in known]}
+    for key, label in columns.labels.items():
+        assert label.values.n_values == 1 + len({node.labels[key] for node in known if key in node.labels})
         counted = np.bincount(label.codes, minlength=len(label.values))[1:]
         assert label.is_used[1:].tolist() == (counted > 0).tolist()
         assert label.n_labelled == counted.sum()
@@ -145,9 +149,7 @@ def _check_ports(columns: NodeColumns) -> None:
     for entry, used in columns.ports.items():
         for row in np.flatnonzero(used).tolist():
             assert any(entry in info.ports.value for info in columns.pods[row])
-    for row, pods in enumerate(columns.pods):
-        entries = Counter(entry for info in pods for entry in info.ports.value)
-        assert all(entry in columns.ports for entry in entries), row
+    assert all(used.any() for used in columns.ports.values())
 
 
 def _check_tree(tree: NodeTree, columns: NodeColumns) -> None:
@@ -158,17 +160,17 @@ def _check_tree(tree: NodeTree, columns: NodeColumns) -> None:
     assert zones == {node.name: zone_key(node) for node in columns.nodes if node is not None}
 
 
-def _without_zeros(names: list[str], amounts: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, int]:
-    return {name: amount for name, amount in zip(names, amounts.tolist(), strict=False) if amount}
+def _without_zeros(names: list[str | None], amounts: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, int]:
+    return {name: amount for name, amount in zip(names, amounts.tolist(), strict=False) if name and amount}
 
 
 # --- relations ---
 
 
 def _check_groups(groups: PodGroups, standing: list[tuple[int, PodInfo]], columns: NodeColumns) -> None:
-    for identity, memberships in groups._memberships.items():
+    for identity in {id(info.identity): info.identity for _, info in standing}.values():
         wanted = {id(group) for group in groups._groups.values() if group.predicate(identity.value)}
-        assert sorted(map(id, memberships)) == sorted(wanted)
+        assert {id(group) for group in groups.of(identity)} == wanted
     for group in groups._groups.values():
         _check_group(group, standing, columns)
     _check_pod_table(columns.pod_table, standing)
@@ -206,7 +208,11 @@ def _check_group(group: PodGroup, standing: list[tuple[int, PodInfo]], columns: 
 
 
 def _check_terms(
-    counts: TermCounts, carried: list[tuple[int, Term]], columns: NodeColumns, namespace_labels: NamespaceLabels
+    counts: TermCounts,
+    carried: list[tuple[int, Term]],
+    columns: NodeColumns,
+    namespace_labels: NamespaceLabels,
+    identities: Iterable[Part[Identity]],
 ) -> None:
     wanted: Counter[tuple[str, object, str | None]] = Counter()
     for row, term in carried:
@@ -218,15 +224,20 @@ def _check_terms(
         for (number, code), place in domains.index.items():
             amount = int(domains.counts[place])
             assert (domains.terms[place], domains.domains[place]) == (number, code)
-            if amount:
-                value = columns.label(topology_key).values.values[code]
-                found[topology_key, counts.terms[number].key, value] = amount
+            assert amount > 0
+            value = columns.label(topology_key).values.values[code]
+            found[topology_key, counts.terms.value(number).key, value] = amount
     assert found == dict(wanted)
     assert counts._n_carried == wanted.total()
-    for identity, matching in counts._matching.items():
+    assert counts.terms.n_values == len({term.key for _, term in carried})
+    assert counts.meanings.n_values == len({term.meant for _, term in carried})
+    for identity in identities if wanted else ():
         pod, labels = identity.value, namespace_labels(identity.value.namespace)
-        known = counts.examples[: len(matching)]
-        assert matching.tolist() == [term.matches(pod.namespace, pod.labels, labels) for term in known]
+        matching = counts.about(identity, namespace_labels)
+        for number, known in enumerate(counts.terms.values):
+            if known is not None and counts._n_carried:
+                is_meant = known.matches(pod.namespace, pod.labels, labels)
+                assert is_meant == (matching is not None and bool(matching[number]))
 
 
 def _check_volume_use(use: VolumeUse, standing: list[tuple[int, PodInfo]]) -> None:

@@ -1,5 +1,7 @@
 """A PersistentVolume with what rules ask of it, parsed once."""
 
+from weakref import WeakValueDictionary
+
 from kubesched.api import NodeSelector, PersistentVolume, parse_quantity
 from kubesched.state.claims import storage_class_of
 from kubesched.state.csi_migration import in_tree_source, translated_affinity, translation_error
@@ -9,10 +11,13 @@ __all__ = ["KnownVolume", "Reaches"]
 
 
 class Reaches:
-    """One NodeReach for equal affinities."""
+    """One NodeReach for equal affinities, as long as a volume has it."""
 
     def __init__(self) -> None:
-        self._by_value: dict[NodeSelector | None, NodeReach] = {}
+        self._by_value: WeakValueDictionary[NodeSelector | None, NodeReach] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        return len(self._by_value)
 
     def of(self, required: NodeSelector | None) -> NodeReach:
         """The reach of an affinity; None means everywhere."""
@@ -27,7 +32,7 @@ class KnownVolume:
 
     Attributes:
         volume: the object.
-        number: its number among all volumes ever seen; in order of appearance.
+        number: grows in order of appearance, and is never given out again.
         class_name: its storage class, empty for none.
         capacity: billionths of a byte.
         reach: from which nodes it can be reached.

@@ -19,16 +19,19 @@ class LabelColumn:
     Attributes:
         key: the label key.
         codes: int32 per row; 0 where the node lacks the key, else the value's number.
-        values: numbers to values; number 0 stands for "absent".
+        values: numbers to values; number 0 stands for "absent". A value that no row has any more has no number.
+        n_labelled: how many rows have the key.
     """
 
-    __slots__ = ("_n_rows", "_numeric", "codes", "key", "values")
+    __slots__ = ("_n_rows", "_numeric", "_numeric_generation", "codes", "key", "n_labelled", "values")
 
     def __init__(self, key: str, capacity: int) -> None:
         self.key = key
         self.codes: Codes = np.zeros(capacity, dtype=np.int32)
         self.values: Interner[str | None] = Interner((None,))
         self._n_rows: IntVector = np.zeros(8, dtype=np.int64)  # that have each value, by its number; 0 for number 0
+        self.n_labelled = 0
+        self._numeric_generation = -1
         self._numeric: tuple[npt.NDArray[np.int64], BoolVector] | None = None
 
     def grow(self, capacity: int) -> None:
@@ -43,30 +46,39 @@ class LabelColumn:
         counts = np.bincount(codes, minlength=len(self._n_rows)).astype(np.int64)
         counts[0] = 0
         self._n_rows = counts
+        self.n_labelled = int(counts.sum())
 
     def set(self, row: int, value: str | None) -> None:
         """Note a node's value; None where it lacks the key."""
-        before, number = self.codes[row], 0 if value is None else self.values.number(value)
+        before, number = int(self.codes[row]), 0 if value is None else self.values.number(value)
+        if number == before:
+            return
         self.codes[row] = number
+        self.n_labelled += (number > 0) - (before > 0)
+        if number:
+            self._add(number)
+        if before:
+            self._subtract(before)
+
+    def _add(self, number: int) -> None:
         if number >= len(self._n_rows):
             self._n_rows = grown(self._n_rows, 2 * number)
-        if before:
-            self._n_rows[before] -= 1
-        if number:
-            self._n_rows[number] += 1
+        self._n_rows[number] += 1
+
+    def _subtract(self, number: int) -> None:
+        self._n_rows[number] -= 1
+        if not self._n_rows[number]:
+            self.values.give_back(number)
+            if len(self._n_rows) > max(8, 4 * len(self.values)):
+                self._n_rows = self._n_rows[: 2 * len(self.values)].copy()
 
     @property
     def is_used(self) -> BoolVector:
         """(values,) bool: which values some row has; false for number 0."""
         return self._n_rows[: len(self.values)] > 0
 
-    @property
-    def n_labelled(self) -> int:
-        """How many rows have the key."""
-        return int(self._n_rows.sum())
-
     def code(self, value: str) -> int:
-        """The number of a value; -1, which no row has, for one that no node ever had."""
+        """The number of a value; -1, which no row has, for one that no node has."""
         found = self.values.find(value)
         return -1 if found is None else found
 
@@ -101,7 +113,8 @@ class LabelColumn:
     def _numbers(self) -> tuple[npt.NDArray[np.int64], BoolVector]:
         """Each distinct value as int64, and whether it is one."""
         known = self._numeric
-        if known is None or len(known[0]) != len(self.values):
+        if known is None or self._numeric_generation != self.values.log.generation:
+            self._numeric_generation = self.values.log.generation
             parsed = [None if value is None else as_int64(value) for value in self.values.values]
             numbers = np.array([number or 0 for number in parsed], dtype=np.int64)
             known = self._numeric = (numbers, np.array([number is not None for number in parsed]))

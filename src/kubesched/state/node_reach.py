@@ -6,6 +6,7 @@ import numpy.typing as npt
 from kubesched.api import NodeSelector, NodeSelectorTerm, ParsedNodeTerm, parse_node_term
 from kubesched.engine import BoolVector, IntVector
 from kubesched.errors import SelectorError
+from kubesched.state.labels import LabelColumn
 from kubesched.state.nodes import Nodes
 
 __all__ = ["NodeReach", "ValueIndex"]
@@ -23,7 +24,7 @@ class NodeReach:
             node's label.
     """
 
-    __slots__ = ("_terms", "key", "values")
+    __slots__ = ("__weakref__", "_terms", "key", "values")
 
     def __init__(self, required: NodeSelector | None) -> None:
         self._terms: list[ParsedNodeTerm] | None = None  # None: reached from everywhere
@@ -60,17 +61,20 @@ def _parsed(term: NodeSelectorTerm) -> ParsedNodeTerm | None:
 class ValueIndex:
     """Finds for every row of a table which of some values of a label it has."""
 
-    __slots__ = ("_by_code", "key", "values")
+    __slots__ = ("_by_code", "_column", "_generation", "key", "values")
 
     def __init__(self, key: str, values: list[str]) -> None:
         self.key = key
         self.values = values
         self._by_code: npt.NDArray[np.intp] = np.full(0, -1, dtype=np.intp)
+        self._column: LabelColumn | None = None
+        self._generation = -1
 
     def of(self, nodes: Nodes) -> IntVector:
         """(n,) index into `values`; -1 where the node has none of them."""
         column = nodes.label(self.key)
-        if len(self._by_code) != len(column.values):
+        if self._column is not column or self._generation != column.values.log.generation:
+            self._column, self._generation = column, column.values.log.generation
             self._by_code = np.full(len(column.values), -1, dtype=np.intp)
             for index, value in enumerate(self.values):
                 code = column.values.find(value)

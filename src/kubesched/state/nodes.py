@@ -5,8 +5,9 @@ the framework's business: all, those that changed, the names of a PreFilterResul
 pods have been moved (`WhatIfNodes`).
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from kubesched.state.pod_table import Has, PodBatch
 
 __all__ = ["NodeInfo", "Nodes", "Rows", "WhatIfNodes"]
 
+_FEW: Final = 64  # rows that are searched as fast as they are indexed
 Rows = npt.NDArray[np.intp]
 ScalarT = TypeVar("ScalarT", bound=np.generic)
 
@@ -36,6 +38,7 @@ class Nodes:
         self.columns = columns
         self.rows = rows
         self._n = columns.n_rows if rows is None else len(rows)
+        self._position_of_row: IntVector | None = None  # (slots,) -1 where the table lacks the row; made when asked for
 
     def __len__(self) -> int:
         return self._n
@@ -60,8 +63,14 @@ class Nodes:
         row = self.columns.row_of.get(name)
         if row is None or self.rows is None:
             return row
-        found = np.flatnonzero(self.rows == row)
-        return int(found[0]) if len(found) else None
+        if self._n <= _FEW:
+            found = np.flatnonzero(self.rows == row)
+            return int(found[0]) if len(found) else None
+        if self._position_of_row is None:
+            self._position_of_row = np.full(self.columns.capacity, -1, dtype=np.int64)
+            self._position_of_row[self.rows] = np.arange(self._n)
+        position = int(self._position_of_row[row])
+        return None if position < 0 else position
 
     def select(self, positions: npt.NDArray[np.intp]) -> "Nodes":
         """The table of some of this table's entries."""
@@ -172,7 +181,7 @@ class Nodes:
 
     @property
     def ports(self) -> Collection[Port]:
-        """The host ports that are or were taken somewhere."""
+        """The host ports that are taken somewhere."""
         return self.columns.ports.keys()
 
     def port_used(self, entry: Port) -> BoolVector | None:
@@ -206,6 +215,10 @@ class Nodes:
         """The entries that pods with this trait were put on or taken off; none but in a what-if table."""
         return ()
 
+    def off_axis(self, position: int) -> dict[str, int]:
+        """What pods put on one entry hold of resources that no node offers and no placed pod holds; see `resources`."""
+        return {}
+
 
 class WhatIfNodes(Nodes):
     """A copy of a table on which pods come and go; the cluster does not notice. Every entry is a question of its own.
@@ -231,14 +244,14 @@ class WhatIfNodes(Nodes):
     @property
     def allocatable(self) -> IntMatrix:
         """(resources, n) int64: the same whatever is moved, and asked for again after every move."""
-        if self._allocatable is None or len(self._allocatable) < len(self.columns.allocatable):
+        if self._allocatable is None:
             self._allocatable = super().allocatable
         return self._allocatable
 
     @property
     def requested(self) -> IntMatrix:
         """(resources, n) int64 after the moves."""
-        return self._padded_sums().T[3:]
+        return self._sums.T[3:]
 
     @property
     def non_zero_requested(self) -> IntMatrix:
@@ -250,15 +263,9 @@ class WhatIfNodes(Nodes):
         """(n,) int64 after the moves."""
         return self._sums[:, 0]
 
-    def _padded_sums(self) -> IntMatrix:
-        missing = 3 + len(self.columns.requested) - self._sums.shape[1]
-        if missing > 0:  # the resource axis has grown since
-            self._sums = np.hstack((self._sums, np.zeros((len(self), missing), dtype=np.int64)))
-        return self._sums
-
     @property
     def ports(self) -> Collection[Port]:
-        """The host ports that are or were taken somewhere, moves included."""
+        """The host ports that are taken somewhere, or were before pods were moved."""
         return self._moved_ports().keys()
 
     def port_used(self, entry: Port) -> BoolVector | None:
@@ -278,6 +285,17 @@ class WhatIfNodes(Nodes):
         """The entries that pods with this trait were put on or taken off, ascending."""
         found = {position for _, positions, pods in self._moves for position in positions[pods.having(trait)].tolist()}
         return sorted(found)
+
+    def off_axis(self, position: int) -> dict[str, int]:
+        """What pods put on one entry hold of resources that no node offers and no placed pod holds."""
+        resources = self.columns.resources
+        total: Counter[str] = Counter()
+        for sign, positions, pods in self._moves:
+            if not pods.is_placed:
+                for info in pods.chosen(positions == position).infos:
+                    held = info.requests.value
+                    total.update({n: sign * held.held[n] for n in held.further if resources.find(n) is None})
+        return {name: amount for name, amount in total.items() if amount}
 
     def select(self, positions: npt.NDArray[np.intp]) -> "WhatIfNodes":
         """The entries as they stand after the moves, as a table of their own."""
@@ -299,8 +317,8 @@ class WhatIfNodes(Nodes):
         self._move(positions, pods, -1)
 
     def _move(self, positions: Rows, pods: PodBatch, sign: int) -> None:
-        held = pods.held(self.columns)  # may make the resource axis longer
-        for sums, amounts in zip(self._padded_sums().T, held.T, strict=True):  # faster than both axes at once
+        held = pods.held(self.columns)
+        for sums, amounts in zip(self._sums.T, held.T, strict=True):  # faster than both axes at once
             np.add.at(sums, positions, amounts if sign > 0 else -amounts)
         self._moves.append((sign, positions, pods))
 
@@ -378,7 +396,7 @@ class NodeInfo:
     @property
     def requested(self) -> dict[str, int]:
         """What the pods on the node hold, in canonical units, by resource name."""
-        return self._by_name(self._table.requested)
+        return {**self._by_name(self._table.requested), **self._table.off_axis(self._position)}
 
     @property
     def non_zero_requested(self) -> dict[str, int]:
@@ -389,4 +407,4 @@ class NodeInfo:
     def _by_name(self, matrix: IntMatrix) -> dict[str, int]:
         names = self._table.columns.resources.values
         amounts = matrix[:, self._position].tolist()
-        return {name: amount for name, amount in zip(names, amounts, strict=False) if amount}
+        return {name: amount for name, amount in zip(names, amounts, strict=False) if name and amount}

@@ -10,16 +10,11 @@ Listener = Callable[[KubeObject | None, KubeObject | None], None]
 
 
 class ObjectStore:
-    """Objects by kind and key (`namespace/name`, or the name alone outside namespaces), in order of appearance.
-
-    Attributes:
-        generation_of_others: how often objects that are no pods have changed.
-    """
+    """Objects by kind and key (`namespace/name`, or the name alone outside namespaces), in order of appearance."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, dict[str, KubeObject]] = {}
         self._generations: dict[str, int] = {}
-        self.generation_of_others = 0
         self._listeners: dict[str, list[Listener]] = {}
 
     def listen(self, kind: str, listener: Listener) -> None:
@@ -63,8 +58,6 @@ class ObjectStore:
 
     def _count(self, kind: str) -> None:
         self._generations[kind] = self._generations.get(kind, 0) + 1
-        if kind != "Pod":
-            self.generation_of_others += 1
 
     def __contains__(self, kind: str) -> bool:
         return bool(self._kinds.get(kind))

@@ -1,6 +1,7 @@
 """PersistentVolumes by name, by the claim that they are reserved for, and the free ones by storage class."""
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
@@ -12,6 +13,8 @@ from kubesched.state.objects import ObjectStore
 
 __all__ = ["PersistentVolumes"]
 
+_MAX_CLASSES: Final = 256
+
 
 class PersistentVolumes:
     """All PersistentVolumes, kept up to date with the objects."""
@@ -19,7 +22,8 @@ class PersistentVolumes:
     def __init__(self, objects: ObjectStore) -> None:
         self._reaches = Reaches()
         self._known: dict[str, KnownVolume] = {}  # by name
-        self._numbers: list[str] = []  # names by number
+        self._by_number: dict[int, KnownVolume] = {}
+        self._next_number = 0
         self._reserved: dict[str, dict[int, KnownVolume]] = {}  # claim key -> number -> volume
         self._free: dict[str, FreeVolumes] = {}  # by class, made when asked for
         objects.listen("PersistentVolume", self._changed)
@@ -32,7 +36,7 @@ class PersistentVolumes:
 
     def by_number(self, number: int) -> KnownVolume:
         """The volume of this number, which must exist."""
-        return self._known[self._numbers[number]]
+        return self._by_number[number]
 
     def reserved_for(self, claim: PersistentVolumeClaim) -> list[KnownVolume]:
         """Volumes of the claim's class whose claimRef names the claim, in order of appearance."""
@@ -49,33 +53,55 @@ class PersistentVolumes:
         if found is None:
             members: Iterable[KnownVolume] = self._known.values()
             found = FreeVolumes([known for known in members if known.class_name == class_name and known.is_free])
+            if len(self._free) >= _MAX_CLASSES:  # of claims that name classes which do not exist
+                self._free.clear()
             self._free[class_name] = found
         return found
+
+    def sizes(self) -> dict[str, int]:
+        """Entries of every table."""
+        return {
+            "volumes": len(self._known),
+            "numbers": len(self._by_number),
+            "reserved": len(self._reserved),
+            "listed": sum(len(free) for free in self._free.values()),
+            "reaches": len(self._reaches),
+        }
 
     def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
         before = self._known.pop(old.name, None) if old is not None else None
         if before is not None:
             self._drop_reservation(before)
+            del self._by_number[before.number]
         after = None
         if isinstance(new, PersistentVolume):
-            number = before.number if before is not None else len(self._numbers)
-            if before is None:
-                self._numbers.append(new.name)
-            after = self._known[new.name] = KnownVolume(new, number, self._reaches)
+            number = before.number if before is not None else self._take_number()
+            after = self._known[new.name] = self._by_number[number] = KnownVolume(new, number, self._reaches)
             ref = new.spec.claim_ref
             if ref is not None:
                 self._reserved.setdefault(f"{ref.namespace}/{ref.name}", {})[number] = after
         self._bring_up_to_date(before, after)
 
+    def _take_number(self) -> int:
+        self._next_number += 1
+        return self._next_number - 1
+
     def _bring_up_to_date(self, before: KnownVolume | None, after: KnownVolume | None) -> None:
         """Switch a volume on or off in the list of its class; one that the list does not have makes the list anew."""
         is_same = before is not None and after is not None and _has_same_shape(before.volume, after.volume)
         if before is not None and not is_same and before.class_name in self._free:
-            self._free[before.class_name].drop(before.number)
+            self._drop(before)
         if after is not None and after.class_name in self._free:
             is_listed = self._free[after.class_name].switch(after.number, is_free=after.is_free)
             if after.is_free and not is_listed:
                 del self._free[after.class_name]
+
+    def _drop(self, known: KnownVolume) -> None:
+        """Take a volume off the list of its class; the list itself goes when most of it is gone."""
+        free = self._free[known.class_name]
+        free.drop(known.number)
+        if free.is_mostly_gone:
+            del self._free[known.class_name]
 
     def _drop_reservation(self, known: KnownVolume) -> None:
         ref = known.volume.spec.claim_ref

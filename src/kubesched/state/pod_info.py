@@ -5,10 +5,12 @@ parts, so that whatever was compiled or computed for a part serves all of them. 
 values, same object.
 """
 
-from collections.abc import Callable, Hashable
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
 from datetime import datetime
 from math import inf
 from typing import Any, Final, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -20,9 +22,8 @@ from kubesched.state.terms import AffinityTerms, affinity_terms
 __all__ = ["Identity", "NodeChoice", "Part", "Parts", "PodInfo", "Port", "host_ports", "image_names"]
 
 Port = tuple[str, str, int]  # ip, protocol, port
-_MAX_PARTS: Final = 250_000
-_MAX_TEMPLATES: Final = 4096  # some 5 KB each; pods that a watch or a request brings share none
 
+_N_RECENT: Final = 2048  # parts and templates, some KB each
 _sorted_json: Final[Callable[[Any], bytes]] = msgspec.json.Encoder(order="sorted").encode
 
 ValueT = TypeVar("ValueT")
@@ -33,15 +34,13 @@ class Part(Generic[ValueT]):
 
     Attributes:
         value: what the part says.
-        number: its number among parts of its kind.
-        compiled: what rules made of the value, by rule, so that it is made once.
+        compiled: what rules made of the value, by rule, so that it is made once. It goes with the part.
     """
 
-    __slots__ = ("compiled", "number", "value")
+    __slots__ = ("__weakref__", "compiled", "value")
 
-    def __init__(self, value: ValueT, number: int) -> None:
+    def __init__(self, value: ValueT) -> None:
         self.value = value
-        self.number = number
         self.compiled: dict[object, Any] = {}
 
 
@@ -61,19 +60,25 @@ class NodeChoice(msgspec.Struct, frozen=True):
 
 
 class _Table(Generic[ValueT]):
-    """The parts of one kind."""
+    """The parts of one kind that some pod, kept column or relation has, and those made last."""
 
-    __slots__ = ("_by_key",)
+    __slots__ = ("_by_key", "_recent")
 
-    def __init__(self) -> None:
-        self._by_key: dict[Hashable, Part[ValueT]] = {}
+    def __init__(self, recent: deque[object]) -> None:
+        self._recent = recent
+        self._by_key: WeakValueDictionary[Hashable, Part[ValueT]] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def __iter__(self) -> Iterator[Part[ValueT]]:
+        return iter(list(self._by_key.values()))
 
     def part(self, key: Hashable, make: Callable[[], ValueT]) -> Part[ValueT]:
         found = self._by_key.get(key)
         if found is None:
-            if len(self._by_key) >= _MAX_PARTS:  # most belong to pods that are gone; equal parts made anew are as good
-                self._by_key.clear()
-            found = self._by_key[key] = Part(make(), len(self._by_key))
+            found = self._by_key[key] = Part(make())
+            self._recent.append(found)
         return found
 
 
@@ -86,7 +91,17 @@ class Template:
         requests, tolerations, node_choice, ports, images, terms, spread: the parts, None until one is asked for.
     """
 
-    __slots__ = ("images", "node_choice", "ports", "requests", "sources", "spread", "terms", "tolerations")
+    __slots__ = (
+        "__weakref__",
+        "images",
+        "node_choice",
+        "ports",
+        "requests",
+        "sources",
+        "spread",
+        "terms",
+        "tolerations",
+    )
 
     def __init__(self, sources: tuple[object, ...]) -> None:
         self.sources = sources
@@ -100,18 +115,46 @@ class Template:
 
 
 class Parts:
-    """All parts of the pods of one cluster. Its owner is ClusterState."""
+    """All parts of the pods of one cluster. Its owner is ClusterState.
+
+    A part goes when nobody has it any more. The last ones made stay for a while: a pod may be asked about again before
+    it is placed, and the next pod of its workload after it.
+    """
 
     def __init__(self) -> None:
-        self.requests: _Table[PodRequests] = _Table()
-        self.identity: _Table[Identity] = _Table()
-        self.tolerations: _Table[tuple[Toleration, ...]] = _Table()
-        self.node_choice: _Table[NodeChoice] = _Table()
-        self.ports: _Table[tuple[Port, ...]] = _Table()
-        self.images: _Table[tuple[tuple[str, ...], int]] = _Table()
-        self.terms: _Table[AffinityTerms] = _Table()
-        self.spread: _Table[tuple[TopologySpreadConstraint, ...]] = _Table()
-        self._templates: dict[tuple[object, ...], Template] = {}
+        self._recent: deque[object] = deque(maxlen=_N_RECENT)
+        recent = self._recent
+        self.requests: _Table[PodRequests] = _Table(recent)
+        self.identity: _Table[Identity] = _Table(recent)
+        self.tolerations: _Table[tuple[Toleration, ...]] = _Table(recent)
+        self.node_choice: _Table[NodeChoice] = _Table(recent)
+        self.ports: _Table[tuple[Port, ...]] = _Table(recent)
+        self.images: _Table[tuple[tuple[str, ...], int]] = _Table(recent)
+        self.terms: _Table[AffinityTerms] = _Table(recent)
+        self.spread: _Table[tuple[TopologySpreadConstraint, ...]] = _Table(recent)
+        self._templates: WeakValueDictionary[tuple[object, ...], Template] = WeakValueDictionary()
+
+    def tables(self) -> dict[str, "_Table[Any]"]:
+        """The parts by kind."""
+        return {
+            "requests": self.requests,
+            "identity": self.identity,
+            "tolerations": self.tolerations,
+            "node choice": self.node_choice,
+            "ports": self.ports,
+            "images": self.images,
+            "terms": self.terms,
+            "spread": self.spread,
+        }
+
+    @property
+    def n_templates(self) -> int:
+        """How many templates there are."""
+        return len(self._templates)
+
+    def forget_recent(self) -> None:
+        """Let go of the parts that nobody has."""
+        self._recent.clear()
 
     def template(self, pod: Pod) -> Template:
         """The template of a pod, a new one at first sight. Volumes are not in it."""
@@ -135,9 +178,8 @@ class Parts:
         key = (pod.metadata.namespace, *map(id, sources))
         found = self._templates.get(key)
         if found is None:
-            if len(self._templates) >= _MAX_TEMPLATES:
-                self._templates.clear()
             found = self._templates[key] = Template(sources)
+            self._recent.append(found)
         return found
 
 
@@ -187,7 +229,7 @@ class PodInfo:
         twin._parts = self._parts
         twin._template = self._template
         twin._identity = self._identity
-        twin._start = self._start
+        twin._start = self._start if pod.status is self.pod.status else None
         twin._volumes = self._volumes
         return twin
 

@@ -8,12 +8,12 @@ arrays.
 import enum
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.engine import BoolVector, FloatVector, IntMatrix, IntVector, grown
+from kubesched.engine import BoolVector, FloatVector, Interner, IntMatrix, IntVector, grown
 from kubesched.state.pod_info import Identity, Part, PodInfo
 from kubesched.state.pod_volumes import NO_VOLUMES
 from kubesched.state.requests import PodRequests
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Has", "PodBatch", "PodTable"]
 
 Slots = npt.NDArray[np.intp]
-_SPARE_PARTS: Final = 1024
+_SPARE_SLOTS: Final = 1024
 
 
 class Has(enum.IntFlag):
@@ -65,11 +65,12 @@ class PodTable:
         self._priority: IntVector = np.zeros(64, dtype=np.int64)
         self._start: FloatVector = np.zeros(64, dtype=np.float64)
         self._traits: IntVector = np.zeros(64, dtype=np.int64)
-        self._requests: IntVector = np.zeros(64, dtype=np.int64)  # places in _request_parts
-        self._identity: IntVector = np.zeros(64, dtype=np.int64)  # places in _identity_parts
-        self._request_parts: dict[Part[PodRequests], int] = {}
-        self._identity_parts: dict[Part[Identity], int] = {}
-        self._held: IntMatrix = np.zeros((0, 0), dtype=np.int64)  # one row per request part
+        self._requests: IntVector = np.zeros(64, dtype=np.int64)  # numbers in _request_parts
+        self._identity: IntVector = np.zeros(64, dtype=np.int64)  # numbers in _identity_parts
+        self._request_parts: Interner[Part[PodRequests] | None] = Interner((None,))  # 0 for free slots
+        self._identity_parts: Interner[Part[Identity] | None] = Interner((None,))
+        self._held: IntMatrix = np.zeros((0, 0), dtype=np.int64)  # one row per number in _request_parts
+        self._held_generations = (-1, -1)  # of the parts and of the resource axis
 
     def add(self, info: PodInfo) -> None:
         """A pod was placed; its row and its place there are set already."""
@@ -116,10 +117,9 @@ class PodTable:
     def rows_of(self, predicate: Callable[[Identity], bool], *, includes_terminating: bool) -> IntVector:
         """The rows of all pods whose identity satisfies a predicate, a row as often as it has such pods."""
         self.settle()
-        if not self._identity_parts:
-            return np.zeros(0, dtype=np.int64)
         n_slots = len(self.infos)
-        satisfied = np.array([predicate(part.value) for part in self._identity_parts], dtype=np.bool_)
+        parts = self._identity_parts.values
+        satisfied = np.array([part is not None and predicate(part.value) for part in parts], dtype=np.bool_)
         wanted = satisfied[self._identity[:n_slots]] & (self._row[:n_slots] >= 0)
         if not includes_terminating:
             wanted &= (self._traits[:n_slots] & Has.DELETION_TIMESTAMP.value) == 0
@@ -136,29 +136,52 @@ class PodTable:
 
     def held(self, slots: Slots, columns: "NodeColumns") -> IntMatrix:
         """(slots, 3 + resources) int64: what each pod holds; see NodeColumns.held_vector."""
-        width = 3 + len(columns.requested)
-        if self._held.shape != (len(self._request_parts), width):
-            self._held = columns.held_matrix(self._request_parts)
+        generations = (self._request_parts.log.generation, columns.resources.log.generation)
+        if self._held_generations != generations:
+            self._held = self._updated_held(columns)
+            self._held_generations = generations
         held: IntMatrix = self._held[self._requests[slots]]
+        return held
+
+    def _updated_held(self, columns: "NodeColumns") -> IntMatrix:
+        """What pods with each of the parts hold; where the axis is the same, only new parts are looked at."""
+        parts, (generation, axis) = self._request_parts, self._held_generations
+        changed = parts.log.since(generation) if axis == columns.resources.log.generation else None
+        held = np.zeros((len(parts), 3 + len(columns.requested)), dtype=np.int64)
+        if changed is not None:
+            n_same = min(len(held), len(self._held))
+            held[:n_same] = self._held[:n_same]
+        for number in range(len(parts)) if changed is None else changed:
+            part = parts.values[number] if number < len(parts) else None
+            if part is not None:
+                held[number] = columns.held_vector(part)
         return held
 
     def identities(self, slots: Slots) -> tuple[list[Identity], Slots]:
         """The distinct identities of some pods, and (slots,) which of them each has."""
         numbers, inverse = np.unique(self._identity[slots], return_inverse=True)
-        parts = list(self._identity_parts)
-        return [parts[number].value for number in numbers.tolist()], inverse.astype(np.intp)
+        parts = [self._identity_parts.value(number) for number in numbers.tolist()]
+        return [part.value for part in parts if part is not None], inverse.astype(np.intp)
 
     def having(self, slots: Slots, trait: Has) -> Slots:
         """Which of some pods have something: indices into `slots`, ascending."""
         return np.flatnonzero(self._traits[slots] & trait.value)
 
+    def sizes(self) -> dict[str, int]:
+        """Slots, and distinct parts of the pods in them."""
+        self.settle()
+        return {
+            "slots": len(self.infos) - len(self._free),
+            "requests": len(self._request_parts),
+            "identities": len(self._identity_parts),
+        }
+
     def settle(self) -> None:
         """Write what was noted."""
         if not self._noted:
             return
-        if len(self._identity_parts) > 2 * len(self.infos) + _SPARE_PARTS:  # most belong to pods that are gone
-            self._identity_parts.clear()
-            self._noted.update(range(len(self.infos)))
+        if len(self._free) > len(self.infos) // 2 + _SPARE_SLOTS:
+            self._close_ranks()
         if len(self.infos) > len(self._row):
             capacity = 2 * len(self.infos)
             self._row, self._place = grown(self._row, capacity), grown(self._place, capacity)
@@ -173,13 +196,35 @@ class PodTable:
         self._priority[slots] = [0 if info is None else info.priority for info in infos]
         self._start[slots] = [inf if info is None else info.start for info in infos]
         self._traits[slots] = [0 if info is None else _traits(info) for info in infos]
-        requests, identities = self._request_parts, self._identity_parts
-        self._requests[slots] = [
-            0 if info is None else requests.setdefault(info.requests, len(requests)) for info in infos
-        ]
-        self._identity[slots] = [
-            0 if info is None else identities.setdefault(info.identity, len(identities)) for info in infos
-        ]
+        requests = [None if info is None else info.requests for info in infos]
+        self._requests[slots] = _exchanged(self._request_parts, self._requests[slots], requests)
+        identities = [None if info is None else info.identity for info in infos]
+        self._identity[slots] = _exchanged(self._identity_parts, self._identity[slots], identities)
+
+    def _close_ranks(self) -> None:
+        """Give the pods that are left the first slots: most slots are free, and each costs time and memory."""
+        for numbers, parts in ((self._requests, self._request_parts), (self._identity, self._identity_parts)):
+            for number in numbers[numbers > 0].tolist():
+                parts.release(number)
+            numbers[:] = 0
+        self.infos = [info for info in self.infos if info is not None]
+        self._free.clear()
+        for slot, info in enumerate(self.infos):
+            if info is not None:
+                info.slot = slot
+        capacity = max(64, 2 * len(self.infos))
+        for name in ("_row", "_place", "_priority", "_start", "_traits", "_requests", "_identity"):
+            setattr(self, name, getattr(self, name)[:capacity].copy())
+        self._noted = set(range(len(self.infos)))
+
+
+def _exchanged(parts: Interner[Any], old: IntVector, new: Sequence[Part[Any] | None]) -> list[int]:
+    """The numbers of the parts that some slots have now; those that they had are given back."""
+    numbers = [0 if part is None else parts.hold(part) for part in new]
+    for number in old.tolist():
+        if number:
+            parts.release(number)
+    return numbers
 
 
 class PodBatch:
@@ -195,6 +240,11 @@ class PodBatch:
 
     def __len__(self) -> int:
         return len(self.infos) if self._slots is None else len(self._slots)
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether all are pods on nodes, found by slot."""
+        return self._slots is not None
 
     @property
     def infos(self) -> Sequence[PodInfo]:
@@ -240,7 +290,7 @@ class PodBatch:
         """(pods, 3 + resources) int64: what each holds; see NodeColumns.held_vector."""
         if self._table is not None and self._slots is not None:
             return self._table.held(self._slots, columns)
-        if self._held is None or self._held.shape[1] < 3 + len(columns.requested):
+        if self._held is None or self._held.shape[1] != 3 + len(columns.requested):
             parts: dict[Part[PodRequests], int] = {}
             inverse = [parts.setdefault(info.requests, len(parts)) for info in self.infos]
             self._held = columns.held_matrix(parts)[np.array(inverse, dtype=np.intp)]

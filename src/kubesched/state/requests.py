@@ -7,15 +7,32 @@ pod; see `PodRequests` for which reading counts container statuses, pod-level re
 from collections.abc import Mapping
 from typing import Final
 
-from kubesched.api import NANO, Container, ContainerStatus, Pod, Quantities, Resources, parse_quantity, whole_units
+from kubesched.api import (
+    NANO,
+    Container,
+    ContainerStatus,
+    Pod,
+    PodStatus,
+    Quantities,
+    Resources,
+    parse_quantity,
+    whole_units,
+)
 
-__all__ = ["DEFAULT_CPU_REQUEST", "DEFAULT_MEMORY_REQUEST", "PodRequests", "requests_key"]
+__all__ = [
+    "DEFAULT_CPU_REQUEST",
+    "DEFAULT_MEMORY_REQUEST",
+    "PodRequests",
+    "has_same_requests",
+    "requests_key",
+]
 
 DEFAULT_CPU_REQUEST: Final = 100  # milli-CPU
 DEFAULT_MEMORY_REQUEST: Final = 200 * 1024 * 1024  # bytes
 
 Amounts = dict[str, int]  # billionths by resource name
 _DEFAULTS: Final[Amounts] = {"cpu": DEFAULT_CPU_REQUEST * NANO // 1000, "memory": DEFAULT_MEMORY_REQUEST * NANO}
+_BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _NO_DEFAULTS: Final[Amounts] = {}
 
 
@@ -27,9 +44,10 @@ class PodRequests:
         scored: what NodeResourcesFit's score adds: spec only, no pod-level resources, defaults filled in per container.
         held: what the pod takes once it is on a node, and what NodeResourcesBalancedAllocation adds: statuses count.
         held_non_zero: the same with defaults, cpu and memory only.
+        further: names of what it holds beyond cpu, memory and ephemeral-storage.
     """
 
-    __slots__ = ("held", "held_non_zero", "scored", "wanted")
+    __slots__ = ("further", "held", "held_non_zero", "scored", "wanted")
 
     def __init__(self, pod: Pod) -> None:
         plain = not (pod.spec.resources or pod.status.container_statuses or pod.status.init_container_statuses)
@@ -38,6 +56,18 @@ class PodRequests:
         self.scored = _units(_pod_requests(pod, pod_level=False, defaults=_DEFAULTS))
         self.held = self.wanted if plain else _units(_pod_requests(pod, status=True))
         self.held_non_zero = self.scored if plain else _units(_non_zero_requests(pod))
+        self.further = tuple(name for name, amount in self.held.items() if amount and name not in _BASIC)
+
+
+def has_same_requests(old: PodStatus, new: PodStatus) -> bool:
+    """Whether a pod whose spec is unchanged requests and holds what it did: a resize shows in its status."""
+    return old == new or (
+        old.container_statuses == new.container_statuses
+        and old.init_container_statuses == new.init_container_statuses
+        and old.resources == new.resources
+        and old.allocated_resources == new.allocated_resources
+        and _is_infeasible(old) == _is_infeasible(new)
+    )
 
 
 def requests_key(pod: Pod) -> tuple[object, ...]:
@@ -66,7 +96,7 @@ def _resource_items(resources: Resources) -> tuple[object, ...]:
 
 
 def _statuses_key(pod: Pod) -> tuple[object, ...]:
-    key: tuple[object, ...] = ("statuses", _is_infeasible(pod))
+    key: tuple[object, ...] = ("statuses", _is_infeasible(pod.status))
     for containers, statuses in (
         (pod.containers, pod.status.container_statuses),
         (pod.init_containers, pod.status.init_container_statuses),
@@ -136,11 +166,11 @@ def _container_requests(pod: Pod, container: Container, held: ContainerStatus | 
 def _resized(pod: Pod, wanted: Amounts, actual: Resources, allocated: Quantities | None) -> Amounts:
     """In-place resize: the largest of what is wanted, was given and is used; an infeasible wish does not count."""
     has = _larger(_amounts(actual.requests), _amounts(allocated))
-    return has if _is_infeasible(pod) else _larger(wanted, has)
+    return has if _is_infeasible(pod.status) else _larger(wanted, has)
 
 
-def _is_infeasible(pod: Pod) -> bool:
-    for condition in pod.status.conditions or ():
+def _is_infeasible(status: PodStatus) -> bool:
+    for condition in status.conditions or ():
         if condition.type == "PodResizePending":
             return condition.reason == "Infeasible"
     return False

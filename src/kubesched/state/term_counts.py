@@ -2,15 +2,14 @@
 
 A pod that comes in is judged by the terms of the pods already placed. Distinct terms are few, so the table holds, per
 topology key, how many pods carry each term in each domain; which terms mean the incoming pod is found once per distinct
-(namespace, labels).
+(namespace, labels). A term that no pod carries any more, and a domain in which none does, leave nothing behind.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
-import numpy.typing as npt
 
-from kubesched.engine import BoolVector, FloatVector
+from kubesched.engine import BoolVector, FloatVector, Interner, IntVector, grown
 from kubesched.state.columns import NodeColumns
 from kubesched.state.pod_info import Identity, Part
 from kubesched.state.terms import Term
@@ -36,33 +35,48 @@ class DomainSums:
 
 
 class _Domains:
-    """(term, domain) pairs of one topology key, with how many pods carry the term there."""
+    """(term, domain) pairs of one topology key that some pod stands for, with how many do."""
 
-    __slots__ = ("counts", "domains", "index", "size", "terms")
+    __slots__ = ("counts", "domains", "index", "terms")
 
     def __init__(self) -> None:
         self.index: dict[tuple[int, int], int] = {}
-        self.size = 0
-        self.terms: npt.NDArray[np.intp] = np.zeros(16, dtype=np.intp)
-        self.domains: npt.NDArray[np.intp] = np.zeros(16, dtype=np.intp)
-        self.counts: npt.NDArray[np.float64] = np.zeros(16, dtype=np.float64)
+        self.terms: IntVector = np.zeros(16, dtype=np.int64)
+        self.domains: IntVector = np.zeros(16, dtype=np.int64)
+        self.counts: FloatVector = np.zeros(16, dtype=np.float64)
+
+    def __len__(self) -> int:
+        return len(self.index)
 
     def move(self, term: int, domain: int, sign: int) -> None:
         place = self.index.get((term, domain))
         if place is None:
-            place = self.index[(term, domain)] = self.size
-            self.size += 1
-            if self.size > len(self.counts):
-                self.terms = np.concatenate((self.terms, np.zeros_like(self.terms)))
-                self.domains = np.concatenate((self.domains, np.zeros_like(self.domains)))
-                self.counts = np.concatenate((self.counts, np.zeros_like(self.counts)))
-            self.terms[place] = term
-            self.domains[place] = domain
+            place = self.index[term, domain] = len(self.index)
+            if place == len(self.counts):
+                self._resize(2 * place)
+            self.terms[place], self.domains[place], self.counts[place] = term, domain, 0
         self.counts[place] += sign
+        if not self.counts[place]:
+            self._remove(term, domain)
+
+    def _remove(self, term: int, domain: int) -> None:
+        """The last pair takes the place of one that nobody stands for."""
+        place, last = self.index.pop((term, domain)), len(self.index)
+        if place < last:
+            self.index[int(self.terms[last]), int(self.domains[last])] = place
+            for column in (self.terms, self.domains, self.counts):
+                column[place] = column[last]
+        if len(self.counts) > max(16, 4 * last):
+            self._resize(2 * last)
+
+    def _resize(self, capacity: int) -> None:
+        for name in ("terms", "domains", "counts"):
+            column = getattr(self, name)
+            setattr(self, name, grown(column, capacity) if capacity > len(column) else column[:capacity].copy())
 
     def sums(self, weights: FloatVector, n_values: int) -> FloatVector | None:
         """Sum of count x weight per domain; None when no pod carries a term with a weight."""
-        size = self.size
+        size = len(self.index)
         weighted = weights.take(self.terms[:size]) * self.counts[:size]
         if not np.count_nonzero(weighted):
             return None
@@ -73,64 +87,77 @@ class _Domains:
 
     def carried(self, matching: BoolVector) -> bool:
         """Whether some pod carries a matching term here."""
-        size = self.size
-        return bool((matching[self.terms[:size]] & (self.counts[:size] > 0)).any())
+        return bool(matching[self.terms[: len(self.index)]].any())
 
 
 class TermCounts:
     """The terms of one strength (required anti-affinity, say) of all pods on nodes.
 
     Attributes:
-        terms: the distinct terms, by number.
-        examples: one term of each meaning: many terms mean the same pods and differ in topology key or weight.
+        terms: the distinct terms that pods carry, by number.
+        meanings: which pods terms mean; many terms mean the same pods and differ in topology key or weight.
     """
 
     def __init__(self) -> None:
-        self.terms: list[Term] = []
-        self.examples: list[Term] = []
-        self._numbers: dict[tuple[object, ...], int] = {}
-        self._meanings: dict[tuple[object, ...], int] = {}
-        self._meaning_of: list[int] = []  # by term
-        self._meaning_by_term: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)  # the same, made when asked for
+        self.terms: Interner[Term] = Interner()
+        self.meanings: Interner[Meaning] = Interner()
+        self._meaning_of: IntVector = np.zeros(16, dtype=np.int64)  # by term
+        self._weights: FloatVector = np.zeros(16, dtype=np.float64)  # by term
         self._domains: dict[str, _Domains] = {}
         self._n_carried = 0
-        self._matching: dict[Part[Identity], BoolVector] = {}
-        self._weights: FloatVector = np.zeros(0)
+        self._namespace_changes = 0
 
     def move(self, terms: tuple[Term, ...], row: int, sign: int, columns: NodeColumns) -> None:
         """A pod with these terms came to a row (+1) or left it (-1)."""
         for term in terms:
-            number = self._numbers.get(term.key)
-            if number is None:
-                number = self._numbers[term.key] = len(self.terms)
-                self.terms.append(term)
-                meaning = self._meanings.setdefault(term.meant, len(self.examples))
-                self._meaning_of.append(meaning)
-                if meaning == len(self.examples):
-                    self.examples.append(term)
+            number = self._hold(term) if sign > 0 else self._number(term)
             domain = int(columns.label(term.topology_key).codes[row])
             if domain:
-                domains = self._domains.get(term.topology_key)
-                if domains is None:
-                    domains = self._domains[term.topology_key] = _Domains()
-                domains.move(number, domain, sign)
-                self._n_carried += sign
+                self._move_in(term.topology_key, number, domain, sign)
+            if sign < 0:
+                self._release(number)
+
+    def _move_in(self, topology_key: str, number: int, domain: int, sign: int) -> None:
+        domains = self._domains.get(topology_key)
+        if domains is None:
+            domains = self._domains[topology_key] = _Domains()
+        domains.move(number, domain, sign)
+        self._n_carried += sign
+        if not domains:
+            del self._domains[topology_key]
+
+    def _number(self, term: Term) -> int:
+        number = self.terms.find(term)
+        assert number is not None, "a pod that leaves carried it"
+        return number
+
+    def _hold(self, term: Term) -> int:
+        if self.terms.find(term) is not None:
+            return self.terms.hold(term)
+        number = self.terms.hold(term)
+        if number >= len(self._weights):
+            self._weights = grown(self._weights, 2 * number)
+            self._meaning_of = grown(self._meaning_of, 2 * number)
+        self._weights[number] = term.weight
+        self._meaning_of[number] = self.meanings.hold(Meaning(term))
+        return number
+
+    def _release(self, number: int) -> None:
+        if self.terms.release(number):
+            self.meanings.release(int(self._meaning_of[number]))
+            self._meaning_of[number] = 0
 
     def about(self, identity: Part[Identity], namespace_labels: NamespaceLabels) -> BoolVector | None:
         """Which terms mean a pod of this identity: (terms,) bool; None when nobody carries one that does."""
         if not self._n_carried:
             return None
-        known = self._matching.get(identity)
-        if known is None or len(known) < len(self.examples):
-            known = self._extended(known, identity.value, namespace_labels)
-            if len(self._matching) > 4096:
-                self._matching.clear()
-            self._matching[identity] = known
-        if not known.any():
+        known = identity.compiled.get(self)
+        if known is None or not known.is_of(self.meanings, self._namespace_changes):
+            known = self._brought_up_to_date(known, identity.value, namespace_labels)
+            identity.compiled[self] = known
+        if not known.is_any:
             return None
-        if len(self._meaning_by_term) < len(self.terms):
-            self._meaning_by_term = np.array(self._meaning_of, dtype=np.intp)
-        matching: BoolVector = known[self._meaning_by_term]
+        matching: BoolVector = known.matches[self._meaning_of[: len(self.terms)]]
         return matching
 
     def sums(self, matching: BoolVector, columns: NodeColumns, *, by_weight: bool) -> list[DomainSums]:
@@ -138,7 +165,7 @@ class TermCounts:
 
         Returns: only keys with some non-zero entry.
         """
-        weights = self._all_weights() * matching if by_weight else matching.astype(np.float64)
+        weights = self._weights[: len(matching)] * matching if by_weight else matching.astype(np.float64)
         found = []
         for key, domains in self._domains.items():
             by_code = domains.sums(weights, len(columns.label(key).values))
@@ -150,18 +177,70 @@ class TermCounts:
         """Whether some pod, on a node that has the term's key, carries a matching term."""
         return any(domains.carried(matching) for domains in self._domains.values())
 
+    def sizes(self) -> dict[str, int]:
+        """Distinct terms and meanings, and (term, domain) pairs."""
+        pairs = sum(len(domains) for domains in self._domains.values())
+        return {"terms": len(self.terms), "meanings": len(self.meanings), "pairs": pairs}
+
     def namespaces_changed(self) -> None:
         """Labels of a namespace changed: what matched must be found anew."""
-        self._matching.clear()
+        self._namespace_changes += 1
 
-    def _extended(self, known: BoolVector | None, pod: Identity, namespace_labels: NamespaceLabels) -> BoolVector:
-        start = 0 if known is None else len(known)
+    def _brought_up_to_date(
+        self, known: "MatchingTerms | None", pod: Identity, namespace_labels: NamespaceLabels
+    ) -> "MatchingTerms":
+        """The meanings that changed since are matched again; all of them when that is too long ago."""
+        log, size = self.meanings.log, len(self.meanings)
+        matches = np.zeros(size, dtype=np.bool_)
+        changed: Iterable[int] | None = None
+        if known is not None and known.namespace_changes == self._namespace_changes:
+            changed = log.since(known.generation)
+            n_same = min(size, len(known.matches))
+            matches[:n_same] = known.matches[:n_same]
         labels = namespace_labels(pod.namespace)
-        new = [term.matches(pod.namespace, pod.labels, labels) for term in self.examples[start:]]
-        added = np.array(new, dtype=np.bool_)
-        return added if known is None else np.concatenate((known, added))
+        for number in range(size) if changed is None else changed:
+            meaning = self.meanings.values[number] if number < size else None
+            if number < size:
+                matches[number] = meaning is not None and meaning.term.matches(pod.namespace, pod.labels, labels)
+        return MatchingTerms(matches, log.generation, self._namespace_changes)
 
-    def _all_weights(self) -> FloatVector:
-        if len(self._weights) < len(self.terms):
-            self._weights = np.array([term.weight for term in self.terms], dtype=np.float64)
-        return self._weights
+
+class Meaning:
+    """Which pods a term means; equal for terms that mean the same ones.
+
+    Attributes:
+        term: one such term.
+    """
+
+    __slots__ = ("term",)
+
+    def __init__(self, term: Term) -> None:
+        self.term = term
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Meaning) and self.term.meant == other.term.meant
+
+    def __hash__(self) -> int:
+        return hash(self.term.meant)
+
+
+class MatchingTerms:
+    """Which meanings mean pods of one identity.
+
+    Attributes:
+        matches: (meanings,) bool.
+        is_any: whether one does.
+        generation, namespace_changes: when that was found out.
+    """
+
+    __slots__ = ("generation", "is_any", "matches", "namespace_changes")
+
+    def __init__(self, matches: BoolVector, generation: int, namespace_changes: int) -> None:
+        self.matches = matches
+        self.is_any = bool(matches.any())
+        self.generation = generation
+        self.namespace_changes = namespace_changes
+
+    def is_of(self, meanings: Interner[Meaning], namespace_changes: int) -> bool:
+        """Whether nothing has changed since."""
+        return self.generation == meanings.log.generation and self.namespace_changes == namespace_changes

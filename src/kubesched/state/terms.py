@@ -47,6 +47,12 @@ class Term:
         self.key = key
         self.meant = key[1:4]
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Term) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def matches(self, namespace: str, labels: dict[str, str], namespace_labels: dict[str, str]) -> bool:
         """Whether the term means a pod of this namespace with these labels."""
         return (namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)) and (

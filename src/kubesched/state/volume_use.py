@@ -46,6 +46,10 @@ class VolumeUse:
                 if not rows:
                     del self._disks[disk.key]
 
+    def sizes(self) -> dict[str, int]:
+        """Claims and disks in use."""
+        return {"claims": len(self.claim_rows), "direct": len(self.direct_uses), "disks": len(self._disks)}
+
     def rows_with_conflicts(self, disks: Iterable[Disk], n_slots: int) -> BoolVector:
         """(n_slots,) bool per row: where a pod has one of these disks and they cannot share it."""
         found = [

@@ -41,6 +41,15 @@ class Volumes:
             if "_attached" in self.__dict__:
                 self._attached.pods_changed(row)
 
+    def sizes(self) -> dict[str, int]:
+        """Entries by registry, as far as each has been made."""
+        found = {f"volume use, {name}": size for name, size in self.use.sizes().items()}
+        if "_attached" in self.__dict__:
+            found |= {f"attached volumes, {name}": size for name, size in self.attached.sizes().items()}
+        if "persistent" in self.__dict__:
+            found |= {f"persistent volumes, {name}": size for name, size in self.persistent.sizes().items()}
+        return found
+
     @property
     def attached(self) -> AttachedVolumes:
         """Which CSI volumes are attached to which node, up to date."""

@@ -1,0 +1,75 @@
+"""PodDisruptionBudgets by namespace, their selectors parsed once: which pods count against which budget."""
+
+from collections.abc import Iterable
+
+from kubesched.api import KubeObject, LabelSelector, PodDisruptionBudget, Selector, parse_selector
+from kubesched.errors import SelectorError
+from kubesched.state.objects import ObjectStore
+from kubesched.state.pod_info import Identity
+
+__all__ = ["Budget", "DisruptionBudgets"]
+
+
+class Budget:
+    """A PodDisruptionBudget with its selector parsed.
+
+    Attributes:
+        allowed: evictions that it still allows.
+        disrupted: names of pods that it counts as gone already.
+    """
+
+    __slots__ = ("_namespace", "_selector", "allowed", "disrupted")
+
+    def __init__(self, budget: PodDisruptionBudget) -> None:
+        self._namespace = budget.namespace
+        self._selector = _parsed(budget.spec.selector)
+        self.read_status(budget)
+
+    def read_status(self, budget: PodDisruptionBudget) -> None:
+        """Take over the status, which changes with every pod; the selector stays."""
+        self.allowed = budget.status.disruptions_allowed
+        self.disrupted = frozenset(budget.status.disrupted_pods or ())
+
+    def protects(self, pod: Identity) -> bool:
+        """Whether evicting such a pod counts against the budget; empty selectors and empty labels never match."""
+        return (
+            pod.namespace == self._namespace
+            and bool(pod.labels)
+            and not self._selector.is_empty
+            and self._selector.matches(pod.labels)
+        )
+
+
+class DisruptionBudgets:
+    """All budgets, kept up to date with the objects."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        self._budgets: dict[str, dict[str, Budget]] = {}  # namespace -> name -> budget
+        objects.listen("PodDisruptionBudget", self._changed)
+
+    def __bool__(self) -> bool:
+        return bool(self._budgets)
+
+    def of(self, namespace: str) -> Iterable[Budget]:
+        """The budgets of a namespace."""
+        return self._budgets.get(namespace, {}).values()
+
+    def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        if isinstance(new, PodDisruptionBudget):
+            here = self._budgets.setdefault(new.namespace, {})
+            if isinstance(old, PodDisruptionBudget) and old.spec == new.spec:
+                here[new.name].read_status(new)
+            else:
+                here[new.name] = Budget(new)
+        elif old is not None:
+            here = self._budgets[old.namespace]
+            del here[old.name]
+            if not here:
+                del self._budgets[old.namespace]
+
+
+def _parsed(selector: LabelSelector | None) -> Selector:
+    try:
+        return parse_selector(selector)
+    except SelectorError:
+        return Selector(nothing=True)

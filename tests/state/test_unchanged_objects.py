@@ -1,0 +1,134 @@
+"""Updates that say nothing new: rows, logs and memos stay as they are, and the newest object is kept."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.state import ClusterState
+from kubesched.testing import make_node, make_object, make_pod
+
+PENDING = {"phase": "Pending"}
+STARTED = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
+
+
+def placed(**said) -> Pod:
+    return make_pod("p", node="n", labels={"app": "web"}, requests={"cpu": "1"}, status=STARTED, **said)
+
+
+@pytest.fixture
+def state() -> ClusterState:
+    found = ClusterState()
+    found.load([("Node", make_node("n", labels={"disk": "ssd"})), ("Pod", placed())])
+    return found
+
+
+def newer(obj, **fields):
+    metadata = msgspec.structs.replace(obj.metadata, resource_version="999")
+    return msgspec.structs.replace(obj, metadata=metadata, **fields)
+
+
+def generations(state: ClusterState) -> tuple[int, int]:
+    return state.columns.node_log.generation, state.columns.row_log.generation
+
+
+def told(state: ClusterState, obj: KubeObject) -> list[str]:
+    return [c.event.label for c in state.apply(WatchEvent(EventType.MODIFIED, type(obj).__name__, obj))]
+
+
+def test_the_heartbeat_of_a_node_changes_no_row(state: ClusterState) -> None:
+    before, node = generations(state), newer(make_node("n", labels={"disk": "ssd"}))
+    assert told(state, node) == []
+    assert generations(state) == before
+    assert state.columns.nodes[0] is state.objects.get("Node", "n") is node
+
+
+def test_a_status_without_news_changes_no_row(state: ClusterState) -> None:
+    before, pod = generations(state), newer(placed())
+    assert told(state, pod) == ["AssignedPodUpdateOther"]
+    assert generations(state) == before
+    (info,) = state.columns.pods[0]
+    assert info.pod is state.objects.get("Pod", pod.key) is pod
+    state.check_invariants()
+
+
+def test_a_condition_of_a_pod_changes_its_row_once_and_its_start_is_read_again(state: ClusterState) -> None:
+    nodes, rows = generations(state)
+    later = msgspec.structs.replace(placed().status, start_time="2026-01-02T00:00:00Z")
+    told(state, newer(placed(), status=later))
+    assert generations(state) == (nodes, rows + 1)
+    table = state.columns.pod_table
+    table.settle()
+    assert state.columns.pods[0][0].start == table.starts(np.array([0]))[0]
+    state.check_invariants()
+
+
+def test_a_pod_with_host_ports_takes_them_again_with_every_update(state: ClusterState) -> None:
+    """As upstream's set of ports has it: the first of two holders that leaves frees the port for both."""
+    held = [make_pod(name, node="n", host_ports=[80]) for name in ("a", "b")]
+    for pod in held:
+        told(state, pod)
+    state.apply(WatchEvent(EventType.DELETED, "Pod", held[0]))
+    assert not any(used[0] for used in state.columns.ports.values())
+    told(state, newer(held[1]))
+    assert any(used[0] for used in state.columns.ports.values())
+
+
+def test_confirming_an_assumed_pod_changes_no_row_when_it_is_as_assumed(state: ClusterState) -> None:
+    pending = make_pod("q", requests={"cpu": "1"}, status=PENDING)
+    told(state, pending)
+    state.assume(state.pod_info(pending), "n")
+    before = generations(state)
+    assert told(state, make_pod("q", node="n", requests={"cpu": "1"}, status=PENDING)) == ["AssignedPodAdd"]
+    assert (generations(state), state.is_assumed(pending)) == (before, False)
+    state.check_invariants()
+
+
+def test_a_service_whose_selector_stays_leaves_the_generation_of_its_namespace() -> None:
+    state = ClusterState()
+    told(state, make_object("Service", "s", spec={"selector": {"app": "web"}}))
+    generation = state.services.generation("default")
+    told(state, make_object("Service", "s", metadata={"annotations": {"a": "b"}}, spec={"selector": {"app": "web"}}))
+    told(state, make_object("Service", "s", namespace="prod", spec={"selector": {"app": "web"}}))
+    assert state.services.generation("default") == generation
+    told(state, make_object("Service", "s", spec={"selector": {"app": "db"}}))
+    assert state.services.generation("default") != generation
+    assert list(state.services.selecting("default", {"app": "db"})) == [{"app": "db"}]
+
+
+def test_a_namespace_whose_last_service_left_is_not_taken_for_what_it_was() -> None:
+    state, service = ClusterState(), make_object("Service", "s", spec={"selector": {"app": "web"}})
+    told(state, service)
+    generation = state.services.generation("default")
+    state.apply(WatchEvent(EventType.DELETED, "Service", service))
+    assert (state.services.generation("default"), state.services._selectors) == (0, {})
+    told(state, service)
+    assert state.services.generation("default") not in (0, generation)
+
+
+def test_a_disruption_budget_is_parsed_once_and_its_status_followed() -> None:
+    state = ClusterState()
+
+    def budget(allowed: int, app: str) -> KubeObject:
+        spec = {"selector": {"matchLabels": {"app": app}}}
+        return make_object("PodDisruptionBudget", "b", spec=spec, status={"disruptionsAllowed": allowed})
+
+    told(state, budget(1, "web"))
+    (known,) = state.disruption_budgets.of("default")
+    told(state, budget(0, "web"))
+    assert list(state.disruption_budgets.of("default")) == [known]
+    assert known.allowed == 0
+    told(state, budget(0, "db"))
+    assert list(state.disruption_budgets.of("default")) != [known]
+    state.apply(WatchEvent(EventType.DELETED, "PodDisruptionBudget", budget(0, "db")))
+    assert not state.disruption_budgets
+
+
+def test_a_node_is_found_at_once_among_many_with_free_rows() -> None:
+    state = ClusterState()
+    state.load([("Node", make_node(f"n{i:03}")) for i in range(200)])
+    state.apply(WatchEvent(EventType.DELETED, "Node", make_node("n007")))
+    nodes = state.snapshot().nodes
+    assert [nodes.position_of(name) for name in nodes.names] == list(range(199))
+    assert nodes.position_of("n007") is None
+    assert nodes.select(nodes.all_rows[:100]).position_of("n199") is None
