@@ -331,7 +331,7 @@ BROKEN = [
         "pre_enqueue: pod default/plain: must return success or a rejecti",
     ),
     (NoneReserve, "hooks_answer_what_is_allowed", 'running Reserve plugin "NoneReserve": must return a Status'),
-    (RaisingPostBind, "hooks_answer_what_is_allowed", "PostBind plugin RaisingPostBind: late"),
+    (RaisingPostBind, "hooks_answer_what_is_allowed", "PostBind plugin RaisingPostBind: ValueError: late"),
     (
         NonePostFilter,
         "hooks_answer_what_is_allowed",
