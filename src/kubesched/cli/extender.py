@@ -50,7 +50,7 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     type=Seconds(),
     default="5s",
     show_default=True,
-    help="How long kube-scheduler waits; an answer is given after four fifths of it at the latest.",
+    help="How long kube-scheduler waits; a call has four fifths of it, and the hook call that is running then.",
 )
 @click.option(
     "--on-timeout",

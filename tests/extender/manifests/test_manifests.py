@@ -342,6 +342,7 @@ def test_the_path_for_imports_changes_only_where_files_are_imported():
         (FILTERS, {"scheduler_names": ("default-scheduler",)}, "own kube-scheduler.*--scheduler-name"),
         (BINDS, {"is_service": True}, "--client-secret, or leave --service out"),
         (FILTERS, {"client_secret": "client"}, "client certificates are for --service"),
+        (FILTERS, {"client_names": ("system:kube-scheduler",)}, "--client-cn needs --client-secret"),
         (FILTERS, {"files": {"model.txt": "é" * 500_000}}, "larger than a ConfigMap may be"),
     ],
 )

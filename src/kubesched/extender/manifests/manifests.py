@@ -95,6 +95,8 @@ def _check(options: ManifestOptions, offer: Offer) -> None:
             "the extender binds pods, and as a Service without client certificates it would do so for whoever reaches "
             "it; give --client-secret, or leave --service out and run it as a sidecar"
         )
+    if options.client_names and not options.client_secret:
+        raise InputError("--client-cn needs --client-secret, whose ca.crt vouches for the names")
     if options.client_secret and not options.is_service:
         raise InputError("client certificates are for --service; a sidecar is reached on 127.0.0.1 alone")
     if sum(len(text.encode()) for text in options.files.values()) > _LARGEST_CONFIG_MAP:

@@ -188,6 +188,6 @@ def _openness(offer: Offer, is_open: bool) -> str:
         return ""
     what = "have it bind any pod to any node" if offer.bind else "call it"
     return (
-        f"Whoever reaches this extender may {what}: it asks for no client certificate. --client-ca-file and "
-        "--client-cn let kube-scheduler in and nobody else."
+        f"Whoever reaches this extender may {what}: it asks for no client certificate. Ask for one, "
+        "of kube-scheduler's name: --client-ca-file (of manifests: --client-secret) and --client-cn."
     )
