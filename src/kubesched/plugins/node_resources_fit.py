@@ -98,10 +98,11 @@ class _OnAxis:
         found = [resources.find(name) for name in fit.names]
         rows = [row for row in found if row is not None]
         self.rows = slice(0, len(rows)) if rows == list(range(len(rows))) else rows
-        known = [row is not None for row in found]
-        self.amounts, self.bits = fit.amounts[known], fit.bits[known]
-        unknown = fit.bits[[row is None for row in found]]
-        self.missing = np.bitwise_or.reduce(unknown) | fit.unresolvable if len(unknown) else np.int32(0)
+        self.amounts, self.bits, self.missing = fit.amounts, fit.bits, np.int32(0)
+        if len(rows) < len(found):
+            is_known = np.array([row is not None for row in found])
+            self.amounts, self.bits = fit.amounts[is_known], fit.bits[is_known]
+            self.missing = np.bitwise_or.reduce(fit.bits[~is_known]) | fit.unresolvable
 
 
 class Scored:

@@ -100,6 +100,7 @@ class PodGroups:
         self._columns = columns
         self._groups: OrderedDict[Hashable, PodGroup] = OrderedDict()
         self._max_groups = max_groups
+        self._n_unweighed = 0  # groups that came since memory was added up
         self._numbers: Interner[PodGroup] = Interner()
 
     def __len__(self) -> int:
@@ -168,7 +169,11 @@ class PodGroups:
         return group
 
     def _evict(self) -> None:
-        n_bytes = self.n_bytes
+        """Keep to the limits. Memory is added up when an eighth of the groups is new: it is work for each of them."""
+        self._n_unweighed += 1
+        n_bytes = 0
+        if 8 * self._n_unweighed >= len(self._groups):
+            self._n_unweighed, n_bytes = 0, self.n_bytes
         while len(self._groups) > 1 and (len(self._groups) > self._max_groups or n_bytes > self.budget):
             n_bytes -= self._drop_oldest().n_bytes
 
