@@ -4,12 +4,13 @@ from kubesched.state.attached_volumes import AttachedVolumes, CSIVolume
 from kubesched.state.claims import is_bound, is_controlled_by, not_owned, storage_class_of, storage_request
 from kubesched.state.cluster_events import StateChange, is_scaled_down
 from kubesched.state.cluster_state import ClusterState, assigned
-from kubesched.state.columns import CPU, EPHEMERAL_STORAGE, MEMORY, ImageState, NodeColumns
+from kubesched.state.columns import CPU, EPHEMERAL_STORAGE, MEMORY, NodeColumns
 from kubesched.state.csi_migration import in_tree_source
 from kubesched.state.csi_nodes import NO_LIMIT, driver_limits, migrated_plugins
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
 from kubesched.state.free_volumes import FreeVolumes, VolumeWish
 from kubesched.state.groups import PodGroup, PodGroups
+from kubesched.state.image_state import ImageState
 from kubesched.state.known_volume import KnownVolume
 from kubesched.state.labels import LabelColumn
 from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes

@@ -11,53 +11,20 @@ import numpy.typing as npt
 
 from kubesched.api import Node, Taint, is_scalar_resource, parse_quantity, whole_units
 from kubesched.engine import BoolVector, ChangeLog, Interner, IntMatrix, IntVector, RowAllocator, grown
+from kubesched.state.image_state import ImageState
 from kubesched.state.labels import LabelColumn
 from kubesched.state.pod_info import Part, PodInfo, Port
 from kubesched.state.pod_table import PodBatch, PodTable
 from kubesched.state.requests import PodRequests
 
-__all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "ImageState", "NodeColumns"]
+__all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "NodeColumns"]
 
 CPU: Final = 0
 MEMORY: Final = 1
 EPHEMERAL_STORAGE: Final = 2
-Rows = npt.NDArray[np.intp]
 ValueT = TypeVar("ValueT", bound=Hashable)
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _EMPTY_KEYS: Final = 64
-
-
-class ImageState:
-    """One image name.
-
-    Attributes:
-        size: what the first node reported.
-        rows: of the nodes that have it; changed by `add` and `discard`.
-    """
-
-    __slots__ = ("_row_vector", "rows", "size")
-
-    def __init__(self, size: int, row: int) -> None:
-        self.size = size
-        self.rows = {row}
-        self._row_vector: Rows | None = None
-
-    def add(self, row: int) -> None:
-        """A node has the image."""
-        self.rows.add(row)
-        self._row_vector = None
-
-    def discard(self, row: int) -> None:
-        """A node has it no more."""
-        self.rows.discard(row)
-        self._row_vector = None
-
-    @property
-    def row_vector(self) -> Rows:
-        """The rows as an array, in no order."""
-        if self._row_vector is None:
-            self._row_vector = np.fromiter(self.rows, dtype=np.intp, count=len(self.rows))
-        return self._row_vector
 
 
 class NodeColumns:

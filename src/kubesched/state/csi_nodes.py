@@ -41,15 +41,25 @@ class CSINodes:
         rows = self._stale.take()
         if rows and len(self.has_limits) < self._columns.capacity:
             self._grow(self._columns.capacity)
+        n_lost = 0
         for row in rows:
-            self._read(row)
+            n_lost += self._read(row)
+        if n_lost:
+            self.limits = {driver: limits for driver, limits in self.limits.items() if (limits != NO_LIMIT).any()}
+            self.migrated = {plugin: flags for plugin, flags in self.migrated.items() if flags.any()}
+
+    def sizes(self) -> dict[str, int]:
+        """Columns by what they are about."""
+        return {"limits": len(self.limits), "migrated": len(self.migrated)}
 
     def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
         found = new or old
         assert found is not None
         self._stale.mark_name(found.name)
 
-    def _read(self, row: int) -> None:
+    def _read(self, row: int) -> int:
+        """Take in one row. Returns: how many drivers and plugins its CSINode no longer names."""
+        n_lost = 0
         name = self._columns.names[row]
         found = self._objects.get("CSINode", name) if name else None
         csi_node = found if isinstance(found, CSINode) else None
@@ -57,13 +67,16 @@ class CSINodes:
         for driver in limits.keys() - self.limits.keys():
             self.limits[driver] = np.full(len(self.has_limits), NO_LIMIT, dtype=np.int64)
         for driver, column in self.limits.items():
+            n_lost += driver not in limits and int(column[row]) != NO_LIMIT
             column[row] = limits.get(driver, NO_LIMIT)
         self.has_limits[row] = bool(limits)
         plugins = migrated_plugins(csi_node)
         for plugin in plugins - self.migrated.keys():
             self.migrated[plugin] = np.zeros(len(self.has_limits), dtype=np.bool_)
         for plugin, flags in self.migrated.items():
+            n_lost += plugin not in plugins and bool(flags[row])
             flags[row] = plugin in plugins
+        return n_lost
 
     def _grow(self, capacity: int) -> None:
         n_slots = len(self.has_limits)

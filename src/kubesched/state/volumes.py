@@ -46,6 +46,8 @@ class Volumes:
         found = {f"volume use, {name}": size for name, size in self.use.sizes().items()}
         if "_attached" in self.__dict__:
             found |= {f"attached volumes, {name}": size for name, size in self.attached.sizes().items()}
+        if "_csi_nodes" in self.__dict__:
+            found |= {f"CSINodes, {name}": size for name, size in self.csi_nodes.sizes().items()}
         if "persistent" in self.__dict__:
             found |= {f"persistent volumes, {name}": size for name, size in self.persistent.sizes().items()}
         return found
