@@ -26,7 +26,7 @@ __all__ = ["Bodies", "Buffer"]
 
 _BLOCK: Final = 2**18  # bytes given to the socket at a time; pieces are joined up to here and cut from here on
 _KEPT: Final = 2**26  # bytes of pages
-_LARGE: Final = 2**24  # bytes in all; less is not worth the effort
+_LARGE: Final = 2**22  # bytes in all; less is not worth the effort
 _LOOK_SECONDS: Final = 5.0
 _ENCODINGS: Final = {"", "identity", "gzip"}
 _GZIP: Final = 16 + zlib.MAX_WBITS  # for zlib: a gzip header

@@ -121,9 +121,9 @@ def test_answers_that_nobody_takes_are_bounded(start: Start, tmp_path: Path, hea
 def test_small_bodies_that_break_off_give_their_memory_back(extender: ExtenderProcess, is_reset: bool) -> None:
     before = resident(extender)
     size = 250 * KIB
-    for _ in range(3):
+    for _ in range(8):
         with ExitStack() as stack:
-            clients = [stack.enter_context(raw(extender)) for _ in range(150)]
+            clients = [stack.enter_context(raw(extender)) for _ in range(40)]
             for client in clients:
                 client.sendall(announce(size) + bytes(size - 1))
             for client in clients:
