@@ -225,7 +225,7 @@ class Server:
         self._draining = True
         self._drain_ends = time.monotonic() + self._options.drain_seconds
         await self._thread.call(self._door.close())
-        self._door_is_closed = True  # from here on, clients that are told to leave cannot come in again
+        self._door_is_closed = True  # from here on, clients that get `Connection: close` cannot connect again
         try:
             async with asyncio.timeout(self._options.drain_seconds - _cut_off_seconds(self._options)):
                 await self._wait_for_connections()
