@@ -59,22 +59,19 @@ def test_a_missing_file_is_told_before_anything_is_scheduled(plugin_class, tmp_p
 
 @BOTH
 def test_offline_the_file_is_read_once(plugin_class, metrics):
-    cluster = FakeCluster(plugin(plugin_class, metrics), nodes=NODES)
-    write_metrics(metrics, {"idle": ("4", "8Gi")})
-    assert cluster.score(POD)["idle"] == 87
-    cluster.stop()
+    with FakeCluster(plugin(plugin_class, metrics), nodes=NODES) as cluster:
+        write_metrics(metrics, {"idle": ("4", "8Gi")})
+        assert cluster.score(POD)["idle"] == 87
 
 
 async def read_again(usage: NodeUsage) -> dict[str, int]:
     """Start the plugin where an event loop runs, read the file once more, ask, stop."""
-    cluster = FakeCluster(usage, nodes=NODES)
-    assert usage.refreshing is not None
-    assert cluster.score(POD)["idle"] == 87
-    write_metrics(Path(usage.args.path), {"idle": ("2", "1Gi")})
-    await usage.read_again()
-    scores = cluster.score(POD)
-    cluster.stop()
-    return scores
+    with FakeCluster(usage, nodes=NODES) as cluster:
+        assert usage.refreshing is not None
+        assert cluster.score(POD)["idle"] == 87
+        write_metrics(Path(usage.args.path), {"idle": ("2", "1Gi")})
+        await usage.read_again()
+        return cluster.score(POD)
 
 
 @BOTH
@@ -85,10 +82,10 @@ def test_where_an_event_loop_runs_new_figures_count(plugin_class, metrics):
 @BOTH
 def test_figures_that_cannot_be_read_leave_the_last_ones(plugin_class, metrics, caplog):
     usage = plugin(plugin_class, metrics)
-    cluster = FakeCluster(usage, nodes=NODES)
-    metrics.write_text("{", encoding="utf-8")
-    asyncio.run(usage.read_again())
-    assert cluster.score(POD)["idle"] == 87
+    with FakeCluster(usage, nodes=NODES) as cluster:
+        metrics.write_text("{", encoding="utf-8")
+        asyncio.run(usage.read_again())
+        assert cluster.score(POD)["idle"] == 87
     assert caplog.messages == [f"{usage.name}: {metrics}: Input data was truncated"]
 
 

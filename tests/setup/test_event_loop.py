@@ -70,6 +70,20 @@ def test_a_run_that_nobody_closes_leaves_no_loop_open() -> None:
     assert made.is_closed()
 
 
+def test_a_run_that_nobody_closes_cancels_its_tasks_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    async def start() -> asyncio.Task[None]:
+        return asyncio.create_task(asyncio.sleep(3600))
+
+    loop = EventLoop()
+    kept = loop.run(start())
+    del loop
+    gc.collect()
+    assert kept.cancelled()
+    del kept
+    gc.collect()
+    assert caplog.messages == []
+
+
 def test_closing_a_run_in_which_nothing_ran_does_nothing() -> None:
     loop = EventLoop()
     loop.close()

@@ -107,3 +107,16 @@ def test_a_minimal_profile_can_be_simulated():
     (placement,) = report.placements
     assert placement.state is PodState.UNSCHEDULABLE
     assert placement.message.endswith("rejected due to timeout after waiting 5s at plugin Patient.")
+
+
+@pytest.mark.parametrize("ask", [filter_all, score_all])
+def test_plugins_are_stopped_when_the_question_is_answered(ask):
+    class Stops(ZoneA):
+        stopped = 0
+
+        def stop(self):
+            self.stopped += 1
+
+    plugin = Stops()
+    ask(plugin, POD, NODES)
+    assert plugin.stopped == 1

@@ -33,7 +33,7 @@ class EventLoop:
             return _without_waiting(coroutine)
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            weakref.finalize(self, self._loop.close)  # for runs that nobody closes
+            weakref.finalize(self, _end, self._loop)  # for runs that nobody closes
         return self._loop.run_until_complete(coroutine)
 
     async def breathe(self) -> None:
@@ -45,16 +45,22 @@ class EventLoop:
     def close(self) -> None:
         """End the loop; tasks that are left are cancelled."""
         loop, self._loop = self._loop, None
-        if loop is None or _running() is not None:
-            return
-        tasks = asyncio.all_tasks(loop)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.run_until_complete(loop.shutdown_default_executor())
-        loop.close()
+        if loop is not None:
+            _end(loop)
+
+
+def _end(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what is left on a loop and close it. Once is enough."""
+    if loop.is_closed() or _running() is not None:
+        return
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
 
 
 def _running() -> asyncio.AbstractEventLoop | None:

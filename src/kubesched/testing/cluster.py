@@ -5,6 +5,7 @@ plugin about one pod.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import PluginError
@@ -49,7 +50,9 @@ def minimal_profile(*plugins: Plugin, weights: Mapping[str, int] | None = None) 
 
 
 class FakeCluster:
-    """Plugins in a profile of their own, over a cluster that the test fills and changes. The plugins are started.
+    """Plugins in a profile of their own, over a cluster that the test fills and changes.
+
+    The plugins are started, and stopped at the end of `with` or by `stop`.
 
     Args:
         plugins: in the order in which they are called.
@@ -61,8 +64,8 @@ class FakeCluster:
         framework: runs the plugins.
 
     Example:
-        cluster = FakeCluster(TeamZone(args), nodes=[make_node("n1", zone="a")])
-        assert cluster.score(make_pod("web", labels={"team": "shop"})) == {"n1": 100}
+        with FakeCluster(TeamZone(args), nodes=[make_node("n1", zone="a")]) as cluster:
+            assert cluster.score(make_pod("web", labels={"team": "shop"})) == {"n1": 100}
     """
 
     def __init__(
@@ -103,6 +106,12 @@ class FakeCluster:
         """Stop the plugins."""
         self._loop.run(stop_plugins([self.framework]))
         self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def filter(self, pod: Pod) -> dict[str, Status]:
         """Ask PreFilter and Filter. Returns: a status for every node, SUCCESS where the pod fits."""
@@ -145,7 +154,8 @@ def filter_all(
         verdicts = filter_all(TeamNodes(args), make_pod("web", labels={"team": "shop"}), [make_node("n1")])
         assert verdicts == {"n1": Status.SUCCESS}
     """
-    return FakeCluster(plugin, nodes=nodes, pods=pods, objects=objects).filter(pod)
+    with FakeCluster(plugin, nodes=nodes, pods=pods, objects=objects) as cluster:
+        return cluster.filter(pod)
 
 
 def score_all(
@@ -160,4 +170,5 @@ def score_all(
     Raises:
         PluginError: the plugin failed, or a score is not between 0 and 100 after normalising.
     """
-    return FakeCluster(plugin, nodes=nodes, pods=pods, objects=objects).score(pod)
+    with FakeCluster(plugin, nodes=nodes, pods=pods, objects=objects) as cluster:
+        return cluster.score(pod)
