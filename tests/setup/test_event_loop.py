@@ -70,6 +70,19 @@ def test_a_run_that_nobody_closes_leaves_no_loop_open() -> None:
     assert made.is_closed()
 
 
+def test_a_run_that_nobody_closes_is_closed_where_another_loop_runs_too() -> None:
+    loop = EventLoop()
+    made = loop.run(here())
+
+    async def elsewhere() -> None:
+        nonlocal loop
+        del loop
+        gc.collect()
+
+    asyncio.run(elsewhere())
+    assert made.is_closed()
+
+
 def test_a_run_that_nobody_closes_cancels_its_tasks_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
     async def start() -> asyncio.Task[None]:
         return asyncio.create_task(asyncio.sleep(3600))
