@@ -18,9 +18,10 @@ from kubesched.framework import (
     Status,
     Wait,
     default_normalize,
+    find_feasible,
 )
 from kubesched.framework.framework import Framework
-from kubesched.scheduler import build_frameworks, find_feasible
+from kubesched.scheduler import build_frameworks
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
 from kubesched.testing.cluster import minimal_profile
@@ -106,7 +107,7 @@ def test_a_skipping_prefilter_switches_its_filter_off() -> None:
             return Status.SKIP
 
     found = framework(Skips())
-    result, _ = find_feasible(found, cycle := new_cycle(found), cycle.pod, found.handle.snapshot())
+    result = find_feasible(found, new_cycle(found), found.handle.snapshot().nodes).result
     assert result.all_fit
 
 
@@ -150,7 +151,7 @@ def test_kept_and_fresh_verdicts_are_the_same() -> None:
 def post_filtered(*plugins: Plugin) -> tuple[PostFilterResult | None, Status]:
     found = framework(Cores(), *plugins)
     cycle = new_cycle(found)
-    _, diagnosis = find_feasible(found, cycle, cycle.pod, found.handle.snapshot())
+    diagnosis = find_feasible(found, cycle, found.handle.snapshot().nodes)
     return found.run_post_filter(cycle, POD, diagnosis)
 
 
@@ -175,7 +176,7 @@ def test_rejections_of_postfilters_are_put_together() -> None:
 def scored(*plugins: Plugin, weights: dict[str, int] | None = None) -> dict[str, list[int]]:
     found = framework(*plugins, weights=weights)
     cycle = new_cycle(found)
-    result, _ = find_feasible(found, cycle, cycle.pod, found.handle.snapshot())
+    result = find_feasible(found, cycle, found.handle.snapshot().nodes).result
     scores = found.run_score(cycle, POD, result, is_whole=True)
     return {name: scores.of(name).tolist() for name in scores.by_plugin} | {"total": scores.total.tolist()}
 

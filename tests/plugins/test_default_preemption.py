@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from kubesched.framework import CycleState, NominatedPods, Plugin, PostFilterResult, Services, Status
+from kubesched.framework import CycleState, NominatedPods, Plugin, PostFilterResult, Services, Status, find_feasible
 from kubesched.plugins import DefaultPreemption, DefaultPreemptionArgs, NodeResourcesFit
-from kubesched.scheduler import build_frameworks, find_feasible
+from kubesched.scheduler import build_frameworks
 from kubesched.state import ClusterState
 from kubesched.testing import FakeCluster, make_node, make_object, make_pod, minimal_profile
 
@@ -44,7 +44,7 @@ def preempt(pod, *objects, plugins: tuple[Plugin, ...] = (), nominated=None, arg
     (framework,) = build_frameworks([minimal_profile(*plugins)], state, services).values()
     info = state.pod_info(pod)
     cycle = CycleState(info)
-    _, diagnosis = find_feasible(framework, cycle, info, state.snapshot())
+    diagnosis = find_feasible(framework, cycle, state.snapshot().nodes)
     return framework.run_post_filter(cycle, pod, diagnosis)
 
 
@@ -173,7 +173,7 @@ def test_other_plugins_may_strike_nodes_from_the_plan() -> None:
     fake = FakeCluster(NodeResourcesFit(), plugin, Spares(), objects=cluster)
     info = fake.state.pod_info(high())
     cycle = CycleState(info)
-    _, diagnosis = find_feasible(fake.framework, cycle, info, fake.state.snapshot())
+    diagnosis = find_feasible(fake.framework, cycle, fake.state.snapshot().nodes)
     result, status = plugin.post_filter(cycle, info.pod, diagnosis)
     assert (result.nominated_node_name, status) == ("m", Status.SUCCESS)
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched.api import Container, Pod, Resources
-from kubesched.framework import ColumnCache, CycleState, Framework
+from kubesched.framework import ColumnCache, CycleState, Framework, find_feasible
 from kubesched.framework.column_cache import Rule
 from kubesched.plugins import IN_TREE_PLUGINS
-from kubesched.scheduler import build_frameworks, find_feasible
+from kubesched.scheduler import build_frameworks
 from kubesched.setup import set_up
 from kubesched.state import ClusterState, PodInfo
 from kubesched.testing.builders import make_node, make_pod
@@ -37,7 +37,8 @@ def opinions(framework: Framework, info: PodInfo) -> dict[str, Any]:
     """Everything that a profile says of a pod, by node name: every filter's verdicts, and every score."""
     snapshot = framework.handle.snapshot()
     cycle = CycleState(info)
-    result, diagnosis = find_feasible(framework, cycle, info, snapshot)
+    diagnosis = find_feasible(framework, cycle, snapshot.nodes)
+    result = diagnosis.result
     if result is None:
         return {"preFilter": diagnosis.pre_filter_message}
     names = result.nodes.names

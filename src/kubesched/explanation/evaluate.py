@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
-from kubesched.framework import CycleState, Framework, Plugin, PluginFault, Profile
-from kubesched.scheduler import find_feasible
+from kubesched.framework import CycleState, Framework, NodeSearch, Plugin, PluginFault, Profile, find_feasible
 from kubesched.state import PodInfo, Snapshot
 
 
@@ -17,9 +16,8 @@ def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> E
     """
     snapshot = framework.handle.snapshot()
     cycle = CycleState(info)
-    result, diagnosis = find_feasible(framework, cycle, info, snapshot)
+    diagnosis = find_feasible(framework, cycle, snapshot.nodes)
     explanation = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
-    explanation.result = result
     explanation.held_back = _held_back(framework, info)
     explanation.by_plugin = {
         name: _ask_by_itself(one, info, snapshot) for name, one in _frameworks_of_one(framework).items()
@@ -56,13 +54,13 @@ def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> P
     (plugin,) = framework.profile.points["filter"]
     cycle = CycleState(info)
     said = PluginVerdicts(plugin, cycle, snapshot.nodes)
-    before = framework.run_pre_filter(cycle, info.pod, snapshot.nodes)
+    search = NodeSearch(framework, cycle, snapshot.nodes)
     said.skipped = plugin.name in cycle.skip_filter
-    if not before.status.is_success:
-        said.pre_filter = before.status
+    if not search.status.is_success:
+        said.pre_filter = search.status
     elif not said.skipped:
-        said.node_names = before.node_names
-        said.result = framework.run_filter_with_nominated(cycle, info.pod, snapshot.nodes, is_whole=True)
+        said.node_names = search.node_names
+        said.result = search.filter(snapshot.nodes, is_whole=True)
     return said
 
 

@@ -124,7 +124,6 @@ class Explanation:
         profile: the scheduler name that serves it.
         snapshot: the cluster without the pod.
         by_plugin: what each Filter plugin says by itself, in the order in which filters run.
-        result: the verdicts of the whole profile on the nodes that PreFilter left; None when it left none.
         diagnosis: why the nodes do not fit.
         scores: of the feasible nodes; None when there are none, or when scoring failed.
         failure: what ended the scoring, if anything did.
@@ -138,11 +137,15 @@ class Explanation:
         self.snapshot = snapshot
         self.diagnosis = diagnosis
         self.by_plugin: dict[str, PluginVerdicts] = {}
-        self.result: FilterResult | None = None
         self.scores: Scores | None = None
         self.failure: Status | None = None
         self.preemption: Preemption | None = None
         self.held_back = ""
+
+    @property
+    def result(self) -> FilterResult | None:
+        """The verdicts of the whole profile on the nodes that PreFilter left; None when it ended the search."""
+        return self.diagnosis.result
 
     @property
     def pod(self) -> Pod:

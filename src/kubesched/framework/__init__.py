@@ -19,8 +19,9 @@ from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
 from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
-from kubesched.framework.framework import Framework, PreFiltered, Scores
+from kubesched.framework.framework import Framework, Scores
 from kubesched.framework.handle import Handle, Logger, ObjectName, Services, WaitFor
+from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
 from kubesched.framework.preemption_plan import strike_nodes
@@ -61,6 +62,7 @@ __all__ = [
     "Hook",
     "Logger",
     "NodeScore",
+    "NodeSearch",
     "NominatedPods",
     "ObjectName",
     "Outcome",
@@ -71,7 +73,6 @@ __all__ = [
     "PodChanges",
     "PostFilterResult",
     "PreFilterResult",
-    "PreFiltered",
     "Profile",
     "QueuedPodInfo",
     "QueueingHint",
@@ -99,6 +100,7 @@ __all__ = [
     "enable_loaded",
     "fault",
     "fault_text",
+    "find_feasible",
     "fit_error",
     "in_one_line",
     "rejection_details",

@@ -6,7 +6,7 @@ from kubesched.scheduler.initial_cluster import load_cluster
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.plugin_life import start_plugins, stop_plugins
 from kubesched.scheduler.scheduler import BindingCycle, Scheduler
-from kubesched.scheduler.scheduling_cycle import NO_NODES, SchedulingCycle, find_feasible
+from kubesched.scheduler.scheduling_cycle import NO_NODES, SchedulingCycle
 from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best
 from kubesched.scheduler.suspension import PermitRequest, Request, WaitRequest, begun, drive, perform, wait
 from kubesched.scheduler.unconfirmed import UNCONFIRMED_SECONDS, Unconfirmed
@@ -31,7 +31,6 @@ __all__ = [
     "build_frameworks",
     "default_sample",
     "drive",
-    "find_feasible",
     "load_cluster",
     "nodes_to_find",
     "perform",

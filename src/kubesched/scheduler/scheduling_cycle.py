@@ -5,11 +5,13 @@ nothing: assuming the pod, Reserve and Permit are the Scheduler's. Rule: kube-sc
 percentageOfNodesToScore 0 meaning every node.
 """
 
+from functools import partial
 from random import Random
 from typing import Final
 
 import numpy as np
 
+from kubesched.api import Pod
 from kubesched.framework import (
     CycleState,
     Decision,
@@ -17,42 +19,22 @@ from kubesched.framework import (
     FilterResult,
     Framework,
     NodeScore,
+    NodeSearch,
     Outcome,
     PluginFault,
-    PreFiltered,
+    PostFilterResult,
     Scores,
     Status,
 )
 from kubesched.scheduler.selection import TieBreak, nodes_to_find, select_best
 from kubesched.state import Nodes, PodInfo, Rows, Snapshot
 
-__all__ = ["NO_NODES", "SchedulingCycle", "find_feasible"]
+__all__ = ["NO_NODES", "SchedulingCycle"]
 
 NO_NODES: Final = "no nodes available to schedule pods"
 _N_RUNNERS_UP: Final = 3
 _LOWEST: Final = -(2**63)
 _SUCCESS: Final = Outcome(Status.SUCCESS)
-
-
-class Found:
-    """What filtering found.
-
-    Attributes:
-        result: the verdicts on the nodes that were looked at; None when PreFilter ended it.
-        diagnosis: why the others do not fit; filled in only as far as it was needed.
-        failure: the fault that ends the cycle, if any.
-        is_whole: whether the table is the whole snapshot.
-        skip_scoring: whether the nominated node fits and is taken unseen.
-    """
-
-    __slots__ = ("diagnosis", "failure", "is_whole", "result", "skip_scoring")
-
-    def __init__(self, diagnosis: Diagnosis) -> None:
-        self.diagnosis = diagnosis
-        self.result: FilterResult | None = None
-        self.failure: Status | None = None
-        self.is_whole = False
-        self.skip_scoring = False
 
 
 class SchedulingCycle:
@@ -76,68 +58,51 @@ class SchedulingCycle:
         Returns: the decision, not carried out, and what the plugins remember for Reserve and later.
         """
         state = CycleState(info)
-        decision = Decision(info.pod, framework.profile.scheduler_name, attempt, snapshot.n_nodes, _SUCCESS)
+        decision = partial(Decision, info.pod, framework.profile.scheduler_name, attempt, snapshot.n_nodes)
         if not snapshot.n_nodes:
-            decision.outcome = Outcome(Status.unresolvable(NO_NODES), NO_NODES)
-            decision.nominated_node_name = ""
-            return decision, state
-        found = self._find(framework, state, info, snapshot)
-        if found.failure is not None:
-            decision.outcome = Outcome(found.failure, found.failure.message)
-        elif found.result is None or not len(found.result.feasible):
-            self._explain(framework, state, decision, found)
-        else:
-            self._choose(framework, state, decision, found, snapshot)
-        return decision, state
+            return decision(Outcome(Status.unresolvable(NO_NODES), NO_NODES), nominated_node_name=""), state
+        search = NodeSearch(framework, state, snapshot.nodes)
+        if search.failure is not None:
+            return decision(_failed(search.failure)), state
+        if search.status.is_rejected:
+            return self._explain(framework, state, search.diagnosis, decision), state
+        if self._fits_nominated(search, info.pod, snapshot.nodes):
+            chosen = NodeScore(info.pod.status.nominated_node_name, 0, {})
+            return decision(_SUCCESS, n_evaluated=1, n_feasible=1, chosen=chosen), state
+        result = self._filter(framework, search, snapshot)
+        if result.failure is not None:
+            return decision(_failed(result.failure)), state
+        if len(result.feasible):
+            return self._choose(framework, state, result, snapshot, decision), state
+        search.diagnosis.take_in(result)
+        return self._explain(framework, state, search.diagnosis, decision), state
 
     # --- filtering ---
 
-    def _find(self, framework: Framework, state: CycleState, info: PodInfo, snapshot: Snapshot) -> Found:
-        nodes = snapshot.nodes
-        diagnosis = Diagnosis(snapshot.n_nodes)
-        found = Found(diagnosis)
-        before = framework.run_pre_filter(state, info.pod, nodes)
-        if before.status is not Status.SUCCESS:
-            _turned_down(found, before)
-            return found
-        if before.narrowed_by:
-            diagnosis.unschedulable_plugins.update(before.narrowed_by)
-        if info.pod.status.nominated_node_name and self._try_nominated(framework, state, info, nodes, found):
-            return found
-        table = nodes
-        if before.node_names is not None:
-            table = _named(nodes, before.node_names)
-            listed = " ".join(sorted(before.narrowed_by))
-            diagnosis.absent = Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
-        found.is_whole = table is nodes
-        result = framework.run_filter_with_nominated(state, info.pod, table, is_whole=found.is_whole)
-        wanted = self._n_wanted(framework, len(table))
-        if wanted < len(table):
-            result = self._sampled(result, snapshot, wanted)
-            found.is_whole = False
-        self._move_start(result, diagnosis, snapshot.n_nodes)
-        found.failure = result.failure
-        found.result = result
-        return found
-
     @staticmethod
-    def _try_nominated(framework: Framework, state: CycleState, info: PodInfo, nodes: Nodes, found: Found) -> bool:
-        """Look at the nominated node alone; true when it fits, and then no other node is looked at."""
-        name = info.pod.status.nominated_node_name
-        position = nodes.position_of(name)
+    def _fits_nominated(search: NodeSearch, pod: Pod, nodes: Nodes) -> bool:
+        """Look at the nominated node alone; true when the pod fits there, and then no other node is looked at."""
+        name = pod.status.nominated_node_name
+        position = nodes.position_of(name) if name else None
         if position is None:
             return False
-        table = nodes.select(np.array([position], dtype=np.intp))
-        result = framework.run_filter_with_nominated(state, info.pod, table, is_whole=False)
+        result = search.filter(nodes.select(np.array([position], dtype=np.intp)))
         if result.all_fit:
-            found.result = result
-            found.skip_scoring = True
             return True
         status = result.statuses()[0]
         if status.is_rejected:
-            found.diagnosis.explicit[name] = status
-            found.diagnosis.add_plugin(status)
+            search.diagnosis.explicit[name] = status
+            search.diagnosis.add_plugin(status)
         return False
+
+    def _filter(self, framework: Framework, search: NodeSearch, snapshot: Snapshot) -> FilterResult:
+        """The verdicts on the nodes that a search in kube-scheduler's order would look at."""
+        result = search.filter()
+        wanted = self._n_wanted(framework, len(result.nodes))
+        if wanted < len(result.nodes):
+            result = self._sampled(result, snapshot, wanted)
+        self._move_start(result, search.diagnosis, snapshot.n_nodes)
+        return result
 
     def _n_wanted(self, framework: Framework, n_nodes: int) -> int:
         """After how many feasible nodes the search ends; without scores kube-scheduler takes the first it meets."""
@@ -166,101 +131,64 @@ class SchedulingCycle:
     # --- when nothing fits ---
 
     @staticmethod
-    def _explain(framework: Framework, state: CycleState, decision: Decision, found: Found) -> None:
-        """Note why, and let PostFilter plugins try to make room."""
-        diagnosis = found.diagnosis
-        if found.result is not None:
-            diagnosis.take_in(found.result)
-            failure = diagnosis.statuses().failure()
-            if failure is not None:
-                decision.outcome = Outcome(failure, failure.message)
-                return
+    def _explain(
+        framework: Framework, state: CycleState, diagnosis: Diagnosis, decision: partial[Decision]
+    ) -> Decision:
+        """Why no node fits; PostFilter plugins try to make room."""
+        failure = diagnosis.statuses().failure() if diagnosis.result is not None else None
+        if failure is not None:
+            return decision(_failed(failure))
+        made_room: PostFilterResult | None = None
         if framework.profile.points["postFilter"]:
-            result, status = framework.run_post_filter(state, decision.pod, diagnosis)
+            made_room, status = framework.run_post_filter(state, state.pod.pod, diagnosis)
             diagnosis.post_filter_message = status.message
-            if result is not None:
-                decision.nominated_node_name = result.nominated_node_name
-                decision.victims = result.victims
-                decision.n_pdb_violations = result.n_pdb_violations
-        decision.outcome = Outcome(Status.unschedulable(), diagnosis.message)
-        decision.rejections = tuple(diagnosis.counts())
-        decision.unschedulable_plugins = frozenset(diagnosis.unschedulable_plugins)
-        decision.pending_plugins = frozenset(diagnosis.pending_plugins)
-        decision.n_evaluated = sum(n for _, n in decision.rejections)
+        rejections = tuple(diagnosis.counts())
+        explained = partial(
+            decision,
+            Outcome(Status.unschedulable(), diagnosis.message),
+            n_evaluated=sum(n for _, n in rejections),
+            rejections=rejections,
+            unschedulable_plugins=frozenset(diagnosis.unschedulable_plugins),
+            pending_plugins=frozenset(diagnosis.pending_plugins),
+        )
+        if made_room is None:
+            return explained()
+        return explained(
+            nominated_node_name=made_room.nominated_node_name,
+            victims=made_room.victims,
+            n_pdb_violations=made_room.n_pdb_violations,
+        )
 
     # --- when something fits ---
 
     def _choose(
-        self, framework: Framework, state: CycleState, decision: Decision, found: Found, snapshot: Snapshot
-    ) -> None:
-        result = found.result
-        assert result is not None
-        decision.n_evaluated = len(result.nodes)
-        decision.n_feasible = len(result.feasible)
-        if found.skip_scoring or decision.n_feasible == 1:
-            decision.chosen = NodeScore(result.feasible.name(0), 0, {})
-            return
+        self,
+        framework: Framework,
+        state: CycleState,
+        result: FilterResult,
+        snapshot: Snapshot,
+        decision: partial[Decision],
+    ) -> Decision:
+        """The best of the feasible nodes."""
+        feasible = result.feasible
+        chosen_from = partial(decision, n_evaluated=len(result.nodes), n_feasible=len(feasible))
+        if len(feasible) == 1:
+            return chosen_from(_SUCCESS, chosen=NodeScore(feasible.name(0), 0, {}))
+        is_whole = result.nodes is snapshot.nodes
         try:
-            scores = framework.run_score(state, decision.pod, result, is_whole=found.is_whole)
+            scores = framework.run_score(state, state.pod.pod, result, is_whole=is_whole)
         except PluginFault as fault:
-            decision.outcome = Outcome(fault.status, fault.status.message)
-            return
-        self._select(decision, scores, snapshot, found.is_whole)
-
-    def _select(self, decision: Decision, scores: Scores, snapshot: Snapshot, is_whole: bool) -> None:
+            return chosen_from(_failed(fault.status))
         order = None
         if self.tie_break is TieBreak.UPSTREAM and is_whole:
             order = _positions_in_order(scores.nodes, snapshot, self.next_start)
         best = select_best(scores.varying, self.tie_break, order, self._rng)
-        decision.chosen = _node_score(scores, best)
-        decision.runners_up = _runners_up(scores, best)
+        return chosen_from(_SUCCESS, chosen=_node_score(scores, best), runners_up=_runners_up(scores, best))
 
 
-def find_feasible(
-    framework: Framework, state: CycleState, info: PodInfo, snapshot: Snapshot
-) -> tuple[FilterResult | None, Diagnosis]:
-    """PreFilter and Filter over every node, faults counted as rejections of the node: what explanations are made from.
-
-    Returns: the verdicts, None when PreFilter turned the pod down; and the diagnosis, with the verdicts taken in.
-    """
-    diagnosis = Diagnosis(snapshot.n_nodes)
-    before = framework.run_pre_filter(state, info.pod, snapshot.nodes)
-    if not before.status.is_success:
-        found = Found(diagnosis)
-        _turned_down(found, before)
-        if found.failure is not None:
-            diagnosis.absent = found.failure
-            diagnosis.pre_filter_message = found.failure.message
-        return None, diagnosis
-    table = snapshot.nodes
-    if before.node_names is not None:
-        table = _named(table, before.node_names)
-        listed = " ".join(sorted(before.narrowed_by))
-        diagnosis.absent = Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
-    result = framework.run_filter_with_nominated(state, info.pod, table, is_whole=table is snapshot.nodes)
-    diagnosis.take_in(result)
-    return result, diagnosis
-
-
-def _turned_down(found: Found, before: PreFiltered) -> None:
-    """PreFilter ended the cycle: a rejection stands for every node, a fault ends the attempt."""
-    status = before.status
-    if not status.is_rejected:
-        found.failure = status
-        return
-    diagnosis = found.diagnosis
-    diagnosis.absent = status
-    diagnosis.pre_filter_message = status.message
-    if status.plugin:
-        diagnosis.add_plugin(status)
-    else:
-        diagnosis.unschedulable_plugins.update(before.narrowed_by)
-
-
-def _named(nodes: Nodes, names: frozenset[str]) -> Nodes:
-    """The rows of these nodes, as far as they exist, in the table's order."""
-    positions = sorted(position for name in names if (position := nodes.position_of(name)) is not None)
-    return nodes.select(np.array(positions, dtype=np.intp))
+def _failed(status: Status) -> Outcome:
+    """A fault ended the cycle."""
+    return Outcome(status, status.message)
 
 
 def _positions_in_order(nodes: Nodes, snapshot: Snapshot, start: int) -> Rows:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.framework import CycleState, Framework, PluginFault
-from kubesched.scheduler import TieBreak, find_feasible, select_best
+from kubesched.framework import CycleState, Framework, PluginFault, find_feasible
+from kubesched.scheduler import TieBreak, select_best
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
 from kubesched.simulator.simulator import Progress, Simulator
 
@@ -103,12 +103,11 @@ async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break
     snapshot = state.snapshot()
     info = state.pod_info(pod)
     cycle = CycleState(info)
-    result, diagnosis = find_feasible(framework, cycle, info, snapshot)
-    name = framework.profile.scheduler_name
+    diagnosis = find_feasible(framework, cycle, snapshot.nodes)
+    result, name = diagnosis.result, framework.profile.scheduler_name
     if result is not None and result.fits.any():
-        is_whole = result.nodes is snapshot.nodes
         try:
-            scores = framework.run_score(cycle, pod, result, is_whole=is_whole)
+            scores = framework.run_score(cycle, pod, result, is_whole=result.nodes is snapshot.nodes)
         except PluginFault as fault:
             return Placed(pod.key, name, message=fault.status.message)
         best = select_best(scores.total, tie_break, None, simulator.rng)

@@ -19,9 +19,10 @@ from kubesched.framework import (
     Services,
     Status,
     VirtualClock,
+    find_feasible,
 )
 from kubesched.plugins import DefaultBinder, PrioritySort
-from kubesched.scheduler import build_frameworks, find_feasible, start_plugins, stop_plugins
+from kubesched.scheduler import build_frameworks, start_plugins, stop_plugins
 from kubesched.setup import EventLoop
 from kubesched.state import ClusterState, Nodes
 
@@ -115,10 +116,9 @@ class FakeCluster:
 
     def filter(self, pod: Pod) -> dict[str, Status]:
         """Ask PreFilter and Filter. Returns: a status for every node, SUCCESS where the pod fits."""
-        snapshot = self.state.snapshot()
-        info = self.state.pod_info(pod)
-        _, diagnosis = find_feasible(self.framework, CycleState(info), info, snapshot)
-        return {name: diagnosis.status_of(name) for name in snapshot.nodes.names}
+        nodes = self.nodes
+        diagnosis = find_feasible(self.framework, CycleState(self.state.pod_info(pod)), nodes)
+        return {name: diagnosis.status_of(name) for name in nodes.names}
 
     def score(self, pod: Pod) -> dict[str, int]:
         """Ask PreScore and Score as well. Returns: the total of every node that fits; empty when every plugin skips.
@@ -126,14 +126,13 @@ class FakeCluster:
         Raises:
             PluginError: a plugin failed, or a score is not between 0 and 100 after normalising.
         """
-        snapshot = self.state.snapshot()
-        info = self.state.pod_info(pod)
-        state = CycleState(info)
-        result, _ = find_feasible(self.framework, state, info, snapshot)
+        nodes = self.nodes
+        state = CycleState(self.state.pod_info(pod))
+        result = find_feasible(self.framework, state, nodes).result
         if result is None or not result.fits.any():
             return {}
         try:
-            scores = self.framework.run_score(state, pod, result, is_whole=result.nodes is snapshot.nodes)
+            scores = self.framework.run_score(state, pod, result, is_whole=result.nodes is nodes)
         except PluginFault as fault:
             raise PluginError(fault.status.message, plugin=fault.status.plugin, extension_point="score") from fault
         return dict(zip(scores.nodes.names, scores.total.tolist(), strict=True)) if scores.by_plugin else {}

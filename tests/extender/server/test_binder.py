@@ -268,7 +268,7 @@ def test_a_node_that_is_not_known_is_said():
 
 def test_a_node_that_pre_filter_no_longer_chooses_is_refused():
     error, bound = outcome(plugin(pre_filter=answers(PreFilterResult(frozenset(["n2"])))))
-    assert error == "node n1 is none of those that Own chose"
+    assert error == "node(s) didn't satisfy plugin(s) [Own]"
     assert bound.n_pods() == 0
 
 

@@ -24,6 +24,7 @@ from kubesched.framework import (
     Bind,
     CycleState,
     Framework,
+    NodeSearch,
     PatchPodStatus,
     Status,
     WaitingPod,
@@ -200,18 +201,12 @@ class Binder:
             return Status.error(f"a plugin raised {in_one_line(error)}")
 
     def _pre_filter(self, framework: Framework, state: CycleState, node_name: str) -> Status:
-        row = self._state.columns.row_of.get(node_name)
-        if row is None:
-            return Status.error(f"node {node_name} is not in the extender's cache")
         nodes = self._state.snapshot().nodes
         position = nodes.position_of(node_name)
-        assert position is not None
-        table = nodes.select(np.array([position], dtype=np.intp))
-        before = framework.run_pre_filter(state, state.pod.pod, table)
-        if before.status.is_success and before.node_names is not None and node_name not in before.node_names:
-            by = before.narrowed_by
-            return Status.unresolvable(f"node {node_name} is none of those that {' and '.join(by)} chose").by(by[-1])
-        return before.status
+        if position is None:
+            return Status.error(f"node {node_name} is not in the extender's cache")
+        search = NodeSearch(framework, state, nodes.select(np.array([position], dtype=np.intp)), is_whole=False)
+        return Status.SUCCESS if len(search.table) else search.diagnosis.absent
 
     async def _take_and_bind(self, placed: PlacedPod) -> Status:
         """Bind the pod, and hold it until the watch shows it."""

@@ -4,16 +4,14 @@ from collections.abc import Container, Sequence
 from typing import Final
 
 import msgspec
-import numpy as np
 
 from kubesched.extender.server.answer import reason_text
 from kubesched.extender.server.requested_nodes import RequestedNodes
-from kubesched.framework import Code, CycleState, FilterResult, Framework, PluginFault, Status
+from kubesched.framework import Code, CycleState, FilterResult, Framework, NodeSearch, PluginFault, Status
 
 __all__ = ["NodeVerdicts", "judge"]
 
 _UNKNOWN: Final = "kubesched: the node is not in the extender's cache yet"
-_ABSENT: Final = "node(s) didn't satisfy plugin(s) [{}]"
 _WORDLESS: Final = "node(s) were rejected by plugin {} without a reason"  # kube-scheduler would show an empty reason
 
 
@@ -57,31 +55,22 @@ def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, helped
         DeadlineExceeded: the time was over first.
         PluginFault: a plugin failed, which ends the pod's attempt.
     """
-    verdicts = NodeVerdicts.all_pass(nodes)
-    before = framework.run_pre_filter(state, state.pod.pod, nodes.table)
-    if before.status.is_rejected:
-        verdicts.kept = []
-        verdicts.reject(nodes.names, before.status, helped)
-        return verdicts
-    if not before.status.is_success:
-        raise PluginFault(before.status)
-    names, table = nodes.names, nodes.table
-    if before.node_names is not None:
-        verdicts.kept = _narrow(verdicts, names, before.node_names, before.narrowed_by)
+    search = NodeSearch(framework, state, nodes.table, is_whole=nodes.are_many)
+    if search.failure is not None:
+        raise PluginFault(search.failure)
+    verdicts, names = NodeVerdicts.all_pass(nodes), nodes.names
+    if search.positions is not None:
+        verdicts.kept = search.positions.tolist()
+        kept = set(verdicts.kept)
+        verdicts.reject([name for i, name in enumerate(names) if i not in kept], search.diagnosis.absent, helped)
         names = [names[i] for i in verdicts.kept]
-        table = table.select(np.array(verdicts.kept, dtype=np.intp))
-    result = framework.run_filter(state, state.pod.pod, table, is_whole=nodes.are_many)
+    if search.status.is_rejected:
+        return verdicts
+    result = search.filter()
     if not result.all_fit:
         passed = _sort_out(verdicts, result, names, helped)
         verdicts.kept = passed if verdicts.kept is None else [verdicts.kept[i] for i in passed]
     return verdicts
-
-
-def _narrow(verdicts: NodeVerdicts, names: Sequence[str], chosen: frozenset[str], by: Sequence[str]) -> list[int]:
-    """Leave the nodes that PreFilter plugins chose."""
-    absent = Status.unresolvable(_ABSENT.format(" ".join(sorted(by))))
-    verdicts.reject([name for name in names if name not in chosen], absent)
-    return [i for i, name in enumerate(names) if name in chosen]
 
 
 def _sort_out(verdicts: NodeVerdicts, result: FilterResult, names: Sequence[str], helped: Container[str]) -> list[int]:

@@ -34,7 +34,15 @@ from kubesched.extender.wire import (
     prioritize_answer,
     utf8_text,
 )
-from kubesched.framework import CycleState, DeadlineExceeded, FilterResult, Framework, PluginFault, strike_nodes
+from kubesched.framework import (
+    CycleState,
+    DeadlineExceeded,
+    FilterResult,
+    Framework,
+    NodeSearch,
+    PluginFault,
+    strike_nodes,
+)
 from kubesched.state import PodInfo
 
 __all__ = ["Checkpoint", "Verbs"]
@@ -126,11 +134,11 @@ class Verbs:
         return answer
 
     def _scores(self, framework: Framework, state: CycleState, nodes: RequestedNodes) -> IntVector:
-        before = framework.run_pre_filter(state, state.pod.pod, nodes.table)
-        if before.status.is_rejected or not framework.has_scores or not nodes.names:
+        search = NodeSearch(framework, state, nodes.table)
+        if search.status.is_rejected or not framework.has_scores or not nodes.names:
             return np.zeros(len(nodes.names), dtype=np.int64)
-        if not before.status.is_success:
-            raise PluginFault(before.status)
+        if search.failure is not None:
+            raise PluginFault(search.failure)
         scores = framework.run_score(state, state.pod.pod, FilterResult(nodes.table, []), is_whole=nodes.are_many)
         return extender_scores(scores.total, self.weight)
 
