@@ -34,8 +34,8 @@ class Outcome(msgspec.Struct, frozen=True):
     message: str = ""
 
 
-class Decision(msgspec.Struct):
-    """One attempt. It keeps no columns.
+class Decision(msgspec.Struct, frozen=True):
+    """One attempt. It keeps no columns. What becomes of it later makes another one.
 
     Attributes:
         pod: the pod, as it was tried.

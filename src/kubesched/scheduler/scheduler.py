@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, Pod, WatchEvent
 from kubesched.framework import (
@@ -229,7 +230,7 @@ class Scheduler:
         placed = PlacedPod(framework, self.state, state, decision.node_name, self.waiting_pods)
         status = placed.take(self._now())
         if not status.is_success:
-            _turned_down(decision, status)
+            decision = _rejected_later(decision, status)
             self._failed(queued, decision)
             return decision, None
         if state.pods_to_activate:
@@ -251,9 +252,8 @@ class Scheduler:
             del self._on_their_way[uid]
         if status.is_success:
             self._bound(placed)
-        else:
-            self._not_bound(queued, placed, decision, status)
-        return decision
+            return decision
+        return self._not_bound(queued, placed, decision, status)
 
     def _bound(self, placed: PlacedPod) -> None:
         pod = placed.pod
@@ -262,16 +262,17 @@ class Scheduler:
         if placed.cycle.pods_to_activate:
             self._activate(placed.cycle)
 
-    def _not_bound(self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status) -> None:
+    def _not_bound(self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status) -> Decision:
         pod = placed.pod
         was_permitted = not self.queue.is_in_flight(pod.uid)
-        _turned_down(decision, status)
+        decision = _rejected_later(decision, status)
         if status.is_rejected and was_permitted:
-            decision.unschedulable_plugins = frozenset()
+            decision = replace(decision, unschedulable_plugins=frozenset())
         self._failed(queued, decision)
         self.queue.move_all_to_active_or_backoff_queue(
             _ASSIGNED_POD_DELETE, pod, None, self._now(), lambda other: other.uid != pod.uid or not status.is_rejected
         )
+        return decision
 
     # --- when it is broken off ---
 
@@ -378,18 +379,20 @@ class Scheduler:
         )
 
 
-def _turned_down(decision: Decision, status: Status) -> None:
-    """Reserve, Permit or the binding cycle said no: the node counts as the only one there was."""
-    message = status.message
-    if status.is_rejected:
-        diagnosis = Diagnosis(1)
-        diagnosis.absent = status
-        diagnosis.add_plugin(status)
-        message = diagnosis.message
-        decision.unschedulable_plugins = frozenset(diagnosis.unschedulable_plugins)
-        decision.pending_plugins = frozenset(diagnosis.pending_plugins)
-    decision.outcome = Outcome(status, message)
-    decision.nominated_node_name = ""
+def _rejected_later(decision: Decision, status: Status) -> Decision:
+    """Reserve, Permit or the binding cycle rejected the pod: the node counts as the only one there was."""
+    decision = replace(decision, outcome=Outcome(status, status.message), nominated_node_name="")
+    if not status.is_rejected:
+        return decision
+    diagnosis = Diagnosis(1)
+    diagnosis.absent = status
+    diagnosis.add_plugin(status)
+    return replace(
+        decision,
+        outcome=Outcome(status, diagnosis.message),
+        unschedulable_plugins=frozenset(diagnosis.unschedulable_plugins),
+        pending_plugins=frozenset(diagnosis.pending_plugins),
+    )
 
 
 def _note(message: str) -> str:

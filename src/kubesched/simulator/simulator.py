@@ -228,9 +228,6 @@ class Simulator:
         self.cluster.perform(action)
 
     def _note(self, decision: Decision) -> None:
-        earlier = self._outcomes.get(decision.pod.uid)
-        if earlier is not None and decision.nominated_node_name is None:
-            decision.victims = decision.victims or earlier.victims
         self._outcomes[decision.pod.uid] = decision
         if self.decisions is not None:
             self.decisions(decision)
