@@ -18,6 +18,7 @@ from kubesched.api.meta import (
     ObjectMeta,
     OwnerReference,
     Value,
+    compare_versions,
 )
 from kubesched.api.names import (
     is_extended_resource,
@@ -171,6 +172,7 @@ __all__ = [
     "WatchEvent",
     "WeightedPodAffinityTerm",
     "as_int64",
+    "compare_versions",
     "decode_object",
     "in_words",
     "is_extended_resource",

@@ -54,6 +54,16 @@ class ObjectMeta(Value, frozen=True, gc=False):
         )
 
 
+def compare_versions(first: str, second: str) -> int | None:
+    """Compare two resourceVersions of one kind: negative, 0 or positive; None where they cannot be compared.
+
+    Rule: Kubernetes v1.35 and newer: they are decimal integers.
+    """
+    if first == second:
+        return 0
+    return int(first) - int(second) if first.isdecimal() and second.isdecimal() else None
+
+
 _NO_LABELS: dict[str, str] = {}
 
 

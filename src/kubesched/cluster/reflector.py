@@ -24,7 +24,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KINDS, EventType, KubeObject, WatchEvent, decode_object
+from kubesched.api import KINDS, EventType, KubeObject, WatchEvent, compare_versions, decode_object
 from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.known_objects import KnownObjects
@@ -172,7 +172,7 @@ class Reflector:
 
     async def _replace(self, found: Mapping[str, KubeObject], version: str) -> None:
         """Tell what differs between a list and what is known."""
-        went_back = _is_lower(version, self._version)
+        went_back = (compare_versions(version, self._version) or 0) < 0
         if went_back:
             words = "watching %s: the resource version went back from %s to %s; the list replaces what was known"
             _log.warning(words, KINDS[self.kind].plural, self._version, version)
@@ -277,11 +277,3 @@ class Reflector:
     def _contact(self) -> float:
         self.last_contact = self._timing.monotonic()
         return self.last_contact
-
-
-def _is_lower(version: str, than: str) -> bool:
-    """Whether a resource version is known to be lower than another one.
-
-    Rule: Kubernetes v1.35 and newer: those of one kind compare as integers. What is not decimal is not compared.
-    """
-    return version.isdecimal() and than.isdecimal() and int(version) < int(than)

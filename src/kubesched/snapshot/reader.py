@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from kubesched.admission import ObjectChecker
-from kubesched.api import KINDS, KubeObject, Pod, decode_object
+from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object
 from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
 from kubesched.snapshot.documents import Document, Header, read_documents
@@ -126,9 +126,9 @@ def _is_newer(read: KubeObject, kept: KubeObject, place: Place) -> bool:
     Raises:
         ObjectError: they differ, and no resourceVersion says which one holds.
     """
-    versions = (read.metadata.resource_version, kept.metadata.resource_version)
-    if all(version.isdecimal() for version in versions) and int(versions[0]) != int(versions[1]):
-        return int(versions[0]) > int(versions[1])
+    order = compare_versions(read.metadata.resource_version, kept.metadata.resource_version)
+    if order:
+        return order > 0
     if read == kept:
         return False
     raise ObjectError(

@@ -10,7 +10,7 @@ while at most.
 import asyncio
 from typing import Final
 
-from kubesched.api import EventType, Pod, WatchEvent
+from kubesched.api import EventType, Pod, WatchEvent, compare_versions
 
 __all__ = ["DECISION_SECONDS", "UndecidedPods"]
 
@@ -55,7 +55,8 @@ class UndecidedPods:
         pod = event.object
         if not isinstance(pod, Pod) or pod.uid not in self._pods:
             return
-        is_newer = _is_newer(pod.metadata.resource_version, self._pods[pod.uid][0])
+        order = compare_versions(pod.metadata.resource_version, self._pods[pod.uid][0])
+        is_newer = order is None or order > 0  # the watch may be behind what kube-scheduler has seen
         has_failed = is_newer and event.type is EventType.MODIFIED and not pod.status.nominated_node_name
         if pod.node_name or has_failed or event.type is EventType.DELETED:
             self.decided(pod.uid)
@@ -76,10 +77,3 @@ class UndecidedPods:
     def _give_up(self, uid: str) -> None:
         self.n_given_up += 1
         self.decided(uid)
-
-
-def _is_newer(version: str, than: str) -> bool:
-    """Whether a version is one that filter has not seen; the watch may lag behind kube-scheduler's."""
-    if version.isdecimal() and than.isdecimal():
-        return int(version) > int(than)
-    return version != than
