@@ -66,6 +66,8 @@ def check_layers(module: Module) -> list[str]:
 def check_doors(module: Module, exported: dict[str, list[str]]) -> list[str]:
     """Other rooms are entered by their doors, and only what a door lists in `__all__` comes out.
 
+    A package inside a room has a door too, for the other files of the room.
+
     Args:
         exported: `__all__` of each door by dotted module name.
     """
@@ -75,8 +77,11 @@ def check_doors(module: Module, exported: dict[str, list[str]]) -> list[str]:
         if room_of(imported.module) == "":
             found.append(f"{where}: imports from the package root")
         elif room_of(imported.module) == module.room:
-            if _is_door(imported.module) and module.room in LEVEL and "." not in module.room and not module.is_door:
+            package = imported.module.rpartition(".")[0]
+            if module.name.startswith(f"{imported.module}.") and not module.room.startswith("extender"):
                 found.append(f"{where}: imports from its own door; inside a room import the module")
+            elif not f"{module.name}.".startswith(f"{package}."):
+                found.append(f"{where}: goes past the door of {package!r} into {imported.module}")
         elif not _is_door(imported.module):
             found.append(f"{where}: goes past the door of {room_of(imported.module)!r} into {imported.module}")
         else:

@@ -82,6 +82,13 @@ def test_a_downward_import_is_allowed(name, text):
         ("kubesched.state.x", "from kubesched import Pod", "package root"),
         ("kubesched.state.x", "import kubesched", "package root"),
         ("kubesched.state.x", "from kubesched.state import Snapshot", "its own door"),
+        (
+            "kubesched.state.x",
+            "from kubesched.state.volumes.claims import y",
+            "past the door of 'kubesched.state.volumes'",
+        ),
+        ("kubesched.state.volumes.x", "from kubesched.state.volumes import y", "its own door"),
+        ("kubesched.state.volumes.x", "from kubesched.state import y", "its own door"),
     ],
 )
 def test_going_past_a_door_is_found(name, text, words):

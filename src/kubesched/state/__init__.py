@@ -1,31 +1,41 @@
 """What the scheduler knows of the cluster: ClusterState, its columns, snapshots, and the tables that rules work on."""
 
-from kubesched.state.attached_volumes import AttachedVolumes, CSIVolume
-from kubesched.state.claims import is_bound, is_controlled_by, not_owned, storage_class_of, storage_request
 from kubesched.state.cluster_events import StateChange, is_scaled_down
 from kubesched.state.cluster_state import ClusterState, assigned
 from kubesched.state.columns import CPU, EPHEMERAL_STORAGE, MEMORY, NodeColumns
 from kubesched.state.csi_migration import in_tree_source
-from kubesched.state.csi_nodes import NO_LIMIT, driver_limits, migrated_plugins
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
-from kubesched.state.free_volumes import FreeVolumes, VolumeWish
 from kubesched.state.groups import PodGroup, PodGroups
 from kubesched.state.image_state import ImageState
-from kubesched.state.known_volume import KnownVolume
 from kubesched.state.labels import LabelColumn
 from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes
 from kubesched.state.objects import ObjectStore
-from kubesched.state.persistent_volumes import PersistentVolumes
 from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
 from kubesched.state.pod_table import Has, PodBatch
 from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, pod_volumes
 from kubesched.state.requests import DEFAULT_CPU_REQUEST, DEFAULT_MEMORY_REQUEST, PodRequests
 from kubesched.state.snapshot import Snapshot
-from kubesched.state.storage_capacities import capacity_limit
 from kubesched.state.term_counts import DomainSums, TermCounts
 from kubesched.state.terms import AffinityTerms, Term
-from kubesched.state.volume_use import disks_conflict
-from kubesched.state.volumes import Volumes
+from kubesched.state.volumes import (
+    NO_LIMIT,
+    AttachedVolumes,
+    CSIVolume,
+    FreeVolumes,
+    KnownVolume,
+    PersistentVolumes,
+    Volumes,
+    VolumeWish,
+    capacity_limit,
+    disks_conflict,
+    driver_limits,
+    is_bound,
+    is_controlled_by,
+    migrated_plugins,
+    not_owned,
+    storage_class_of,
+    storage_request,
+)
 
 __all__ = [
     "CPU",

@@ -17,7 +17,7 @@ from kubesched.state.pod_info import Identity, Part, PodInfo
 from kubesched.state.pod_table import PodTable
 from kubesched.state.term_counts import NamespaceLabels, TermCounts
 from kubesched.state.terms import Term
-from kubesched.state.volume_use import VolumeUse
+from kubesched.state.volumes import VolumeUse
 
 if TYPE_CHECKING:
     from kubesched.state.cluster_state import ClusterState

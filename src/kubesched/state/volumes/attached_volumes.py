@@ -12,14 +12,14 @@ import numpy as np
 
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, VolumeAttachment
 from kubesched.engine import IntVector, grown
-from kubesched.state.claims import is_controlled_by, not_owned, storage_class_of
 from kubesched.state.columns import NodeColumns
 from kubesched.state.csi_migration import csi_handle, in_tree_source, migrated_driver
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import PodInfo
 from kubesched.state.pod_volumes import PodVolumes
-from kubesched.state.stale_rows import StaleRows
-from kubesched.state.volume_use import VolumeUse
+from kubesched.state.volumes.claims import is_controlled_by, not_owned, storage_class_of
+from kubesched.state.volumes.stale_rows import StaleRows
+from kubesched.state.volumes.volume_use import VolumeUse
 
 __all__ = ["AttachedVolumes", "CSIVolume", "VolumesFound"]
 

@@ -6,10 +6,10 @@ from typing import Final
 import msgspec
 
 from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim
-from kubesched.state.claims import storage_class_of
-from kubesched.state.free_volumes import FreeVolumes
-from kubesched.state.known_volume import KnownVolume, Reaches
 from kubesched.state.objects import ObjectStore
+from kubesched.state.volumes.claims import storage_class_of
+from kubesched.state.volumes.free_volumes import FreeVolumes
+from kubesched.state.volumes.known_volume import KnownVolume, Reaches
 
 __all__ = ["PersistentVolumes"]
 

@@ -8,7 +8,7 @@ from kubesched.api import MAX_INT64, CSINode, KubeObject
 from kubesched.engine import BoolVector, IntVector, grown
 from kubesched.state.columns import NodeColumns
 from kubesched.state.objects import ObjectStore
-from kubesched.state.stale_rows import StaleRows
+from kubesched.state.volumes.stale_rows import StaleRows
 
 __all__ = ["NO_LIMIT", "CSINodes", "driver_limits", "migrated_plugins"]
 

@@ -13,9 +13,9 @@ from kubesched.api import (
 )
 from kubesched.engine import BoolVector, IntVector
 from kubesched.errors import SelectorError
-from kubesched.state.node_reach import ValueIndex
 from kubesched.state.nodes import Nodes
 from kubesched.state.objects import ObjectStore
+from kubesched.state.volumes.node_reach import ValueIndex
 
 __all__ = ["StorageCapacities", "capacity_limit"]
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from kubesched.api import Selector
 from kubesched.engine import BoolVector, IntVector
-from kubesched.state.known_volume import KnownVolume
-from kubesched.state.node_reach import NodeReach, ValueIndex
 from kubesched.state.nodes import Nodes
+from kubesched.state.volumes.known_volume import KnownVolume
+from kubesched.state.volumes.node_reach import NodeReach, ValueIndex
 
 __all__ = ["FreeVolumes", "Reachable", "VolumeWish"]
 

@@ -3,9 +3,9 @@
 from weakref import WeakValueDictionary
 
 from kubesched.api import NodeSelector, PersistentVolume, parse_quantity
-from kubesched.state.claims import storage_class_of
 from kubesched.state.csi_migration import in_tree_source, translated_affinity, translation_error
-from kubesched.state.node_reach import NodeReach
+from kubesched.state.volumes.claims import storage_class_of
+from kubesched.state.volumes.node_reach import NodeReach
 
 __all__ = ["KnownVolume", "Reaches"]
 

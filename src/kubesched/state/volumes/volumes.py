@@ -2,15 +2,15 @@
 
 from functools import cached_property
 
-from kubesched.state.attached_volumes import AttachedVolumes
 from kubesched.state.columns import NodeColumns
-from kubesched.state.csi_nodes import CSINodes
 from kubesched.state.objects import ObjectStore
-from kubesched.state.persistent_volumes import PersistentVolumes
 from kubesched.state.pod_info import PodInfo
 from kubesched.state.pod_volumes import NO_VOLUMES
-from kubesched.state.storage_capacities import StorageCapacities
-from kubesched.state.volume_use import VolumeUse
+from kubesched.state.volumes.attached_volumes import AttachedVolumes
+from kubesched.state.volumes.csi_nodes import CSINodes
+from kubesched.state.volumes.persistent_volumes import PersistentVolumes
+from kubesched.state.volumes.storage_capacities import StorageCapacities
+from kubesched.state.volumes.volume_use import VolumeUse
 
 __all__ = ["Volumes"]
 
