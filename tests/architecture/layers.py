@@ -23,6 +23,7 @@ LAYERS = (
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 CORE = {room for rooms in LAYERS[:7] for room in rooms}  # no I/O of their own, no clock, no threads, no chance
 FORBIDDEN_BETWEEN = {("plugins", "queue")}  # a plugin answers for a pod and knows nothing of its waiting
+MAY_HAVE_CIRCLES = {"framework"}  # until its files are untied
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 FILES = {"compression", "glob", "gzip", "os", "pathlib", "shutil", "tempfile", "zstandard"}
@@ -90,6 +91,22 @@ def check_doors(module: Module, exported: dict[str, list[str]]) -> list[str]:
     return found
 
 
+def check_circles(modules: list[Module]) -> list[str]:
+    """No files of one room import each other in a circle, not even for annotations."""
+    imports: dict[str, set[str]] = {}
+    for module in modules:
+        taken = {f"{i.module}.{name}" for i in module.own_imports for name in i.names}
+        taken |= {i.module for i in module.own_imports}
+        imports[module.name] = {name for name in taken if room_of(name) == module.room}
+    reached = {name: _reached(name, imports) for name in imports}
+    circles = {tuple(sorted(b for b in reached[a] if a in reached.get(b, ()))) for a in imports if a in reached[a]}
+    return [
+        f"{' and '.join(circle)} import each other in a circle"
+        for circle in sorted(circles)
+        if room_of(circle[0]) not in MAY_HAVE_CIRCLES
+    ]
+
+
 def check_no_late_imports(module: Module) -> list[str]:
     """An import inside a function hides a cycle; only commands may wait with theirs, for a quick --help."""
     if module.room == "cli" or not module.room:
@@ -121,6 +138,17 @@ def check_libraries(module: Module) -> list[str]:
 def check_names(module: Module) -> list[str]:
     """A function lives with its concept; nothing is called utils."""
     return [f"{module.name}: {part!r} names no concept" for part in module.name.split(".") if part in FORBIDDEN_NAMES]
+
+
+def _reached(start: str, imports: dict[str, set[str]]) -> set[str]:
+    """Every module that one of the imports of a module leads to."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = imports.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
 
 
 def _rooms_imported(module: Module) -> Iterable[tuple[str, int]]:

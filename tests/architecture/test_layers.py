@@ -23,6 +23,11 @@ def test_rooms_are_entered_by_their_doors():
     check_all(lambda module: layers.check_doors(module, EXPORTED))
 
 
+def test_files_of_a_room_do_not_import_each_other_in_a_circle():
+    findings = layers.check_circles(MODULES)
+    assert not findings, "\n".join(findings)
+
+
 def test_no_import_hides_in_a_function():
     check_all(layers.check_no_late_imports)
 
@@ -99,6 +104,22 @@ def test_going_past_a_door_is_found(name, text, words):
 def test_the_doors_of_extender_are_its_modules():
     module = parse_module("kubesched.cli.extender", "from kubesched.extender.server import serve")
     assert layers.check_doors(module, {"kubesched.extender.server": ["serve"]}) == []
+
+
+def test_every_circle_of_imports_is_found():
+    for_annotations = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from kubesched.api import pod"
+    texts = {
+        "kubesched.api.pod": "from kubesched.api.node import Node",
+        "kubesched.api.node": for_annotations,
+        "kubesched.api.labels": "from kubesched.api.pod import Pod",
+        "kubesched.state.a": "import kubesched.state.b",
+        "kubesched.state.b": "import kubesched.state.c\nimport kubesched.api.pod",
+        "kubesched.state.c": "import kubesched.state.a",
+    }
+    assert layers.check_circles([parse_module(name, text) for name, text in texts.items()]) == [
+        "kubesched.api.node and kubesched.api.pod import each other in a circle",
+        "kubesched.state.a and kubesched.state.b and kubesched.state.c import each other in a circle",
+    ]
 
 
 def test_an_import_inside_a_function_is_found_outside_the_commands():

@@ -2,7 +2,7 @@
 
 from kubesched.state.cluster_events import StateChange, is_scaled_down
 from kubesched.state.cluster_state import ClusterState, assigned
-from kubesched.state.columns import CPU, EPHEMERAL_STORAGE, MEMORY, NodeColumns
+from kubesched.state.columns import NodeColumns
 from kubesched.state.csi_migration import in_tree_source
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
 from kubesched.state.groups import PodGroup, PodGroups
@@ -14,6 +14,7 @@ from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo,
 from kubesched.state.pod_table import Has, PodBatch
 from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, pod_volumes
 from kubesched.state.requests import DEFAULT_CPU_REQUEST, DEFAULT_MEMORY_REQUEST, PodRequests
+from kubesched.state.resource_axis import CPU, EPHEMERAL_STORAGE, MEMORY
 from kubesched.state.snapshot import Snapshot
 from kubesched.state.term_counts import DomainSums, TermCounts
 from kubesched.state.terms import AffinityTerms, Term

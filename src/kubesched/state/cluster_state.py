@@ -1,6 +1,6 @@
 """The cluster as the scheduler knows it: events in, columns and relations up to date, snapshots out.
 
-Theory of operation. Three things hold what is known: NodeColumns (a row per node, sums over the pods on it), relations
+Theory of operation. ClusterFacts are what is known: NodeColumns (a row per node, sums over the pods on it), relations
 between pods (PodGroups, TermCounts), and ObjectStore (everything else, and all pods by name). ClusterState is the only
 one that changes them: through `apply` (what a watch or a snapshot file says), `assume` (a pod is counted on a node
 before the API server says so) and `forget` (it did not come to be). A pod is in one of three states: unknown, assumed
@@ -30,19 +30,12 @@ from kubesched.state.cluster_events import (
     object_change,
     pod_updates,
 )
-from kubesched.state.columns import NodeColumns
-from kubesched.state.disruption_budgets import DisruptionBudgets
-from kubesched.state.groups import PodGroups
+from kubesched.state.facts import ClusterFacts
 from kubesched.state.invariants import check_invariants
 from kubesched.state.node_tree import NodeTree
-from kubesched.state.objects import ObjectStore
-from kubesched.state.pod_info import Parts, PodInfo
+from kubesched.state.pod_info import PodInfo
 from kubesched.state.requests import has_same_requests
-from kubesched.state.services import Services
-from kubesched.state.sizes import sizes
 from kubesched.state.snapshot import Snapshot
-from kubesched.state.term_counts import TermCounts
-from kubesched.state.volumes import Volumes
 
 __all__ = ["ClusterState"]
 
@@ -51,21 +44,11 @@ _POD_UPDATED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.UPDATE_OTHER)
 _POD_ASSIGNED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
 
 
-class ClusterState:
+class ClusterState(ClusterFacts):
     """Everything that the scheduler knows of the cluster."""
 
     def __init__(self) -> None:
-        self.columns = NodeColumns()
-        self.parts = Parts()
-        self.objects = ObjectStore()
-        self.groups = PodGroups(self.columns)
-        self.required_anti_affinity = TermCounts()
-        self.required_affinity = TermCounts()
-        self.preferred_affinity = TermCounts()
-        self.preferred_anti_affinity = TermCounts()
-        self.volumes = Volumes(self.columns, self.objects)
-        self.services = Services(self.objects)
-        self.disruption_budgets = DisruptionBudgets(self.objects)
+        super().__init__()
         self._tree = NodeTree()
         self._placed: dict[str, PodInfo] = {}  # by uid: assumed and added pods
         self._assumed: dict[str, list[tuple[str, KubeObject | None, KubeObject]]] = {}  # uid -> what assume replaced
@@ -75,7 +58,7 @@ class ClusterState:
     def snapshot(self) -> Snapshot:
         """A read-only view, valid until the next change."""
         if self._snapshot is None:  # a view of the same rows stays good until nodes come or go
-            self._snapshot = Snapshot(self.columns, self.objects, self.groups, self, self._tree)
+            self._snapshot = Snapshot(self, self._tree)
         return self._snapshot
 
     def pod_info(self, pod: Pod) -> PodInfo:
@@ -287,13 +270,9 @@ class ClusterState:
         """Pods bound to nodes that are not known, by node name."""
         return {name: list(pods.values()) for name, pods in self._homeless.items()}
 
-    def sizes(self) -> dict[str, int]:
-        """How much every registry holds, by its name: what grows without end shows here."""
-        return sizes(self)
-
     def check_invariants(self) -> None:
         """Assert that everything that is kept equals what counting anew gives, and that every pod stands once."""
-        check_invariants(self, self._placed)
+        check_invariants(self, self._tree, self._placed, self.homeless)
         assert self._assumed.keys() <= self._placed.keys()
 
     # --- the parts of a move ---
@@ -374,37 +353,6 @@ class ClusterState:
             pods.pop(known.pod.uid, None)
             if not pods:
                 self._homeless.pop(known.pod.node_name, None)
-
-    def _place(self, row: int, info: PodInfo) -> None:
-        self.columns.add_pod(row, info)
-        self._relate(row, info, 1)
-
-    def _take_off(self, row: int, info: PodInfo) -> None:
-        self._relate(row, info, -1)
-        self.columns.remove_pod(row, info)
-
-    def _relate(self, row: int, info: PodInfo, sign: int) -> None:
-        self.groups.move(row, info, sign)
-        if info.pod.spec.volumes:
-            self.volumes.move(row, info, sign)
-        if info.pod.spec.affinity is None:
-            return
-        terms = info.terms.value
-        if terms:
-            columns = self.columns
-            self.required_anti_affinity.move(terms.required_anti_affinity, row, sign, columns)
-            self.required_affinity.move(terms.required_affinity, row, sign, columns)
-            self.preferred_affinity.move(terms.preferred_affinity, row, sign, columns)
-            self.preferred_anti_affinity.move(terms.preferred_anti_affinity, row, sign, columns)
-
-    def _namespaces_changed(self) -> None:
-        for counts in (
-            self.required_anti_affinity,
-            self.required_affinity,
-            self.preferred_affinity,
-            self.preferred_anti_affinity,
-        ):
-            counts.namespaces_changed()
 
 
 def assigned(info: PodInfo, node_name: str) -> PodInfo:

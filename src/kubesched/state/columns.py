@@ -3,7 +3,7 @@
 The columns are changed by ClusterState only. Rules see them through `Nodes`, a table of chosen rows.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
@@ -13,17 +13,14 @@ from kubesched.api import Node, Taint, is_scalar_resource, parse_quantity, whole
 from kubesched.engine import BoolVector, ChangeLog, Interner, IntMatrix, IntVector, RowAllocator, grown
 from kubesched.state.image_state import ImageState
 from kubesched.state.labels import LabelColumn
-from kubesched.state.pod_info import Part, PodInfo, Port
+from kubesched.state.pod_info import PodInfo, Port
 from kubesched.state.pod_table import PodBatch, PodTable
-from kubesched.state.requests import PodRequests
+from kubesched.state.requests import BASIC_RESOURCES
+from kubesched.state.resource_axis import ResourceAxis
 
-__all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "NodeColumns"]
+__all__ = ["NodeColumns"]
 
-CPU: Final = 0
-MEMORY: Final = 1
-EPHEMERAL_STORAGE: Final = 2
 ValueT = TypeVar("ValueT", bound=Hashable)
-_BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _EMPTY_KEYS: Final = 64
 
 
@@ -33,8 +30,7 @@ class NodeColumns:
     Attributes:
         nodes: the object of each row; None for a free row.
         names, row_of: row to name and back.
-        resources: names of the resource axis: cpu, memory, ephemeral-storage, then what some node offers or some
-            placed pod holds.
+        resources: the resource axis.
         allocatable, requested: (resources, capacity) int64.
         non_zero_requested: (2, capacity) int64, cpu and memory with the scoring defaults.
         allowed_pods, n_pods: (capacity,) int64.
@@ -53,7 +49,7 @@ class NodeColumns:
         self.nodes: list[Node | None] = []
         self.names: list[str] = []
         self.row_of: dict[str, int] = {}
-        self.resources: Interner[str] = Interner(_BASIC)
+        self.resources = ResourceAxis()
         self.allocatable: IntMatrix = np.zeros((3, capacity), dtype=np.int64)
         self.requested: IntMatrix = np.zeros((3, capacity), dtype=np.int64)
         self.non_zero_requested: IntMatrix = np.zeros((2, capacity), dtype=np.int64)
@@ -123,6 +119,18 @@ class NodeColumns:
         assert row is not None, "held by whoever asks"
         return row
 
+    def sizes(self) -> dict[str, int]:
+        """Entries by registry."""
+        return {
+            "label values": sum(len(label.values) - 1 for label in self.labels.values()),
+            "resources": len(self.resources),
+            "host ports": len(self.ports),
+            "taint lists": len(self.taint_lists),
+            "feature lists": len(self.feature_lists),
+            "images": len(self.images),
+            **{f"placed pods, {name}": size for name, size in self.pod_table.sizes().items()},
+        }
+
     # --- nodes come, change and go ---
 
     def add_node(self, node: Node) -> int:
@@ -187,7 +195,7 @@ class NodeColumns:
         for name, text in (node.status.allocatable or {}).items():
             if name == "pods":
                 self.allowed_pods[row] = whole_units(name, parse_quantity(text))
-            elif name in _BASIC or is_scalar_resource(name):
+            elif name in BASIC_RESOURCES or is_scalar_resource(name):
                 self.allocatable[self._resource(name), row] = whole_units(name, parse_quantity(text))
         if old is not None:
             self._release_resources(_further(old))
@@ -245,7 +253,7 @@ class NodeColumns:
             return
         for row, info in zip(rows, infos, strict=True):
             self._stand(row, info)
-        held = PodBatch(infos).held(self).T
+        held = PodBatch(infos).held(self.resources).T
         at = np.array(rows, dtype=np.intp)
         for sums, amounts in zip((self.n_pods, *self.non_zero_requested, *self.requested), held, strict=True):
             np.add.at(sums, at, amounts)
@@ -322,36 +330,8 @@ class NodeColumns:
         info.place = place
         self.pod_table.moved(info)
 
-    def held_matrix(self, parts: Collection[Part[PodRequests]]) -> IntMatrix:
-        """(parts, 3 + resources) int64: `held_vector` of each."""
-        vectors = [self.held_vector(part) for part in parts]
-        return np.array(vectors) if vectors else np.zeros((0, 3 + len(self.requested)), dtype=np.int64)
-
-    def held_vector(self, part: Part[PodRequests]) -> IntVector:
-        """What a pod with these requests adds to a node.
-
-        Returns: (3 + resources,) int64: one pod, cpu and memory with the scoring defaults, then all resources as is.
-            What is not on the axis, which no node offers and no placed pod holds, is left out.
-        """
-        generation = self.resources.log.generation
-        known: tuple[int, IntVector] | None = part.compiled.get(NodeColumns)
-        if known is None or known[0] != generation:
-            known = part.compiled[NodeColumns] = (generation, self._vector(part.value))
-        return known[1]
-
-    def _vector(self, requests: PodRequests) -> IntVector:
-        vector = np.zeros(3 + len(self.requested), dtype=np.int64)
-        vector[0] = 1
-        vector[1] = requests.held_non_zero.get("cpu", 0)
-        vector[2] = requests.held_non_zero.get("memory", 0)
-        for name, amount in requests.held.items():
-            row = self.resources.find(name)
-            if row is not None:
-                vector[3 + row] = amount
-        return vector
-
     def _move(self, row: int, info: PodInfo, sign: int) -> None:
-        vector = self.held_vector(info.requests)
+        vector = self.resources.held_vector(info.requests)
         non_zero_requested, requested = self.non_zero_requested[:, row], self.requested[:, row]
         if sign > 0:
             non_zero_requested += vector[1:3]
@@ -365,7 +345,7 @@ class NodeColumns:
 
 def _further(node: Node) -> list[str]:
     """The resources that a node offers beyond cpu, memory and ephemeral-storage."""
-    return [name for name in node.status.allocatable or () if name not in _BASIC and is_scalar_resource(name)]
+    return [name for name in node.status.allocatable or () if name not in BASIC_RESOURCES and is_scalar_resource(name)]
 
 
 def _exchanged(interner: Interner[ValueT], number: int, value: ValueT, old: Node | None) -> int:

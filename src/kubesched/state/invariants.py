@@ -5,12 +5,12 @@ Tests call this after every step. It is slow, and as plain as it can be: nothing
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kubesched.api import is_scalar_resource, parse_quantity, whole_units
 from kubesched.state.columns import NodeColumns
+from kubesched.state.facts import ClusterFacts
 from kubesched.state.groups import PodGroup, PodGroups
 from kubesched.state.node_tree import NodeTree, zone_key
 from kubesched.state.pod_info import Identity, Part, PodInfo
@@ -19,41 +19,41 @@ from kubesched.state.term_counts import NamespaceLabels, TermCounts
 from kubesched.state.terms import Term
 from kubesched.state.volumes import VolumeUse
 
-if TYPE_CHECKING:
-    from kubesched.state.cluster_state import ClusterState
-
 __all__ = ["check_invariants"]
 
 
-def check_invariants(state: "ClusterState", placed: dict[str, PodInfo]) -> None:
+def check_invariants(
+    facts: ClusterFacts, tree: NodeTree, placed: dict[str, PodInfo], homeless: dict[str, list[PodInfo]]
+) -> None:
     """Assert that columns and relations are those of the nodes and the placed pods.
 
     Args:
         placed: every assumed or added pod by uid.
+        homeless: those of them whose node is not known, by its name.
     """
-    columns = state.columns
+    columns = facts.columns
     _check_rows(columns)
     _check_nodes(columns)
-    _check_pods(columns, placed, state.homeless)
+    _check_pods(columns, placed, homeless)
     _check_sums(columns)
     _check_ports(columns)
-    _check_tree(state._tree, columns)
+    _check_tree(tree, columns)
     standing = [(row, info) for row, pods in enumerate(columns.pods) for info in pods]
-    _check_groups(state.groups, standing, columns)
+    _check_groups(facts.groups, standing, columns)
 
     def namespace_labels(name: str) -> dict[str, str]:
-        found = state.objects.get("Namespace", name)
+        found = facts.objects.get("Namespace", name)
         return {} if found is None else found.labels
 
     for counts, strength in (
-        (state.required_anti_affinity, "required_anti_affinity"),
-        (state.required_affinity, "required_affinity"),
-        (state.preferred_affinity, "preferred_affinity"),
-        (state.preferred_anti_affinity, "preferred_anti_affinity"),
+        (facts.required_anti_affinity, "required_anti_affinity"),
+        (facts.required_affinity, "required_affinity"),
+        (facts.preferred_affinity, "preferred_affinity"),
+        (facts.preferred_anti_affinity, "preferred_anti_affinity"),
     ):
         terms = [(row, term) for row, info in standing for term in getattr(info.terms.value, strength)]
-        _check_terms(counts, terms, columns, namespace_labels, state.parts.identity)
-    _check_volume_use(state.volumes.use, standing)
+        _check_terms(counts, terms, columns, namespace_labels, facts.parts.identity)
+    _check_volume_use(facts.volumes.use, standing)
 
 
 # --- columns ---

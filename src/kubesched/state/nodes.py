@@ -238,7 +238,7 @@ class WhatIfNodes(Nodes):
             self._moves = list(source._moves)
             self._allocatable = source._allocatable
             return
-        # one row per entry, as NodeColumns.held_vector has it: pods, cpu and memory with defaults, every resource
+        # one row per entry, as ResourceAxis.held_vector has it: pods, cpu and memory with defaults, every resource
         self._sums = np.vstack((source.n_pods, source.non_zero_requested, source.requested)).T.copy()
 
     @property
@@ -317,7 +317,7 @@ class WhatIfNodes(Nodes):
         self._move(positions, pods, -1)
 
     def _move(self, positions: Rows, pods: PodBatch, sign: int) -> None:
-        held = pods.held(self.columns)
+        held = pods.held(self.columns.resources)
         for sums, amounts in zip(self._sums.T, held.T, strict=True):  # faster than both axes at once
             np.add.at(sums, positions, amounts if sign > 0 else -amounts)
         self._moves.append((sign, positions, pods))

@@ -134,9 +134,9 @@ class Parts:
         self.spread: _Table[tuple[TopologySpreadConstraint, ...]] = _Table(recent)
         self._templates: WeakValueDictionary[tuple[object, ...], Template] = WeakValueDictionary()
 
-    def tables(self) -> dict[str, "_Table[Any]"]:
-        """The parts by kind."""
-        return {
+    def sizes(self) -> dict[str, int]:
+        """Parts by kind, and templates."""
+        tables: dict[str, _Table[Any]] = {
             "requests": self.requests,
             "identity": self.identity,
             "tolerations": self.tolerations,
@@ -146,11 +146,7 @@ class Parts:
             "terms": self.terms,
             "spread": self.spread,
         }
-
-    @property
-    def n_templates(self) -> int:
-        """How many templates there are."""
-        return len(self._templates)
+        return {f"parts, {name}": len(table) for name, table in tables.items()} | {"templates": len(self._templates)}
 
     def forget_recent(self) -> None:
         """Let go of the parts that nobody has."""

@@ -8,7 +8,7 @@ arrays.
 import enum
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,7 @@ from kubesched.engine import BoolVector, FloatVector, Interner, IntMatrix, IntVe
 from kubesched.state.pod_info import Identity, Part, PodInfo
 from kubesched.state.pod_volumes import NO_VOLUMES
 from kubesched.state.requests import PodRequests
-
-if TYPE_CHECKING:
-    from kubesched.state.columns import NodeColumns
+from kubesched.state.resource_axis import ResourceAxis
 
 __all__ = ["Has", "PodBatch", "PodTable"]
 
@@ -134,27 +132,27 @@ class PodTable:
         """(slots,) float64: seconds since 1970, infinite for pods that have not started."""
         return self._start[slots]
 
-    def held(self, slots: Slots, columns: "NodeColumns") -> IntMatrix:
-        """(slots, 3 + resources) int64: what each pod holds; see NodeColumns.held_vector."""
-        generations = (self._request_parts.log.generation, columns.resources.log.generation)
+    def held(self, slots: Slots, axis: ResourceAxis) -> IntMatrix:
+        """(slots, 3 + resources) int64: what each pod holds; see ResourceAxis.held_vector."""
+        generations = (self._request_parts.log.generation, axis.log.generation)
         if self._held_generations != generations:
-            self._held = self._updated_held(columns)
+            self._held = self._updated_held(axis)
             self._held_generations = generations
         held: IntMatrix = self._held[self._requests[slots]]
         return held
 
-    def _updated_held(self, columns: "NodeColumns") -> IntMatrix:
+    def _updated_held(self, axis: ResourceAxis) -> IntMatrix:
         """What pods with each of the parts hold; where the axis is the same, only new parts are looked at."""
-        parts, (generation, axis) = self._request_parts, self._held_generations
-        changed = parts.log.since(generation) if axis == columns.resources.log.generation else None
-        held = np.zeros((len(parts), 3 + len(columns.requested)), dtype=np.int64)
+        parts, (generation, axis_generation) = self._request_parts, self._held_generations
+        changed = parts.log.since(generation) if axis_generation == axis.log.generation else None
+        held = np.zeros((len(parts), 3 + len(axis)), dtype=np.int64)
         if changed is not None:
             n_same = min(len(held), len(self._held))
             held[:n_same] = self._held[:n_same]
         for number in range(len(parts)) if changed is None else changed:
             part = parts.values[number] if number < len(parts) else None
             if part is not None:
-                held[number] = columns.held_vector(part)
+                held[number] = axis.held_vector(part)
         return held
 
     def identities(self, slots: Slots) -> tuple[list[Identity], Slots]:
@@ -286,14 +284,14 @@ class PodBatch:
         indices = np.flatnonzero(which) if which.dtype == np.bool_ else which
         return PodBatch([known[i] for i in indices.tolist()])
 
-    def held(self, columns: "NodeColumns") -> IntMatrix:
-        """(pods, 3 + resources) int64: what each holds; see NodeColumns.held_vector."""
+    def held(self, axis: ResourceAxis) -> IntMatrix:
+        """(pods, 3 + resources) int64: what each holds; see ResourceAxis.held_vector."""
         if self._table is not None and self._slots is not None:
-            return self._table.held(self._slots, columns)
-        if self._held is None or self._held.shape[1] != 3 + len(columns.requested):
+            return self._table.held(self._slots, axis)
+        if self._held is None or self._held.shape[1] != 3 + len(axis):
             parts: dict[Part[PodRequests], int] = {}
             inverse = [parts.setdefault(info.requests, len(parts)) for info in self.infos]
-            self._held = columns.held_matrix(parts)[np.array(inverse, dtype=np.intp)]
+            self._held = axis.held_matrix(parts)[np.array(inverse, dtype=np.intp)]
         return self._held
 
     def having(self, trait: Has) -> Slots:

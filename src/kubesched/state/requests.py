@@ -20,6 +20,7 @@ from kubesched.api import (
 )
 
 __all__ = [
+    "BASIC_RESOURCES",
     "DEFAULT_CPU_REQUEST",
     "DEFAULT_MEMORY_REQUEST",
     "PodRequests",
@@ -27,12 +28,12 @@ __all__ = [
     "requests_key",
 ]
 
+BASIC_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 DEFAULT_CPU_REQUEST: Final = 100  # milli-CPU
 DEFAULT_MEMORY_REQUEST: Final = 200 * 1024 * 1024  # bytes
 
 Amounts = dict[str, int]  # billionths by resource name
 _DEFAULTS: Final[Amounts] = {"cpu": DEFAULT_CPU_REQUEST * NANO // 1000, "memory": DEFAULT_MEMORY_REQUEST * NANO}
-_BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _NO_DEFAULTS: Final[Amounts] = {}
 
 
@@ -56,7 +57,7 @@ class PodRequests:
         self.scored = _units(_pod_requests(pod, pod_level=False, defaults=_DEFAULTS))
         self.held = self.wanted if plain else _units(_pod_requests(pod, status=True))
         self.held_non_zero = self.scored if plain else _units(_non_zero_requests(pod))
-        self.further = tuple(name for name, amount in self.held.items() if amount and name not in _BASIC)
+        self.further = tuple(name for name, amount in self.held.items() if amount and name not in BASIC_RESOURCES)
 
 
 def has_same_requests(old: PodStatus, new: PodStatus) -> bool:

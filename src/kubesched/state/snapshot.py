@@ -1,20 +1,15 @@
 """What a scheduling cycle sees of the cluster: a read-only view of ClusterState, valid for one generation."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import KubeObject, Namespace
 from kubesched.errors import StateError
-from kubesched.state.columns import NodeColumns
-from kubesched.state.groups import PodGroups
+from kubesched.state.facts import ClusterFacts
 from kubesched.state.node_tree import NodeTree
 from kubesched.state.nodes import NodeInfo, Nodes
-from kubesched.state.objects import ObjectStore
-
-if TYPE_CHECKING:
-    from kubesched.state.cluster_state import ClusterState
 
 __all__ = ["Snapshot"]
 
@@ -25,18 +20,17 @@ class Snapshot:
     Attributes:
         nodes: the table of all nodes.
         n_nodes: how many there are.
-        columns, objects, groups: what it is a view of.
-        state: the relations between placed pods.
+        state: what it is a view of, the relations between placed pods among it.
+        columns, objects, groups: those of the state.
     """
 
     __slots__ = ("_tree", "columns", "groups", "n_nodes", "nodes", "objects", "state")
 
-    def __init__(
-        self, columns: NodeColumns, objects: ObjectStore, groups: PodGroups, state: "ClusterState", tree: NodeTree
-    ) -> None:
+    def __init__(self, state: ClusterFacts, tree: NodeTree) -> None:
+        columns = state.columns
         self.columns = columns
-        self.objects = objects
-        self.groups = groups
+        self.objects = state.objects
+        self.groups = state.groups
         self.state = state
         tree.refresh()
         self._tree = tree

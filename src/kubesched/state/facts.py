@@ -1,0 +1,80 @@
+"""What is known of a cluster: its columns, its objects, and the relations between them, kept in step."""
+
+from kubesched.state.columns import NodeColumns
+from kubesched.state.disruption_budgets import DisruptionBudgets
+from kubesched.state.groups import PodGroups
+from kubesched.state.objects import ObjectStore
+from kubesched.state.pod_info import Parts, PodInfo
+from kubesched.state.services import Services
+from kubesched.state.term_counts import TermCounts
+from kubesched.state.volumes import Volumes
+
+__all__ = ["ClusterFacts"]
+
+
+class ClusterFacts:
+    """Everything that is known of a cluster. Its subclass ClusterState changes it; all others only read."""
+
+    def __init__(self) -> None:
+        self.columns = NodeColumns()
+        self.parts = Parts()
+        self.objects = ObjectStore()
+        self.groups = PodGroups(self.columns)
+        self.required_anti_affinity = TermCounts()
+        self.required_affinity = TermCounts()
+        self.preferred_affinity = TermCounts()
+        self.preferred_anti_affinity = TermCounts()
+        self.volumes = Volumes(self.columns, self.objects)
+        self.services = Services(self.objects)
+        self.disruption_budgets = DisruptionBudgets(self.objects)
+
+    def sizes(self) -> dict[str, int]:
+        """How much every registry holds, by its name: what grows without end shows here.
+
+        Entries follow the objects that there are; groups and parts also what is kept of past pods.
+        """
+        counts = {
+            "required anti-affinity": self.required_anti_affinity,
+            "required affinity": self.required_affinity,
+            "preferred affinity": self.preferred_affinity,
+            "preferred anti-affinity": self.preferred_anti_affinity,
+        }
+        return {
+            **self.columns.sizes(),
+            **self.parts.sizes(),
+            **{f"{name}, {kind}": n for name, found in counts.items() for kind, n in found.sizes().items()},
+            **self.volumes.sizes(),
+            "groups": len(self.groups),
+            "group bytes": self.groups.n_bytes,
+        }
+
+    def _place(self, row: int, info: PodInfo) -> None:
+        self.columns.add_pod(row, info)
+        self._relate(row, info, 1)
+
+    def _take_off(self, row: int, info: PodInfo) -> None:
+        self._relate(row, info, -1)
+        self.columns.remove_pod(row, info)
+
+    def _relate(self, row: int, info: PodInfo, sign: int) -> None:
+        self.groups.move(row, info, sign)
+        if info.pod.spec.volumes:
+            self.volumes.move(row, info, sign)
+        if info.pod.spec.affinity is None:
+            return
+        terms = info.terms.value
+        if terms:
+            columns = self.columns
+            self.required_anti_affinity.move(terms.required_anti_affinity, row, sign, columns)
+            self.required_affinity.move(terms.required_affinity, row, sign, columns)
+            self.preferred_affinity.move(terms.preferred_affinity, row, sign, columns)
+            self.preferred_anti_affinity.move(terms.preferred_anti_affinity, row, sign, columns)
+
+    def _namespaces_changed(self) -> None:
+        for counts in (
+            self.required_anti_affinity,
+            self.required_affinity,
+            self.preferred_affinity,
+            self.preferred_anti_affinity,
+        ):
+            counts.namespaces_changed()
