@@ -52,7 +52,7 @@ def check_invariants(
         (facts.preferred_anti_affinity, "preferred_anti_affinity"),
     ):
         terms = [(row, term) for row, info in standing for term in getattr(info.terms.value, strength)]
-        _check_terms(counts, terms, columns, namespace_labels, facts.parts.identity)
+        _check_terms(counts, terms, columns, namespace_labels, facts.parts.identities)
     _check_volume_use(facts.volumes.use, standing)
 
 

@@ -6,7 +6,7 @@ values, same object.
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from datetime import datetime
 from math import inf
 from typing import Any, Final, Generic, TypeVar
@@ -27,9 +27,10 @@ _N_RECENT: Final = 2048  # parts and templates, some KB each
 _sorted_json: Final[Callable[[Any], bytes]] = msgspec.json.Encoder(order="sorted").encode
 
 ValueT = TypeVar("ValueT")
+Read = Callable[[Pod], Any]
 
 
-class Part(Generic[ValueT]):
+class Part(msgspec.Struct, Generic[ValueT], eq=False, weakref=True):
     """A shared piece of pods; compares and hashes by identity, which is as good as by value and faster.
 
     Attributes:
@@ -37,11 +38,8 @@ class Part(Generic[ValueT]):
         compiled: what rules made of the value, by rule, so that it is made once. It goes with the part.
     """
 
-    __slots__ = ("__weakref__", "compiled", "value")
-
-    def __init__(self, value: ValueT) -> None:
-        self.value = value
-        self.compiled: dict[object, Any] = {}
+    value: ValueT
+    compiled: dict[object, Any] = {}
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -59,30 +57,7 @@ class NodeChoice(msgspec.Struct, frozen=True):
     affinity: NodeAffinity | None
 
 
-class _Table(Generic[ValueT]):
-    """The parts of one kind that some pod, kept column or relation has, and those made last."""
-
-    __slots__ = ("_by_key", "_recent")
-
-    def __init__(self, recent: deque[object]) -> None:
-        self._recent = recent
-        self._by_key: WeakValueDictionary[Hashable, Part[ValueT]] = WeakValueDictionary()
-
-    def __len__(self) -> int:
-        return len(self._by_key)
-
-    def __iter__(self) -> Iterator[Part[ValueT]]:
-        return iter(list(self._by_key.values()))
-
-    def part(self, key: Hashable, make: Callable[[], ValueT]) -> Part[ValueT]:
-        found = self._by_key.get(key)
-        if found is None:
-            found = self._by_key[key] = Part(make())
-            self._recent.append(found)
-        return found
-
-
-class Template:
+class Template(msgspec.Struct, eq=False, weakref=True):
     """What pods share whose specs are made of the same objects, as pods of one workload are once a reader has shared
     equal values.
 
@@ -91,27 +66,14 @@ class Template:
         requests, tolerations, node_choice, ports, images, terms, spread: the parts, None until one is asked for.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "images",
-        "node_choice",
-        "ports",
-        "requests",
-        "sources",
-        "spread",
-        "terms",
-        "tolerations",
-    )
-
-    def __init__(self, sources: tuple[object, ...]) -> None:
-        self.sources = sources
-        self.requests: Part[PodRequests] | None = None
-        self.tolerations: Part[tuple[Toleration, ...]] | None = None
-        self.node_choice: Part[NodeChoice] | None = None
-        self.ports: Part[tuple[Port, ...]] | None = None
-        self.images: Part[tuple[tuple[str, ...], int]] | None = None
-        self.terms: Part[AffinityTerms] | None = None
-        self.spread: Part[tuple[TopologySpreadConstraint, ...]] | None = None
+    sources: tuple[object, ...]
+    requests: Part[PodRequests] | None = None
+    tolerations: Part[tuple[Toleration, ...]] | None = None
+    node_choice: Part[NodeChoice] | None = None
+    ports: Part[tuple[Port, ...]] | None = None
+    images: Part[tuple[tuple[str, ...], int]] | None = None
+    terms: Part[AffinityTerms] | None = None
+    spread: Part[tuple[TopologySpreadConstraint, ...]] | None = None
 
 
 class Parts:
@@ -123,30 +85,30 @@ class Parts:
 
     def __init__(self) -> None:
         self._recent: deque[object] = deque(maxlen=_N_RECENT)
-        recent = self._recent
-        self.requests: _Table[PodRequests] = _Table(recent)
-        self.identity: _Table[Identity] = _Table(recent)
-        self.tolerations: _Table[tuple[Toleration, ...]] = _Table(recent)
-        self.node_choice: _Table[NodeChoice] = _Table(recent)
-        self.ports: _Table[tuple[Port, ...]] = _Table(recent)
-        self.images: _Table[tuple[tuple[str, ...], int]] = _Table(recent)
-        self.terms: _Table[AffinityTerms] = _Table(recent)
-        self.spread: _Table[tuple[TopologySpreadConstraint, ...]] = _Table(recent)
+        self._kinds: dict[str, tuple[WeakValueDictionary[Hashable, Part[Any]], Read, Read | None]] = {
+            kind: (WeakValueDictionary(), *read) for kind, read in _KINDS.items()
+        }
         self._templates: WeakValueDictionary[tuple[object, ...], Template] = WeakValueDictionary()
+
+    def part(self, kind: str, pod: Pod) -> Part[Any]:
+        """A pod's part of a kind, shared with all pods of an equal key."""
+        table, read_key, read_value = self._kinds[kind]
+        key = read_key(pod)
+        found = table.get(key)
+        if found is None:
+            found = table[key] = Part(key if read_value is None else read_value(pod))
+            self._recent.append(found)
+        return found
 
     def sizes(self) -> dict[str, int]:
         """Parts by kind, and templates."""
-        tables: dict[str, _Table[Any]] = {
-            "requests": self.requests,
-            "identity": self.identity,
-            "tolerations": self.tolerations,
-            "node choice": self.node_choice,
-            "ports": self.ports,
-            "images": self.images,
-            "terms": self.terms,
-            "spread": self.spread,
-        }
-        return {f"parts, {name}": len(table) for name, table in tables.items()} | {"templates": len(self._templates)}
+        parts = {f"parts, {kind}": len(table) for kind, (table, _, _) in self._kinds.items()}
+        return {**parts, "templates": len(self._templates)}
+
+    @property
+    def identities(self) -> list[Part[Identity]]:
+        """The identities that there are."""
+        return list(self._kinds["identity"][0].values())
 
     def forget_recent(self) -> None:
         """Let go of the parts that nobody has."""
@@ -240,10 +202,7 @@ class PodInfo:
     @property
     def requests(self) -> Part[PodRequests]:
         """What the pod asks for and holds."""
-        found = self._template.requests
-        if found is None:
-            found = self._template.requests = _requests(self.pod, self._parts)
-        return found
+        return self._template.requests or self._found("requests")
 
     @property
     def wanted(self) -> dict[str, int]:
@@ -254,61 +213,40 @@ class PodInfo:
     def identity(self) -> Part[Identity]:
         """Namespace and labels."""
         if self._identity is None:
-            meta = self.pod.metadata
-            labels = meta.labels or {}
-            key = (meta.namespace, _sorted_json(labels))
-            self._identity = self._parts.identity.part(key, lambda: Identity(meta.namespace, labels))
+            self._identity = self._parts.part("identity", self.pod)
         return self._identity
 
     @property
     def tolerations(self) -> Part[tuple[Toleration, ...]]:
         """spec.tolerations, in order."""
-        found = self._template.tolerations
-        if found is None:
-            found = self._template.tolerations = _tolerations(self.pod, self._parts)
-        return found
+        return self._template.tolerations or self._found("tolerations")
 
     @property
     def node_choice(self) -> Part[NodeChoice]:
         """The nodeSelector with the node affinity."""
-        found = self._template.node_choice
-        if found is None:
-            found = self._template.node_choice = _node_choice(self.pod, self._parts)
-        return found
+        return self._template.node_choice or self._found("node_choice")
 
     @property
     def ports(self) -> Part[tuple[Port, ...]]:
         """Wanted host ports."""
-        found = self._template.ports
-        if found is None:
-            found = self._template.ports = _ports(self.pod, self._parts)
-        return found
+        return self._template.ports or self._found("ports")
 
     @property
     def images(self) -> Part[tuple[tuple[str, ...], int]]:
         """Image names, normalised, of containers and image volumes; and the number of containers."""
         if self.pod.spec.volumes:
-            return _images(self.pod, self._parts)
-        found = self._template.images
-        if found is None:
-            found = self._template.images = _images(self.pod, self._parts)
-        return found
+            return self._parts.part("images", self.pod)
+        return self._template.images or self._found("images")
 
     @property
     def terms(self) -> Part[AffinityTerms]:
         """The pod's own inter-pod affinity terms, parsed; namespaces as they stand in the pod."""
-        found = self._template.terms
-        if found is None:
-            found = self._template.terms = _terms(self.pod, self._parts)
-        return found
+        return self._template.terms or self._found("terms")
 
     @property
     def spread(self) -> Part[tuple[TopologySpreadConstraint, ...]]:
         """spec.topologySpreadConstraints, in order."""
-        found = self._template.spread
-        if found is None:
-            found = self._template.spread = _spread(self.pod, self._parts)
-        return found
+        return self._template.spread or self._found("spread")
 
     @property
     def volumes(self) -> PodVolumes:
@@ -317,47 +255,11 @@ class PodInfo:
             self._volumes = pod_volumes(self.pod)
         return self._volumes
 
-
-def _requests(pod: Pod, parts: Parts) -> Part[PodRequests]:
-    return parts.requests.part(requests_key(pod), lambda: PodRequests(pod))
-
-
-def _tolerations(pod: Pod, parts: Parts) -> Part[tuple[Toleration, ...]]:
-    value = pod.spec.tolerations or ()
-    return parts.tolerations.part(value, lambda: value)
-
-
-def _node_choice(pod: Pod, parts: Parts) -> Part[NodeChoice]:
-    spec = pod.spec
-    pairs = tuple(sorted((spec.node_selector or {}).items()))
-    affinity = spec.affinity.node_affinity if spec.affinity else None
-    value = NodeChoice(pairs, spec.node_selector is not None, affinity)
-    return parts.node_choice.part(value, lambda: value)
-
-
-def _ports(pod: Pod, parts: Parts) -> Part[tuple[Port, ...]]:
-    value = host_ports(pod)
-    return parts.ports.part(value, lambda: value)
-
-
-def _images(pod: Pod, parts: Parts) -> Part[tuple[tuple[str, ...], int]]:
-    value = image_names(pod)
-    return parts.images.part(value, lambda: value)
-
-
-def _terms(pod: Pod, parts: Parts) -> Part[AffinityTerms]:
-    affinity = pod.spec.affinity
-    both: tuple[PodAffinity | None, ...] = (None, None)
-    if affinity is not None:
-        both = (affinity.pod_affinity, affinity.pod_anti_affinity)
-    key = (pod.namespace, msgspec.json.encode(both)) if both != (None, None) else ()
-    return parts.terms.part(key, lambda: affinity_terms(pod.namespace, *both))
-
-
-def _spread(pod: Pod, parts: Parts) -> Part[tuple[TopologySpreadConstraint, ...]]:
-    value = pod.spec.topology_spread_constraints or ()
-    key = msgspec.json.encode(value) if value else b""
-    return parts.spread.part(key, lambda: value)
+    def _found(self, kind: str) -> Any:
+        """A part that the template does not have yet."""
+        found = self._parts.part(kind, self.pod)
+        setattr(self._template, kind, found)
+        return found
 
 
 def host_ports(pod: Pod) -> tuple[Port, ...]:
@@ -393,3 +295,38 @@ def image_names(pod: Pod) -> tuple[tuple[str, ...], int]:
 
 def _normalised(image: str) -> str:
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
+
+
+def _node_choice(pod: Pod) -> NodeChoice:
+    spec = pod.spec
+    pairs = tuple(sorted((spec.node_selector or {}).items()))
+    return NodeChoice(pairs, spec.node_selector is not None, spec.affinity.node_affinity if spec.affinity else None)
+
+
+def _pod_affinities(pod: Pod) -> tuple[PodAffinity | None, PodAffinity | None]:
+    affinity = pod.spec.affinity
+    return (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else (None, None)
+
+
+def _terms_key(pod: Pod) -> Hashable:
+    both = _pod_affinities(pod)
+    return (pod.namespace, msgspec.json.encode(both)) if both != (None, None) else ()
+
+
+_KINDS: Final[dict[str, tuple[Read, Read | None]]] = {
+    "requests": (requests_key, PodRequests),
+    "identity": (
+        lambda pod: (pod.metadata.namespace, _sorted_json(pod.metadata.labels or {})),
+        lambda pod: Identity(pod.metadata.namespace, pod.metadata.labels or {}),
+    ),
+    "tolerations": (lambda pod: pod.spec.tolerations or (), None),
+    "node_choice": (_node_choice, None),
+    "ports": (host_ports, None),
+    "images": (image_names, None),
+    "terms": (_terms_key, lambda pod: affinity_terms(pod.namespace, *_pod_affinities(pod))),
+    "spread": (
+        lambda pod: msgspec.json.encode(pod.spec.topology_spread_constraints or ()),
+        lambda pod: pod.spec.topology_spread_constraints or (),
+    ),
+}
+"""By kind of part: the key by which pods share one, and how its value is read; None where the key is the value."""
