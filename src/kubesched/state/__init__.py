@@ -1,22 +1,19 @@
 """What the scheduler knows of the cluster: ClusterState, its columns, snapshots, and the tables that rules work on."""
 
-from kubesched.state.cluster_events import StateChange, is_scaled_down
-from kubesched.state.cluster_state import ClusterState, assigned
+from kubesched.state.cluster_state import ClusterState
 from kubesched.state.columns import NodeColumns
-from kubesched.state.csi_migration import in_tree_source
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
-from kubesched.state.groups import PodGroup, PodGroups
+from kubesched.state.groups import PodGroup
 from kubesched.state.image_state import ImageState
-from kubesched.state.labels import LabelColumn
 from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
 from kubesched.state.pod_table import Has, PodBatch
 from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, pod_volumes
-from kubesched.state.requests import DEFAULT_CPU_REQUEST, DEFAULT_MEMORY_REQUEST, PodRequests
+from kubesched.state.requests import PodRequests
 from kubesched.state.resource_axis import CPU, EPHEMERAL_STORAGE, MEMORY
 from kubesched.state.snapshot import Snapshot
-from kubesched.state.term_counts import DomainSums, TermCounts
+from kubesched.state.term_counts import DomainSums
 from kubesched.state.terms import AffinityTerms, Term
 from kubesched.state.volumes import (
     NO_LIMIT,
@@ -40,8 +37,6 @@ from kubesched.state.volumes import (
 
 __all__ = [
     "CPU",
-    "DEFAULT_CPU_REQUEST",
-    "DEFAULT_MEMORY_REQUEST",
     "EPHEMERAL_STORAGE",
     "MEMORY",
     "NO_LIMIT",
@@ -60,7 +55,6 @@ __all__ = [
     "Identity",
     "ImageState",
     "KnownVolume",
-    "LabelColumn",
     "NodeChoice",
     "NodeColumns",
     "NodeInfo",
@@ -71,28 +65,22 @@ __all__ = [
     "PersistentVolumes",
     "PodBatch",
     "PodGroup",
-    "PodGroups",
     "PodInfo",
     "PodRequests",
     "PodVolumes",
     "Port",
     "Rows",
     "Snapshot",
-    "StateChange",
     "Term",
-    "TermCounts",
     "VolumeWish",
     "Volumes",
     "WhatIfNodes",
-    "assigned",
     "capacity_limit",
     "disks_conflict",
     "driver_limits",
     "host_ports",
-    "in_tree_source",
     "is_bound",
     "is_controlled_by",
-    "is_scaled_down",
     "migrated_plugins",
     "not_owned",
     "pod_volumes",

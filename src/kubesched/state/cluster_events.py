@@ -13,7 +13,6 @@ from kubesched.state.requests import PodRequests, has_same_requests
 
 __all__ = [
     "StateChange",
-    "is_scaled_down",
     "is_unchanged_node",
     "node_updates",
     "object_change",
@@ -29,16 +28,7 @@ class StateChange(msgspec.Struct, frozen=True):
     new: KubeObject | None
 
 
-_RESOURCE_OF_KIND: Final = {
-    "Node": EventResource.NODE,
-    "PersistentVolume": EventResource.PERSISTENT_VOLUME,
-    "PersistentVolumeClaim": EventResource.PERSISTENT_VOLUME_CLAIM,
-    "CSINode": EventResource.CSI_NODE,
-    "CSIDriver": EventResource.CSI_DRIVER,
-    "VolumeAttachment": EventResource.VOLUME_ATTACHMENT,
-    "CSIStorageCapacity": EventResource.CSI_STORAGE_CAPACITY,
-    "StorageClass": EventResource.STORAGE_CLASS,
-}
+_RESOURCE_OF_KIND: Final = {resource.value.rpartition("/")[2]: resource for resource in EventResource}
 
 
 def object_change(kind: str, old: KubeObject | None, new: KubeObject | None) -> list[StateChange]:
@@ -86,7 +76,7 @@ def pod_updates(resource: EventResource, old: Pod, new: Pod) -> list[StateChange
     actions = []
     if old.labels != new.labels:
         actions.append(ActionType.UPDATE_POD_LABEL)
-    if is_scaled_down(old, new):
+    if _is_scaled_down(old, new):
         actions.append(ActionType.UPDATE_POD_SCALE_DOWN)
     if old.spec.scheduling_gates and not new.spec.scheduling_gates:
         actions.append(ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
@@ -95,7 +85,7 @@ def pod_updates(resource: EventResource, old: Pod, new: Pod) -> list[StateChange
     return [StateChange(ClusterEvent(resource, action), old, new) for action in actions or [ActionType.UPDATE_OTHER]]
 
 
-def is_scaled_down(old: Pod, new: Pod) -> bool:
+def _is_scaled_down(old: Pod, new: Pod) -> bool:
     """Whether some request of a pod became smaller or disappeared."""
     if old.spec == new.spec and has_same_requests(old.status, new.status):
         return False

@@ -202,7 +202,7 @@ class ClusterState(ClusterFacts):
         uid = info.pod.metadata.uid
         if uid in self._placed:
             raise StateError(f"pod {uid}({info.pod.key}) is in the cache, so can't be assumed")
-        placed = assigned(info, node_name)
+        placed = info.with_pod(_changed(info.pod, spec=msgspec.structs.replace(info.pod.spec, node_name=node_name)))
         self._assumed[uid] = []
         if objects:
             self.assume_objects(uid, objects)
@@ -353,11 +353,6 @@ class ClusterState(ClusterFacts):
             pods.pop(known.pod.uid, None)
             if not pods:
                 self._homeless.pop(known.pod.node_name, None)
-
-
-def assigned(info: PodInfo, node_name: str) -> PodInfo:
-    """The pod as it stands on a node: a copy with spec.nodeName set that shares every part already found."""
-    return info.with_pod(_changed(info.pod, spec=msgspec.structs.replace(info.pod.spec, node_name=node_name)))
 
 
 def _changed(pod: Pod, **fields: object) -> Pod:

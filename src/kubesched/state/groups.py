@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from kubesched.engine import FloatVector, Interner, IntVector, grown
@@ -28,18 +29,16 @@ class PodGroup:
 
     Attributes:
         counts: (capacity,) int64, pods of the group on each row.
-        total: pods of the group on all rows.
         includes_terminating: whether pods with a deletionTimestamp count.
         number: its number among the groups that are kept.
     """
 
-    __slots__ = ("_columns", "_domains", "counts", "includes_terminating", "number", "predicate", "total")
+    __slots__ = ("_columns", "_domains", "counts", "includes_terminating", "number", "predicate")
 
     def __init__(self, predicate: Predicate, columns: NodeColumns, *, includes_terminating: bool) -> None:
         self.predicate = predicate
         self.includes_terminating = includes_terminating
         self.counts: IntVector = np.zeros(columns.capacity, dtype=np.int64)
-        self.total = 0
         self.number = -1
         self._columns = columns
         self._domains: dict[str, FloatVector] = {}
@@ -54,7 +53,6 @@ class PodGroup:
         if row >= len(self.counts):
             self.counts = grown(self.counts, self._columns.capacity)
         self.counts[row] += n_pods
-        self.total += n_pods
         for key, by_code in self._domains.items():
             label = self._columns.label(key)
             code = label.codes[row]
@@ -66,7 +64,6 @@ class PodGroup:
     def count(self, rows: IntVector) -> None:
         """Begin with the pods on these rows, a row as often as it has pods."""
         self.counts = np.bincount(rows, minlength=self._columns.capacity)
-        self.total = len(rows)
 
     def by_domain(self, topology_key: str) -> FloatVector:
         """Pods of the group in each domain of a label key.
@@ -183,7 +180,7 @@ class PodGroups:
         return group
 
 
-class Memberships:
+class Memberships(msgspec.Struct, eq=False):
     """The groups that pods of one identity belong to.
 
     Attributes:
@@ -191,8 +188,5 @@ class Memberships:
         generation: when that was found out.
     """
 
-    __slots__ = ("generation", "groups")
-
-    def __init__(self) -> None:
-        self.groups: dict[int, PodGroup] = {}
-        self.generation = -1
+    groups: dict[int, PodGroup] = {}
+    generation: int = -1

@@ -21,19 +21,15 @@ from kubesched.api import (
 
 __all__ = [
     "BASIC_RESOURCES",
-    "DEFAULT_CPU_REQUEST",
-    "DEFAULT_MEMORY_REQUEST",
     "PodRequests",
     "has_same_requests",
     "requests_key",
 ]
 
 BASIC_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
-DEFAULT_CPU_REQUEST: Final = 100  # milli-CPU
-DEFAULT_MEMORY_REQUEST: Final = 200 * 1024 * 1024  # bytes
 
 Amounts = dict[str, int]  # billionths by resource name
-_DEFAULTS: Final[Amounts] = {"cpu": DEFAULT_CPU_REQUEST * NANO // 1000, "memory": DEFAULT_MEMORY_REQUEST * NANO}
+_DEFAULTS: Final[Amounts] = {"cpu": 100 * NANO // 1000, "memory": 200 * 1024 * 1024 * NANO}  # 100 milli-CPU, 200 MiB
 _NO_DEFAULTS: Final[Amounts] = {}
 
 

@@ -6,7 +6,9 @@ topology key, how many pods carry each term in each domain; which terms mean the
 """
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from kubesched.engine import BoolVector, FloatVector, Interner, IntVector, grown
@@ -19,7 +21,7 @@ __all__ = ["DomainSums", "TermCounts"]
 NamespaceLabels = Callable[[str], dict[str, str]]
 
 
-class DomainSums:
+class DomainSums(NamedTuple):
     """One number per domain of a topology key.
 
     Attributes:
@@ -27,11 +29,8 @@ class DomainSums:
         by_code: (values,) float64 by the number of the label's value; entry 0, nodes without the key, is 0.
     """
 
-    __slots__ = ("by_code", "topology_key")
-
-    def __init__(self, topology_key: str, by_code: FloatVector) -> None:
-        self.topology_key = topology_key
-        self.by_code = by_code
+    topology_key: str
+    by_code: FloatVector
 
 
 class _Domains:
@@ -139,7 +138,7 @@ class TermCounts:
             self._weights = grown(self._weights, 2 * number)
             self._meaning_of = grown(self._meaning_of, 2 * number)
         self._weights[number] = term.weight
-        self._meaning_of[number] = self.meanings.hold(Meaning(term))
+        self._meaning_of[number] = self.meanings.hold(Meaning(term, term.key[1:4]))
         return number
 
     def _release(self, number: int) -> None:
@@ -202,29 +201,28 @@ class TermCounts:
             meaning = self.meanings.values[number] if number < size else None
             if number < size:
                 matches[number] = meaning is not None and meaning.term.matches(pod.namespace, pod.labels, labels)
-        return MatchingTerms(matches, log.generation, self._namespace_changes)
+        return MatchingTerms(matches, bool(matches.any()), log.generation, self._namespace_changes)
 
 
-class Meaning:
+class Meaning(msgspec.Struct, frozen=True, eq=False):
     """Which pods a term means; equal for terms that mean the same ones.
 
     Attributes:
         term: one such term.
+        meant: the part of its key that says which pods it means.
     """
 
-    __slots__ = ("term",)
-
-    def __init__(self, term: Term) -> None:
-        self.term = term
+    term: Term
+    meant: tuple[object, ...]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Meaning) and self.term.meant == other.term.meant
+        return isinstance(other, Meaning) and self.meant == other.meant
 
     def __hash__(self) -> int:
-        return hash(self.term.meant)
+        return hash(self.meant)
 
 
-class MatchingTerms:
+class MatchingTerms(msgspec.Struct, frozen=True, eq=False):
     """Which meanings mean pods of one identity.
 
     Attributes:
@@ -233,13 +231,10 @@ class MatchingTerms:
         generation, namespace_changes: when that was found out.
     """
 
-    __slots__ = ("generation", "is_any", "matches", "namespace_changes")
-
-    def __init__(self, matches: BoolVector, generation: int, namespace_changes: int) -> None:
-        self.matches = matches
-        self.is_any = bool(matches.any())
-        self.generation = generation
-        self.namespace_changes = namespace_changes
+    matches: BoolVector
+    is_any: bool
+    generation: int
+    namespace_changes: int
 
     def is_of(self, meanings: Interner[Meaning], namespace_changes: int) -> bool:
         """Whether nothing has changed since."""

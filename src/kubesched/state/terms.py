@@ -15,7 +15,7 @@ from kubesched.errors import SelectorError
 __all__ = ["NO_TERMS", "AffinityTerms", "Term", "affinity_terms"]
 
 
-class Term:
+class Term(msgspec.Struct, frozen=True, eq=False):
     """One affinity or anti-affinity term. Equal written terms of equal namespaces share one Term (see `AffinityTerms`).
 
     Attributes:
@@ -24,28 +24,15 @@ class Term:
         namespace_selector: so are pods of namespaces with such labels.
         selector: what their labels must be.
         weight: points of a preferred term; 0 for a required one.
-        key: the term's value, hashable.
-        meant: the part of the key that says which pods are meant.
+        key: the term's value, hashable: topology key, which pods are meant (three entries), weight.
     """
 
-    __slots__ = ("key", "meant", "namespace_selector", "namespaces", "selector", "topology_key", "weight")
-
-    def __init__(
-        self,
-        topology_key: str,
-        namespaces: frozenset[str],
-        namespace_selector: Selector,
-        selector: Selector,
-        weight: int,
-        key: tuple[object, ...],
-    ) -> None:
-        self.topology_key = topology_key
-        self.namespaces = namespaces
-        self.namespace_selector = namespace_selector
-        self.selector = selector
-        self.weight = weight
-        self.key = key
-        self.meant = key[1:4]
+    topology_key: str
+    namespaces: frozenset[str]
+    namespace_selector: Selector
+    selector: Selector
+    weight: int
+    key: tuple[object, ...]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Term) and self.key == other.key
@@ -60,7 +47,7 @@ class Term:
         )
 
 
-class AffinityTerms:
+class AffinityTerms(msgspec.Struct, frozen=True, eq=False):
     """All inter-pod terms of a pod, in the pod's order.
 
     Attributes:
@@ -68,27 +55,11 @@ class AffinityTerms:
         error: upstream's text if some selector does not parse; the lists are empty then.
     """
 
-    __slots__ = (
-        "error",
-        "preferred_affinity",
-        "preferred_anti_affinity",
-        "required_affinity",
-        "required_anti_affinity",
-    )
-
-    def __init__(
-        self,
-        required_affinity: tuple[Term, ...] = (),
-        required_anti_affinity: tuple[Term, ...] = (),
-        preferred_affinity: tuple[Term, ...] = (),
-        preferred_anti_affinity: tuple[Term, ...] = (),
-        error: str = "",
-    ) -> None:
-        self.required_affinity = required_affinity
-        self.required_anti_affinity = required_anti_affinity
-        self.preferred_affinity = preferred_affinity
-        self.preferred_anti_affinity = preferred_anti_affinity
-        self.error = error
+    required_affinity: tuple[Term, ...] = ()
+    required_anti_affinity: tuple[Term, ...] = ()
+    preferred_affinity: tuple[Term, ...] = ()
+    preferred_anti_affinity: tuple[Term, ...] = ()
+    error: str = ""
 
     def __bool__(self) -> bool:
         return bool(
