@@ -10,7 +10,6 @@ from kubesched.framework.actions import (
     RecordEvent,
     WriteObject,
 )
-from kubesched.framework.added_plugins import enable_loaded
 from kubesched.framework.answers import Hook, checked, fault, rejection_details
 from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
@@ -25,9 +24,8 @@ from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
 from kubesched.framework.preemption_plan import strike_nodes
-from kubesched.framework.profile import Profile, build_profiles
+from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
-from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
 from kubesched.framework.reservations import Reservations
 from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
@@ -36,10 +34,8 @@ from kubesched.framework.what_if import WhatIf
 
 __all__ = [
     "CACHE_BYTES",
-    "ENTRY_POINT_GROUP",
     "HOOKS",
     "HOOK_FAULTS",
-    "IN_TREE",
     "Action",
     "ActionDone",
     "Bind",
@@ -77,8 +73,6 @@ __all__ = [
     "QueuedPodInfo",
     "QueueingHint",
     "RecordEvent",
-    "RegisteredPlugin",
-    "Registry",
     "Rejections",
     "Reservations",
     "RowStatuses",
@@ -94,10 +88,8 @@ __all__ = [
     "WhatIf",
     "WriteObject",
     "answer_text",
-    "build_profiles",
     "checked",
     "default_normalize",
-    "enable_loaded",
     "fault",
     "fault_text",
     "find_feasible",

@@ -7,9 +7,10 @@ from pathlib import Path
 from kubesched.config import KubeSchedulerConfiguration
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError
-from kubesched.framework import Profile, Registry, build_profiles, enable_loaded
-from kubesched.setup.arguments import ArgsLike, read_args
-from kubesched.setup.registry import PluginLike, find_plugins
+from kubesched.framework import Profile
+from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args
+from kubesched.setup.profiles import build_profiles
+from kubesched.setup.registry import PluginLike, Registry, find_plugins
 
 __all__ = ["ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
 
