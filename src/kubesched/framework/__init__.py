@@ -18,16 +18,25 @@ from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
 from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
-from kubesched.framework.framework import Framework, Scores
-from kubesched.framework.handle import Handle, Logger, ObjectName, Services, WaitFor
+from kubesched.framework.framework import Framework
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
-from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
+from kubesched.framework.plugin import HOOKS, DependsOn, Handle, Plugin
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
 from kubesched.framework.reservations import Reservations
-from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
+from kubesched.framework.scores import Scores, default_normalize
+from kubesched.framework.services import Logger, ObjectName, Services, WaitFor
+from kubesched.framework.status import (
+    HOOK_FAULTS,
+    Code,
+    PluginFault,
+    PostFilterResult,
+    PreFilterResult,
+    Status,
+    Wait,
+)
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
 from kubesched.framework.waiting_pod import WaitingPod
 from kubesched.framework.what_if import WhatIf

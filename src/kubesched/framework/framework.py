@@ -11,21 +11,38 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.answers import Hook, checked, fault, is_post_filter_answer, nonsense
-from kubesched.framework.column_cache import Column, ColumnCache, Rule, as_scores, as_verdicts
+from kubesched.framework.answers import (
+    Hook,
+    as_scores,
+    as_verdicts,
+    checked,
+    fault,
+    is_post_filter_answer,
+    nonsense,
+)
+from kubesched.framework.column_cache import Column, ColumnCache, Rule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.fault_texts import fault_text
-from kubesched.framework.handle import Handle, Services
 from kubesched.framework.lifting import lifted_filter, lifted_score
-from kubesched.framework.plugin import DependsOn, PostFilterResult
+from kubesched.framework.plugin import DependsOn, Handle
 from kubesched.framework.profile import Profile
-from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
+from kubesched.framework.scores import Scores, check_range
+from kubesched.framework.services import Services
+from kubesched.framework.status import (
+    HOOK_FAULTS,
+    Code,
+    PluginFault,
+    PostFilterResult,
+    PreFilterResult,
+    Status,
+    Wait,
+)
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, Nodes, Rows
 
-__all__ = ["Framework", "PreFiltered", "Scores"]
+__all__ = ["Framework", "PreFiltered"]
 
 _PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of a frozenset of names"
 _POST_FILTER: Final = "(PostFilterResult or None, Status)"
@@ -46,41 +63,6 @@ class PreFiltered:
         self.status = Status.SUCCESS
         self.node_names: frozenset[str] | None = None
         self.narrowed_by: list[str] = []
-
-
-class Scores:
-    """Weighted scores of the feasible nodes.
-
-    Attributes:
-        nodes: the table of feasible nodes.
-        by_plugin: plugin -> (nodes,) int64, or one int that all nodes share; plugins that skipped are absent.
-        varying: (nodes,) int64, the sum of those that differ between nodes.
-        shared: the sum of the others.
-    """
-
-    __slots__ = ("by_plugin", "nodes", "shared", "varying")
-
-    def __init__(self, nodes: Nodes) -> None:
-        self.nodes = nodes
-        self.by_plugin: dict[str, IntVector | int] = {}
-        self.varying: IntVector = np.zeros(0, dtype=np.int64)
-        self.shared = 0
-
-    @property
-    def total(self) -> IntVector:
-        """(nodes,) int64: the sum of all plugins' scores."""
-        return self.varying + self.shared
-
-    def of(self, plugin: str) -> IntVector:
-        """One plugin's weighted scores, spelled out."""
-        score = self.by_plugin[plugin]
-        return np.full(len(self.nodes), score, dtype=np.int64) if isinstance(score, int) else score
-
-    def at(self, position: int) -> dict[str, int]:
-        """Every plugin's weighted score of one node."""
-        return {
-            name: score if isinstance(score, int) else int(score[position]) for name, score in self.by_plugin.items()
-        }
 
 
 class Framework:
@@ -192,7 +174,7 @@ class Framework:
         result.status = Status.unresolvable(reason)
         return True
 
-    def run_filter(self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool) -> FilterResult:
+    def run_filter(self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool = False) -> FilterResult:
         """Ask every Filter plugin that did not skip about every row.
 
         Args:
@@ -233,15 +215,11 @@ class Framework:
         else:
             some = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, table), len(table))
             some.may_fail = some.may_fail or not some.have_meaning()
-        if survivors is None:
-            return some
-        values = np.zeros(len(nodes), dtype=some.values.dtype)
-        values[survivors] = some.values
-        spread = Verdicts(values, some.status)
-        spread.may_fail = some.may_fail
-        return spread
+        return some if survivors is None else some.spread(survivors, len(nodes))
 
-    def run_filter_with_nominated(self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool) -> FilterResult:
+    def run_filter_with_nominated(
+        self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool = False
+    ) -> FilterResult:
         """As run_filter, and rows with nominated pods of equal or higher priority must fit with these there, too.
 
         Rule: kube-scheduler v1.36 RunFilterPluginsWithNominatedPods: first with them, then without; both must pass.
@@ -253,29 +231,25 @@ class Framework:
         positions, pods = nominated.on(nodes, state.pod)
         if not len(positions):
             return result
-        rows, inverse = np.unique(positions, return_inverse=True)
-        what_if = WhatIf(self, state, pod, nodes.select(rows), with_nominated=False)
+        rows, table = None, nodes
+        if is_whole:  # a small table is asked about as it is: what-if rows do not depend on each other
+            rows, positions = np.unique(positions, return_inverse=True)
+            table = nodes.select(rows)
+        what_if = WhatIf(self.run_filter, self._pods_moved, state, pod, table)
         try:
-            what_if.add(inverse, pods)
+            what_if.add(positions, pods)
+            found = what_if.filter().rejections
         except PluginFault as failed:
-            return FilterResult(nodes, [Rejections("", _failed_on(nodes, rows, failed.status)), *result.rejections])
-        found = what_if.filter()
-        if found.all_fit:
-            return result
-        statuses = found.statuses()
-        rejected = np.flatnonzero(statuses.index)
-        if not len(rejected):
-            return result
-        values = np.zeros(len(nodes), dtype=np.int32)
-        values[rows[rejected]] = statuses.index[rejected]
-        first = Rejections("", Verdicts(values, statuses.distinct[1:]))
-        return FilterResult(nodes, [first, *result.rejections])
+            found = [Rejections("", Verdicts(np.ones(len(table), dtype=np.int16), [failed.status]))]
+        if rows is not None:
+            found = [Rejections(one.plugin, one.verdicts.spread(rows, len(nodes))) for one in found]
+        return FilterResult(nodes, [*found, *result.rejections]) if found else result
 
-    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> "WhatIf":
+    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
         """A copy of some rows on which pods can be moved, with the filters to ask again."""
-        return WhatIf(self, state, pod, nodes, with_nominated=True)
+        return WhatIf(self.run_filter_with_nominated, self._pods_moved, state, pod, nodes)
 
-    def pods_moved(self, state: CycleState, pod: Pod, changes: PodChanges, *, added: bool) -> None:
+    def _pods_moved(self, state: CycleState, pod: Pod, changes: PodChanges, added: bool) -> None:
         """Tell the plugins whose PreFilter looked at pods that a what-if table changed.
 
         Raises:
@@ -404,7 +378,7 @@ class Framework:
             text = f'running {what}: plugin "{rule.name}" failed with: {fault_text(error)}'
             raise PluginFault(Status(Code.ERROR, (text,), rule.name)) from error
         if rule.has_normalize or column is None or not column.in_range:
-            _check_range(rule.name, scores)
+            check_range(rule.name, scores)
         return scores
 
     @staticmethod
@@ -413,7 +387,7 @@ class Framework:
         one = np.array([constant], dtype=np.int64)
         if rule.has_normalize:
             one = as_scores(rule.plugin, rule.plugin.normalize_score(state, pod, one), 1)
-        _check_range(rule.name, one)
+        check_range(rule.name, one)
         return int(one[0])
 
     # --- Reserve and Permit ---
@@ -467,20 +441,3 @@ def _survivors(nodes: Nodes, rejections: list[Rejections]) -> Rows | None:
 
 def _fails_everywhere(nodes: Nodes, plugin: str, error: BaseException) -> Verdicts:
     return Verdicts(np.ones(len(nodes), dtype=np.int16), [Status(Code.ERROR, (fault_text(error),), plugin)])
-
-
-def _failed_on(nodes: Nodes, positions: Rows, failure: Status) -> Verdicts:
-    """Some rows of a table failed with this Error."""
-    values = np.zeros(len(nodes), dtype=np.int16)
-    values[positions] = 1
-    return Verdicts(values, [failure])
-
-
-def _check_range(plugin: str, scores: IntVector) -> None:
-    if len(scores) and (scores.min() < 0 or scores.max() > 100):
-        wrong = int(scores[(scores < 0) | (scores > 100)][0])
-        text = (
-            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score {wrong}, '
-            "it should in the range of [0, 100] after normalizing"
-        )
-        raise PluginFault(Status(Code.ERROR, (text,), plugin))

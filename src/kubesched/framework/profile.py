@@ -9,7 +9,7 @@ from kubesched.framework.plugin import Plugin
 __all__ = ["Profile"]
 
 
-class Profile(msgspec.Struct, frozen=True, eq=False):
+class Profile(msgspec.Struct, eq=False):
     """The plugins that serve one scheduler name.
 
     Attributes:

@@ -39,6 +39,14 @@ class Verdicts:
             return True
         return bool(self.values.min() >= 0 and self.values.max() <= len(self.status.statuses))
 
+    def spread(self, positions: npt.NDArray[np.intp], n_rows: int) -> "Verdicts":
+        """The same verdicts in a larger table, where these rows are at `positions` and all others fit."""
+        values = np.zeros(n_rows, dtype=self.values.dtype)
+        values[positions] = self.values
+        spread = Verdicts(values, self.status)
+        spread.may_fail = self.may_fail
+        return spread
+
 
 class _Listed:
     """Statuses by verdict, counted from 1; `may_fail` when one of them is an Error."""
