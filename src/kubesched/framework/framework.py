@@ -7,27 +7,27 @@ words.
 
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
 from kubesched.framework.answers import (
     Hook,
-    as_scores,
     as_verdicts,
     checked,
     fault,
     is_post_filter_answer,
     nonsense,
 )
-from kubesched.framework.column_cache import Column, ColumnCache, Rule
+from kubesched.framework.column_cache import ColumnCache, Rule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.fault_texts import fault_text
-from kubesched.framework.lifting import lifted_filter, lifted_score
+from kubesched.framework.lifting import lifted_filter
 from kubesched.framework.plugin import DependsOn, Handle
 from kubesched.framework.profile import Profile
-from kubesched.framework.scores import Scores, check_range
+from kubesched.framework.scores import Scores, score_rule
 from kubesched.framework.services import Services
 from kubesched.framework.status import (
     HOOK_FAULTS,
@@ -48,7 +48,7 @@ _PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of 
 _POST_FILTER: Final = "(PostFilterResult or None, Status)"
 
 
-class PreFiltered:
+class PreFiltered(msgspec.Struct):
     """What PreFilter left to do.
 
     Attributes:
@@ -57,12 +57,9 @@ class PreFiltered:
         narrowed_by: plugins that narrowed the nodes.
     """
 
-    __slots__ = ("narrowed_by", "node_names", "status")
-
-    def __init__(self) -> None:
-        self.status = Status.SUCCESS
-        self.node_names: frozenset[str] | None = None
-        self.narrowed_by: list[str] = []
+    status: Status = Status.SUCCESS
+    node_names: frozenset[str] | None = None
+    narrowed_by: list[str] = []
 
 
 class Framework:
@@ -90,9 +87,9 @@ class Framework:
             **{name: getattr(services, name) for name in Services.__struct_fields__},
         )
         points = profile.points
-        self._pre_filter = [(plugin, plugin.name, plugin.pre_filter) for plugin in points["preFilter"]]
+        self._pre_filter = [(plugin.name, plugin.pre_filter) for plugin in points["preFilter"]]
         self._filters = [Rule(plugin, cache, "filter_nodes") for plugin in points["filter"]]
-        self._pre_score = [(plugin, plugin.name, plugin.pre_score) for plugin in points["preScore"]]
+        self._pre_score = [(plugin.name, plugin.pre_score) for plugin in points["preScore"]]
         self._scores = [Rule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]]
         self._pre_enqueue = self._hooks("preEnqueue", "pre_enqueue", "PreEnqueue plugin")
         self._reserve = self._hooks("reserve", "reserve", "Reserve plugin")
@@ -127,7 +124,7 @@ class Framework:
         result = PreFiltered()
         rejected: Status | None = None
         checkpoint = state.checkpoint
-        for _, name, hook in self._pre_filter:
+        for name, hook in self._pre_filter:
             if checkpoint is not None:
                 checkpoint()
             try:
@@ -302,9 +299,10 @@ class Framework:
             PluginFault: a plugin failed; its status ends the cycle.
         """
         feasible = result.feasible
-        scores = Scores(feasible)
         self._run_pre_score(state, pod, feasible)
+        by_plugin: dict[str, IntVector | int] = {}
         varying: IntVector | None = None
+        shared = 0
         skip = state.skip_score
         checkpoint = state.checkpoint
         for rule in self._scores:
@@ -312,20 +310,21 @@ class Framework:
                 continue
             if checkpoint is not None:
                 checkpoint()
-            one = self._score_rule(rule, state, pod, feasible, is_whole)
+            one = score_rule(rule, self.cache, state, pod, feasible, is_whole=is_whole)
             if rule.weight != 1:
                 one = one * rule.weight
-            scores.by_plugin[rule.name] = one
+            by_plugin[rule.name] = one
             if isinstance(one, int):
-                scores.shared += one
+                shared += one
             else:
                 varying = one if varying is None else varying + one
-        scores.varying = np.zeros(len(feasible), dtype=np.int64) if varying is None else varying
-        return scores
+        if varying is None:
+            varying = np.zeros(len(feasible), dtype=np.int64)
+        return Scores(feasible, by_plugin, varying, shared)
 
     def _run_pre_score(self, state: CycleState, pod: Pod, feasible: Nodes) -> None:
         checkpoint = state.checkpoint
-        for _, name, hook in self._pre_score:
+        for name, hook in self._pre_score:
             if checkpoint is not None:
                 checkpoint()
             try:
@@ -344,51 +343,6 @@ class Framework:
             elif not status.is_success:
                 text = f'running PreScore plugin "{name}": {status.message}'
                 raise PluginFault(Status(Code.ERROR, (text,), name))
-
-    def _score_rule(
-        self,
-        rule: Rule,
-        state: CycleState,
-        pod: Pod,
-        feasible: Nodes,
-        is_whole: bool,
-    ) -> IntVector | int:
-        """One plugin's normalised scores of the feasible nodes; one int where all nodes are known to have the same."""
-        plugin, what = rule.plugin, "Score plugins"
-        column: Column | None = None
-        try:
-            if is_whole and rule.is_kept:
-                column = self.cache.scores(rule, state, pod)
-                if column.constant is not None and len(feasible):
-                    if column.normalized is None:
-                        what = "Normalize on Score plugins"
-                        column.normalized = self._normalized(rule, state, pod, column.constant)
-                    return column.normalized
-                scores = feasible.take(column.shown)
-            elif rule.is_lifted:
-                scores = lifted_score(plugin, state, pod, feasible)
-            else:
-                scores = as_scores(plugin, plugin.score_nodes(state, pod, feasible), len(feasible))
-            if rule.has_normalize:
-                what = "Normalize on Score plugins"
-                scores = as_scores(plugin, plugin.normalize_score(state, pod, scores), len(feasible))
-        except PluginFault:
-            raise
-        except HOOK_FAULTS as error:
-            text = f'running {what}: plugin "{rule.name}" failed with: {fault_text(error)}'
-            raise PluginFault(Status(Code.ERROR, (text,), rule.name)) from error
-        if rule.has_normalize or column is None or not column.in_range:
-            check_range(rule.name, scores)
-        return scores
-
-    @staticmethod
-    def _normalized(rule: Rule, state: CycleState, pod: Pod, constant: int) -> int:
-        """What all nodes get when all have the same score."""
-        one = np.array([constant], dtype=np.int64)
-        if rule.has_normalize:
-            one = as_scores(rule.plugin, rule.plugin.normalize_score(state, pod, one), 1)
-        check_range(rule.name, one)
-        return int(one[0])
 
     # --- Reserve and Permit ---
 
