@@ -6,11 +6,14 @@ Loading runs other people's code; whatever it does wrong becomes one sentence.
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_loader
 from types import ModuleType, TracebackType
 from typing import Final
+
+import msgspec
 
 from kubesched.config import PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
@@ -54,7 +57,7 @@ def _register(plugin: object, registry: "Registry") -> None:
         )
 
 
-class RegisteredPlugin:
+class RegisteredPlugin(msgspec.Struct, frozen=True, eq=False):
     """A plugin that configurations may name.
 
     Attributes:
@@ -62,13 +65,9 @@ class RegisteredPlugin:
         origin: `in-tree`, the `FILE.py` or module that the user named, or the package and its version.
     """
 
-    __slots__ = ("_class", "_find", "name", "origin")
-
-    def __init__(self, name: str, origin: str, find: Callable[[], type[Plugin]]) -> None:
-        self.name = name
-        self.origin = origin
-        self._find = find
-        self._class: type[Plugin] | None = None
+    name: str
+    origin: str
+    _find: Callable[[], type[Plugin]]
 
     @property
     def plugin_class(self) -> type[Plugin]:
@@ -77,9 +76,7 @@ class RegisteredPlugin:
         Raises:
             PluginDefinitionError: an installed package announces a plugin that does not load.
         """
-        if self._class is None:
-            self._class = self._find()
-        return self._class
+        return self._find()
 
 
 class Registry:
@@ -200,7 +197,7 @@ def _of_class(name: str, origin: str, plugin_class: type[Plugin]) -> RegisteredP
 
 def _of_entry_point(entry: EntryPoint) -> RegisteredPlugin:
     origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
-    return RegisteredPlugin(entry.name, origin, lambda: _load_entry_point(entry, origin))
+    return RegisteredPlugin(entry.name, origin, cache(lambda: _load_entry_point(entry, origin)))
 
 
 def _load_entry_point(entry: EntryPoint, origin: str) -> type[Plugin]:

@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from kubesched.config import KubeSchedulerConfiguration
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError
@@ -23,7 +25,7 @@ Profiles = Sequence[Profile]
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
-class Setup:
+class Setup(msgspec.Struct, frozen=True, eq=False):
     """What decides.
 
     Attributes:
@@ -31,11 +33,8 @@ class Setup:
         profiles: the plugins of each of its profiles, made for this setup alone: a setup serves one cluster.
     """
 
-    __slots__ = ("configuration", "profiles")
-
-    def __init__(self, configuration: KubeSchedulerConfiguration, profiles: tuple[Profile, ...]) -> None:
-        self.configuration = configuration
-        self.profiles = profiles
+    configuration: KubeSchedulerConfiguration
+    profiles: tuple[Profile, ...]
 
 
 def load_configuration(
