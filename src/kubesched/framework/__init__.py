@@ -12,7 +12,7 @@ from kubesched.framework.actions import (
 from kubesched.framework.answers import Hook, checked, fault, rejection_details
 from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
-from kubesched.framework.cycle_state import BindingNotes, CycleState, DeadlineExceeded
+from kubesched.framework.cycle_state import CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
@@ -26,7 +26,7 @@ from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
 from kubesched.framework.reservations import Reservations
 from kubesched.framework.scores import Scores, default_normalize
-from kubesched.framework.services import Logger, ObjectName, Services, WaitFor
+from kubesched.framework.services import Logger, ObjectName, Services
 from kubesched.framework.status import (
     HOOK_FAULTS,
     Code,
@@ -47,7 +47,6 @@ __all__ = [
     "Action",
     "ActionDone",
     "Bind",
-    "BindingNotes",
     "Clock",
     "Code",
     "ColumnCache",
@@ -90,7 +89,6 @@ __all__ = [
     "Verdicts",
     "VirtualClock",
     "Wait",
-    "WaitFor",
     "WaitingPod",
     "WhatIf",
     "WriteObject",
