@@ -59,8 +59,8 @@ def test_a_plugin_that_does_not_load_ends_with_2():
 def test_a_broken_package_does_not_hide_the_others(monkeypatch):
     from importlib.metadata import EntryPoint, EntryPoints
 
-    from kubesched.framework import ENTRY_POINT_GROUP
-    from kubesched.framework import registry as registry_module
+    from kubesched.setup import registry as registry_module
+    from kubesched.setup.registry import ENTRY_POINT_GROUP
 
     broken = EntryPoints([EntryPoint("Lost", "no_such_module:Lost", ENTRY_POINT_GROUP)])
     monkeypatch.setattr(registry_module, "entry_points", lambda *, group: broken.select(group=group))

@@ -4,7 +4,7 @@ import pytest
 
 from kubesched.config import KubeSchedulerConfiguration, KubeSchedulerProfile, load_configuration
 from kubesched.errors import ConfigError
-from tests.framework.stand_ins import registry
+from tests.setup.stand_ins import registry
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 ARGS_TYPES = registry().args_types

@@ -5,9 +5,9 @@ import pytest
 
 from kubesched.config import load_configuration
 from kubesched.errors import ConfigError, InputError
-from kubesched.framework import build_profiles
+from kubesched.setup.profiles import build_profiles
 from tests.config.loading import ARGS_TYPES, HEADER, load
-from tests.framework.stand_ins import registry
+from tests.setup.stand_ins import registry
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "config-errors.json"
 CASES = json.loads(GOLDEN.read_text())["cases"]

@@ -6,7 +6,8 @@ import pytest
 from kubesched.api import EventType, Node, WatchEvent
 from kubesched.engine import IntVector
 from kubesched.framework import ColumnCache, CycleState, DependsOn, Plugin, Status
-from kubesched.framework.column_cache import Column, Rule, as_scores, as_verdicts
+from kubesched.framework.answers import as_scores, as_verdicts
+from kubesched.framework.column_cache import Column, Rule
 from kubesched.state import ClusterState, Nodes
 from kubesched.testing.builders import make_node, make_pod
 

@@ -109,7 +109,7 @@ def test_scores_are_scaled_to_the_highest(scores: list[int], normalized: list[in
     assert given.tolist() == scores
 
 
-@pytest.mark.parametrize("module", ["plugin", "handle"])
+@pytest.mark.parametrize("module", ["plugin", "services"])
 def test_the_contract_has_a_type_for_everything(module: str) -> None:
     source = Path(inspect.getfile(Plugin)).with_name(f"{module}.py").read_text(encoding="utf-8")
     assert [node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and node.id == "Any"] == []

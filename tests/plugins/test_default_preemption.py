@@ -178,6 +178,22 @@ def test_other_plugins_may_strike_nodes_from_the_plan() -> None:
     assert (result.nominated_node_name, status) == ("m", Status.SUCCESS)
 
 
+def test_a_plugin_that_fails_to_strike_nodes_is_named() -> None:
+    class Forgets(Plugin):
+        def preempt(self, state, pod, victims_by_node):
+            return None
+
+    with FakeCluster(NodeResourcesFit(), DefaultPreemption(), Forgets(), objects=[node("n", "1"), low("a")]) as fake:
+        info = fake.state.pod_info(high())
+        cycle = CycleState(info)
+        diagnosis = find_feasible(fake.framework, cycle, fake.state.snapshot().nodes)
+        _, status = fake.framework.run_post_filter(cycle, info.pod, diagnosis)
+    assert status.message == (
+        'running PostFilter plugin "DefaultPreemption": running preempt of plugin "Forgets": must return a mapping by '
+        "node name; found None"
+    )
+
+
 def test_a_pod_whose_victims_are_still_leaving_is_kept_out_of_the_queue() -> None:
     preempting: set[str] = set()
     profile, services = minimal_profile(DefaultPreemption()), Services(preempting=preempting)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched.framework import CycleState, Handle, Plugin, PodChanges, Status
-from kubesched.framework.column_cache import as_verdicts
+from kubesched.framework.answers import as_verdicts
 from kubesched.plugins import NodeVolumeLimits, VolumeBinding, VolumeRestrictions, VolumeZone
 from kubesched.state import ClusterState, PodBatch
 from tests.oracle.more_storage import ZONE, claim_ref, one_of

@@ -1,8 +1,243 @@
+import sys
+from importlib.metadata import Distribution, EntryPoint, EntryPoints
+from pathlib import Path
+
 import pytest
 
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework import Plugin
 from kubesched.setup import find_plugins
+from kubesched.setup import registry as registry_module
+from kubesched.setup.registry import ENTRY_POINT_GROUP, IN_TREE, Registry
+from tests.setup.stand_ins import IN_TREE as STAND_INS
+from tests.setup.stand_ins import stand_in
+
+TEAM_ZONE = """
+from __future__ import annotations
+from kubesched.config import PluginArgs
+from kubesched.framework import Plugin, Status
+
+class Owner(PluginArgs):
+    zone: str = ""
+
+class TeamZone(Plugin):
+    class Args(PluginArgs):
+        owners: dict[str, Owner] = {}
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+class Other(Plugin):
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+number = 3
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch) -> Path:
+    monkeypatch.delitem(sys.modules, "team_zone", raising=False)  # other tests have modules of that name
+    path = tmp_path / "team_zone.py"
+    path.write_text(TEAM_ZONE)
+    return path
+
+
+@pytest.fixture
+def plugins() -> Registry:
+    return Registry(STAND_INS)
+
+
+@pytest.fixture(autouse=True)
+def _forget_modules():
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def error_of(plugins: Registry, reference: object) -> str:
+    with pytest.raises(PluginDefinitionError) as caught:
+        plugins.load(str(reference))
+    return str(caught.value)
+
+
+def test_in_tree_plugins_come_first_in_their_order(plugins):
+    assert [plugin.name for plugin in plugins] == list(STAND_INS)
+    assert plugins["NodeName"].origin == IN_TREE
+    assert len(plugins) == len(plugins.args_types) == len(list(plugins.args_types))
+
+
+def test_a_class_is_loaded_from_a_file(plugins, file):
+    assert plugins.load(f"{file}:TeamZone") == "TeamZone"
+    assert plugins["TeamZone"].origin == str(file)
+    assert plugins.loaded == ["TeamZone"]
+    assert plugins.args_types["TeamZone"] is plugins["TeamZone"].plugin_class.Args
+
+
+def test_a_file_with_two_plugins_runs_once(plugins, file):
+    plugins.load(f"{file}:TeamZone")
+    plugins.load(f"{file}:Other")
+    classes = [plugins[name].plugin_class for name in ("TeamZone", "Other")]
+    assert classes[0].__module__ == classes[1].__module__
+
+
+def test_a_class_is_loaded_from_a_module(plugins, tmp_path, monkeypatch):
+    package = tmp_path / "zones"
+    package.mkdir()
+    (package / "team.py").write_text(TEAM_ZONE)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert plugins.load("zones.team:TeamZone") == "TeamZone"
+    assert plugins["TeamZone"].origin == "zones.team"
+
+
+def test_the_same_class_may_come_twice(plugins, file):
+    plugins.load(f"{file}:TeamZone")
+    plugins.load(f"{file}:TeamZone")
+    assert "TeamZone" in plugins
+
+
+def test_a_name_that_is_taken_is_refused_in_upstream_words(plugins):
+    with pytest.raises(PluginDefinitionError, match=r"^a plugin named NodeName already exists\n  one is in-tree, "):
+        plugins.register(stand_in("NodeName", "filter"), "mine.py")
+
+
+@pytest.mark.parametrize("reference", ["team_zone.py", "", ":TeamZone", "team_zone.py:"])
+def test_a_reference_has_a_source_and_a_class(plugins, reference):
+    assert error_of(plugins, reference) == (
+        f'plugin "{reference}": write FILE.py:Class or package.module:Class, such as team_zone.py:TeamZone'
+    )
+
+
+def test_a_missing_file_is_named(plugins, tmp_path):
+    assert error_of(plugins, f"{tmp_path}/nothing.py:TeamZone") == f"{tmp_path}/nothing.py: no such file"
+
+
+def test_a_missing_module_is_named(plugins):
+    assert error_of(plugins, "no_such_module.team:TeamZone").startswith(
+        "no_such_module.team: there is no module no_such_module; "
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("class A(:\n", "line 1: invalid syntax"),
+        ("\n\nx = y\n", "line 3: NameError: name 'y' is not defined"),
+        ("import no_such_module\n", "line 1: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise SystemExit(3)\n", "line 1: SystemExit: 3"),
+        ("raise KeyError\n", "line 1: KeyError"),
+        ("raise ValueError('a\\n b ' * 500)\n", f"line 1: ValueError: {'a b ' * 50}..."),
+        ("open('no-such-file')\n", "line 1: FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file'"),
+        (
+            "from kubesched.framework import Plugin\nclass A(Plugin):\n    def filter(self): ...\n",
+            "A.filter must be callable as filter(self, state, pod, node); found filter(self)",
+        ),
+    ],
+)
+def test_a_file_that_fails_is_told_with_the_line(plugins, tmp_path, text, reason):
+    path = tmp_path / "bad.py"
+    path.write_text(text)
+    modules = set(sys.modules)
+    assert error_of(plugins, f"{path}:A") == f"{path}: {reason}"
+    assert set(sys.modules) == modules
+
+
+def test_a_file_with_a_null_in_it_is_told(plugins, tmp_path):
+    path = tmp_path / "bad.py"
+    path.write_text("x = 'a\0b'\n")
+    # Python 3.11.3 and older call it a ValueError, later ones a SyntaxError.
+    assert error_of(plugins, f"{path}:A").replace("ValueError: ", "") == (
+        f"{path}: source code string cannot contain null bytes"
+    )
+
+
+def test_a_module_that_fails_is_told(plugins, tmp_path, monkeypatch):
+    (tmp_path / "failing_zone.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert error_of(plugins, "failing_zone:TeamZone") == "failing_zone: ZeroDivisionError: division by zero"
+
+
+def test_a_missing_class_is_told_with_the_nearest(plugins, file):
+    assert error_of(plugins, f"{file}:TeamZon") == f'{file} has no class TeamZon; did you mean "TeamZone"?'
+    assert error_of(plugins, f"{file}:Zzz") == f"{file} has no class Zzz; it defines TeamZone, Other"
+
+
+@pytest.mark.parametrize("name", ["number", "PluginArgs", "Plugin"])
+def test_what_is_no_plugin_is_refused(plugins, file, name):
+    assert error_of(plugins, f"{file}:{name}") == (
+        f"{file}:{name} is no plugin: derive it from kubesched.Plugin; it defines TeamZone, Other"
+    )
+
+
+def test_a_class_that_would_never_be_called_is_refused(plugins, tmp_path):
+    path = tmp_path / "spelt.py"
+    path.write_text("from kubesched.framework import Plugin\nclass A(Plugin):\n    def fliter(self, pod): ...\n")
+    message, help_line = error_of(plugins, f"{path}:A").split("\n")
+    assert message.startswith(f"{path}:A defines no extension point, so it would never be called; define one ")
+    assert help_line == '  fliter: did you mean "filter"?'
+    assert "A" not in plugins
+
+
+def test_help_offers_the_nearest_name(plugins):
+    assert plugins.help_with("NodeNam") == (
+        'no plugin is named "NodeNam"; did you mean "NodeName"? "kubesched plugins" lists them'
+    )
+
+
+class Announcing(Distribution):
+    """An installed package that announces a plugin."""
+
+    def read_text(self, filename):
+        return "Name: team-zone\nVersion: 1.2\n" if filename == "METADATA" else None
+
+    def locate_file(self, path):
+        raise NotImplementedError
+
+
+def announce(monkeypatch, *announced: tuple[str, str]) -> None:
+    points = EntryPoints(EntryPoint(name, value, ENTRY_POINT_GROUP)._for(Announcing()) for name, value in announced)
+    monkeypatch.setattr(registry_module, "entry_points", lambda *, group: points.select(group=group))
+
+
+def test_packages_are_registered_and_imported_only_when_named(plugins, file, monkeypatch):
+    monkeypatch.syspath_prepend(file.parent)
+    announce(monkeypatch, ("TeamZone", "team_zone:TeamZone"))
+    plugins.register_installed()
+    assert "team_zone" not in sys.modules
+    assert plugins["TeamZone"].origin == "team-zone 1.2"
+    assert plugins.loaded == []
+    assert plugins["TeamZone"].plugin_class.__name__ == "TeamZone"
+
+
+def test_a_broken_package_stops_nobody_who_does_not_name_it(plugins, monkeypatch):
+    announce(monkeypatch, ("Lost", "no_such_module:Lost"))
+    plugins.register_installed()
+    assert "Lost" in plugins.args_types
+    with pytest.raises(PluginDefinitionError, match="no module no_such_module"):
+        plugins.args_types["Lost"]
+
+
+def test_an_announced_name_is_that_of_the_class(plugins, file, monkeypatch):
+    monkeypatch.syspath_prepend(file.parent)
+    announce(monkeypatch, ("Zone", "team_zone:TeamZone"))
+    plugins.register_installed()
+    with pytest.raises(PluginDefinitionError, match="the entry point Zone leads to the class TeamZone"):
+        _ = plugins["Zone"].plugin_class
+
+
+def test_the_user_may_name_the_module_that_a_package_announces(plugins, file, monkeypatch):
+    monkeypatch.syspath_prepend(file.parent)
+    announce(monkeypatch, ("TeamZone", "team_zone:TeamZone"))
+    plugins.register_installed()
+    assert plugins.load("team_zone:TeamZone") == "TeamZone"
+    assert plugins.loaded == ["TeamZone"]
+
+
+def test_a_class_that_only_has_a_say_in_preemption_takes_part(plugins: Registry):
+    strikes = type("Strikes", (Plugin,), {"preempt": lambda self, state, pod, victims_by_node: victims_by_node})
+    plugins.register(strikes, "a test")
+    assert plugins["Strikes"].plugin_class.extension_points() == frozenset()
 
 
 class TeamZone(Plugin):
@@ -23,6 +258,6 @@ def test_classes_and_references_stand_side_by_side(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [TeamZone(), int, None], ids=["instance", "no plugin", "None"])
-def test_what_is_no_plugin_is_refused(wrong):
+def test_find_plugins_refuses_what_is_no_plugin(wrong):
     with pytest.raises(PluginDefinitionError, match=r"allowed are classes derived from kubesched\.Plugin"):
         find_plugins([wrong])

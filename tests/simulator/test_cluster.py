@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.api import EventType, Pod, WatchEvent
-from kubesched.framework import Bind, CallExtender, DeletePod, PatchPodStatus, RecordEvent
+from kubesched.framework import Action, Bind, DeletePod, PatchPodStatus, RecordEvent
 from kubesched.simulator import MemoryCluster
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
@@ -67,9 +67,13 @@ def test_conditions_and_events_change_nothing(told: Told) -> None:
     assert (told.events, [event.note for event in told.cluster.events]) == ([], ["no"])
 
 
+class Reboot(Action, frozen=True):
+    pass
+
+
 def test_what_a_simulated_cluster_cannot_do_is_an_error_for_who_asked(told: Told) -> None:
-    done = told.cluster.perform(CallExtender(None, "filter", None))
-    assert done.error == "a simulated cluster cannot do CallExtender"
+    done = told.cluster.perform(Reboot())
+    assert done.error == "a simulated cluster cannot do Reboot"
 
 
 def test_changes_that_others_could_notice_are_counted(told: Told) -> None:

@@ -2,17 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.plugins import plugin_option
 from kubesched.errors import ConfigError
-
-if TYPE_CHECKING:
-    from kubesched.config import KubeSchedulerConfiguration
-    from kubesched.framework import Registry
 
 _file_argument = click.argument("file", type=click.Path(path_type=Path))
 
@@ -33,12 +28,11 @@ def check(file: Path, references: tuple[str, ...], output: str) -> None:
     indented lines. Exits with 2 if FILE cannot be read or a plugin cannot be loaded. What FILE leads to is not looked
     at: kubeconfigs, certificates.
     """
-    from kubesched.setup import find_plugins
+    from kubesched.setup import set_up
 
     with refuse_bad_input():
-        registry = find_plugins(references)
         try:
-            _load(file, registry)
+            set_up(file, references)
         except ConfigError as error:
             message, *advice = str(error).split("\n  ")
             click.echo(_as_json(message, advice) if output == "json" else str(error))
@@ -59,24 +53,11 @@ def show(file: Path, references: tuple[str, ...], output: str) -> None:
     """
     from kubesched.config import effective
     from kubesched.documents import write_yaml
-    from kubesched.setup import find_plugins
+    from kubesched.setup import set_up
 
     with refuse_bad_input():
-        shown = effective(_load(file, find_plugins(references)))
+        shown = effective(set_up(file, references).configuration)
     click.echo(json.dumps(shown, indent=2) if output == "json" else write_yaml(shown).rstrip())
-
-
-def _load(file: Path, registry: "Registry") -> "KubeSchedulerConfiguration":
-    """The complete configuration, after its profiles have been built once: some faults show only then."""
-    from kubesched.config import load_configuration
-    from kubesched.framework import build_profiles, enable_loaded
-
-    configuration = enable_loaded(load_configuration(file, args_types=registry.args_types), registry)
-    try:
-        build_profiles(configuration, registry)
-    except ConfigError as error:
-        raise ConfigError(f"{error}\n  in {file}") from None
-    return configuration
 
 
 def _as_json(error: str | None, advice: list[str]) -> str:

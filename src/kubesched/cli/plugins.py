@@ -10,7 +10,7 @@ from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.errors import PluginDefinitionError
 
 if TYPE_CHECKING:
-    from kubesched.framework import RegisteredPlugin
+    from kubesched.setup import RegisteredPlugin
 
 _HEADINGS = ("NAME", "EXTENSION POINTS", "WEIGHT", "FROM")
 

@@ -4,47 +4,49 @@ from kubesched.framework.actions import (
     Action,
     ActionDone,
     Bind,
-    CallExtender,
     DeletePod,
     PatchPodStatus,
     RecordEvent,
     WriteObject,
 )
-from kubesched.framework.added_plugins import enable_loaded
 from kubesched.framework.answers import Hook, checked, fault, rejection_details
 from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
-from kubesched.framework.cycle_state import BindingNotes, CycleState, DeadlineExceeded
+from kubesched.framework.cycle_state import CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
 from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
-from kubesched.framework.framework import Framework, Scores
-from kubesched.framework.handle import Handle, Logger, ObjectName, Services, WaitFor
+from kubesched.framework.framework import Framework
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
-from kubesched.framework.plugin import HOOKS, DependsOn, Plugin, PostFilterResult, default_normalize
+from kubesched.framework.plugin import HOOKS, DependsOn, Handle, Plugin
 from kubesched.framework.preemption_plan import strike_nodes
-from kubesched.framework.profile import Profile, build_profiles
+from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
-from kubesched.framework.registry import ENTRY_POINT_GROUP, IN_TREE, RegisteredPlugin, Registry
 from kubesched.framework.reservations import Reservations
-from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
+from kubesched.framework.scores import Scores, default_normalize
+from kubesched.framework.services import Logger, ObjectName, Services
+from kubesched.framework.status import (
+    HOOK_FAULTS,
+    Code,
+    PluginFault,
+    PostFilterResult,
+    PreFilterResult,
+    Status,
+    Wait,
+)
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
 from kubesched.framework.waiting_pod import WaitingPod
 from kubesched.framework.what_if import WhatIf
 
 __all__ = [
     "CACHE_BYTES",
-    "ENTRY_POINT_GROUP",
     "HOOKS",
     "HOOK_FAULTS",
-    "IN_TREE",
     "Action",
     "ActionDone",
     "Bind",
-    "BindingNotes",
-    "CallExtender",
     "Clock",
     "Code",
     "ColumnCache",
@@ -77,8 +79,6 @@ __all__ = [
     "QueuedPodInfo",
     "QueueingHint",
     "RecordEvent",
-    "RegisteredPlugin",
-    "Registry",
     "Rejections",
     "Reservations",
     "RowStatuses",
@@ -89,15 +89,12 @@ __all__ = [
     "Verdicts",
     "VirtualClock",
     "Wait",
-    "WaitFor",
     "WaitingPod",
     "WhatIf",
     "WriteObject",
     "answer_text",
-    "build_profiles",
     "checked",
     "default_normalize",
-    "enable_loaded",
     "fault",
     "fault_text",
     "find_feasible",

@@ -11,7 +11,6 @@ __all__ = [
     "Action",
     "ActionDone",
     "Bind",
-    "CallExtender",
     "DeletePod",
     "PatchPodStatus",
     "RecordEvent",
@@ -82,14 +81,6 @@ class RecordEvent(Action, frozen=True):
     regarding: Pod
     note: str
     related: Pod | None = None
-
-
-class CallExtender(Action, frozen=True):
-    """Ask an HTTP extender; the answer comes back as the outcome."""
-
-    extender: object
-    verb: str
-    request: object
 
 
 class ActionDone(msgspec.Struct, frozen=True):

@@ -1,19 +1,34 @@
-"""What a hook raised or returned, as a status: faults and nonsense become Errors that name the plugin and the hook.
+"""What a hook raised or returned, checked: faults and nonsense become Errors that name the plugin and the hook.
 
 Rule: kube-scheduler v1.36 framework runtime, whose messages these are.
 """
 
 from collections.abc import Iterable
-from typing import Any, TypeGuard, cast
+from typing import Any, Final, TypeGuard, cast
+
+import numpy as np
 
 from kubesched.api import Pod
+from kubesched.engine import IntVector
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.fault_texts import answer_text, fault_text
-from kubesched.framework.plugin import Plugin, PostFilterResult
-from kubesched.framework.status import HOOK_FAULTS, Code, Status
+from kubesched.framework.plugin import Plugin
+from kubesched.framework.status import HOOK_FAULTS, Code, PostFilterResult, Status
+from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeInfo, PodInfo
 
-__all__ = ["Hook", "checked", "fault", "is_post_filter_answer", "nonsense", "rejection_details"]
+__all__ = [
+    "Hook",
+    "as_scores",
+    "as_verdicts",
+    "checked",
+    "fault",
+    "is_post_filter_answer",
+    "nonsense",
+    "rejection_details",
+]
+
+_INT64: Final = np.dtype(np.int64)
 
 
 class Hook:
@@ -96,3 +111,35 @@ def _holds(result: Any) -> bool:
         and isinstance(result.victims, tuple)
         and all(isinstance(victim, PodInfo) for victim in result.victims)
     )
+
+
+def as_verdicts(plugin: Plugin, answer: object, n_rows: int) -> Verdicts:
+    """What filter_nodes returned, checked.
+
+    Raises:
+        TypeError: it is not one integer per row.
+    """
+    found = answer if isinstance(answer, Verdicts) else None
+    values = answer if found is None else found.values
+    if not isinstance(values, np.ndarray) or values.shape != (n_rows,) or values.dtype.kind not in "iub":
+        raise TypeError(f"filter_nodes must return {n_rows} integers, one per row; found {_shown(values)}")
+    if values.dtype.kind == "b":
+        values = values.astype(np.int16)
+    return Verdicts(values, plugin.reasons) if found is None else found
+
+
+def as_scores(plugin: Plugin, answer: object, n_rows: int) -> IntVector:
+    """What score_nodes or normalize_score returned, checked.
+
+    Raises:
+        TypeError: it is not one integer per row.
+    """
+    if not isinstance(answer, np.ndarray) or answer.shape != (n_rows,) or answer.dtype.kind not in "iu":
+        raise TypeError(f"{plugin.name} must score with {n_rows} integers, one per row; found {_shown(answer)}")
+    return answer if answer.dtype == _INT64 else answer.astype(np.int64)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} with shape {value.shape}"
+    return answer_text(value)

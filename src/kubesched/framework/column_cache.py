@@ -16,14 +16,13 @@ import numpy.typing as npt
 
 from kubesched.api import Pod
 from kubesched.engine import ChangeLog, IntMatrix, IntVector
+from kubesched.framework.answers import as_scores, as_verdicts
 from kubesched.framework.cycle_state import CycleState
-from kubesched.framework.fault_texts import answer_text
 from kubesched.framework.plugin import DependsOn, Plugin
 from kubesched.framework.status import Status
-from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeColumns, Nodes, Rows
 
-__all__ = ["CACHE_BYTES", "Column", "ColumnCache", "Rule", "Stamped", "as_scores", "as_verdicts"]
+__all__ = ["CACHE_BYTES", "Column", "ColumnCache", "Rule", "Stamped"]
 
 CACHE_BYTES: Final = 256 * 1024 * 1024
 """The default budget."""
@@ -33,7 +32,6 @@ _OVERHEAD: Final = 3072
 compiled of that. Measured: 2,850 for pods of which no two request the same, and less where columns share a part."""
 
 _MAX_SCORE: Final = 100
-_INT64: Final = np.dtype(np.int64)
 
 
 class _FewRows(Nodes):
@@ -290,35 +288,3 @@ def _in_range(scores: IntVector) -> bool:
     if len(scores) == 1:
         return 0 <= int(scores[0]) <= _MAX_SCORE
     return len(scores) == 0 or bool(scores.min() >= 0 and scores.max() <= _MAX_SCORE)
-
-
-def as_verdicts(plugin: Plugin, answer: object, n_rows: int) -> Verdicts:
-    """What filter_nodes returned, checked.
-
-    Raises:
-        TypeError: it is not one integer per row.
-    """
-    found = answer if isinstance(answer, Verdicts) else None
-    values = answer if found is None else found.values
-    if not isinstance(values, np.ndarray) or values.shape != (n_rows,) or values.dtype.kind not in "iub":
-        raise TypeError(f"filter_nodes must return {n_rows} integers, one per row; found {_shown(values)}")
-    if values.dtype.kind == "b":
-        values = values.astype(np.int16)
-    return Verdicts(values, plugin.reasons) if found is None else found
-
-
-def as_scores(plugin: Plugin, answer: object, n_rows: int) -> IntVector:
-    """What score_nodes or normalize_score returned, checked.
-
-    Raises:
-        TypeError: it is not one integer per row.
-    """
-    if not isinstance(answer, np.ndarray) or answer.shape != (n_rows,) or answer.dtype.kind not in "iu":
-        raise TypeError(f"{plugin.name} must score with {n_rows} integers, one per row; found {_shown(answer)}")
-    return answer if answer.dtype == _INT64 else answer.astype(np.int64)
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype} with shape {value.shape}"
-    return answer_text(value)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+import msgspec
+
 from kubesched.state import PodInfo
 
 __all__ = ["BindingNotes", "CycleState", "DeadlineExceeded"]
@@ -14,7 +16,7 @@ class DeadlineExceeded(BaseException):
     """The time of an attempt is over. No Exception, so that nobody takes it for a plugin's fault and goes on."""
 
 
-class BindingNotes:
+class BindingNotes(msgspec.Struct):
     """What Reserve and PreBind want said with the binding.
 
     Attributes:
@@ -22,13 +24,10 @@ class BindingNotes:
             the assumed pod as soon as all Reserve plugins have succeeded.
     """
 
-    __slots__ = ("annotations",)
-
-    def __init__(self) -> None:
-        self.annotations: dict[str, str] = {}
+    annotations: dict[str, str] = {}
 
 
-class CycleState:
+class CycleState(msgspec.Struct, eq=False):
     """Per-cycle data, filed under the class that it is of, and the incoming pod with its parts.
 
     A plugin defines a class for what it remembers, writes an object of it, and reads it back by that class:
@@ -47,16 +46,13 @@ class CycleState:
             the time is over. None where nobody waits.
     """
 
-    __slots__ = ("_data", "binding", "checkpoint", "pod", "pods_to_activate", "skip_filter", "skip_score")
-
-    def __init__(self, pod: PodInfo) -> None:
-        self.pod = pod
-        self.binding = BindingNotes()
-        self.skip_filter: set[str] = set()
-        self.skip_score: set[str] = set()
-        self.pods_to_activate: dict[str, object] = {}
-        self.checkpoint: Callable[[], None] | None = None
-        self._data: dict[type, object] = {}
+    pod: PodInfo
+    binding: BindingNotes = msgspec.field(default_factory=BindingNotes)
+    skip_filter: set[str] = set()
+    skip_score: set[str] = set()
+    pods_to_activate: dict[str, object] = {}
+    checkpoint: Callable[[], None] | None = None
+    _data: dict[type, object] = {}
 
     def write(self, data: object) -> None:
         """File an object under its class, in place of an earlier one."""
@@ -76,10 +72,10 @@ class CycleState:
 
     def clone(self) -> "CycleState":
         """A state for a what-if question: what is written to it does not reach this one."""
-        twin = CycleState(self.pod)
-        twin.binding = self.binding
-        twin.skip_filter = set(self.skip_filter)
-        twin.skip_score = set(self.skip_score)
-        twin.checkpoint = self.checkpoint
-        twin._data = dict(self._data)
-        return twin
+        return msgspec.structs.replace(
+            self,
+            skip_filter=set(self.skip_filter),
+            skip_score=set(self.skip_score),
+            pods_to_activate={},
+            _data=dict(self._data),
+        )

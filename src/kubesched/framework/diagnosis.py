@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from kubesched.framework.status import Code, Status
@@ -17,7 +18,7 @@ __all__ = ["Diagnosis", "fit_error"]
 _NO_REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
 
-class Diagnosis:
+class Diagnosis(msgspec.Struct, eq=False):
     """What stood in the way of one pod.
 
     Attributes:
@@ -30,28 +31,15 @@ class Diagnosis:
         unschedulable_plugins, pending_plugins: plugins whose rejection the queue must wait for.
     """
 
-    __slots__ = (
-        "_statuses",
-        "absent",
-        "explicit",
-        "n_all_nodes",
-        "pending_plugins",
-        "post_filter_message",
-        "pre_filter_message",
-        "result",
-        "unschedulable_plugins",
-    )
-
-    def __init__(self, n_all_nodes: int) -> None:
-        self.n_all_nodes = n_all_nodes
-        self.result: FilterResult | None = None
-        self.explicit: dict[str, Status] = {}
-        self.absent: Status = _NO_REASON
-        self.pre_filter_message = ""
-        self.post_filter_message = ""
-        self.unschedulable_plugins: set[str] = set()
-        self.pending_plugins: set[str] = set()
-        self._statuses: RowStatuses | None = None
+    n_all_nodes: int
+    result: FilterResult | None = None
+    explicit: dict[str, Status] = {}
+    absent: Status = _NO_REASON
+    pre_filter_message: str = ""
+    post_filter_message: str = ""
+    unschedulable_plugins: set[str] = set()
+    pending_plugins: set[str] = set()
+    _statuses: RowStatuses | None = None
 
     def take_in(self, result: FilterResult) -> None:
         """Note what the filters said, and which plugins rejected."""

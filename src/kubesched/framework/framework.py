@@ -7,31 +7,48 @@ words.
 
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import IntVector
-from kubesched.framework.answers import Hook, checked, fault, is_post_filter_answer, nonsense
-from kubesched.framework.column_cache import Column, ColumnCache, Rule, as_scores, as_verdicts
+from kubesched.framework.answers import (
+    Hook,
+    as_verdicts,
+    checked,
+    fault,
+    is_post_filter_answer,
+    nonsense,
+)
+from kubesched.framework.column_cache import ColumnCache, Rule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.fault_texts import fault_text
-from kubesched.framework.handle import Handle, Services
-from kubesched.framework.lifting import lifted_filter, lifted_score
-from kubesched.framework.plugin import DependsOn, PostFilterResult
+from kubesched.framework.lifting import lifted_filter
+from kubesched.framework.plugin import DependsOn, Handle
 from kubesched.framework.profile import Profile
-from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PreFilterResult, Status, Wait
+from kubesched.framework.scores import Scores, score_rule
+from kubesched.framework.services import Services
+from kubesched.framework.status import (
+    HOOK_FAULTS,
+    Code,
+    PluginFault,
+    PostFilterResult,
+    PreFilterResult,
+    Status,
+    Wait,
+)
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, Nodes, Rows
 
-__all__ = ["Framework", "PreFiltered", "Scores"]
+__all__ = ["Framework", "PreFiltered"]
 
 _PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of a frozenset of names"
 _POST_FILTER: Final = "(PostFilterResult or None, Status)"
 
 
-class PreFiltered:
+class PreFiltered(msgspec.Struct):
     """What PreFilter left to do.
 
     Attributes:
@@ -40,47 +57,9 @@ class PreFiltered:
         narrowed_by: plugins that narrowed the nodes.
     """
 
-    __slots__ = ("narrowed_by", "node_names", "status")
-
-    def __init__(self) -> None:
-        self.status = Status.SUCCESS
-        self.node_names: frozenset[str] | None = None
-        self.narrowed_by: list[str] = []
-
-
-class Scores:
-    """Weighted scores of the feasible nodes.
-
-    Attributes:
-        nodes: the table of feasible nodes.
-        by_plugin: plugin -> (nodes,) int64, or one int that all nodes share; plugins that skipped are absent.
-        varying: (nodes,) int64, the sum of those that differ between nodes.
-        shared: the sum of the others.
-    """
-
-    __slots__ = ("by_plugin", "nodes", "shared", "varying")
-
-    def __init__(self, nodes: Nodes) -> None:
-        self.nodes = nodes
-        self.by_plugin: dict[str, IntVector | int] = {}
-        self.varying: IntVector = np.zeros(0, dtype=np.int64)
-        self.shared = 0
-
-    @property
-    def total(self) -> IntVector:
-        """(nodes,) int64: the sum of all plugins' scores."""
-        return self.varying + self.shared
-
-    def of(self, plugin: str) -> IntVector:
-        """One plugin's weighted scores, spelled out."""
-        score = self.by_plugin[plugin]
-        return np.full(len(self.nodes), score, dtype=np.int64) if isinstance(score, int) else score
-
-    def at(self, position: int) -> dict[str, int]:
-        """Every plugin's weighted score of one node."""
-        return {
-            name: score if isinstance(score, int) else int(score[position]) for name, score in self.by_plugin.items()
-        }
+    status: Status = Status.SUCCESS
+    node_names: frozenset[str] | None = None
+    narrowed_by: list[str] = []
 
 
 class Framework:
@@ -108,9 +87,9 @@ class Framework:
             **{name: getattr(services, name) for name in Services.__struct_fields__},
         )
         points = profile.points
-        self._pre_filter = [(plugin, plugin.name, plugin.pre_filter) for plugin in points["preFilter"]]
+        self._pre_filter = [(plugin.name, plugin.pre_filter) for plugin in points["preFilter"]]
         self._filters = [Rule(plugin, cache, "filter_nodes") for plugin in points["filter"]]
-        self._pre_score = [(plugin, plugin.name, plugin.pre_score) for plugin in points["preScore"]]
+        self._pre_score = [(plugin.name, plugin.pre_score) for plugin in points["preScore"]]
         self._scores = [Rule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]]
         self._pre_enqueue = self._hooks("preEnqueue", "pre_enqueue", "PreEnqueue plugin")
         self._reserve = self._hooks("reserve", "reserve", "Reserve plugin")
@@ -145,7 +124,7 @@ class Framework:
         result = PreFiltered()
         rejected: Status | None = None
         checkpoint = state.checkpoint
-        for _, name, hook in self._pre_filter:
+        for name, hook in self._pre_filter:
             if checkpoint is not None:
                 checkpoint()
             try:
@@ -192,7 +171,7 @@ class Framework:
         result.status = Status.unresolvable(reason)
         return True
 
-    def run_filter(self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool) -> FilterResult:
+    def run_filter(self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool = False) -> FilterResult:
         """Ask every Filter plugin that did not skip about every row.
 
         Args:
@@ -233,15 +212,11 @@ class Framework:
         else:
             some = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, table), len(table))
             some.may_fail = some.may_fail or not some.have_meaning()
-        if survivors is None:
-            return some
-        values = np.zeros(len(nodes), dtype=some.values.dtype)
-        values[survivors] = some.values
-        spread = Verdicts(values, some.status)
-        spread.may_fail = some.may_fail
-        return spread
+        return some if survivors is None else some.spread(survivors, len(nodes))
 
-    def run_filter_with_nominated(self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool) -> FilterResult:
+    def run_filter_with_nominated(
+        self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool = False
+    ) -> FilterResult:
         """As run_filter, and rows with nominated pods of equal or higher priority must fit with these there, too.
 
         Rule: kube-scheduler v1.36 RunFilterPluginsWithNominatedPods: first with them, then without; both must pass.
@@ -253,29 +228,25 @@ class Framework:
         positions, pods = nominated.on(nodes, state.pod)
         if not len(positions):
             return result
-        rows, inverse = np.unique(positions, return_inverse=True)
-        what_if = WhatIf(self, state, pod, nodes.select(rows), with_nominated=False)
+        rows, table = None, nodes
+        if is_whole:  # a small table is asked about as it is: what-if rows do not depend on each other
+            rows, positions = np.unique(positions, return_inverse=True)
+            table = nodes.select(rows)
+        what_if = WhatIf(self.run_filter, self._pods_moved, state, pod, table)
         try:
-            what_if.add(inverse, pods)
+            what_if.add(positions, pods)
+            found = what_if.filter().rejections
         except PluginFault as failed:
-            return FilterResult(nodes, [Rejections("", _failed_on(nodes, rows, failed.status)), *result.rejections])
-        found = what_if.filter()
-        if found.all_fit:
-            return result
-        statuses = found.statuses()
-        rejected = np.flatnonzero(statuses.index)
-        if not len(rejected):
-            return result
-        values = np.zeros(len(nodes), dtype=np.int32)
-        values[rows[rejected]] = statuses.index[rejected]
-        first = Rejections("", Verdicts(values, statuses.distinct[1:]))
-        return FilterResult(nodes, [first, *result.rejections])
+            found = [Rejections("", Verdicts(np.ones(len(table), dtype=np.int16), [failed.status]))]
+        if rows is not None:
+            found = [Rejections(one.plugin, one.verdicts.spread(rows, len(nodes))) for one in found]
+        return FilterResult(nodes, [*found, *result.rejections]) if found else result
 
-    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> "WhatIf":
+    def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
         """A copy of some rows on which pods can be moved, with the filters to ask again."""
-        return WhatIf(self, state, pod, nodes, with_nominated=True)
+        return WhatIf(self.run_filter_with_nominated, self._pods_moved, state, pod, nodes)
 
-    def pods_moved(self, state: CycleState, pod: Pod, changes: PodChanges, *, added: bool) -> None:
+    def _pods_moved(self, state: CycleState, pod: Pod, changes: PodChanges, added: bool) -> None:
         """Tell the plugins whose PreFilter looked at pods that a what-if table changed.
 
         Raises:
@@ -328,9 +299,10 @@ class Framework:
             PluginFault: a plugin failed; its status ends the cycle.
         """
         feasible = result.feasible
-        scores = Scores(feasible)
         self._run_pre_score(state, pod, feasible)
+        by_plugin: dict[str, IntVector | int] = {}
         varying: IntVector | None = None
+        shared = 0
         skip = state.skip_score
         checkpoint = state.checkpoint
         for rule in self._scores:
@@ -338,20 +310,21 @@ class Framework:
                 continue
             if checkpoint is not None:
                 checkpoint()
-            one = self._score_rule(rule, state, pod, feasible, is_whole)
+            one = score_rule(rule, self.cache, state, pod, feasible, is_whole=is_whole)
             if rule.weight != 1:
                 one = one * rule.weight
-            scores.by_plugin[rule.name] = one
+            by_plugin[rule.name] = one
             if isinstance(one, int):
-                scores.shared += one
+                shared += one
             else:
                 varying = one if varying is None else varying + one
-        scores.varying = np.zeros(len(feasible), dtype=np.int64) if varying is None else varying
-        return scores
+        if varying is None:
+            varying = np.zeros(len(feasible), dtype=np.int64)
+        return Scores(feasible, by_plugin, varying, shared)
 
     def _run_pre_score(self, state: CycleState, pod: Pod, feasible: Nodes) -> None:
         checkpoint = state.checkpoint
-        for _, name, hook in self._pre_score:
+        for name, hook in self._pre_score:
             if checkpoint is not None:
                 checkpoint()
             try:
@@ -370,51 +343,6 @@ class Framework:
             elif not status.is_success:
                 text = f'running PreScore plugin "{name}": {status.message}'
                 raise PluginFault(Status(Code.ERROR, (text,), name))
-
-    def _score_rule(
-        self,
-        rule: Rule,
-        state: CycleState,
-        pod: Pod,
-        feasible: Nodes,
-        is_whole: bool,
-    ) -> IntVector | int:
-        """One plugin's normalised scores of the feasible nodes; one int where all nodes are known to have the same."""
-        plugin, what = rule.plugin, "Score plugins"
-        column: Column | None = None
-        try:
-            if is_whole and rule.is_kept:
-                column = self.cache.scores(rule, state, pod)
-                if column.constant is not None and len(feasible):
-                    if column.normalized is None:
-                        what = "Normalize on Score plugins"
-                        column.normalized = self._normalized(rule, state, pod, column.constant)
-                    return column.normalized
-                scores = feasible.take(column.shown)
-            elif rule.is_lifted:
-                scores = lifted_score(plugin, state, pod, feasible)
-            else:
-                scores = as_scores(plugin, plugin.score_nodes(state, pod, feasible), len(feasible))
-            if rule.has_normalize:
-                what = "Normalize on Score plugins"
-                scores = as_scores(plugin, plugin.normalize_score(state, pod, scores), len(feasible))
-        except PluginFault:
-            raise
-        except HOOK_FAULTS as error:
-            text = f'running {what}: plugin "{rule.name}" failed with: {fault_text(error)}'
-            raise PluginFault(Status(Code.ERROR, (text,), rule.name)) from error
-        if rule.has_normalize or column is None or not column.in_range:
-            _check_range(rule.name, scores)
-        return scores
-
-    @staticmethod
-    def _normalized(rule: Rule, state: CycleState, pod: Pod, constant: int) -> int:
-        """What all nodes get when all have the same score."""
-        one = np.array([constant], dtype=np.int64)
-        if rule.has_normalize:
-            one = as_scores(rule.plugin, rule.plugin.normalize_score(state, pod, one), 1)
-        _check_range(rule.name, one)
-        return int(one[0])
 
     # --- Reserve and Permit ---
 
@@ -467,20 +395,3 @@ def _survivors(nodes: Nodes, rejections: list[Rejections]) -> Rows | None:
 
 def _fails_everywhere(nodes: Nodes, plugin: str, error: BaseException) -> Verdicts:
     return Verdicts(np.ones(len(nodes), dtype=np.int16), [Status(Code.ERROR, (fault_text(error),), plugin)])
-
-
-def _failed_on(nodes: Nodes, positions: Rows, failure: Status) -> Verdicts:
-    """Some rows of a table failed with this Error."""
-    values = np.zeros(len(nodes), dtype=np.int16)
-    values[positions] = 1
-    return Verdicts(values, [failure])
-
-
-def _check_range(plugin: str, scores: IntVector) -> None:
-    if len(scores) and (scores.min() < 0 or scores.max() > 100):
-        wrong = int(scores[(scores < 0) | (scores > 100)][0])
-        text = (
-            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score {wrong}, '
-            "it should in the range of [0, 100] after normalizing"
-        )
-        raise PluginFault(Status(Code.ERROR, (text,), plugin))

@@ -1,28 +1,28 @@
-"""What a plugin author meets: one base class, whose methods are the extension points in the order of a cycle."""
+"""What a plugin author meets: `Plugin`, whose methods are the extension points, and `Handle`, which they may ask.
+
+Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
+"""
 
 import enum
 import inspect
-from collections.abc import Awaitable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from typing import ClassVar, Final
 
-import numpy as np
-
-from kubesched.api import Pod
+from kubesched.api import KubeObject, Pod
 from kubesched.config import PluginArgs
 from kubesched.engine import IntVector
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
 from kubesched.framework.queued_pod import QueuedPodInfo
-from kubesched.framework.status import PreFilterResult, Status, Wait
+from kubesched.framework.services import Services
+from kubesched.framework.status import PostFilterResult, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
-from kubesched.state import NodeInfo, Nodes, PodInfo
+from kubesched.framework.what_if import WhatIf
+from kubesched.state import ClusterState, NodeInfo, Nodes, PodInfo, Snapshot
 
-if TYPE_CHECKING:
-    from kubesched.framework.diagnosis import Diagnosis
-    from kubesched.framework.handle import Handle
-
-__all__ = ["HOOKS", "DependsOn", "Plugin", "PostFilterResult", "default_normalize"]
+__all__ = ["HOOKS", "DependsOn", "Handle", "Plugin"]
 
 
 class DependsOn(enum.Enum):
@@ -74,25 +74,6 @@ _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
 _ONE_FORM: Final = (("filter", "filter_nodes"), ("score", "score_nodes"), ("sort_key", "less"))
 
 
-class PostFilterResult:
-    """PostFilter's answer besides its status.
-
-    Attributes:
-        nominated_node_name: where the pod should go next; "" clears a nomination; None leaves it as it is.
-        victims: pods to evict for it, most important first.
-        n_pdb_violations: how many of them a disruption budget protects.
-    """
-
-    __slots__ = ("n_pdb_violations", "nominated_node_name", "victims")
-
-    def __init__(
-        self, nominated_node_name: str | None = None, victims: tuple[PodInfo, ...] = (), n_pdb_violations: int = 0
-    ) -> None:
-        self.nominated_node_name = nominated_node_name
-        self.victims = victims
-        self.n_pdb_violations = n_pdb_violations
-
-
 class Plugin:
     """Base of all scheduling plugins. Define the methods of the extension points that you want; leave the others alone.
 
@@ -105,8 +86,6 @@ class Plugin:
     as SchedulerError. Returning None is an error: a hook that is content returns `Status.SUCCESS`. Hooks of the
     scheduling cycle (up to permit) are plain functions and do no I/O; `start`, `stop`, `pre_bind`, `bind` and
     `post_bind` may be coroutines.
-
-    Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
 
     Attributes:
         args: the decoded arguments. A class with `Args` of its own says `args: Args`, if its types are checked.
@@ -223,9 +202,7 @@ class Plugin:
         """
         raise NotImplementedError
 
-    def post_filter(
-        self, state: CycleState, pod: Pod, diagnosis: "Diagnosis"
-    ) -> tuple[PostFilterResult | None, Status]:
+    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> tuple[PostFilterResult | None, Status]:
         """Called when no node fits; may make room (preemption). Success ends the run of PostFilter plugins."""
         raise NotImplementedError
 
@@ -293,23 +270,47 @@ class Plugin:
         raise NotImplementedError
 
 
-def default_normalize(scores: IntVector, *, reverse: bool = False) -> IntVector:
-    """Scale scores so that the highest becomes 100.
+def _no_what_if(state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
+    raise RuntimeError("no framework runs this plugin")
 
-    Args:
-        scores: (nodes,) int64, not negative.
-        reverse: turn them round, the highest becoming 0.
-    Rule: kube-scheduler v1.36 DefaultNormalizeScore: 100 * score / max, rounded down; with max 0 nothing changes, or
-        everything becomes 100 when reversed.
 
-    Example:
-        assert default_normalize(np.array([1, 2, 4])).tolist() == [25, 50, 100]
+class Handle(Services, frozen=True, eq=False):
+    """What a plugin may ask of the scheduler. One per profile, complete from the start.
+
+    Attributes:
+        state: the cluster state; plugins read it through snapshot(), get() and list().
+        clock: time. A run replays from its events because only this is used; virtual in a simulation, at 0 in
+            `explain`.
+        rng: chance, seeded by the driver.
+        logger: the place for messages: `logging`'s kubesched.plugin, shown on standard error from WARNING on.
+        perform: awaited by binding-cycle hooks: carries out an action (a write to the API server) and gives its
+            outcome. Behind a kube-scheduler, Bind alone is carried out.
+        wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds or the time is
+            over, and gives whether it holds; see WaitFor.
+        activate: tries pods again now that are unschedulable or back off. Without a queue of our own, behind a
+            kube-scheduler and in `explain`, it warns and does nothing.
+        nominated: pods that were promised a node; none behind a kube-scheduler.
+        waiting_pods: gives the pods held back in Permit, by uid.
+        preempting: uids of pods whose victims are being evicted; none behind a kube-scheduler, which evicts itself.
+        what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
+        preempt_plugins: plugins that may strike nodes from a preemption plan.
     """
-    top = int(scores.max(initial=0))
-    if top <= 0:
-        return np.full_like(scores, 100) if reverse else scores
-    scaled = scores * 100 // top
-    return 100 - scaled if reverse else scaled
+
+    state: ClusterState
+    what_if: Callable[[CycleState, Pod, Nodes], WhatIf] = _no_what_if
+    preempt_plugins: tuple[Plugin, ...] = ()
+
+    def snapshot(self) -> Snapshot:
+        """The cluster as this cycle sees it."""
+        return self.state.snapshot()
+
+    def get(self, kind: str, namespace: str, name: str) -> KubeObject | None:
+        """An object by kind and name; None when there is none. The namespace is empty for kinds outside namespaces."""
+        return self.state.objects.get(kind, f"{namespace}/{name}" if namespace else name)
+
+    def list(self, kind: str) -> Iterable[KubeObject]:
+        """All objects of a kind, in order of appearance."""
+        return self.state.objects.list(kind)
 
 
 def _check_definition(cls: type[Plugin]) -> None:

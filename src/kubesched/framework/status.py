@@ -5,7 +5,9 @@ from typing import ClassVar, Final
 
 import msgspec
 
-__all__ = ["HOOK_FAULTS", "Code", "PluginFault", "PreFilterResult", "Status", "Wait"]
+from kubesched.state import PodInfo
+
+__all__ = ["HOOK_FAULTS", "Code", "PluginFault", "PostFilterResult", "PreFilterResult", "Status", "Wait"]
 
 HOOK_FAULTS: Final = (Exception, SystemExit)
 """What a plugin that fails may raise. One that asks for the end of the process has failed; Ctrl-C has not."""
@@ -129,6 +131,20 @@ class PreFilterResult(msgspec.Struct, frozen=True):
     """
 
     node_names: frozenset[str]
+
+
+class PostFilterResult(msgspec.Struct, frozen=True):
+    """PostFilter's answer besides its status.
+
+    Attributes:
+        nominated_node_name: where the pod should go next; "" clears a nomination; None leaves it as it is.
+        victims: pods to evict for it, most important first.
+        n_pdb_violations: how many of them a disruption budget protects.
+    """
+
+    nominated_node_name: str | None = None
+    victims: tuple[PodInfo, ...] = ()
+    n_pdb_violations: int = 0
 
 
 class Wait(msgspec.Struct, frozen=True):

@@ -39,6 +39,14 @@ class Verdicts:
             return True
         return bool(self.values.min() >= 0 and self.values.max() <= len(self.status.statuses))
 
+    def spread(self, positions: npt.NDArray[np.intp], n_rows: int) -> "Verdicts":
+        """The same verdicts in a larger table, where these rows are at `positions` and all others fit."""
+        values = np.zeros(n_rows, dtype=self.values.dtype)
+        values[positions] = self.values
+        spread = Verdicts(values, self.status)
+        spread.may_fail = self.may_fail
+        return spread
+
 
 class _Listed:
     """Statuses by verdict, counted from 1; `may_fail` when one of them is an Error."""
@@ -55,7 +63,7 @@ class _Listed:
         return self.statuses[verdict - 1]
 
 
-class PodChanges:
+class PodChanges(msgspec.Struct, frozen=True, eq=False):
     """Pods that a what-if table gains or loses. The table shows them already.
 
     Attributes:
@@ -64,12 +72,9 @@ class PodChanges:
         batch: the pods, for rules over columns.
     """
 
-    __slots__ = ("batch", "nodes", "positions")
-
-    def __init__(self, nodes: Nodes, positions: npt.NDArray[np.intp], batch: PodBatch) -> None:
-        self.nodes = nodes
-        self.positions = positions
-        self.batch = batch
+    nodes: Nodes
+    positions: npt.NDArray[np.intp]
+    batch: PodBatch
 
     @property
     def pods(self) -> Sequence[PodInfo]:
@@ -84,7 +89,7 @@ class Rejections(msgspec.Struct, frozen=True):
     verdicts: Verdicts
 
 
-class FilterResult:
+class FilterResult(msgspec.Struct, eq=False):
     """What the filters of a profile said of a table; the first rejection of a row is the one that counts.
 
     Attributes:
@@ -92,13 +97,10 @@ class FilterResult:
         rejections: of each plugin that rejected some row, in the order in which filters run.
     """
 
-    __slots__ = ("_feasible", "_fits", "nodes", "rejections")
-
-    def __init__(self, nodes: Nodes, rejections: list[Rejections]) -> None:
-        self.nodes = nodes
-        self.rejections = rejections
-        self._fits: npt.NDArray[np.bool_] | None = None
-        self._feasible: Nodes | None = None
+    nodes: Nodes
+    rejections: list[Rejections]
+    _fits: npt.NDArray[np.bool_] | None = None
+    _feasible: Nodes | None = None
 
     @property
     def fits(self) -> npt.NDArray[np.bool_]:

@@ -21,6 +21,7 @@ from kubesched.framework import (
     QueueingHint,
     Status,
     fit_error,
+    strike_nodes,
 )
 from kubesched.plugins.args import DefaultPreemptionArgs
 from kubesched.plugins.victims import Candidates, find_victims
@@ -99,12 +100,10 @@ class DefaultPreemption(Plugin):
 
     def _asked_others(self, state: CycleState, pod: Pod, candidates: Candidates) -> Candidates:
         """Let the other plugins strike nodes from the plan."""
-        for plugin in self.handle.preempt_plugins:
-            names = candidates.node_names
-            plan = {name: tuple(candidates.victims_of(i)) for i, name in enumerate(names)}
-            kept = plugin.preempt(state, pod, plan)
-            candidates = candidates.only([i for i, name in enumerate(names) if kept.get(name)])
-        return candidates
+        names = candidates.node_names
+        plan = {name: tuple(candidates.victims_of(i)) for i, name in enumerate(names)}
+        kept = strike_nodes(self.handle.preempt_plugins, state, pod, plan)
+        return candidates.only([i for i, name in enumerate(names) if name in kept])
 
     def events_to_register(self) -> list[EventRegistration]:
         """A pod that leaves; never enough by itself, because the plugins that rejected the pod decide."""

@@ -1,10 +1,9 @@
 """Decides where pods go: the scheduling cycle, the binding cycle, and the scheduler that drives both over a queue."""
 
-from kubesched.scheduler.assembly import build_frameworks
+from kubesched.scheduler.assembly import build_frameworks, start_plugins, stop_plugins
 from kubesched.scheduler.evictions import Eviction
 from kubesched.scheduler.initial_cluster import load_cluster
 from kubesched.scheduler.placed_pod import PlacedPod
-from kubesched.scheduler.plugin_life import start_plugins, stop_plugins
 from kubesched.scheduler.scheduler import BindingCycle, Scheduler
 from kubesched.scheduler.scheduling_cycle import NO_NODES, SchedulingCycle
 from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best

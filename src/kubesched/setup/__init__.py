@@ -1,8 +1,8 @@
 """From what a user holds, a configuration and plugins of their own, to profiles that are ready to run."""
 
-from kubesched.setup.arguments import ArgsLike
+from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.event_loop import EventLoop
-from kubesched.setup.registry import PluginLike, find_plugins
+from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
 from kubesched.setup.setup import ConfigurationLike, Profiles, Setup, load_configuration, set_up
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "EventLoop",
     "PluginLike",
     "Profiles",
+    "RegisteredPlugin",
     "Setup",
     "find_plugins",
     "load_configuration",

@@ -1,18 +1,37 @@
-"""All plugins that a run knows: the in-tree ones, those of installed packages, and those that the user brings."""
+"""Which plugins there are, by name, and where each comes from: the tree, a file or module named by the user, a package.
 
-from collections.abc import Iterable
+Loading runs other people's code; whatever it does wrong becomes one sentence.
+"""
 
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_loader
+from types import ModuleType, TracebackType
+from typing import Final
+
+import msgspec
+
+from kubesched.config import PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
-from kubesched.framework import Plugin, Registry
+from kubesched.framework import HOOKS, Plugin, in_one_line
 from kubesched.plugins import IN_TREE_PLUGINS
 
-__all__ = ["PluginLike", "find_plugins"]
+__all__ = ["ENTRY_POINT_GROUP", "IN_TREE", "PluginLike", "RegisteredPlugin", "Registry", "find_plugins"]
+
+ENTRY_POINT_GROUP: Final = "kubesched.plugins"
+"""The group under which packages announce their plugins."""
+IN_TREE: Final = "in-tree"
+"""The origin of kube-scheduler's own plugins."""
 
 PluginLike = str | type[Plugin]
 """A plugin class, or where to find one: `FILE.py:Class` or `package.module:Class`."""
 
 
-def find_plugins(plugins: Iterable[PluginLike] = ()) -> Registry:
+def find_plugins(plugins: Iterable[PluginLike] = ()) -> "Registry":
     """Register the in-tree plugins, those of installed packages, and those that the user brings.
 
     Raises:
@@ -25,7 +44,7 @@ def find_plugins(plugins: Iterable[PluginLike] = ()) -> Registry:
     return registry
 
 
-def _register(plugin: object, registry: Registry) -> None:
+def _register(plugin: object, registry: "Registry") -> None:
     if isinstance(plugin, str):
         registry.load(plugin)
     elif isinstance(plugin, type) and issubclass(plugin, Plugin):
@@ -36,3 +55,235 @@ def _register(plugin: object, registry: Registry) -> None:
             f"plugins: found {plugin!r:.80}; allowed are classes derived from kubesched.Plugin, FILE.py:Class and "
             "package.module:Class"
         )
+
+
+class RegisteredPlugin(msgspec.Struct, frozen=True, eq=False):
+    """A plugin that configurations may name.
+
+    Attributes:
+        name: the name in configurations, which is the name of the class.
+        origin: `in-tree`, the `FILE.py` or module that the user named, or the package and its version.
+    """
+
+    name: str
+    origin: str
+    _find: Callable[[], type[Plugin]]
+
+    @property
+    def plugin_class(self) -> type[Plugin]:
+        """The class, imported when first asked for.
+
+        Raises:
+            PluginDefinitionError: an installed package announces a plugin that does not load.
+        """
+        return self._find()
+
+
+class Registry:
+    """Plugins by name, in the order in which they were registered.
+
+    Attributes:
+        loaded: names of the plugins that came by `load`, in order.
+    """
+
+    def __init__(self, in_tree: Mapping[str, type[Plugin]]) -> None:
+        """Begin with kube-scheduler's own plugins."""
+        self._plugins: dict[str, RegisteredPlugin] = {}
+        self._files: dict[str, ModuleType] = {}
+        self.loaded: list[str] = []
+        for name, plugin_class in in_tree.items():
+            self._add(_of_class(name, IN_TREE, plugin_class))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._plugins
+
+    def __getitem__(self, name: str) -> RegisteredPlugin:
+        return self._plugins[name]
+
+    def __iter__(self) -> Iterator[RegisteredPlugin]:
+        return iter(self._plugins.values())
+
+    def __len__(self) -> int:
+        return len(self._plugins)
+
+    @property
+    def args_types(self) -> Mapping[str, type[PluginArgs]]:
+        """The Args class of each plugin, for reading configurations."""
+        return _ArgsTypes(self)
+
+    def register(self, plugin_class: type[Plugin], origin: str) -> None:
+        """Add a plugin from outside the tree; the same class may come twice.
+
+        Raises:
+            PluginDefinitionError: it defines no extension point, or another plugin has the name.
+        """
+        name = plugin_class.__name__
+        _check_takes_part(plugin_class, origin)
+        if name not in self._plugins or self._plugins[name].plugin_class is not plugin_class:
+            self._add(_of_class(name, origin, plugin_class))
+
+    def register_installed(self) -> None:
+        """Add what installed packages announce; a class is imported when something names it.
+
+        Raises:
+            PluginDefinitionError: two plugins have the same name.
+        """
+        for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+            self._add(_of_entry_point(entry))
+
+    def load(self, reference: str) -> str:
+        """Import the plugin that the user asks for, register it, and give its name.
+
+        Args:
+            reference: `FILE.py:Class` or `package.module:Class`.
+        Raises:
+            PluginDefinitionError: there is none, or it cannot be imported, or it defines no extension point, or another
+                plugin has the name.
+        """
+        source, _, class_name = reference.rpartition(":")
+        if not source or not class_name:
+            raise PluginDefinitionError(
+                f'plugin "{reference}": write FILE.py:Class or package.module:Class, such as team_zone.py:TeamZone'
+            )
+        module = self._file(source) if source.endswith(".py") else _import_module(source)
+        plugin_class = _find_class(module, class_name, source)
+        self.register(plugin_class, source)
+        self.loaded.append(plugin_class.__name__)
+        return plugin_class.__name__
+
+    def help_with(self, name: str) -> str:
+        """What to tell somebody who used a name that nobody registered."""
+        near = did_you_mean(name, self._plugins)
+        return f'no plugin is named "{name}"; {near + " " if near else ""}"kubesched plugins" lists them'
+
+    def _add(self, plugin: RegisteredPlugin) -> None:
+        if plugin.name in self._plugins:
+            origins = f"one is {self._plugins[plugin.name].origin}, the other comes from {plugin.origin}"
+            raise PluginDefinitionError(
+                f"a plugin named {plugin.name} already exists\n  {origins}; give one class another name",
+                plugin=plugin.name,
+            )
+        self._plugins[plugin.name] = plugin
+
+    def _file(self, path: str) -> ModuleType:
+        """A file is run once, whatever number of plugins is taken from it."""
+        if path not in self._files:
+            self._files[path] = _run_file(path)
+        return self._files[path]
+
+
+class _ArgsTypes(Mapping[str, type[PluginArgs]]):
+    """A view of a registry; looking a name up imports that plugin and no other."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._registry
+
+    def __getitem__(self, name: str) -> type[PluginArgs]:
+        return self._registry[name].plugin_class.Args
+
+    def __iter__(self) -> Iterator[str]:
+        return (plugin.name for plugin in self._registry)
+
+    def __len__(self) -> int:
+        return len(self._registry)
+
+
+def _of_class(name: str, origin: str, plugin_class: type[Plugin]) -> RegisteredPlugin:
+    return RegisteredPlugin(name, origin, lambda: plugin_class)
+
+
+def _of_entry_point(entry: EntryPoint) -> RegisteredPlugin:
+    origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+    return RegisteredPlugin(entry.name, origin, cache(lambda: _load_entry_point(entry, origin)))
+
+
+def _load_entry_point(entry: EntryPoint, origin: str) -> type[Plugin]:
+    plugin_class = _find_class(_import_module(entry.module), entry.attr, f"{origin}: {entry.module}")
+    if plugin_class.__name__ != entry.name:
+        raise PluginDefinitionError(
+            f"{origin}: the entry point {entry.name} leads to the class {plugin_class.__name__}; both need one name",
+            plugin=entry.name,
+        )
+    return plugin_class
+
+
+def _run_file(path: str) -> ModuleType:
+    stem = path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+    name = f"kubesched_plugin_file_{stem}"
+    while name in sys.modules:
+        name += "_"
+    loader = SourceFileLoader(name, path)
+    spec = spec_from_loader(name, loader)
+    if spec is None:
+        raise PluginDefinitionError(f"{path} is no Python file")
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # annotations of Args classes are looked up there
+    try:
+        loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # the file may do anything
+        del sys.modules[name]
+        missing = isinstance(error, FileNotFoundError) and error.filename == path
+        raise PluginDefinitionError(f"{path}: no such file" if missing else _reason(path, error)) from error
+    return module
+
+
+def _import_module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        advice = "it is looked for where Python looks, PYTHONPATH among it"
+        raise PluginDefinitionError(f"{name}: there is no module {error.name}; {advice}") from error
+    except (Exception, SystemExit) as error:  # the module may do anything
+        raise PluginDefinitionError(_reason(name, error)) from error
+
+
+def _reason(source: str, error: BaseException) -> str:
+    """What went wrong while a module ran, and in which of its lines."""
+    if isinstance(error, SyntaxError):
+        return f"{source}: {f'line {error.lineno}: ' if error.lineno else ''}{error.msg}"
+    if isinstance(error, PluginDefinitionError):
+        return f"{source}: {error}"
+    line = _line_in(source, error.__traceback__)
+    return f"{source}: {f'line {line}: ' if line else ''}{in_one_line(error)}"
+
+
+def _line_in(source: str, traceback: TracebackType | None) -> int | None:
+    line = None
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == source:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line
+
+
+def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
+    found = getattr(module, name, None)
+    if isinstance(found, type) and issubclass(found, Plugin) and found is not Plugin:
+        return found
+    plugins = [key for key, value in vars(module).items() if isinstance(value, type) and _is_defined(value, module)]
+    listed = f"it defines {', '.join(plugins)}" if plugins else "it defines no plugin"
+    if found is None:
+        near = did_you_mean(name, plugins)
+        raise PluginDefinitionError(f"{source} has no class {name}; {near or listed}", plugin=name)
+    raise PluginDefinitionError(f"{source}:{name} is no plugin: derive it from kubesched.Plugin; {listed}", plugin=name)
+
+
+def _check_takes_part(plugin_class: type[Plugin], origin: str) -> None:
+    """A class without a hook would be enabled nowhere; most often the name of its method is spelt wrong."""
+    if plugin_class.extension_points() or plugin_class.defines("preempt"):
+        return
+    hooks = [hook for forms in HOOKS.values() for hook in forms]
+    spelt = {name: did_you_mean(name, hooks) for name in vars(plugin_class) if not name.startswith("_")}
+    near = "".join(f"\n  {name}: {question}" for name, question in spelt.items() if question)
+    raise PluginDefinitionError(
+        f"{origin}:{plugin_class.__name__} defines no extension point, so it would never be called; define one "
+        f"or more of {', '.join(hooks)}{near}",
+        plugin=plugin_class.__name__,
+    )
+
+
+def _is_defined(value: type, module: ModuleType) -> bool:
+    return issubclass(value, Plugin) and value.__module__ == module.__name__

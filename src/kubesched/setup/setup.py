@@ -4,12 +4,15 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from kubesched.config import KubeSchedulerConfiguration
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError
-from kubesched.framework import Profile, Registry, build_profiles, enable_loaded
-from kubesched.setup.arguments import ArgsLike, read_args
-from kubesched.setup.registry import PluginLike, find_plugins
+from kubesched.framework import Profile
+from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args
+from kubesched.setup.profiles import build_profiles
+from kubesched.setup.registry import PluginLike, Registry, find_plugins
 
 __all__ = ["ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
 
@@ -22,7 +25,7 @@ Profiles = Sequence[Profile]
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
-class Setup:
+class Setup(msgspec.Struct, frozen=True, eq=False):
     """What decides.
 
     Attributes:
@@ -30,11 +33,8 @@ class Setup:
         profiles: the plugins of each of its profiles, made for this setup alone: a setup serves one cluster.
     """
 
-    __slots__ = ("configuration", "profiles")
-
-    def __init__(self, configuration: KubeSchedulerConfiguration, profiles: tuple[Profile, ...]) -> None:
-        self.configuration = configuration
-        self.profiles = profiles
+    configuration: KubeSchedulerConfiguration
+    profiles: tuple[Profile, ...]
 
 
 def load_configuration(

@@ -1,8 +1,9 @@
 """Plugins that stand in for kube-scheduler's own: their names, extension points and arguments, without rules."""
 
 from kubesched.config import PluginArgs
-from kubesched.framework import HOOKS, Plugin, Registry, Status
+from kubesched.framework import HOOKS, Plugin, Status
 from kubesched.plugins import args as in_tree_args
+from kubesched.setup.registry import Registry
 
 # Extension points as kube-scheduler v1.36 lists them.
 POINTS = {

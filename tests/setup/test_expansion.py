@@ -4,8 +4,8 @@ import pytest
 
 from kubesched.config import PluginEntry, Plugins, PluginSet
 from kubesched.errors import ConfigError
-from kubesched.framework.expansion import expand_points, score_weights
-from tests.framework.stand_ins import registry, stand_in
+from kubesched.setup.expansion import expand_points, score_weights
+from tests.setup.stand_ins import registry, stand_in
 
 A = stand_in("A", "filter score")
 B = stand_in("B", "filter")

@@ -2,10 +2,10 @@ import pytest
 
 from kubesched.config import FieldError, PluginArgs
 from kubesched.errors import ConfigError
-from kubesched.framework import Plugin, Status, build_profiles
-from kubesched.framework.profile import Profile
+from kubesched.framework import Plugin, Profile, Status
+from kubesched.setup.profiles import build_profiles
 from tests.config.loading import load
-from tests.framework.stand_ins import POINTS, registry, stand_in
+from tests.setup.stand_ins import POINTS, registry, stand_in
 
 
 class TeamArgs(PluginArgs):

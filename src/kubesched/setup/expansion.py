@@ -8,7 +8,7 @@ from typing import Final
 
 from kubesched.config import Plugins, PluginSet
 from kubesched.errors import ConfigError
-from kubesched.framework.registry import Registry
+from kubesched.setup.registry import Registry
 
 __all__ = ["expand_points", "score_weights"]
 

@@ -1,9 +1,12 @@
 import pytest
 
 from kubesched.config import KubeSchedulerProfile, PluginArgs
-from kubesched.framework import Plugin, Registry, build_profiles, enable_loaded
+from kubesched.framework import Plugin
+from kubesched.setup.added_plugins import enable_loaded
+from kubesched.setup.profiles import build_profiles
+from kubesched.setup.registry import Registry
 from tests.config.loading import load
-from tests.framework.stand_ins import IN_TREE, stand_in
+from tests.setup.stand_ins import IN_TREE, stand_in
 
 
 class TeamArgs(PluginArgs):

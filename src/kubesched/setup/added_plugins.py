@@ -1,6 +1,8 @@
-"""Plugins that the user named besides the configuration: `--plugin` enables, `--plugin-args` tells them something."""
+"""Plugins that the user adds to a configuration: `--plugin` enables them, `--plugin-args` gives their arguments."""
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -11,10 +13,15 @@ from kubesched.config import (
     PluginConfig,
     PluginEntry,
     Plugins,
+    load_args,
 )
-from kubesched.framework.registry import Registry
+from kubesched.errors import ConfigError
+from kubesched.setup.registry import IN_TREE, Registry
 
-__all__ = ["enable_loaded"]
+__all__ = ["ArgsLike", "enable_loaded", "read_args"]
+
+ArgsLike = PluginArgs | Mapping[str, object] | str | os.PathLike[str] | bytes
+"""A plugin's arguments: its Args, a mapping, the name of a YAML or JSON file, or the text of one as bytes."""
 
 
 def enable_loaded(
@@ -68,3 +75,26 @@ def _with_args(
 ) -> tuple[PluginConfig, ...]:
     given = {entry.name for entry in profile.plugin_config}
     return (*profile.plugin_config, *(PluginConfig(name, own) for name, own in args.items() if name not in given))
+
+
+def read_args(given: Mapping[str, ArgsLike], registry: Registry) -> dict[str, PluginArgs | bytes | None]:
+    """Read the arguments of each plugin, strictly.
+
+    Raises:
+        InputError: a file cannot be read.
+        ConfigError: there is no such plugin, it takes its arguments elsewhere, or they do not hold.
+    """
+    return {name: _read(name, args, registry) for name, args in given.items()}
+
+
+def _read(name: str, args: ArgsLike, registry: Registry) -> PluginArgs | bytes | None:
+    if name not in registry:
+        raise ConfigError(f"arguments for {name}: {registry.help_with(name)}")
+    if registry[name].origin == IN_TREE:
+        raise ConfigError(f"arguments for {name}: an in-tree plugin takes them from pluginConfig in the configuration")
+    if isinstance(args, PluginArgs):
+        return args
+    source = Path(args) if isinstance(args, str | os.PathLike) else args
+    if isinstance(source, Mapping):
+        source = msgspec.json.encode(source)
+    return load_args(source, name, args_types=registry.args_types)

@@ -1,0 +1,124 @@
+"""Scores of the feasible nodes: what one plugin gives, 0 to 100, and the weighted sum of all."""
+
+import msgspec
+import numpy as np
+
+from kubesched.api import Pod
+from kubesched.engine import IntVector
+from kubesched.framework.answers import as_scores
+from kubesched.framework.column_cache import Column, ColumnCache, Rule
+from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.fault_texts import fault_text
+from kubesched.framework.lifting import lifted_score
+from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, Status
+from kubesched.state import Nodes
+
+__all__ = ["Scores", "default_normalize", "score_rule"]
+
+
+class Scores(msgspec.Struct, eq=False):
+    """Weighted scores of the feasible nodes.
+
+    Attributes:
+        nodes: the table of feasible nodes.
+        by_plugin: plugin -> (nodes,) int64, or one int that all nodes share; plugins that skipped are absent.
+        varying: (nodes,) int64, the sum of those that differ between nodes.
+        shared: the sum of the others.
+    """
+
+    nodes: Nodes
+    by_plugin: dict[str, IntVector | int]
+    varying: IntVector
+    shared: int
+
+    @property
+    def total(self) -> IntVector:
+        """(nodes,) int64: the sum of all plugins' scores."""
+        return self.varying + self.shared
+
+    def of(self, plugin: str) -> IntVector:
+        """One plugin's weighted scores, spelled out."""
+        score = self.by_plugin[plugin]
+        return np.full(len(self.nodes), score, dtype=np.int64) if isinstance(score, int) else score
+
+    def at(self, position: int) -> dict[str, int]:
+        """Every plugin's weighted score of one node."""
+        return {
+            name: score if isinstance(score, int) else int(score[position]) for name, score in self.by_plugin.items()
+        }
+
+
+def score_rule(
+    rule: Rule, cache: ColumnCache, state: CycleState, pod: Pod, feasible: Nodes, *, is_whole: bool
+) -> IntVector | int:
+    """One plugin's normalised scores of the feasible nodes; one int where all nodes are known to have the same.
+
+    Args:
+        is_whole: whether the table is the whole snapshot, or much of it, so that kept columns serve.
+    Raises:
+        PluginFault: the plugin failed, or a score is not between 0 and 100.
+    """
+    plugin, what = rule.plugin, "Score plugins"
+    column: Column | None = None
+    try:
+        if is_whole and rule.is_kept:
+            column = cache.scores(rule, state, pod)
+            if column.constant is not None and len(feasible):
+                if column.normalized is None:
+                    what = "Normalize on Score plugins"
+                    column.normalized = _normalized(rule, state, pod, column.constant)
+                return column.normalized
+            scores = feasible.take(column.shown)
+        elif rule.is_lifted:
+            scores = lifted_score(plugin, state, pod, feasible)
+        else:
+            scores = as_scores(plugin, plugin.score_nodes(state, pod, feasible), len(feasible))
+        if rule.has_normalize:
+            what = "Normalize on Score plugins"
+            scores = as_scores(plugin, plugin.normalize_score(state, pod, scores), len(feasible))
+    except PluginFault:
+        raise
+    except HOOK_FAULTS as error:
+        text = f'running {what}: plugin "{rule.name}" failed with: {fault_text(error)}'
+        raise PluginFault(Status(Code.ERROR, (text,), rule.name)) from error
+    if rule.has_normalize or column is None or not column.in_range:
+        _check_range(rule.name, scores)
+    return scores
+
+
+def _normalized(rule: Rule, state: CycleState, pod: Pod, constant: int) -> int:
+    """What all nodes get when all have the same score."""
+    one = np.array([constant], dtype=np.int64)
+    if rule.has_normalize:
+        one = as_scores(rule.plugin, rule.plugin.normalize_score(state, pod, one), 1)
+    _check_range(rule.name, one)
+    return int(one[0])
+
+
+def _check_range(plugin: str, scores: IntVector) -> None:
+    if len(scores) and (scores.min() < 0 or scores.max() > 100):
+        wrong = int(scores[(scores < 0) | (scores > 100)][0])
+        text = (
+            f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score {wrong}, '
+            "it should in the range of [0, 100] after normalizing"
+        )
+        raise PluginFault(Status(Code.ERROR, (text,), plugin))
+
+
+def default_normalize(scores: IntVector, *, reverse: bool = False) -> IntVector:
+    """Scale scores so that the highest becomes 100.
+
+    Args:
+        scores: (nodes,) int64, not negative.
+        reverse: turn them round, the highest becoming 0.
+    Rule: kube-scheduler v1.36 DefaultNormalizeScore: 100 * score / max, rounded down; with max 0 nothing changes, or
+        everything becomes 100 when reversed.
+
+    Example:
+        assert default_normalize(np.array([1, 2, 4])).tolist() == [25, 50, 100]
+    """
+    top = int(scores.max(initial=0))
+    if top <= 0:
+        return np.full_like(scores, 100) if reverse else scores
+    scaled = scores * 100 // top
+    return 100 - scaled if reverse else scaled

@@ -1,0 +1,156 @@
+"""From a configuration and a registry to profiles: plugin instances, and which of them run where, in which order.
+
+Rule: kube-scheduler v1.36 profile construction, with its messages; our help follows on indented lines.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from kubesched.config import (
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
+    PluginArgs,
+    PluginConfig,
+    config_error,
+    load_args,
+)
+from kubesched.errors import ConfigError
+from kubesched.framework import HOOK_FAULTS, Plugin, Profile, in_one_line
+from kubesched.setup.expansion import expand_points, score_weights
+from kubesched.setup.registry import Registry
+
+__all__ = ["build_profiles"]
+
+
+def build_profiles(
+    configuration: KubeSchedulerConfiguration, registry: Registry, *, whole: bool = True
+) -> tuple[Profile, ...]:
+    """Build the plugins of every profile and put them in order.
+
+    Args:
+        configuration: complete and valid, as `load_configuration` gives it.
+        whole: whether the profiles are to schedule by themselves, and so need a queue sort plugin, the same one in all,
+            and a bind plugin.
+    Returns: one Profile for each of the configuration's, in its order.
+    Raises:
+        ConfigError: the configuration asks for something that its plugins do not give.
+        PluginDefinitionError: a plugin of an installed package does not load.
+    """
+    if whole:
+        configuration = _with_ignored_resources(configuration)
+    profiles = []
+    for i, written in enumerate(configuration.profiles):
+        try:
+            profiles.append(_build_profile(written, configuration.percentage_of_nodes_to_score, registry, i, whole))
+        except ConfigError as error:
+            prefix = f"initializing profiles: creating profile for scheduler name {written.scheduler_name}: "
+            raise ConfigError(f"{prefix}{error}") from None
+    for written in configuration.profiles[1:] if whole else ():
+        _check_queue_sort(written, configuration.profiles[0], profiles)
+    return tuple(profiles)
+
+
+def _with_ignored_resources(configuration: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
+    """Resources that an extender wants the scheduler to ignore replace NodeResourcesFit's list, in every profile."""
+    ignored = tuple(
+        resource.name
+        for extender in configuration.extenders
+        for resource in extender.managed_resources
+        if resource.ignored_by_scheduler
+    )
+    if not ignored:
+        return configuration
+    profiles = tuple(
+        msgspec.structs.replace(written, plugin_config=_with_ignored(written.plugin_config, ignored))
+        for written in configuration.profiles
+    )
+    return msgspec.structs.replace(configuration, profiles=profiles)
+
+
+def _with_ignored(entries: tuple[PluginConfig, ...], ignored: tuple[str, ...]) -> tuple[PluginConfig, ...]:
+    if not any(entry.name == "NodeResourcesFit" for entry in entries):
+        advice = "an extender has managedResources with ignoredByScheduler: enable NodeResourcesFit in every profile"
+        raise ConfigError(f"couldn't build extenders: can't find NodeResourcesFitArgs in plugin config\n  {advice}")
+    return tuple(
+        PluginConfig(entry.name, msgspec.structs.replace(entry.args, ignored_resources=ignored))
+        if entry.name == "NodeResourcesFit" and isinstance(entry.args, PluginArgs)
+        else entry
+        for entry in entries
+    )
+
+
+def _build_profile(
+    written: KubeSchedulerProfile, percentage: int, registry: Registry, number: int, whole: bool
+) -> Profile:
+    where = f"profiles[{number}].plugins"
+    built = _build_plugins(written, registry)
+    named = expand_points(written.plugins, registry, where)
+    if whole:
+        _check_queue_sort_and_bind(written.scheduler_name, named, where)
+    weights = score_weights(written.plugins, registry, where)
+    return Profile(
+        written.scheduler_name,
+        percentage if written.percentage_of_nodes_to_score is None else written.percentage_of_nodes_to_score,
+        {point: tuple(built[name] for name in names) for point, names in named.items()},
+        weights,
+        tuple(built.values()),
+    )
+
+
+def _build_plugins(written: KubeSchedulerProfile, registry: Registry) -> dict[str, Plugin]:
+    """An instance of each plugin that some set enables; names that nobody registered are found later."""
+    given = {entry.name: entry.args for entry in written.plugin_config}
+    needed = written.plugins.enabled_names
+    return {
+        plugin.name: _build_plugin(plugin.plugin_class, given.get(plugin.name))
+        for plugin in registry
+        if plugin.name in needed
+    }
+
+
+def _build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> Plugin:
+    name = plugin_class.__name__
+    try:
+        args = _typed_args(plugin_class, given)
+        if errors := args.validate(""):
+            raise config_error(errors)
+        return plugin_class(args)
+    except ConfigError as error:
+        raise ConfigError(f'initializing plugin "{name}": {error}') from None
+    except HOOK_FAULTS as error:
+        advice = f"the class {name} of {plugin_class.__module__} raised this when it was made"
+        raise ConfigError(f'initializing plugin "{name}": {in_one_line(error)}\n  {advice}') from error
+
+
+def _typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> PluginArgs:
+    """The arguments as the class declares them; those that the configuration's reader did not know are read now."""
+    if not isinstance(given, PluginArgs):
+        name = plugin_class.__name__
+        given = load_args(given or b"{}", name, args_types={name: plugin_class.Args})
+    return given if isinstance(given, PluginArgs) else plugin_class.Args()
+
+
+def _check_queue_sort_and_bind(name: str, named: Mapping[str, tuple[str, ...]], where: str) -> None:
+    sorters = named["queueSort"]
+    if len(sorters) != 1:
+        text = f'only one queue sort plugin required for profile with scheduler name "{name}", but got {len(sorters)}'
+        raise ConfigError(f"{text}\n  {where}: enabled are {', '.join(sorters) or 'none'}; leave exactly one enabled")
+    if not named["bind"]:
+        text = f'at least one bind plugin is needed for profile with scheduler name "{name}"'
+        raise ConfigError(f"{text}\n  {where}: enable DefaultBinder or a bind plugin of your own")
+
+
+def _check_queue_sort(written: KubeSchedulerProfile, first: KubeSchedulerProfile, profiles: list[Profile]) -> None:
+    """All profiles share one queue: one plugin sorts it, with one set of arguments."""
+    by_name = {profile.scheduler_name: profile.points["queueSort"][0].name for profile in profiles}
+    sorter, wanted = by_name[written.scheduler_name], by_name[first.scheduler_name]
+    prefix = "initializing profiles: different queue sort plugin"
+    if sorter != wanted:
+        raise ConfigError(f'{prefix}s for profile "{written.scheduler_name}": "{sorter}", first: "{wanted}"')
+    if _written_args(written, sorter) != _written_args(first, sorter):
+        raise ConfigError(f'{prefix} args for profile "{written.scheduler_name}"')
+
+
+def _written_args(written: KubeSchedulerProfile, name: str) -> PluginArgs | bytes | None:
+    return next((entry.args for entry in written.plugin_config if entry.name == name), None)
