@@ -1,9 +1,7 @@
 """Holds a pod against a cluster: the whole profile, and every Filter plugin by itself."""
 
-from collections.abc import Mapping
-
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
-from kubesched.framework import CycleState, Framework, NodeSearch, Plugin, PluginFault, Profile, find_feasible
+from kubesched.framework import CycleState, Framework, NodeSearch, PluginFault, find_feasible
 from kubesched.state import PodInfo, Snapshot
 
 
@@ -19,9 +17,8 @@ def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> E
     diagnosis = find_feasible(framework, cycle, snapshot.nodes)
     explanation = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
     explanation.held_back = _held_back(framework, info)
-    explanation.by_plugin = {
-        name: _ask_by_itself(one, info, snapshot) for name, one in _frameworks_of_one(framework).items()
-    }
+    for plugin in framework.profile.points["filter"]:
+        explanation.by_plugin[plugin.name] = _ask_by_itself(framework.only(plugin.name), info, snapshot)
     if explanation.fits:
         _score(framework, cycle, explanation)
     elif preempt and snapshot.n_nodes:
@@ -34,20 +31,6 @@ def _held_back(framework: Framework, info: PodInfo) -> str:
     if info.pod.is_terminating:
         return "the pod is being deleted"
     return framework.run_pre_enqueue(info.pod).message
-
-
-def _frameworks_of_one(framework: Framework) -> Mapping[str, Framework]:
-    """Each Filter plugin in a profile of its own, with its PreFilter if the profile has that enabled."""
-    points = framework.profile.points
-    name = framework.profile.scheduler_name
-    ones = {}
-    for plugin in points["filter"]:
-        alone: dict[str, tuple[Plugin, ...]] = dict.fromkeys(points, ())
-        alone["filter"] = (plugin,)
-        alone["preFilter"] = (plugin,) if plugin in points["preFilter"] else ()
-        handle = framework.handle
-        ones[plugin.name] = Framework(Profile(name, 0, alone, {}, ()), framework.cache, handle.state, handle)
-    return ones
 
 
 def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:

@@ -98,6 +98,10 @@ class Framework:
         self.binds = self._hooks("bind", "bind", "Bind plugin")
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
 
+    def only(self, name: str) -> "Framework":
+        """A framework of one of the plugins, over the same state and cache. The plugin keeps the handle that it has."""
+        return Framework(self.profile.only(name), self.cache, self.handle.state, self.handle)
+
     def _hooks(self, point: str, method: str, what: str) -> list[Hook]:
         return [Hook(plugin, method, what) for plugin in self.profile.points[point] if plugin.defines(method)]
 

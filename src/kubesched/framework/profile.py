@@ -25,3 +25,13 @@ class Profile(msgspec.Struct, eq=False):
     points: Mapping[str, tuple[Plugin, ...]]
     weights: Mapping[str, int]
     plugins: tuple[Plugin, ...]
+
+    def only(self, name: str) -> "Profile":
+        """The same profile with one of its plugins, at the points where it runs here."""
+        return Profile(
+            self.scheduler_name,
+            self.percentage_of_nodes_to_score,
+            {point: tuple(one for one in plugins if one.name == name) for point, plugins in self.points.items()},
+            {key: weight for key, weight in self.weights.items() if key == name},
+            tuple(one for one in self.plugins if one.name == name),
+        )

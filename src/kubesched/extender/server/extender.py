@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 import msgspec
+from msgspec.structs import replace
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import InputError
@@ -18,7 +19,7 @@ from kubesched.extender.server.requested_pods import RequestedPods
 from kubesched.extender.server.undecided_pods import UndecidedPods
 from kubesched.extender.server.verbs import Verbs
 from kubesched.extender.server.watched_kinds import check_needs_no_watch, counting_filters, watched_kinds
-from kubesched.framework import Bind, Clock, Framework, Plugin, Profile, Services, WaitingPod
+from kubesched.framework import Bind, Clock, Framework, Profile, Services, WaitingPod
 from kubesched.plugins import DefaultBinder
 from kubesched.scheduler import build_frameworks, load_cluster, perform, wait
 from kubesched.setup import Setup
@@ -145,7 +146,7 @@ class Extender:
     def _by_plugin(self, profiles: Iterable[Profile]) -> dict[str, dict[str, Framework]]:
         """For each plugin, the profiles with nothing but it in them; nothing at all in those that do not have it."""
         names = dict.fromkeys(plugin.name for profile in profiles for plugin in profile.plugins)
-        return {name: {key: _alone(name, framework) for key, framework in self.frameworks.items()} for name in names}
+        return {name: {key: framework.only(name) for key, framework in self.frameworks.items()} for name in names}
 
 
 def served_profiles(setup: Setup, *, offers_bind: bool = False) -> Sequence[Profile]:
@@ -170,36 +171,12 @@ def served_profiles(setup: Setup, *, offers_bind: bool = False) -> Sequence[Prof
     return profiles
 
 
-def _alone(name: str, framework: Framework) -> Framework:
-    """A framework of one plugin, which keeps the handle that it got with the others."""
-    profile = framework.profile
-
-    def only(plugins: Iterable[Plugin]) -> tuple[Plugin, ...]:
-        return tuple(plugin for plugin in plugins if plugin.name == name)
-
-    alone = Profile(
-        profile.scheduler_name,
-        profile.percentage_of_nodes_to_score,
-        {point: only(plugins) for point, plugins in profile.points.items()},
-        {key: weight for key, weight in profile.weights.items() if key == name},
-        only(profile.plugins),
-    )
-    return Framework(alone, framework.cache, framework.handle.state, framework.handle)
-
-
 def _with_binder(profile: Profile) -> Profile:
     """A profile that binds pods: by its own plugins, else as kube-scheduler does by default."""
     if profile.points["bind"]:
         return profile
     binder = DefaultBinder()
-    points = {**profile.points, "bind": (binder,)}
-    return Profile(
-        profile.scheduler_name,
-        profile.percentage_of_nodes_to_score,
-        points,
-        profile.weights,
-        (*profile.plugins, binder),
-    )
+    return replace(profile, points={**profile.points, "bind": (binder,)}, plugins=(*profile.plugins, binder))
 
 
 def _why_bind(profiles: Iterable[Profile], offers_bind: bool) -> str:
