@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, Pod
+from kubesched.api import ActionType, EventResource, Pod
 from kubesched.engine import IntVector
 from kubesched.framework import (
     CycleState,
@@ -23,6 +23,7 @@ from kubesched.framework import (
     Status,
 )
 from kubesched.plugins.args import DynamicResourcesArgs
+from kubesched.plugins.hints import registration
 from kubesched.state import Nodes
 
 __all__ = ["DynamicResources"]
@@ -98,10 +99,7 @@ class DynamicResources(Plugin):
         """A node comes or changes, a claim is made for the pod; events of resource.k8s.io are not read."""
         node = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
         claim = ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
-        return [
-            EventRegistration(ClusterEvent(EventResource.NODE, node)),
-            EventRegistration(ClusterEvent(EventResource.POD, claim)),
-        ]
+        return [registration(EventResource.NODE, node), registration(EventResource.POD, claim)]
 
 
 def _check_pre_filtered(state: CycleState) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.engine import FloatVector, IntVector
 from kubesched.framework import (
     CycleState,
@@ -24,6 +24,7 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.args import InterPodAffinityArgs
+from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.plugins.pod_terms import ResolvedTerms, all_match, any_matches, resolved_terms
 from kubesched.plugins.rejection_words import domain_words, selector_words
 from kubesched.state import DomainSums, Has, Identity, NodeInfo, Nodes, PodGroup, Rows, Snapshot, Term
@@ -318,8 +319,8 @@ class InterPodAffinity(Plugin):
         pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE
         nodes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
         return [
-            EventRegistration(ClusterEvent(EventResource.POD, pods), self._pod_hint),
-            EventRegistration(ClusterEvent(EventResource.NODE, nodes), self._node_hint),
+            registration(EventResource.POD, pods, self._pod_hint),
+            registration(EventResource.NODE, nodes, self._node_hint),
         ]
 
     def _pod_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
@@ -327,7 +328,7 @@ class InterPodAffinity(Plugin):
         assert isinstance(changed, Pod)
         if isinstance(old, Pod) and isinstance(new, Pod) and new.uid == pod.uid and old.labels != new.labels:
             return QueueingHint.QUEUE
-        if not changed.node_name and not changed.status.nominated_node_name:
+        if not is_placed(changed):
             return QueueingHint.SKIP
         terms = self.handle.state.pod_info(pod).terms.value
         before = _identity(old) if isinstance(old, Pod) else None
@@ -336,12 +337,12 @@ class InterPodAffinity(Plugin):
         if before is not None and after is not None:
             appears = not all_match(wanted, before) and all_match(wanted, after)
             leaves = all_match(hated, before) and not all_match(hated, after)
-            return _queue_if(appears or leaves)
+            return queue_if(appears or leaves)
         if after is not None:
-            return _queue_if(all_match(wanted, after))
+            return queue_if(all_match(wanted, after))
         assert before is not None
         theirs = self.handle.state.pod_info(changed).terms.value.required_anti_affinity
-        return _queue_if(all_match(hated, before) or all_match(theirs, _identity(pod)))
+        return queue_if(all_match(hated, before) or all_match(theirs, _identity(pod)))
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         assert isinstance(new, Node)
@@ -392,7 +393,3 @@ def _count(term: Term, node: NodeInfo, snapshot: Snapshot) -> int:
 
 def _identity(pod: Pod) -> Identity:
     return Identity(pod.namespace, pod.labels)
-
-
-def _queue_if(helps: bool) -> QueueingHint:
-    return QueueingHint.QUEUE if helps else QueueingHint.SKIP

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.engine import BoolVector, FloatVector, IntVector, floor_divide, round_half_away
 from kubesched.errors import SelectorError
 from kubesched.framework import (
@@ -26,6 +26,7 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.args import PodTopologySpreadArgs
+from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.plugins.node_selection import required_node_affinity
 from kubesched.plugins.rejection_words import domain_words
 from kubesched.plugins.spread_constraints import (
@@ -351,8 +352,8 @@ class PodTopologySpread(Plugin):
         pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.UPDATE_POD_TOLERATION | ActionType.DELETE
         nodes = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_TAINT
         return [
-            EventRegistration(ClusterEvent(EventResource.POD, pods), self._pod_hint),
-            EventRegistration(ClusterEvent(EventResource.NODE, nodes), self._node_hint),
+            registration(EventResource.POD, pods, self._pod_hint),
+            registration(EventResource.NODE, nodes, self._node_hint),
         ]
 
     def _hard_constraints(self, pod: Pod) -> tuple[Constraint, ...]:
@@ -363,8 +364,7 @@ class PodTopologySpread(Plugin):
         changed = new if isinstance(new, Pod) else old
         assert isinstance(changed, Pod)
         is_target = changed.uid == pod.uid
-        placed = changed.node_name or changed.status.nominated_node_name
-        if not is_target and not (placed and changed.namespace == pod.namespace):
+        if not is_target and not (is_placed(changed) and changed.namespace == pod.namespace):
             return QueueingHint.SKIP
         constraints = self._hard_constraints(pod)
         if isinstance(old, Pod) and isinstance(new, Pod):
@@ -375,16 +375,16 @@ class PodTopologySpread(Plugin):
         else:
             identity = Identity(changed.namespace, changed.labels)
             helps = any(constraint.selects(identity) for constraint in constraints)
-        return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+        return queue_if(helps)
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         keys = [constraint.topology_key for constraint in self._hard_constraints(pod)]
         had = isinstance(old, Node) and all(key in old.labels for key in keys)
         has = isinstance(new, Node) and all(key in new.labels for key in keys)
         if not isinstance(old, Node) or not isinstance(new, Node):
-            return QueueingHint.QUEUE if had or has else QueueingHint.SKIP
+            return queue_if(had or has)
         moved = has and (old.taints != new.taints or any(old.labels.get(key) != new.labels.get(key) for key in keys))
-        return QueueingHint.QUEUE if had != has or moved else QueueingHint.SKIP
+        return queue_if(had != has or moved)
 
 
 def _by_domain(constraint: Constraint, counts: FloatVector, weight: float) -> FloatVector:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.engine import IntVector
 from kubesched.framework import (
     CycleState,
@@ -21,7 +21,7 @@ from kubesched.framework import (
     Status,
     default_normalize,
 )
-from kubesched.plugins.hints import on_own_update
+from kubesched.plugins.hints import on_own_update, queue_if, registration
 from kubesched.plugins.tolerations import has_untolerated_taint, judged_taints, untolerated_taints
 from kubesched.state import NodeInfo, Nodes
 
@@ -84,9 +84,10 @@ class TaintToleration(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or loses taints; the pod gets tolerations."""
-        opens = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
-        tolerates = ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_TOLERATION)
-        return [EventRegistration(opens, _node_hint), EventRegistration(tolerates, on_own_update)]
+        return [
+            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, _node_hint),
+            registration(EventResource.POD, ActionType.UPDATE_POD_TOLERATION, on_own_update),
+        ]
 
 
 def _check_pre_scored(state: CycleState) -> None:
@@ -99,5 +100,4 @@ def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> Queu
     assert isinstance(new, Node)
     if has_untolerated_taint(new.taints, pod.tolerations):
         return QueueingHint.SKIP
-    was_closed = not isinstance(old, Node) or has_untolerated_taint(old.taints, pod.tolerations)
-    return QueueingHint.QUEUE if was_closed else QueueingHint.SKIP
+    return queue_if(not isinstance(old, Node) or has_untolerated_taint(old.taints, pod.tolerations))

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, PersistentVolumeClaim, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, PersistentVolumeClaim, Pod
 from kubesched.engine import IntVector
 from kubesched.framework import (
     CycleState,
@@ -21,7 +21,7 @@ from kubesched.framework import (
     Status,
     Verdicts,
 )
-from kubesched.plugins.claim_hints import claim_hint
+from kubesched.plugins.hints import claim_hint, queue_if, registration
 from kubesched.state import NO_VOLUMES, Disk, Has, Nodes, PodInfo, disks_conflict, pod_volumes
 
 __all__ = ["VolumeRestrictions"]
@@ -109,11 +109,9 @@ class VolumeRestrictions(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A pod with the disk or the claim goes; a node comes; the claim comes."""
         return [
-            EventRegistration(ClusterEvent(EventResource.POD, ActionType.DELETE), _pod_deleted),
-            EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD)),
-            EventRegistration(
-                ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD), claim_hint(ephemeral=False)
-            ),
+            registration(EventResource.POD, ActionType.DELETE, _pod_deleted),
+            registration(EventResource.NODE, ActionType.ADD),
+            registration(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD, claim_hint(ephemeral=False)),
         ]
 
 
@@ -139,4 +137,4 @@ def _pod_deleted(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> Qu
         return QueueingHint.SKIP
     mine, theirs = pod_volumes(pod), pod_volumes(old)
     shares_claim = not set(mine.direct_claims).isdisjoint(theirs.direct_claims)
-    return QueueingHint.QUEUE if shares_claim or disks_conflict(mine.disks, theirs.disks) else QueueingHint.SKIP
+    return queue_if(shares_claim or disks_conflict(mine.disks, theirs.disks))
