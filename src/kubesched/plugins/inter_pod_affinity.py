@@ -8,11 +8,11 @@ namespace, and so does this.
 
 from collections.abc import Callable, Iterable, Iterator
 
+import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
-from kubesched.engine import FloatVector, IntVector
+from kubesched.engine import BoolVector, FloatVector, IntVector
 from kubesched.framework import (
     CycleState,
     DependsOn,
@@ -32,7 +32,7 @@ from kubesched.state import DomainSums, Has, Identity, NodeInfo, Nodes, PodGroup
 __all__ = ["InterPodAffinity"]
 
 
-class _Sums:
+class _Sums(msgspec.Struct):
     """Pods counted per domain, and what a what-if table adds to that, by topology key.
 
     Attributes:
@@ -40,11 +40,8 @@ class _Sums:
         deltas: key -> (positions,) float64, as seen from each node of the table; only in what-if states.
     """
 
-    __slots__ = ("by_key", "deltas")
-
-    def __init__(self, by_key: dict[str, FloatVector]) -> None:
-        self.by_key = by_key
-        self.deltas: dict[str, FloatVector] = {}
+    by_key: dict[str, FloatVector]
+    deltas: dict[str, FloatVector] = {}
 
     def seen_from(self, nodes: Nodes, key: str) -> FloatVector:
         """(nodes,) how many pods there are in each node's domain; 0 where the node lacks the key."""
@@ -62,12 +59,10 @@ class _Sums:
         np.add.at(delta, positions, sign)
 
     def copy(self) -> "_Sums":
-        twin = _Sums(self.by_key)
-        twin.deltas = {key: delta.copy() for key, delta in self.deltas.items()}
-        return twin
+        return _Sums(self.by_key, {key: delta.copy() for key, delta in self.deltas.items()})
 
 
-class AffinityState:
+class AffinityState(msgspec.Struct):
     """What PreFilter found.
 
     Attributes:
@@ -78,29 +73,22 @@ class AffinityState:
         first_of_its_kind: whether the incoming pod matches its own required affinity terms.
     """
 
-    __slots__ = ("affinity", "anti_affinity", "existing", "first_of_its_kind", "terms")
-
-    def __init__(self, terms: ResolvedTerms, affinity: _Sums, anti_affinity: _Sums, existing: _Sums) -> None:
-        self.terms = terms
-        self.affinity = affinity
-        self.anti_affinity = anti_affinity
-        self.existing = existing
-        self.first_of_its_kind = False
+    terms: ResolvedTerms
+    affinity: _Sums
+    anti_affinity: _Sums
+    existing: _Sums
+    first_of_its_kind: bool
 
     def copy(self) -> "AffinityState":
         """For a what-if state."""
-        twin = AffinityState(self.terms, self.affinity.copy(), self.anti_affinity.copy(), self.existing.copy())
-        twin.first_of_its_kind = self.first_of_its_kind
-        return twin
+        sums = self.affinity.copy(), self.anti_affinity.copy(), self.existing.copy()
+        return AffinityState(self.terms, *sums, self.first_of_its_kind)
 
 
-class ScoreState:
+class ScoreState(msgspec.Struct):
     """What PreScore found: key -> (values,) points of each domain."""
 
-    __slots__ = ("points",)
-
-    def __init__(self, points: dict[str, FloatVector]) -> None:
-        self.points = points
+    points: dict[str, FloatVector]
 
 
 class InterPodAffinity(Plugin):
@@ -127,15 +115,14 @@ class InterPodAffinity(Plugin):
         if not existing and not written.required_affinity and not written.required_anti_affinity:
             return Status.SKIP
         terms = resolved_terms(state.pod.terms, snapshot)
-        found = AffinityState(
+        prepared = AffinityState(
             terms,
             _Sums(self._affinity_sums(terms, snapshot)),
             _Sums(self._anti_affinity_sums(terms, snapshot)),
             _Sums({sums.topology_key: sums.by_code for sums in existing}),
+            all_match(terms.required_affinity, state.pod.identity.value),
         )
-        identity = state.pod.identity.value
-        found.first_of_its_kind = all_match(terms.required_affinity, identity)
-        state.write(found)
+        state.write(prepared)
         return Status.SUCCESS
 
     @staticmethod
@@ -178,7 +165,7 @@ class InterPodAffinity(Plugin):
         return Verdicts(verdicts, self.reasons)
 
     @staticmethod
-    def _affinity_satisfied(found: AffinityState, nodes: Nodes) -> npt.NDArray[np.bool_]:
+    def _affinity_satisfied(found: AffinityState, nodes: Nodes) -> BoolVector:
         """A pod that matches its own terms may be the first of its kind anywhere."""
         has_keys = np.ones(len(nodes), dtype=np.bool_)
         all_there = np.ones(len(nodes), dtype=np.bool_)

@@ -7,6 +7,7 @@ that concern scheduling are RestartAllContainersOnContainerExits and UserNamespa
 from collections.abc import Hashable
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -18,13 +19,10 @@ from kubesched.state import Nodes
 __all__ = ["NodeDeclaredFeatures"]
 
 
-class NeededFeatures:
+class NeededFeatures(msgspec.Struct):
     """The features that the pod needs, at least one."""
 
-    __slots__ = ("names",)
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
+    names: tuple[str, ...]
 
 
 class NodeDeclaredFeatures(Plugin):

@@ -7,6 +7,7 @@ evicting a pod of another namespace with an equally named claim "solves" the con
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, PersistentVolumeClaim, Pod
@@ -30,7 +31,7 @@ _NO_DISK: Final = 1
 _CLAIM_IN_USE: Final = 2
 
 
-class ExclusiveClaims:
+class ExclusiveClaims(msgspec.Struct):
     """The pod's ReadWriteOncePod claims.
 
     Attributes:
@@ -39,12 +40,9 @@ class ExclusiveClaims:
         delta: (positions,) int64, what a what-if table adds to that for each of its nodes; None in the cycle itself.
     """
 
-    __slots__ = ("delta", "n_conflicts", "names")
-
-    def __init__(self, names: frozenset[str], n_conflicts: int, delta: IntVector | None = None) -> None:
-        self.names = names
-        self.n_conflicts = n_conflicts
-        self.delta = delta
+    names: frozenset[str]
+    n_conflicts: int
+    delta: IntVector | None = None
 
 
 class VolumeRestrictions(Plugin):

@@ -6,6 +6,7 @@ Rule: kube-scheduler v1.36 VolumeZone. Ephemeral volumes are not looked at; in-t
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from kubesched.api import (
@@ -40,17 +41,10 @@ _STABLE_FORM: Final = {
 _TOPOLOGY: Final = (*_STABLE_FORM, *_STABLE_FORM.values())
 
 
-class VolumeTopology:
-    """What the labels of the pod's volumes demand.
+class VolumeTopology(msgspec.Struct):
+    """What the labels of the pod's volumes demand: a node's label must be one of these values; all demands hold."""
 
-    Attributes:
-        demands: a node's label must be one of these values; all of them hold.
-    """
-
-    __slots__ = ("demands",)
-
-    def __init__(self, demands: list[Requirement]) -> None:
-        self.demands = demands
+    demands: list[Requirement]
 
 
 class VolumeZone(Plugin):

@@ -27,17 +27,16 @@ from kubesched.testing.subject import Subject
 __all__ = ["Check", "check_plugin"]
 
 
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """One promise of a plugin: call it; `str()` names it.
 
     Attributes:
         name: what is promised.
     """
 
-    def __init__(self, name: str, run: Callable[[Subject], None], subject: Subject) -> None:
-        self.name = name
-        self._run = run
-        self._subject = subject
+    name: str
+    _run: Callable[[Subject], None]
+    _subject: Subject
 
     def __call__(self) -> None:
         """Hold the plugin to it.
