@@ -72,12 +72,12 @@ class DynamicResources(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """0 on every node."""
-        _check_pre_filtered(state)
+        state.read(PreFiltered, _NOT_FOUND)
         return np.zeros(len(nodes), dtype=np.int64)
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         """Nothing: all pods have the same score."""
-        _check_pre_filtered(state)
+        state.read(PreFiltered, _NOT_FOUND)
         return None
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
@@ -100,8 +100,3 @@ class DynamicResources(Plugin):
         node = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
         claim = ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
         return [registration(EventResource.NODE, node), registration(EventResource.POD, claim)]
-
-
-def _check_pre_filtered(state: CycleState) -> None:
-    if state.find(PreFiltered) is None:
-        raise RuntimeError(_NOT_FOUND)

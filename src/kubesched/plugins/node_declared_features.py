@@ -59,10 +59,8 @@ class NodeDeclaredFeatures(Plugin):
 
 
 def _needed(state: CycleState) -> tuple[str, ...]:
-    needed = state.find(NeededFeatures)
-    if needed is None:
-        raise RuntimeError('error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found')
-    return needed.names
+    missing = 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
+    return state.read(NeededFeatures, missing).names
 
 
 def _needed_features(pod: Pod) -> tuple[str, ...]:

@@ -86,10 +86,7 @@ class NodePorts(Plugin):
 
 
 def _wanted(state: CycleState) -> WantedPorts:
-    wanted = state.find(WantedPorts)
-    if wanted is None:
-        raise RuntimeError('reading "PreFilterNodePorts" from cycleState: not found')
-    return wanted
+    return state.read(WantedPorts, 'reading "PreFilterNodePorts" from cycleState: not found')
 
 
 def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

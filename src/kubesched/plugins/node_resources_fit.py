@@ -176,9 +176,7 @@ class NodeResourcesFit(Plugin):
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """A bit for each thing that is short."""
-        fit = state.find(FitState)
-        if fit is None:
-            raise RuntimeError('error reading "PreFilterNodeResourcesFit" from cycleState: not found')
+        fit = state.read(FitState, 'error reading "PreFilterNodeResourcesFit" from cycleState: not found')
         verdicts = (nodes.n_pods >= nodes.allowed_pods).astype(np.int32)
         if fit.names:
             self._add_shortages(verdicts, fit, nodes)

@@ -195,9 +195,7 @@ class PodTopologySpread(Plugin):
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """The first constraint that a node breaks counts."""
-        found = state.find(SpreadState)
-        if found is None:
-            raise RuntimeError('reading "PreFilterPodTopologySpread" from cycleState: not found')
+        found = state.read(SpreadState, 'reading "PreFilterPodTopologySpread" from cycleState: not found')
         verdicts = np.zeros(len(nodes), dtype=np.int16)
         for constraint, domains in reversed(list(zip(found.constraints, found.domains, strict=True))):
             verdicts[domains.skew(nodes, constraint) > constraint.max_skew] = 2
@@ -298,9 +296,7 @@ class PodTopologySpread(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The weighted number of matching pods around each node: more is worse, see normalize_score."""
-        found = state.find(SpreadScoreState)
-        if found is None:
-            raise RuntimeError('error reading "PreScorePodTopologySpread" from cycleState: not found')
+        found = state.read(SpreadScoreState, 'error reading "PreScorePodTopologySpread" from cycleState: not found')
         constraint, counts, weight = found.terms[0]
         if len(found.terms) == 1 and counts is not None:  # there are fewer domains than nodes to round the points of
             by_domain = round_half_away(_by_domain(constraint, counts, weight))

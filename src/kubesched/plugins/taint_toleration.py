@@ -5,7 +5,7 @@ node has 100.
 """
 
 from collections.abc import Hashable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,8 @@ class PreScored:
     __slots__ = ()
 
 
-_PRE_SCORED = PreScored()
+_PRE_SCORED: Final = PreScored()
+_NOT_PRE_SCORED: Final = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
 
 
 class TaintToleration(Plugin):
@@ -68,12 +69,12 @@ class TaintToleration(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The number of PreferNoSchedule taints that are not tolerated."""
-        _check_pre_scored(state)
+        state.read(PreScored, _NOT_PRE_SCORED)
         return judged_taints(nodes, state.pod.tolerations).n_unwanted[nodes.taint_ids]
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The tolerations."""
-        _check_pre_scored(state)
+        """The tolerations; a kept column must not hide that PreScore is switched off."""
+        state.read(PreScored, _NOT_PRE_SCORED)
         return state.pod.tolerations
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
@@ -88,12 +89,6 @@ class TaintToleration(Plugin):
             registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, _node_hint),
             registration(EventResource.POD, ActionType.UPDATE_POD_TOLERATION, on_own_update),
         ]
-
-
-def _check_pre_scored(state: CycleState) -> None:
-    """A kept column must not hide that PreScore is switched off."""
-    if state.find(PreScored) is None:
-        raise RuntimeError('failed to read "PreScoreTaintToleration" from cycleState: not found')
 
 
 def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

@@ -135,9 +135,7 @@ class VolumeBinding(Plugin):
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """A number for each combination of problems; the higher ones are faults."""
-        claims = state.find(PodClaims)
-        if claims is None:
-            raise RuntimeError("not found")
+        claims = state.read(PodClaims, "not found")
         statuses = list(self.reasons)
         verdicts = self._bound_verdicts(claims.bound, nodes, statuses)
         if claims.delayed:

@@ -87,9 +87,7 @@ class VolumeRestrictions(Plugin):
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """Disks first, then claims."""
-        exclusive = state.find(ExclusiveClaims)
-        if exclusive is None:
-            raise RuntimeError('cannot read "PreFilterVolumeRestrictions" from cycleState')
+        exclusive = state.read(ExclusiveClaims, 'cannot read "PreFilterVolumeRestrictions" from cycleState')
         verdicts = np.zeros(len(nodes), dtype=np.int16)
         if exclusive.delta is not None:
             verdicts[exclusive.n_conflicts + exclusive.delta > 0] = _CLAIM_IN_USE
