@@ -11,16 +11,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import NodeAffinity, NodeSelectorTerm, TopologySpreadConstraint, parse_node_term
-from kubesched.config import (
-    Duration,
-    FieldError,
-    Int32,
-    Int64,
-    PluginArgs,
-    child,
-    item,
-    qualified_name_errors,
-)
+from kubesched.config import Duration, FieldError, Int32, Int64, PluginArgs, child, item, qualified_name_errors
 from kubesched.errors import SelectorError
 
 __all__ = [

@@ -13,15 +13,7 @@ import numpy.typing as npt
 
 from kubesched.api import ActionType, EventResource, Pod
 from kubesched.engine import IntVector
-from kubesched.framework import (
-    CycleState,
-    DependsOn,
-    Diagnosis,
-    EventRegistration,
-    Plugin,
-    PostFilterResult,
-    Status,
-)
+from kubesched.framework import CycleState, DependsOn, Diagnosis, EventRegistration, Plugin, PostFilterResult, Status
 from kubesched.plugins.args import DynamicResourcesArgs
 from kubesched.plugins.hints import registration
 from kubesched.state import Nodes

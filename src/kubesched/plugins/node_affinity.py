@@ -10,14 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import (
-    ActionType,
-    EventResource,
-    KubeObject,
-    Node,
-    NodeSelectorTerm,
-    Pod,
-)
+from kubesched.api import ActionType, EventResource, KubeObject, Node, NodeSelectorTerm, Pod
 from kubesched.config import joined
 from kubesched.engine import IntVector
 from kubesched.framework import (

@@ -24,16 +24,7 @@ from kubesched.api import (
     whole_units,
 )
 from kubesched.engine import Interner, IntMatrix, IntVector, floor_divide, round_half_away
-from kubesched.framework import (
-    Code,
-    CycleState,
-    DependsOn,
-    EventRegistration,
-    Plugin,
-    QueueingHint,
-    Status,
-    Verdicts,
-)
+from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_linear import broken_linear
 from kubesched.plugins.hints import is_placed, queue_if, registration

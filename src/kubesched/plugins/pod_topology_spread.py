@@ -302,7 +302,7 @@ class PodTopologySpread(Plugin):
         has_keys = state.read(SpreadScoreState).has_keys
         counted = scores if has_keys is None else scores[has_keys]
         low = int(counted.min()) if len(counted) else 0
-        high = max(0, int(counted.max())) if len(counted) else 0
+        high = int(counted.max(initial=0))
         if high == 0:
             normalized = np.full_like(scores, 100)
         else:

@@ -29,15 +29,7 @@ from kubesched.plugins.volume_matching import (
     wish_of,
 )
 from kubesched.plugins.volume_provisioning import NO_STORAGE, NONE_TO_BIND, provisioning_problems
-from kubesched.state import (
-    ClaimUse,
-    NodeInfo,
-    Nodes,
-    is_bound,
-    is_controlled_by,
-    not_owned,
-    storage_class_of,
-)
+from kubesched.state import ClaimUse, NodeInfo, Nodes, is_bound, is_controlled_by, not_owned, storage_class_of
 
 __all__ = ["VolumeBinding"]
 

@@ -20,15 +20,7 @@ from kubesched.api import (
     StorageClass,
 )
 from kubesched.engine import BoolVector
-from kubesched.framework import (
-    CycleState,
-    DependsOn,
-    EventRegistration,
-    Plugin,
-    QueueingHint,
-    Status,
-    Verdicts,
-)
+from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.hints import claim_hint, queue_if, registration
 from kubesched.state import NO_VOLUMES, NodeInfo, Nodes, storage_class_of
 
