@@ -33,6 +33,8 @@ def test_data_that_nobody_wrote_is_not_found() -> None:
     assert new_state().find(Mine) is None
     with pytest.raises(KeyError):
         new_state().read(Mine)
+    with pytest.raises(RuntimeError, match="PreFilter did not run"):
+        new_state().read(Mine, "PreFilter did not run")
 
 
 def test_what_is_written_to_a_clone_does_not_reach_the_original() -> None:

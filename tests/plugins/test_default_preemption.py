@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 from kubesched.framework import CycleState, NominatedPods, Plugin, PostFilterResult, Services, Status, find_feasible
-from kubesched.plugins import DefaultPreemption, DefaultPreemptionArgs, NodeResourcesFit
+from kubesched.plugins import DefaultPreemption, NodeResourcesFit
+from kubesched.plugins.args import DefaultPreemptionArgs
 from kubesched.scheduler import build_frameworks
 from kubesched.state import ClusterState
 from kubesched.testing import FakeCluster, make_node, make_object, make_pod, minimal_profile

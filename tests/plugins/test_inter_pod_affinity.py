@@ -3,7 +3,8 @@
 import pytest
 
 from kubesched.framework import Code
-from kubesched.plugins import InterPodAffinity, InterPodAffinityArgs
+from kubesched.plugins import InterPodAffinity
+from kubesched.plugins.args import InterPodAffinityArgs
 from kubesched.testing import filter_all, make_node, make_object, make_pod, score_all
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"

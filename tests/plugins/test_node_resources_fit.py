@@ -4,8 +4,8 @@ import pytest
 
 from kubesched.api import ActionType
 from kubesched.framework import Code, QueueingHint
-from kubesched.plugins import (
-    NodeResourcesFit,
+from kubesched.plugins import NodeResourcesFit
+from kubesched.plugins.args import (
     NodeResourcesFitArgs,
     RequestedToCapacityRatioParam,
     ResourceSpec,

@@ -1,6 +1,6 @@
 """The incoming pod's affinity terms, namespace selectors resolved to names."""
 
-from kubesched.plugins.pod_terms import all_match, any_matches, resolved_terms
+from kubesched.plugins.pod_terms import all_match, resolved_terms
 from kubesched.state import ClusterState, Identity
 from kubesched.testing import make_object, make_pod
 
@@ -35,7 +35,7 @@ def test_a_selector_becomes_the_names_of_the_namespaces_it_selects_and_those_tha
     state = state_of(namespace("a", "red"), namespace("b", "blue"))
     (found,) = terms(state, term(**RED, namespaces=["c"]))
     assert found.namespaces == {"a", "c"}
-    assert [any_matches((found,), Identity(name, DB)) for name in ("a", "b", "c", "default")] == [
+    assert [all_match((found,), Identity(name, DB)) for name in ("a", "b", "c", "default")] == [
         True,
         False,
         True,
@@ -52,13 +52,13 @@ def test_names_follow_the_namespaces() -> None:
 
 def test_an_empty_selector_means_every_namespace() -> None:
     (found,) = terms(state_of(), term(namespaceSelector={}))
-    assert any_matches((found,), Identity("anywhere", DB))
+    assert all_match((found,), Identity("anywhere", DB))
 
 
 def test_a_selector_of_absences_matches_every_namespace_as_upstream_has_it() -> None:
     absent = {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}
     (found,) = terms(state_of(namespace("a", "red")), term(namespaceSelector=absent))
-    assert any_matches((found,), Identity("a", DB))
+    assert all_match((found,), Identity("a", DB))
 
 
 def test_no_terms_are_never_matched() -> None:

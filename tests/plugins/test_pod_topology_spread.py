@@ -4,7 +4,8 @@ import pytest
 
 from kubesched.api import TopologySpreadConstraint
 from kubesched.framework import Code
-from kubesched.plugins import PodTopologySpread, PodTopologySpreadArgs
+from kubesched.plugins import PodTopologySpread
+from kubesched.plugins.args import PodTopologySpreadArgs
 from kubesched.testing import filter_all, make_node, make_object, make_pod, score_all
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"

@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.api import TopologySpreadConstraint
-from kubesched.plugins import PodTopologySpreadArgs
+from kubesched.plugins.args import PodTopologySpreadArgs
 from kubesched.plugins.spread_constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,

@@ -460,7 +460,7 @@ def test_events_of_the_gating_plugin_are_those_of_all_profiles():
     queue.add(make_pod(), 0.0)
     queue.advance(330.0)
     queue.check_invariants()
-    (info,) = queue._unschedulable
+    (info,) = queue._places.unschedulable
     assert info.gating_plugin_events == (NODE_ADD, NODE_TAINT)
 
 
@@ -634,7 +634,7 @@ def test_a_pod_that_backs_off_is_sorted_anew_within_its_second():
 def test_an_update_drops_what_the_scheduler_kept_beside_the_old_pod():
     queue, _ = make_queue()
     queue.add(make_pod(), 0.0)
-    (info,) = queue._active
+    (info,) = queue._places.active
     info.pod_info = "derived"
     update(queue, make_pod(priority=5))
     assert info.pod_info is None

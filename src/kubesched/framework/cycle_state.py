@@ -58,13 +58,20 @@ class CycleState(msgspec.Struct, eq=False):
         """File an object under its class, in place of an earlier one."""
         self._data[data.__class__] = data
 
-    def read(self, kind: type[DataT]) -> DataT:
+    def read(self, kind: type[DataT], missing: str = "") -> DataT:
         """The object that was filed under a class.
 
+        Args:
+            missing: the text of a RuntimeError to raise in place of the KeyError.
         Raises:
             KeyError: none was; the hook that writes it did not run.
         """
-        return self._data[kind]  # type: ignore[return-value]
+        try:
+            return self._data[kind]  # type: ignore[return-value]
+        except KeyError:
+            if missing:
+                raise RuntimeError(missing) from None
+            raise
 
     def find(self, kind: type[DataT]) -> DataT | None:
         """The object that was filed under a class, or None."""

@@ -4,23 +4,14 @@ Rule: kube-scheduler v1.36 default configuration and argument validation; Storag
 DynamicResources on. Wording and order of the findings are upstream's.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Final
 
 import msgspec
 
 from kubesched.api import NodeAffinity, NodeSelectorTerm, TopologySpreadConstraint, parse_node_term
-from kubesched.config import (
-    Duration,
-    FieldError,
-    Int32,
-    Int64,
-    PluginArgs,
-    child,
-    item,
-    qualified_name_errors,
-)
+from kubesched.config import Duration, FieldError, Int32, Int64, PluginArgs, child, item, qualified_name_errors
 from kubesched.errors import SelectorError
 
 __all__ = [
@@ -103,7 +94,7 @@ class NodeResourcesFitArgs(PluginArgs):
             errors += qualified_name_errors(item(child(path, "ignoredResources"), i), name)
         for i, group in enumerate(self.ignored_resource_groups):
             errors += _resource_group_errors(item(child(path, "ignoredResourceGroups"), i), group)
-        return errors + _strategy_errors(child(path, "scoringStrategy"), self.scoring_strategy)
+        return [*errors, *_strategy_errors(child(path, "scoringStrategy"), self.scoring_strategy)]
 
 
 class NodeResourcesBalancedAllocationArgs(PluginArgs):
@@ -155,12 +146,9 @@ class NodeAffinityArgs(PluginArgs):
         preferred = self.added_affinity.preferred or ()
         required_path = child(where, "requiredDuringSchedulingIgnoredDuringExecution")
         preferred_path = child(where, "preferredDuringSchedulingIgnoredDuringExecution")
-        return [
-            *_term_errors((f"{required_path}.nodeSelectorTerms[{i}]", term) for i, term in enumerate(terms)),
-            *_term_errors(
-                (f"{preferred_path}[{i}]", term.preference) for i, term in enumerate(preferred) if term.weight
-            ),
-        ]
+        written = [(f"{required_path}.nodeSelectorTerms[{i}]", term) for i, term in enumerate(terms)]
+        written += [(f"{preferred_path}[{i}]", term.preference) for i, term in enumerate(preferred) if term.weight]
+        return list(_term_errors(written))
 
 
 class PodTopologySpreadArgs(PluginArgs):
@@ -182,7 +170,7 @@ class PodTopologySpreadArgs(PluginArgs):
         elif self.defaulting_type == "System" and self.default_constraints:
             detail = "when .defaultConstraints are not empty"
             errors.append(FieldError.invalid(where, "System", detail, help="set it to List to use the constraints"))
-        return errors + _constraints_errors(child(path, "defaultConstraints"), self.default_constraints)
+        return [*errors, *_constraints_errors(child(path, "defaultConstraints"), self.default_constraints)]
 
 
 class VolumeBindingArgs(PluginArgs):
@@ -234,13 +222,11 @@ class DynamicResourcesArgs(PluginArgs):
         """Zero turns the filter's limit off; binding gets a second at least."""
         errors = []
         if self.filter_timeout < 0:
-            errors.append(
-                FieldError.invalid(child(path, "filterTimeout"), self.filter_timeout, "must be zero or positive")
-            )
+            detail = "must be zero or positive"
+            errors.append(FieldError.invalid(child(path, "filterTimeout"), self.filter_timeout, detail))
         if self.binding_timeout < 1:
-            errors.append(
-                FieldError.invalid(child(path, "bindingTimeout"), self.binding_timeout, "must be at least 1 second")
-            )
+            detail = "must be at least 1 second"
+            errors.append(FieldError.invalid(child(path, "bindingTimeout"), self.binding_timeout, detail))
         return errors
 
 
@@ -257,82 +243,69 @@ def _resource_group_errors(path: str, group: str) -> list[FieldError]:
     return errors + qualified_name_errors(path, group)
 
 
-def _strategy_errors(path: str, strategy: ScoringStrategy) -> list[FieldError]:
-    errors = []
+def _strategy_errors(path: str, strategy: ScoringStrategy) -> Iterator[FieldError]:
     if strategy.type not in set(ScoringStrategyType):
-        errors.append(FieldError.unsupported(f"{path}.type", strategy.type, ScoringStrategyType))
+        yield FieldError.unsupported(f"{path}.type", strategy.type, ScoringStrategyType)
     for i, resource in enumerate(strategy.resources):
         if not 0 < resource.weight <= 100:
             detail = f"resource weight of {resource.name} not in valid range (0, 100]"
-            errors.append(FieldError.invalid(f"{path}.resources[{i}].weight", resource.weight, detail))
-    return errors + _ratio_errors(f"{path}.requestedToCapacityRatio", strategy)
+            yield FieldError.invalid(f"{path}.resources[{i}].weight", resource.weight, detail)
+    ratio, where = strategy.requested_to_capacity_ratio, f"{path}.requestedToCapacityRatio"
+    is_wanted = strategy.type == ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
+    if is_wanted and ratio is None:
+        yield FieldError.required(where, "must be specified when type is RequestedToCapacityRatio")
+    elif is_wanted and ratio is not None:
+        yield from _shape_errors(f"{where}.shape", ratio.shape)
+    elif ratio is not None:
+        yield FieldError.forbidden(where, "must be nil when type is not RequestedToCapacityRatio")
 
 
-def _ratio_errors(path: str, strategy: ScoringStrategy) -> list[FieldError]:
-    ratio = strategy.requested_to_capacity_ratio
-    wanted = strategy.type == ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
-    if ratio is None:
-        detail = "must be specified when type is RequestedToCapacityRatio"
-        return [FieldError.required(path, detail)] if wanted else []
-    if not wanted:
-        return [FieldError.forbidden(path, "must be nil when type is not RequestedToCapacityRatio")]
-    return _shape_errors(f"{path}.shape", ratio.shape)
-
-
-def _shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> list[FieldError]:
+def _shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> Iterator[FieldError]:
     if not shape:
-        return [FieldError.required(path, "at least one point must be specified")]
-    errors = []
+        yield FieldError.required(path, "at least one point must be specified")
     for i in range(1, len(shape)):
         if shape[i].utilization <= shape[i - 1].utilization:
             detail = "values must be sorted in increasing order"
-            errors.append(FieldError.invalid(f"{path}[{i}].utilization", shape[i].utilization, detail))
+            yield FieldError.invalid(f"{path}[{i}].utilization", shape[i].utilization, detail)
             break
     for i, point in enumerate(shape):
-        errors += _outside(f"{path}[{i}].utilization", point.utilization, 0, 100)
-        errors += _outside(f"{path}[{i}].score", point.score, 0, 10)
-    return errors
+        yield from _outside(f"{path}[{i}].utilization", point.utilization, 0, 100)
+        yield from _outside(f"{path}[{i}].score", point.score, 0, 10)
 
 
-def _term_errors(terms: Iterable[tuple[str, NodeSelectorTerm]]) -> list[FieldError]:
-    errors = []
+def _term_errors(terms: Iterable[tuple[str, NodeSelectorTerm]]) -> Iterator[FieldError]:
     for path, term in terms:
         try:
             parse_node_term(term, f"{path}.")
         except SelectorError as error:
             for fault in error.faults:
                 where, _, text = fault.partition(": ")
-                errors.append(FieldError(where, text))
-    return errors
+                yield FieldError(where, text)
 
 
-def _constraints_errors(path: str, constraints: tuple[TopologySpreadConstraint, ...]) -> list[FieldError]:
-    errors = []
+def _constraints_errors(path: str, constraints: tuple[TopologySpreadConstraint, ...]) -> Iterator[FieldError]:
     seen: set[tuple[str, str]] = set()
     for i, constraint in enumerate(constraints):
         where = item(path, i)
-        errors += _constraint_errors(where, constraint)
+        yield from _constraint_errors(where, constraint)
         identity = (constraint.topology_key, constraint.when_unsatisfiable)
         if identity in seen:
-            errors.append(FieldError.duplicate(where, f"{{{identity[0]}, {identity[1]}}}"))
+            yield FieldError.duplicate(where, f"{{{identity[0]}, {identity[1]}}}")
         seen.add(identity)
-    return errors
 
 
-def _constraint_errors(path: str, constraint: TopologySpreadConstraint) -> list[FieldError]:
-    errors = []
+def _constraint_errors(path: str, constraint: TopologySpreadConstraint) -> Iterator[FieldError]:
     if constraint.max_skew <= 0:
-        errors.append(FieldError.invalid(f"{path}.maxSkew", constraint.max_skew, "not in valid range (0, inf)"))
+        yield FieldError.invalid(f"{path}.maxSkew", constraint.max_skew, "not in valid range (0, inf)")
     if not constraint.topology_key:
-        errors.append(FieldError.required(f"{path}.topologyKey", "can not be empty"))
+        yield FieldError.required(f"{path}.topologyKey", "can not be empty")
     else:
-        errors += qualified_name_errors(f"{path}.topologyKey", constraint.topology_key)
+        yield from qualified_name_errors(f"{path}.topologyKey", constraint.topology_key)
     action = constraint.when_unsatisfiable
     if not action:
-        errors.append(FieldError.required(f"{path}.whenUnsatisfiable", "can not be empty"))
+        yield FieldError.required(f"{path}.whenUnsatisfiable", "can not be empty")
     elif action not in ("DoNotSchedule", "ScheduleAnyway"):
-        errors.append(FieldError.unsupported(f"{path}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway")))
+        yield FieldError.unsupported(f"{path}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway"))
     if constraint.label_selector is not None:
         detail = "constraint must not define a selector, as they deduced for each pod"
-        errors.append(FieldError.forbidden(f"{path}.labelSelector", detail))
-    return errors
+        yield FieldError.forbidden(f"{path}.labelSelector", detail)

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.api import ActionType, EventResource, Pod
 from kubesched.engine import runs
 from kubesched.framework import (
     Code,
@@ -24,6 +24,7 @@ from kubesched.framework import (
     strike_nodes,
 )
 from kubesched.plugins.args import DefaultPreemptionArgs
+from kubesched.plugins.hints import registration
 from kubesched.plugins.victims import Candidates, find_victims
 from kubesched.state import Nodes, Rows
 
@@ -107,7 +108,7 @@ class DefaultPreemption(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A pod that leaves; never enough by itself, because the plugins that rejected the pod decide."""
-        return [EventRegistration(ClusterEvent(EventResource.POD, ActionType.DELETE), _never)]
+        return [registration(EventResource.POD, ActionType.DELETE, lambda pod, old, new: QueueingHint.SKIP)]
 
 
 class _Search:
@@ -150,10 +151,6 @@ class _Search:
         if not found:
             return None
         return found[0] if len(found) == 1 else Candidates.joined(found)
-
-
-def _never(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-    return QueueingHint.SKIP
 
 
 def _potential(diagnosis: Diagnosis, nodes: Nodes) -> Rows:

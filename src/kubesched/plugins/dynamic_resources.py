@@ -11,18 +11,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, Pod
+from kubesched.api import ActionType, EventResource, Pod
 from kubesched.engine import IntVector
-from kubesched.framework import (
-    CycleState,
-    DependsOn,
-    Diagnosis,
-    EventRegistration,
-    Plugin,
-    PostFilterResult,
-    Status,
-)
+from kubesched.framework import CycleState, DependsOn, Diagnosis, EventRegistration, Plugin, PostFilterResult, Status
 from kubesched.plugins.args import DynamicResourcesArgs
+from kubesched.plugins.hints import registration
 from kubesched.state import Nodes
 
 __all__ = ["DynamicResources"]
@@ -71,12 +64,12 @@ class DynamicResources(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """0 on every node."""
-        _check_pre_filtered(state)
+        state.read(PreFiltered, _NOT_FOUND)
         return np.zeros(len(nodes), dtype=np.int64)
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         """Nothing: all pods have the same score."""
-        _check_pre_filtered(state)
+        state.read(PreFiltered, _NOT_FOUND)
         return None
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
@@ -98,12 +91,4 @@ class DynamicResources(Plugin):
         """A node comes or changes, a claim is made for the pod; events of resource.k8s.io are not read."""
         node = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
         claim = ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
-        return [
-            EventRegistration(ClusterEvent(EventResource.NODE, node)),
-            EventRegistration(ClusterEvent(EventResource.POD, claim)),
-        ]
-
-
-def _check_pre_filtered(state: CycleState) -> None:
-    if state.find(PreFiltered) is None:
-        raise RuntimeError(_NOT_FOUND)
+        return [registration(EventResource.NODE, node), registration(EventResource.POD, claim)]

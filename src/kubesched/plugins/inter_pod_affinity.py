@@ -6,13 +6,13 @@ still evaluates the selector against an empty label set, so that one made of Not
 namespace, and so does this.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
+import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
-from kubesched.engine import FloatVector, IntVector
+from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
+from kubesched.engine import BoolVector, FloatVector, IntVector
 from kubesched.framework import (
     CycleState,
     DependsOn,
@@ -24,14 +24,15 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.args import InterPodAffinityArgs
-from kubesched.plugins.pod_terms import ResolvedTerms, all_match, any_matches, resolved_terms
+from kubesched.plugins.hints import is_placed, queue_if, registration
+from kubesched.plugins.pod_terms import ResolvedTerms, all_match, resolved_terms
 from kubesched.plugins.rejection_words import domain_words, selector_words
 from kubesched.state import DomainSums, Has, Identity, NodeInfo, Nodes, PodGroup, Rows, Snapshot, Term
 
 __all__ = ["InterPodAffinity"]
 
 
-class _Sums:
+class _Sums(msgspec.Struct):
     """Pods counted per domain, and what a what-if table adds to that, by topology key.
 
     Attributes:
@@ -39,21 +40,17 @@ class _Sums:
         deltas: key -> (positions,) float64, as seen from each node of the table; only in what-if states.
     """
 
-    __slots__ = ("by_key", "deltas")
-
-    def __init__(self, by_key: dict[str, FloatVector]) -> None:
-        self.by_key = by_key
-        self.deltas: dict[str, FloatVector] = {}
+    by_key: dict[str, FloatVector]
+    deltas: dict[str, FloatVector] = {}
 
     def seen_from(self, nodes: Nodes, key: str) -> FloatVector:
         """(nodes,) how many pods there are in each node's domain; 0 where the node lacks the key."""
         codes = nodes.codes(key)
-        by_code = self.by_key.get(key)
-        found = np.zeros(len(nodes)) if by_code is None else by_code.take(codes)
-        delta = self.deltas.get(key)
-        return found if delta is None else np.where(codes > 0, found + delta, 0)
+        by_code, delta = self.by_key.get(key), self.deltas.get(key)
+        counts = np.zeros(len(nodes)) if by_code is None else by_code.take(codes)
+        return counts if delta is None else np.where(codes > 0, counts + delta, 0)
 
-    def moved(self, key: str, positions: Rows, sign: int, n_nodes: int) -> None:
+    def move(self, key: str, positions: Rows | int, sign: int, n_nodes: int) -> None:
         """Count pods in or out of the domains of some nodes, each as seen from that node."""
         delta = self.deltas.get(key)
         if delta is None:
@@ -61,12 +58,10 @@ class _Sums:
         np.add.at(delta, positions, sign)
 
     def copy(self) -> "_Sums":
-        twin = _Sums(self.by_key)
-        twin.deltas = {key: delta.copy() for key, delta in self.deltas.items()}
-        return twin
+        return _Sums(self.by_key, {key: delta.copy() for key, delta in self.deltas.items()})
 
 
-class AffinityState:
+class AffinityState(msgspec.Struct):
     """What PreFilter found.
 
     Attributes:
@@ -77,29 +72,22 @@ class AffinityState:
         first_of_its_kind: whether the incoming pod matches its own required affinity terms.
     """
 
-    __slots__ = ("affinity", "anti_affinity", "existing", "first_of_its_kind", "terms")
-
-    def __init__(self, terms: ResolvedTerms, affinity: _Sums, anti_affinity: _Sums, existing: _Sums) -> None:
-        self.terms = terms
-        self.affinity = affinity
-        self.anti_affinity = anti_affinity
-        self.existing = existing
-        self.first_of_its_kind = False
+    terms: ResolvedTerms
+    affinity: _Sums
+    anti_affinity: _Sums
+    existing: _Sums
+    first_of_its_kind: bool
 
     def copy(self) -> "AffinityState":
         """For a what-if state."""
-        twin = AffinityState(self.terms, self.affinity.copy(), self.anti_affinity.copy(), self.existing.copy())
-        twin.first_of_its_kind = self.first_of_its_kind
-        return twin
+        sums = self.affinity.copy(), self.anti_affinity.copy(), self.existing.copy()
+        return AffinityState(self.terms, *sums, self.first_of_its_kind)
 
 
-class ScoreState:
+class ScoreState(msgspec.Struct):
     """What PreScore found: key -> (values,) points of each domain."""
 
-    __slots__ = ("points",)
-
-    def __init__(self, points: dict[str, FloatVector]) -> None:
-        self.points = points
+    points: dict[str, FloatVector]
 
 
 class InterPodAffinity(Plugin):
@@ -126,15 +114,14 @@ class InterPodAffinity(Plugin):
         if not existing and not written.required_affinity and not written.required_anti_affinity:
             return Status.SKIP
         terms = resolved_terms(state.pod.terms, snapshot)
-        found = AffinityState(
+        prepared = AffinityState(
             terms,
             _Sums(self._affinity_sums(terms, snapshot)),
             _Sums(self._anti_affinity_sums(terms, snapshot)),
             _Sums({sums.topology_key: sums.by_code for sums in existing}),
+            all_match(terms.required_affinity, state.pod.identity.value),
         )
-        identity = state.pod.identity.value
-        found.first_of_its_kind = all_match(terms.required_affinity, identity)
-        state.write(found)
+        state.write(prepared)
         return Status.SUCCESS
 
     @staticmethod
@@ -149,47 +136,45 @@ class InterPodAffinity(Plugin):
         wanted = terms.required_affinity
         if not wanted:
             return {}
-        group = _group(snapshot, wanted, lambda pod: all_match(wanted, pod))
+        group = _group(snapshot, *wanted)
         return {term.topology_key: group.by_domain(term.topology_key) for term in wanted}
 
     @staticmethod
     def _anti_affinity_sums(terms: ResolvedTerms, snapshot: Snapshot) -> dict[str, FloatVector]:
         sums: dict[str, FloatVector] = {}
         for term in terms.required_anti_affinity:
-            group = _group_of(snapshot, term)
-            by_code = group.by_domain(term.topology_key)
+            by_code = _group(snapshot, term).by_domain(term.topology_key)
             before = sums.get(term.topology_key)
             sums[term.topology_key] = by_code if before is None else before + by_code
         return sums
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """Affinity first, then anti-affinity, then what existing pods refuse."""
-        found = state.find(AffinityState)
-        if found is None:
-            raise RuntimeError('error reading "PreFilterInterPodAffinity" from cycleState: not found')
+        counted = state.read(AffinityState, 'error reading "PreFilterInterPodAffinity" from cycleState: not found')
         verdicts = np.zeros(len(nodes), dtype=np.int16)
-        for key in found.existing.by_key.keys() | found.existing.deltas.keys():
-            verdicts[found.existing.seen_from(nodes, key) > 0] = 3
-        for key in {term.topology_key for term in found.terms.required_anti_affinity}:
-            verdicts[found.anti_affinity.seen_from(nodes, key) > 0] = 2
-        if found.terms.required_affinity:
-            verdicts[~self._affinity_satisfied(found, nodes)] = 1
+        for key in counted.existing.by_key.keys() | counted.existing.deltas.keys():
+            verdicts[counted.existing.seen_from(nodes, key) > 0] = 3
+        for key in {term.topology_key for term in counted.terms.required_anti_affinity}:
+            verdicts[counted.anti_affinity.seen_from(nodes, key) > 0] = 2
+        if counted.terms.required_affinity:
+            verdicts[~self._affinity_satisfied(counted, nodes)] = 1
         return Verdicts(verdicts, self.reasons)
 
     @staticmethod
-    def _affinity_satisfied(found: AffinityState, nodes: Nodes) -> npt.NDArray[np.bool_]:
+    def _affinity_satisfied(counted: AffinityState, nodes: Nodes) -> BoolVector:
         """A pod that matches its own terms may be the first of its kind anywhere."""
         has_keys = np.ones(len(nodes), dtype=np.bool_)
         all_there = np.ones(len(nodes), dtype=np.bool_)
         n_anywhere = np.zeros(len(nodes))
-        for key in {term.topology_key for term in found.terms.required_affinity}:
-            has_keys &= nodes.codes(key) > 0
-            all_there &= found.affinity.seen_from(nodes, key) > 0
-            n_anywhere += found.affinity.by_key[key].sum()
-            delta = found.affinity.deltas.get(key)
+        for key in {term.topology_key for term in counted.terms.required_affinity}:
+            has_key = nodes.codes(key) > 0
+            has_keys &= has_key
+            all_there &= counted.affinity.seen_from(nodes, key) > 0
+            n_anywhere += counted.affinity.by_key[key].sum()
+            delta = counted.affinity.deltas.get(key)
             if delta is not None:
-                n_anywhere += np.where(nodes.codes(key) > 0, delta, 0)
-        if found.first_of_its_kind:
+                n_anywhere += np.where(has_key, delta, 0)
+        if counted.first_of_its_kind:
             all_there |= n_anywhere == 0
         return has_keys & all_there
 
@@ -223,20 +208,22 @@ class InterPodAffinity(Plugin):
         before = state.find(AffinityState)
         if before is None:
             return
-        found = before.copy()
+        counted = before.copy()
         identities, which = changes.batch.identities()
-        for term in _distinct_keys(found.terms.required_affinity):
-            matching = np.array([all_match(found.terms.required_affinity, pod) for pod in identities], dtype=np.bool_)[
-                which
-            ]
-            found.affinity.moved(term.topology_key, changes.positions[matching], sign, len(changes.nodes))
-        for term in found.terms.required_anti_affinity:
-            matching = np.array([any_matches((term,), pod) for pod in identities], dtype=np.bool_)[which]
-            found.anti_affinity.moved(term.topology_key, changes.positions[matching], sign, len(changes.nodes))
-        self._move_existing(state, found, changes, sign)
-        state.write(found)
 
-    def _move_existing(self, state: CycleState, found: AffinityState, changes: PodChanges, sign: int) -> None:
+        def of_meant(*terms: Term) -> Rows:
+            """The positions of the moved pods that all of these terms mean."""
+            return changes.positions[np.array([all_match(terms, pod) for pod in identities], dtype=np.bool_)[which]]
+
+        wanted = counted.terms.required_affinity
+        for key in {term.topology_key for term in wanted}:
+            counted.affinity.move(key, of_meant(*wanted), sign, len(changes.nodes))
+        for term in counted.terms.required_anti_affinity:
+            counted.anti_affinity.move(term.topology_key, of_meant(term), sign, len(changes.nodes))
+        self._move_existing(state, counted.existing, changes, sign)
+        state.write(counted)
+
+    def _move_existing(self, state: CycleState, existing: _Sums, changes: PodChanges, sign: int) -> None:
         """Count the moved pods' own required anti-affinity terms in or out."""
         me = state.pod.identity.value
         namespace_labels = self.handle.snapshot().namespace_labels(me.namespace)
@@ -245,8 +232,7 @@ class InterPodAffinity(Plugin):
         for position, info in zip(changes.positions[carrying].tolist(), pods, strict=True):
             for term in info.terms.value.required_anti_affinity:
                 if term.matches(me.namespace, me.labels, namespace_labels):
-                    at = np.array([position], dtype=np.intp)
-                    found.existing.moved(term.topology_key, at, sign, len(changes.nodes))
+                    existing.move(term.topology_key, position, sign, len(changes.nodes))
 
     # --- score ---
 
@@ -270,7 +256,7 @@ class InterPodAffinity(Plugin):
     def _add_own_terms(points: dict[str, FloatVector], terms: ResolvedTerms, snapshot: Snapshot) -> None:
         for sign, preferred in ((1, terms.preferred_affinity), (-1, terms.preferred_anti_affinity)):
             for term in preferred:
-                by_code = _group_of(snapshot, term).by_domain(term.topology_key)
+                by_code = _group(snapshot, term).by_domain(term.topology_key)
                 if by_code.any():
                     _add(points, term.topology_key, by_code * (sign * term.weight))
 
@@ -294,22 +280,18 @@ class InterPodAffinity(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The points of each node's domains; may be negative."""
-        found = state.find(ScoreState)
-        if found is None:
-            raise RuntimeError('failed to read "PreScoreInterPodAffinity" from cycleState: not found')
+        summed = state.read(ScoreState, 'failed to read "PreScoreInterPodAffinity" from cycleState: not found')
         total = np.zeros(len(nodes))
-        for key, by_code in found.points.items():
-            codes = nodes.codes(key)
-            total += by_code.take(codes)
+        for key, by_code in summed.points.items():
+            total += by_code.take(nodes.codes(key))
         return total.astype(np.int64)
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
         """The lowest becomes 0, the highest 100; all 0 when they are equal."""
-        low = int(scores.min(initial=0)) if not len(scores) else int(scores.min())
-        spread = (int(scores.max()) if len(scores) else 0) - low
-        if spread == 0:
+        low, high = (int(scores.min()), int(scores.max())) if len(scores) else (0, 0)
+        if low == high:
             return np.zeros_like(scores)
-        return (100.0 * ((scores - low) / float(spread))).astype(np.int64)
+        return (100.0 * ((scores - low) / float(high - low))).astype(np.int64)
 
     # --- what may help ---
 
@@ -318,50 +300,40 @@ class InterPodAffinity(Plugin):
         pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.DELETE
         nodes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
         return [
-            EventRegistration(ClusterEvent(EventResource.POD, pods), self._pod_hint),
-            EventRegistration(ClusterEvent(EventResource.NODE, nodes), self._node_hint),
+            registration(EventResource.POD, pods, self._pod_hint),
+            registration(EventResource.NODE, nodes, self._node_hint),
         ]
 
     def _pod_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-        changed = new if isinstance(new, Pod) else old
-        assert isinstance(changed, Pod)
         if isinstance(old, Pod) and isinstance(new, Pod) and new.uid == pod.uid and old.labels != new.labels:
             return QueueingHint.QUEUE
-        if not changed.node_name and not changed.status.nominated_node_name:
+        changed = new or old
+        assert isinstance(changed, Pod)
+        if not is_placed(changed):
             return QueueingHint.SKIP
         terms = self.handle.state.pod_info(pod).terms.value
-        before = _identity(old) if isinstance(old, Pod) else None
-        after = _identity(new) if isinstance(new, Pod) else None
         wanted, hated = terms.required_affinity, terms.required_anti_affinity
-        if before is not None and after is not None:
-            appears = not all_match(wanted, before) and all_match(wanted, after)
-            leaves = all_match(hated, before) and not all_match(hated, after)
-            return _queue_if(appears or leaves)
-        if after is not None:
-            return _queue_if(all_match(wanted, after))
-        assert before is not None
-        theirs = self.handle.state.pod_info(changed).terms.value.required_anti_affinity
-        return _queue_if(all_match(hated, before) or all_match(theirs, _identity(pod)))
+        if not isinstance(new, Pod):
+            theirs = self.handle.state.pod_info(changed).terms.value.required_anti_affinity
+            return queue_if(all_match(hated, _identity(changed)) or all_match(theirs, _identity(pod)))
+        after = _identity(new)
+        if not isinstance(old, Pod):
+            return queue_if(all_match(wanted, after))
+        before = _identity(old)
+        appears = not all_match(wanted, before) and all_match(wanted, after)
+        return queue_if(appears or (all_match(hated, before) and not all_match(hated, after)))
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         assert isinstance(new, Node)
         terms = self.handle.state.pod_info(pod).terms.value
-        before = old.labels if isinstance(old, Node) else None
-        for term in terms.required_affinity:
-            value = new.labels.get(term.topology_key)
-            if value is not None and (before is None or before.get(term.topology_key) != value):
-                return QueueingHint.QUEUE
-        for term in terms.required_anti_affinity:
-            if before is None or (
-                term.topology_key in before and before[term.topology_key] != new.labels.get(term.topology_key)
-            ):
-                return QueueingHint.QUEUE
-        return QueueingHint.SKIP
-
-
-def _distinct_keys(terms: Iterable[Term]) -> Iterable[Term]:
-    """One term for each topology key."""
-    return {term.topology_key: term for term in terms}.values()
+        wanted = [term.topology_key for term in terms.required_affinity]
+        hated = [term.topology_key for term in terms.required_anti_affinity]
+        after = new.labels
+        if not isinstance(old, Node):
+            return queue_if(bool(hated) or any(key in after for key in wanted))
+        before = old.labels
+        enters = any(key in after and before.get(key) != after[key] for key in wanted)
+        return queue_if(enters or any(key in before and before[key] != after.get(key) for key in hated))
 
 
 def _add(points: dict[str, FloatVector], key: str, by_code: FloatVector) -> None:
@@ -375,24 +347,17 @@ def _add(points: dict[str, FloatVector], key: str, by_code: FloatVector) -> None
     points[key] = total
 
 
-def _group(snapshot: Snapshot, terms: tuple[Term, ...], predicate: Callable[[Identity], bool]) -> PodGroup:
-    return snapshot.groups.group(("terms", *[term.key for term in terms]), predicate)
-
-
-def _group_of(snapshot: Snapshot, term: Term) -> PodGroup:
-    return _group(snapshot, (term,), lambda pod: any_matches((term,), pod))
+def _group(snapshot: Snapshot, *terms: Term) -> PodGroup:
+    """The pods that all of these terms mean."""
+    return snapshot.groups.group(("terms", *[term.key for term in terms]), lambda pod: all_match(terms, pod))
 
 
 def _count(term: Term, node: NodeInfo, snapshot: Snapshot) -> int:
     """How many pods a term means in the node's domain; none where the node lacks the key."""
     value = node.labels.get(term.topology_key)
     code = snapshot.nodes.label(term.topology_key).code(value) if value is not None else 0
-    return int(_group_of(snapshot, term).by_domain(term.topology_key)[code]) if code else 0
+    return int(_group(snapshot, term).by_domain(term.topology_key)[code]) if code else 0
 
 
 def _identity(pod: Pod) -> Identity:
     return Identity(pod.namespace, pod.labels)
-
-
-def _queue_if(helps: bool) -> QueueingHint:
-    return QueueingHint.QUEUE if helps else QueueingHint.SKIP

@@ -10,15 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import (
-    ActionType,
-    ClusterEvent,
-    EventResource,
-    KubeObject,
-    Node,
-    NodeSelectorTerm,
-    Pod,
-)
+from kubesched.api import ActionType, EventResource, KubeObject, Node, NodeSelectorTerm, Pod
 from kubesched.config import joined
 from kubesched.engine import IntVector
 from kubesched.framework import (
@@ -32,6 +24,7 @@ from kubesched.framework import (
     default_normalize,
 )
 from kubesched.plugins.args import NodeAffinityArgs
+from kubesched.plugins.hints import queue_if, registration
 from kubesched.plugins.node_selection import (
     NodeTerms,
     PreferredTerms,
@@ -131,8 +124,7 @@ class NodeAffinity(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or gets other labels."""
-        fits = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
-        return [EventRegistration(fits, self._node_hint)]
+        return [registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, self._node_hint)]
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         """Only the pod's own terms are held against the old node; a term that does not parse may mean anything."""
@@ -142,9 +134,8 @@ class NodeAffinity(Plugin):
         affinity = pod.spec.affinity
         own = RequiredNodeAffinity(pod.node_selector.items(), affinity.node_affinity if affinity else None)
         if not own.matches_node(new):
-            return QueueingHint.QUEUE if own.faults else QueueingHint.SKIP
-        matched_before = isinstance(old, Node) and own.matches_node(old)
-        return QueueingHint.SKIP if matched_before else QueueingHint.QUEUE
+            return queue_if(bool(own.faults))
+        return queue_if(not (isinstance(old, Node) and own.matches_node(old)))
 
 
 def _narrow(terms: tuple[NodeSelectorTerm, ...]) -> Status | PreFilterResult:

@@ -7,23 +7,22 @@ that concern scheduling are RestartAllContainersOnContainerExits and UserNamespa
 from collections.abc import Hashable
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
+from kubesched.plugins.hints import queue_if, registration
 from kubesched.state import Nodes
 
 __all__ = ["NodeDeclaredFeatures"]
 
 
-class NeededFeatures:
+class NeededFeatures(msgspec.Struct):
     """The features that the pod needs, at least one."""
 
-    __slots__ = ("names",)
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
+    names: tuple[str, ...]
 
 
 class NodeDeclaredFeatures(Plugin):
@@ -53,18 +52,15 @@ class NodeDeclaredFeatures(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or declares other features; the pod comes to need others."""
-        declares = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE)
         return [
-            EventRegistration(declares, _node_hint),
-            EventRegistration(ClusterEvent(EventResource.POD, ActionType.UPDATE), _pod_hint),
+            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE, _node_hint),
+            registration(EventResource.POD, ActionType.UPDATE, _pod_hint),
         ]
 
 
 def _needed(state: CycleState) -> tuple[str, ...]:
-    needed = state.find(NeededFeatures)
-    if needed is None:
-        raise RuntimeError('error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found')
-    return needed.names
+    missing = 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
+    return state.read(NeededFeatures, missing).names
 
 
 def _needed_features(pod: Pod) -> tuple[str, ...]:
@@ -88,12 +84,10 @@ def _restarts_all_containers(pod: Pod) -> bool:
 
 def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     assert isinstance(new, Node)
-    same = isinstance(old, Node) and old.status.declared_features == new.status.declared_features
-    return QueueingHint.SKIP if same else QueueingHint.QUEUE
+    return queue_if(not isinstance(old, Node) or old.status.declared_features != new.status.declared_features)
 
 
 def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     assert isinstance(old, Pod)
     assert isinstance(new, Pod)
-    helps = new.uid == pod.uid and _needed_features(old) != _needed_features(new)
-    return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+    return queue_if(new.uid == pod.uid and _needed_features(old) != _needed_features(new))

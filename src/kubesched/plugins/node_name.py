@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, Pod
+from kubesched.api import ActionType, EventResource, Pod
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, Status
+from kubesched.plugins.hints import registration
 from kubesched.state import Nodes
 
 __all__ = ["NodeName"]
@@ -40,4 +41,4 @@ class NodeName(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes."""
-        return [EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD))]
+        return [registration(EventResource.NODE, ActionType.ADD)]

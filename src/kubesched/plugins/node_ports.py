@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, Pod
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
-from kubesched.plugins.hints import is_placed
+from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.state import NodeInfo, Nodes, Port, host_ports
 
 __all__ = ["NodePorts"]
@@ -80,21 +80,15 @@ class NodePorts(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A pod with a wanted port goes, or a node comes."""
         return [
-            EventRegistration(ClusterEvent(EventResource.POD, ActionType.DELETE), _pod_hint),
-            EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD)),
+            registration(EventResource.POD, ActionType.DELETE, _pod_hint),
+            registration(EventResource.NODE, ActionType.ADD),
         ]
 
 
 def _wanted(state: CycleState) -> WantedPorts:
-    wanted = state.find(WantedPorts)
-    if wanted is None:
-        raise RuntimeError('reading "PreFilterNodePorts" from cycleState: not found')
-    return wanted
+    return state.read(WantedPorts, 'reading "PreFilterNodePorts" from cycleState: not found')
 
 
 def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     assert isinstance(old, Pod)
-    if not is_placed(old):
-        return QueueingHint.SKIP
-    frees = any(map(WantedPorts(host_ports(pod)).clash_with, host_ports(old)))
-    return QueueingHint.QUEUE if frees else QueueingHint.SKIP
+    return queue_if(is_placed(old) and any(map(WantedPorts(host_ports(pod)).clash_with, host_ports(old))))

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from kubesched.api import (
     ActionType,
-    ClusterEvent,
     EventResource,
     KubeObject,
     Node,
@@ -25,18 +24,10 @@ from kubesched.api import (
     whole_units,
 )
 from kubesched.engine import Interner, IntMatrix, IntVector, floor_divide, round_half_away
-from kubesched.framework import (
-    Code,
-    CycleState,
-    DependsOn,
-    EventRegistration,
-    Plugin,
-    QueueingHint,
-    Status,
-    Verdicts,
-)
+from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_linear import broken_linear
+from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests
 
 __all__ = ["NodeResourcesFit"]
@@ -176,9 +167,7 @@ class NodeResourcesFit(Plugin):
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """A bit for each thing that is short."""
-        fit = state.find(FitState)
-        if fit is None:
-            raise RuntimeError('error reading "PreFilterNodeResourcesFit" from cycleState: not found')
+        fit = state.read(FitState, 'error reading "PreFilterNodeResourcesFit" from cycleState: not found')
         verdicts = (nodes.n_pods >= nodes.allowed_pods).astype(np.int32)
         if fit.names:
             self._add_shortages(verdicts, fit, nodes)
@@ -266,39 +255,35 @@ class NodeResourcesFit(Plugin):
         shrinks = ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN
         grows = ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE
         return [
-            EventRegistration(ClusterEvent(EventResource.POD, shrinks), self._pod_hint),
-            EventRegistration(ClusterEvent(EventResource.NODE, grows), self._node_hint),
+            registration(EventResource.POD, shrinks, _pod_hint),
+            registration(EventResource.NODE, grows, _node_hint),
         ]
 
-    def _pod_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-        assert isinstance(old, Pod)
-        if not isinstance(new, Pod):
-            had_room = old.node_name or old.status.nominated_node_name
-            return QueueingHint.QUEUE if had_room else QueueingHint.SKIP
-        if new.uid == pod.uid:
-            return QueueingHint.QUEUE
-        if not new.node_name:
-            return QueueingHint.SKIP
-        before, after = PodRequests(old).held, PodRequests(new).held
-        wanted = PodRequests(pod).wanted
-        freed = any(amount > 0 and after.get(name, 0) < before.get(name, 0) for name, amount in wanted.items())
-        return QueueingHint.QUEUE if freed else QueueingHint.SKIP
 
-    def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-        assert isinstance(new, Node)
-        wanted = PodRequests(pod).wanted
-        room = allocatable_of(new)
-        fits = room.get("pods", 0) >= 1 and all(
-            amount <= room.get(name, 0) for name, amount in wanted.items() if amount
-        )
-        if not fits:
-            return QueueingHint.SKIP
-        if not isinstance(old, Node):
-            return QueueingHint.QUEUE
-        before = allocatable_of(old)
-        asked = ["pods", *(name for name, amount in wanted.items() if amount > 0)]
-        grew = any(room.get(name, 0) > before.get(name, 0) for name in asked)
-        return QueueingHint.QUEUE if grew else QueueingHint.SKIP
+def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    assert isinstance(old, Pod)
+    if not isinstance(new, Pod):
+        return queue_if(is_placed(old))
+    if new.uid == pod.uid:
+        return QueueingHint.QUEUE
+    if not new.node_name:
+        return QueueingHint.SKIP
+    before, after = PodRequests(old).held, PodRequests(new).held
+    wanted = PodRequests(pod).wanted
+    return queue_if(any(amount > 0 and after.get(name, 0) < before.get(name, 0) for name, amount in wanted.items()))
+
+
+def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
+    assert isinstance(new, Node)
+    wanted = PodRequests(pod).wanted
+    room = allocatable_of(new)
+    if room.get("pods", 0) < 1 or any(amount and amount > room.get(name, 0) for name, amount in wanted.items()):
+        return QueueingHint.SKIP
+    if not isinstance(old, Node):
+        return QueueingHint.QUEUE
+    before = allocatable_of(old)
+    asked = ["pods", *(name for name, amount in wanted.items() if amount > 0)]
+    return queue_if(any(room.get(name, 0) > before.get(name, 0) for name in asked))
 
 
 def allocatable_of(node: Node) -> dict[str, int]:

@@ -7,6 +7,7 @@ nothing either, and what is wrong with it is told only where no other term match
 
 from collections.abc import Iterable
 
+import msgspec
 import numpy as np
 
 from kubesched.api import (
@@ -104,7 +105,7 @@ def required_node_affinity(choice: Part[NodeChoice]) -> RequiredNodeAffinity | N
     return found
 
 
-class PreferredTerms:
+class PreferredTerms(msgspec.Struct):
     """Node selector terms that earn points.
 
     Attributes:
@@ -112,11 +113,8 @@ class PreferredTerms:
         faults: what is wrong with those that do not parse.
     """
 
-    __slots__ = ("faults", "weighted")
-
-    def __init__(self, weighted: list[tuple[int, ParsedNodeTerm]], faults: list[str]) -> None:
-        self.weighted = weighted
-        self.faults = faults
+    weighted: list[tuple[int, ParsedNodeTerm]] = []
+    faults: list[str] = []
 
     def score(self, nodes: Nodes) -> IntVector:
         """(nodes,) int64: the sum of the weights of the matching terms."""
@@ -128,12 +126,11 @@ class PreferredTerms:
 
 def parse_preferred(terms: Iterable[PreferredSchedulingTerm]) -> PreferredTerms:
     """Parse preferred terms; those of weight 0 and empty ones are dropped unread."""
-    weighted: list[tuple[int, ParsedNodeTerm]] = []
-    faults: list[str] = []
+    parsed = PreferredTerms()
     for i, term in enumerate(terms):
         if term.weight and not term.preference.is_empty:
             try:
-                weighted.append((term.weight, parse_node_term(term.preference, f"[{i}].")))
+                parsed.weighted.append((term.weight, parse_node_term(term.preference, f"[{i}].")))
             except SelectorError as error:
-                faults += error.faults
-    return PreferredTerms(weighted, faults)
+                parsed.faults += error.faults
+    return parsed

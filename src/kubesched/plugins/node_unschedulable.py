@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod, Taint
+from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod, Taint
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
+from kubesched.plugins.hints import queue_if, registration
 from kubesched.plugins.tolerations import is_tolerated
 from kubesched.state import NodeInfo, Nodes
 
@@ -41,18 +42,18 @@ class NodeUnschedulable(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or is uncordoned; the pod gets tolerations."""
-        opens = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
-        tolerates = ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_TOLERATION)
-        return [EventRegistration(opens, _node_hint), EventRegistration(tolerates, _pod_hint)]
+        return [
+            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, _node_hint),
+            registration(EventResource.POD, ActionType.UPDATE_POD_TOLERATION, _pod_hint),
+        ]
 
 
 def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     assert isinstance(new, Node)
     was_closed = not isinstance(old, Node) or old.unschedulable
-    return QueueingHint.QUEUE if was_closed and not new.unschedulable else QueueingHint.SKIP
+    return queue_if(was_closed and not new.unschedulable)
 
 
 def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     assert isinstance(new, Pod)
-    helps = new.uid == pod.uid and is_tolerated(_TAINT, new.tolerations)
-    return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+    return queue_if(new.uid == pod.uid and is_tolerated(_TAINT, new.tolerations))

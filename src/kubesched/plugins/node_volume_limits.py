@@ -20,8 +20,7 @@ from kubesched.framework import (
     Status,
     Verdicts,
 )
-from kubesched.plugins.claim_hints import claim_hint
-from kubesched.plugins.hints import is_placed
+from kubesched.plugins.hints import claim_hint, is_placed
 from kubesched.state import (
     AttachedVolumes,
     CSIVolume,

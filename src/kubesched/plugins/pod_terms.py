@@ -1,11 +1,10 @@
 """The incoming pod's affinity terms as InterPodAffinity uses them: namespace selectors resolved to names."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from kubesched.state import AffinityTerms, Identity, Part, Snapshot, Term
 
-__all__ = ["ResolvedTerms", "all_match", "any_matches", "resolved_terms"]
+__all__ = ["ResolvedTerms", "all_match", "resolved_terms"]
 
 _NO_LABELS: Final[dict[str, str]] = {}
 
@@ -37,22 +36,12 @@ def resolved_terms(part: Part[AffinityTerms], snapshot: Snapshot) -> ResolvedTer
     return terms
 
 
-def all_match(terms: Iterable[Term], pod: Identity) -> bool:
+def all_match(terms: tuple[Term, ...], pod: Identity) -> bool:
     """Whether a pod is meant by all of these terms; none are never matched.
 
     Rule: kube-scheduler v1.36: after resolution terms are matched with empty namespace labels.
     """
-    found = False
-    for term in terms:
-        if not term.matches(pod.namespace, pod.labels, _NO_LABELS):
-            return False
-        found = True
-    return found
-
-
-def any_matches(terms: Iterable[Term], pod: Identity) -> bool:
-    """Whether a pod is meant by one of these terms."""
-    return any(term.matches(pod.namespace, pod.labels, _NO_LABELS) for term in terms)
+    return bool(terms) and all(term.matches(pod.namespace, pod.labels, _NO_LABELS) for term in terms)
 
 
 def _resolved(terms: tuple[Term, ...], snapshot: Snapshot) -> tuple[Term, ...]:

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from math import log
 from typing import Final
 
+import msgspec
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.engine import BoolVector, FloatVector, IntVector, floor_divide, round_half_away
 from kubesched.errors import SelectorError
 from kubesched.framework import (
@@ -26,7 +27,7 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.args import PodTopologySpreadArgs
-from kubesched.plugins.node_selection import required_node_affinity
+from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.plugins.rejection_words import domain_words
 from kubesched.plugins.spread_constraints import (
     DO_NOT_SCHEDULE,
@@ -34,9 +35,10 @@ from kubesched.plugins.spread_constraints import (
     SCHEDULE_ANYWAY,
     Constraint,
     DefaultConstraints,
+    both,
     constraints_of,
+    has_all_keys,
 )
-from kubesched.plugins.tolerations import without_untolerated_taint
 from kubesched.state import Identity, NodeInfo, Nodes, PodInfo, Rows, Snapshot
 
 __all__ = ["PodTopologySpread"]
@@ -45,99 +47,75 @@ _NO_DOMAIN: Final = 2.0**31 - 1
 _MISMATCH: Final = "node(s) didn't match pod topology spread constraints"
 
 
-class _Domains:
+class _Domains(msgspec.Struct, eq=False):
     """Matching pods per domain of one hard constraint, and what a what-if table adds to that.
 
     Attributes:
+        constraint: the constraint.
         counts: (values,) float64 by the number of the label's value.
         present: (values,) bool: whether some node that counts has the value.
         eligible: (slots,) bool per row: nodes that count and have all keys; None for all rows that have this key.
         delta: (positions,) float64, pods moved as seen from each node of a what-if table; None in the cycle itself.
     """
 
-    __slots__ = ("counts", "delta", "eligible", "present")
+    constraint: Constraint
+    counts: FloatVector
+    present: BoolVector
+    eligible: BoolVector | None
+    delta: FloatVector | None = None
 
-    def __init__(self, counts: FloatVector, present: BoolVector, eligible: BoolVector | None) -> None:
-        self.counts = counts
-        self.present = present
-        self.eligible = eligible
-        self.delta: FloatVector | None = None
-
-    def least(self, min_domains: int) -> float:
-        """The smallest count, 0 when there are fewer domains than wanted."""
-        n_domains = int(np.count_nonzero(self.present))
-        if n_domains < min_domains:
-            return 0.0
-        return float(self.counts[self.present].min()) if n_domains else _NO_DOMAIN
-
-    def skew(self, nodes: Nodes, constraint: Constraint) -> FloatVector:
+    def skew(self, nodes: Nodes) -> FloatVector:
         """(nodes,) what the skew of each node's domain becomes with the pod there."""
-        codes = nodes.codes(constraint.topology_key)
-        here = self.counts.take(codes)
-        least: float | FloatVector = self.least(constraint.min_domains)
-        if self.delta is not None:
-            here = here + self.delta
-            if np.count_nonzero(self.present) >= constraint.min_domains:
+        codes = nodes.codes(self.constraint.topology_key)
+        here = self.counts.take(codes) if self.delta is None else self.counts.take(codes) + self.delta
+        least: float | FloatVector = 0.0  # when there are fewer domains than wanted
+        if np.count_nonzero(self.present) >= self.constraint.min_domains:
+            least = float(self.counts[self.present].min(initial=_NO_DOMAIN))
+            if self.delta is not None:
                 least = np.where(self.delta != 0, np.minimum(self._least_of_others()[codes], here), least)
-        return here + constraint.selects_pod - least
+        return here + self.constraint.selects_pod - least
 
     def _least_of_others(self) -> FloatVector:
         """(values,) the smallest count among the domains other than each."""
         codes = np.flatnonzero(self.present)
         counts = self.counts[codes]
-        others = np.full(len(self.counts), _NO_DOMAIN)
+        others = np.full(len(self.counts), counts.min(initial=_NO_DOMAIN))
         if len(codes):
             lowest = int(counts.argmin())
-            others[:] = counts[lowest]
-            rest = np.delete(counts, lowest)
-            others[codes[lowest]] = rest.min() if len(rest) else _NO_DOMAIN
+            others[codes[lowest]] = np.delete(counts, lowest).min(initial=_NO_DOMAIN)
         return others
 
     def moved(self, positions: Rows, sign: int, n_nodes: int) -> "_Domains":
         """These domains after pods were moved, each as seen from its own node."""
-        twin = _Domains(self.counts, self.present, self.eligible)
-        twin.delta = np.zeros(n_nodes) if self.delta is None else self.delta.copy()
-        np.add.at(twin.delta, positions, sign)
-        return twin
+        delta = np.zeros(n_nodes) if self.delta is None else self.delta.copy()
+        np.add.at(delta, positions, sign)
+        return _Domains(self.constraint, self.counts, self.present, self.eligible, delta)
 
 
-class SpreadState:
-    """What PreFilter found: the hard constraints and their domains."""
+class SpreadState(msgspec.Struct):
+    """What PreFilter found: the domains of each hard constraint."""
 
-    __slots__ = ("constraints", "domains")
-
-    def __init__(self, constraints: tuple[Constraint, ...], domains: list[_Domains]) -> None:
-        self.constraints = constraints
-        self.domains = domains
+    domains: list[_Domains]
 
 
-class SpreadScoreState:
+class SpreadScoreState(msgspec.Struct):
     """What PreScore found.
 
     Attributes:
         terms: (constraint, matching pods per domain or None for host names, weight).
         needed: the constraints whose keys a node must have to earn anything; none with System defaults.
         nodes: the feasible nodes.
-        ignored: (feasible nodes,) bool: those that lack a needed key; None for none.
+        has_keys: (feasible nodes,) bool: those that have all needed keys; None for all.
     """
 
-    __slots__ = ("ignored", "needed", "nodes", "terms")
+    terms: list[tuple[Constraint, FloatVector | None, float]]
+    needed: tuple[Constraint, ...]
+    nodes: Nodes
+    has_keys: BoolVector | None
 
-    def __init__(
-        self,
-        terms: list[tuple[Constraint, FloatVector | None, float]],
-        needed: tuple[Constraint, ...],
-        nodes: Nodes,
-        ignored: BoolVector | None,
-    ) -> None:
-        self.terms = terms
-        self.needed = needed
-        self.nodes = nodes
-        self.ignored = ignored
-
-    def ignored_of(self, nodes: Nodes) -> BoolVector | None:
-        """(nodes,) bool: nodes of a table that lack a needed key; None for none."""
-        return self.ignored if nodes is self.nodes else _lacking(_has_keys(nodes, self.needed))
+    def has_keys_of(self, nodes: Nodes) -> BoolVector | None:
+        """(nodes,) bool: nodes of a table that have all needed keys; None for all."""
+        return self.has_keys if nodes is self.nodes else has_all_keys(nodes, self.needed)
 
 
 class PodTopologySpread(Plugin):
@@ -166,15 +144,15 @@ class PodTopologySpread(Plugin):
             return Status.error(str(error))
         if not constraints:
             return Status.SKIP
-        has_keys = _has_keys(nodes, constraints)
+        has_keys = has_all_keys(nodes, constraints)
         domains = []
         for constraint in constraints:
-            eligible = _eligible(has_keys, _counting(nodes, constraint, state.pod))
+            eligible = both(has_keys, constraint.counting(nodes, state.pod))
             counts = self._counts(nodes, constraint, eligible, snapshot)
             present = nodes.values_present(constraint.topology_key, eligible)
             present[0] = False
-            domains.append(_Domains(counts, present, _by_row(nodes, eligible)))
-        state.write(SpreadState(constraints, domains))
+            domains.append(_Domains(constraint, counts, present, _by_row(nodes, eligible)))
+        state.write(SpreadState(domains))
         return Status.SUCCESS
 
     @staticmethod
@@ -184,7 +162,7 @@ class PodTopologySpread(Plugin):
         n_values = len(nodes.label(key).values)
         if constraint.selector.is_empty:
             return np.zeros(n_values)
-        group = snapshot.groups.group(constraint.key, constraint.selects, includes_terminating=False)
+        group = constraint.group(snapshot)
         if eligible is None:
             return group.by_domain(key)
         counts = np.where(eligible, nodes.take(group.counts), 0)
@@ -194,26 +172,23 @@ class PodTopologySpread(Plugin):
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """The first constraint that a node breaks counts."""
-        found = state.find(SpreadState)
-        if found is None:
-            raise RuntimeError('reading "PreFilterPodTopologySpread" from cycleState: not found')
+        spread = state.read(SpreadState, 'reading "PreFilterPodTopologySpread" from cycleState: not found')
         verdicts = np.zeros(len(nodes), dtype=np.int16)
-        for constraint, domains in reversed(list(zip(found.constraints, found.domains, strict=True))):
-            verdicts[domains.skew(nodes, constraint) > constraint.max_skew] = 2
-            verdicts[nodes.codes(constraint.topology_key) == 0] = 1
+        for domains in reversed(spread.domains):
+            verdicts[domains.skew(nodes) > domains.constraint.max_skew] = 2
+            verdicts[nodes.codes(domains.constraint.topology_key) == 0] = 1
         return Verdicts(verdicts, self.reasons)
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
         """Each constraint that the pod would break on the node."""
-        found = state.find(SpreadState)
+        spread = state.find(SpreadState)
         nodes = self.handle.snapshot().nodes
         position = nodes.position_of(node.name)
-        if found is None or position is None:
-            return
-        for constraint, domains in zip(found.constraints, found.domains, strict=True):
+        for domains in spread.domains if spread is not None and position is not None else ():
+            constraint = domains.constraint
             if constraint.topology_key not in node.labels:
                 yield f"label {constraint.topology_key} is absent"
-            elif domains.skew(nodes, constraint)[position] > constraint.max_skew:
+            elif domains.skew(nodes)[position] > constraint.max_skew:
                 where = domain_words(constraint.topology_key, node.labels)
                 yield f"one more such pod {where} would exceed maxSkew {constraint.max_skew}"
 
@@ -228,12 +203,13 @@ class PodTopologySpread(Plugin):
     @staticmethod
     def _move(state: CycleState, changes: PodChanges, sign: int) -> None:
         """Here terminating pods and empty selectors count, as upstream's AddPod and RemovePod have it."""
-        found = state.find(SpreadState)
-        if found is None:
+        spread = state.find(SpreadState)
+        if spread is None:
             return
         identities, which = changes.batch.identities()
         moved = []
-        for constraint, domains in zip(found.constraints, found.domains, strict=True):
+        for domains in spread.domains:
+            constraint = domains.constraint
             if domains.eligible is None:
                 counts = changes.nodes.codes(constraint.topology_key) > 0
             else:
@@ -241,7 +217,7 @@ class PodTopologySpread(Plugin):
             selected = np.array([constraint.selects(pod) for pod in identities], dtype=np.bool_)[which]
             positions = changes.positions[selected & counts[changes.positions]]
             moved.append(domains.moved(positions, sign, len(changes.nodes)))
-        state.write(SpreadState(found.constraints, moved))
+        state.write(SpreadState(moved))
 
     # --- score ---
 
@@ -258,18 +234,17 @@ class PodTopologySpread(Plugin):
             return Status.SKIP
         requires_all = bool(state.pod.spread.value) or self.args.defaulting_type == "List"
         needed = constraints if requires_all else ()
-        has_keys = _has_keys(nodes, needed)
-        ignored = _lacking(has_keys)
+        has_keys = has_all_keys(nodes, needed)
         terms: list[tuple[Constraint, FloatVector | None, float]] = []
         for constraint in constraints:
+            counts: FloatVector | None = None
             if constraint.topology_key == HOSTNAME:
-                size = len(nodes) - (0 if ignored is None else int(np.count_nonzero(ignored)))
-                terms.append((constraint, None, log(size + 2)))
+                size = len(nodes) if has_keys is None else int(np.count_nonzero(has_keys))
             else:
                 size = _n_registered(nodes, constraint.topology_key, has_keys)
                 counts = self._soft_counts(snapshot, constraint, needed, state.pod)
-                terms.append((constraint, counts, log(size + 2)))
-        state.write(SpreadScoreState(terms, needed, nodes, ignored))
+            terms.append((constraint, counts, log(size + 2)))
+        state.write(SpreadScoreState(terms, needed, nodes, has_keys))
         return Status.SUCCESS
 
     def _soft_counts(
@@ -277,7 +252,7 @@ class PodTopologySpread(Plugin):
     ) -> FloatVector:
         """Matching pods per domain over all nodes that count; a node must have the keys of the `needed` ones."""
         nodes = snapshot.nodes
-        eligible = _eligible(_has_keys(nodes, needed), _counting(nodes, constraint, pod))
+        eligible = both(has_all_keys(nodes, needed), constraint.counting(nodes, pod))
         counts = self._counts(nodes, constraint, eligible, snapshot)
         empty = nodes.label(constraint.topology_key).code("")
         if not needed and empty > 0 and not constraint.selector.is_empty:
@@ -289,29 +264,24 @@ class PodTopologySpread(Plugin):
     def _without_key(snapshot: Snapshot, constraint: Constraint, eligible: BoolVector | None) -> float:
         """Matching pods on nodes that lack the key: they share the domain of nodes whose value is empty."""
         nodes = snapshot.nodes
-        group = snapshot.groups.group(constraint.key, constraint.selects, includes_terminating=False)
-        lacking = nodes.codes(constraint.topology_key) == 0
-        if eligible is not None:
-            lacking = lacking & eligible
-        return float(nodes.take(group.counts)[lacking].sum())
+        lacking = both(nodes.codes(constraint.topology_key) == 0, eligible)
+        return float(nodes.take(constraint.group(snapshot).counts)[lacking].sum())
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The weighted number of matching pods around each node: more is worse, see normalize_score."""
-        found = state.find(SpreadScoreState)
-        if found is None:
-            raise RuntimeError('error reading "PreScorePodTopologySpread" from cycleState: not found')
-        constraint, counts, weight = found.terms[0]
-        if len(found.terms) == 1 and counts is not None:  # there are fewer domains than nodes to round the points of
+        spread = state.read(SpreadScoreState, 'error reading "PreScorePodTopologySpread" from cycleState: not found')
+        constraint, counts, weight = spread.terms[0]
+        if len(spread.terms) == 1 and counts is not None:  # there are fewer domains than nodes to round the points of
             by_domain = round_half_away(_by_domain(constraint, counts, weight))
             scores = by_domain.take(nodes.codes(constraint.topology_key))
         else:
             total = self._points(nodes, constraint, counts, weight)
-            for term in found.terms[1:]:
+            for term in spread.terms[1:]:
                 total += self._points(nodes, *term)
             scores = round_half_away(total)
-        ignored = found.ignored_of(nodes)
-        if ignored is not None:
-            scores[ignored] = 0
+        has_keys = spread.has_keys_of(nodes)
+        if has_keys is not None:
+            scores[~has_keys] = 0
         return scores
 
     def _points(self, nodes: Nodes, constraint: Constraint, counts: FloatVector | None, weight: float) -> FloatVector:
@@ -319,29 +289,26 @@ class PodTopologySpread(Plugin):
         codes = nodes.codes(constraint.topology_key)
         if counts is not None:
             return _by_domain(constraint, counts, weight).take(codes)
-        points: FloatVector = self._on_each(nodes, constraint) * weight + (constraint.max_skew - 1)
+        points = np.zeros(len(nodes))
+        if not constraint.selector.is_empty:
+            points += nodes.take(constraint.group(self.handle.snapshot()).counts)
+        points *= weight
+        points += constraint.max_skew - 1
         points[codes == 0] = 0
         return points
 
-    def _on_each(self, nodes: Nodes, constraint: Constraint) -> FloatVector:
-        if constraint.selector.is_empty:
-            return np.zeros(len(nodes))
-        groups = self.handle.snapshot().groups
-        group = groups.group(constraint.key, constraint.selects, includes_terminating=False)
-        return nodes.take(group.counts).astype(np.float64)
-
     def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
         """The fewest pods become 100; nodes that lack a key 0."""
-        ignored = state.read(SpreadScoreState).ignored
-        counted = scores if ignored is None else scores[~ignored]
+        has_keys = state.read(SpreadScoreState).has_keys
+        counted = scores if has_keys is None else scores[has_keys]
         low = int(counted.min()) if len(counted) else 0
-        high = max(0, int(counted.max())) if len(counted) else 0
+        high = int(counted.max(initial=0))
         if high == 0:
             normalized = np.full_like(scores, 100)
         else:
             normalized = floor_divide((high + low - scores) * 100, np.array(high))
-        if ignored is not None:
-            normalized[ignored] = 0
+        if has_keys is not None:
+            normalized[~has_keys] = 0
         return normalized
 
     # --- what may help ---
@@ -351,8 +318,8 @@ class PodTopologySpread(Plugin):
         pods = ActionType.ADD | ActionType.UPDATE_POD_LABEL | ActionType.UPDATE_POD_TOLERATION | ActionType.DELETE
         nodes = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_TAINT
         return [
-            EventRegistration(ClusterEvent(EventResource.POD, pods), self._pod_hint),
-            EventRegistration(ClusterEvent(EventResource.NODE, nodes), self._node_hint),
+            registration(EventResource.POD, pods, self._pod_hint),
+            registration(EventResource.NODE, nodes, self._node_hint),
         ]
 
     def _hard_constraints(self, pod: Pod) -> tuple[Constraint, ...]:
@@ -360,11 +327,10 @@ class PodTopologySpread(Plugin):
         return constraints_of(state.pod_info(pod), DO_NOT_SCHEDULE, self._defaults, state.snapshot())
 
     def _pod_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-        changed = new if isinstance(new, Pod) else old
+        changed = new or old
         assert isinstance(changed, Pod)
         is_target = changed.uid == pod.uid
-        placed = changed.node_name or changed.status.nominated_node_name
-        if not is_target and not (placed and changed.namespace == pod.namespace):
+        if not is_target and not (is_placed(changed) and changed.namespace == pod.namespace):
             return QueueingHint.SKIP
         constraints = self._hard_constraints(pod)
         if isinstance(old, Pod) and isinstance(new, Pod):
@@ -375,16 +341,16 @@ class PodTopologySpread(Plugin):
         else:
             identity = Identity(changed.namespace, changed.labels)
             helps = any(constraint.selects(identity) for constraint in constraints)
-        return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+        return queue_if(helps)
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         keys = [constraint.topology_key for constraint in self._hard_constraints(pod)]
         had = isinstance(old, Node) and all(key in old.labels for key in keys)
         has = isinstance(new, Node) and all(key in new.labels for key in keys)
         if not isinstance(old, Node) or not isinstance(new, Node):
-            return QueueingHint.QUEUE if had or has else QueueingHint.SKIP
+            return queue_if(had or has)
         moved = has and (old.taints != new.taints or any(old.labels.get(key) != new.labels.get(key) for key in keys))
-        return QueueingHint.QUEUE if had != has or moved else QueueingHint.SKIP
+        return queue_if(had != has or moved)
 
 
 def _by_domain(constraint: Constraint, counts: FloatVector, weight: float) -> FloatVector:
@@ -392,43 +358,6 @@ def _by_domain(constraint: Constraint, counts: FloatVector, weight: float) -> Fl
     points: FloatVector = counts * weight + (constraint.max_skew - 1)
     points[0] = 0
     return points
-
-
-# --- which nodes count ---
-
-
-def _has_keys(nodes: Nodes, constraints: tuple[Constraint, ...]) -> BoolVector | None:
-    """(nodes,) whether a node has every topology key; None when all do."""
-    found: BoolVector | None = None
-    for key in {constraint.topology_key for constraint in constraints}:
-        codes = nodes.codes(key)
-        if codes.min(initial=1) == 0:
-            has: BoolVector = codes > 0
-            found = has if found is None else found & has
-    return found
-
-
-def _lacking(has_keys: BoolVector | None) -> BoolVector | None:
-    return None if has_keys is None else ~has_keys
-
-
-def _counting(nodes: Nodes, constraint: Constraint, pod: PodInfo) -> BoolVector | None:
-    """(nodes,) whether the node inclusion policies let a node count; None when all do."""
-    found: BoolVector | None = None
-    if constraint.honors_affinity:
-        affinity = required_node_affinity(pod.node_choice)
-        if affinity is not None:
-            found = affinity.matches(nodes)
-    if constraint.honors_taints:
-        clean = without_untolerated_taint(nodes, pod.tolerations)
-        found = clean if found is None else found & clean
-    return found
-
-
-def _eligible(a: BoolVector | None, b: BoolVector | None) -> BoolVector | None:
-    if a is None or b is None:
-        return a if b is None else b
-    return a & b
 
 
 def _by_row(nodes: Nodes, eligible: BoolVector | None) -> BoolVector | None:

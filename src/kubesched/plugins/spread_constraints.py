@@ -5,7 +5,7 @@ selector merges the selectors of the services that select the pod with that of i
 found are left out.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Final
 
 import msgspec
@@ -23,10 +23,22 @@ from kubesched.api import (
     TopologySpreadConstraint,
     parse_selector,
 )
+from kubesched.engine import BoolVector
 from kubesched.plugins.args import PodTopologySpreadArgs
-from kubesched.state import Identity, PodInfo, Snapshot
+from kubesched.plugins.node_selection import required_node_affinity
+from kubesched.plugins.tolerations import without_untolerated_taint
+from kubesched.state import Identity, Nodes, PodGroup, PodInfo, Snapshot
 
-__all__ = ["DO_NOT_SCHEDULE", "HOSTNAME", "SCHEDULE_ANYWAY", "Constraint", "DefaultConstraints", "constraints_of"]
+__all__ = [
+    "DO_NOT_SCHEDULE",
+    "HOSTNAME",
+    "SCHEDULE_ANYWAY",
+    "Constraint",
+    "DefaultConstraints",
+    "both",
+    "constraints_of",
+    "has_all_keys",
+]
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 DO_NOT_SCHEDULE: Final = "DoNotSchedule"
@@ -94,6 +106,33 @@ class Constraint:
         """Whether a pod counts."""
         return pod.namespace == self.namespace and self.selector.matches(pod.labels)
 
+    def group(self, snapshot: Snapshot) -> PodGroup:
+        """The placed pods that count, without terminating ones."""
+        return snapshot.groups.group(self.key, self.selects, includes_terminating=False)
+
+    def counting(self, nodes: Nodes, pod: PodInfo) -> BoolVector | None:
+        """(nodes,) whether the node inclusion policies let a node count; None when all do."""
+        affinity = required_node_affinity(pod.node_choice) if self.honors_affinity else None
+        chosen = affinity.matches(nodes) if affinity is not None else None
+        return both(chosen, without_untolerated_taint(nodes, pod.tolerations) if self.honors_taints else None)
+
+
+def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> BoolVector | None:
+    """(nodes,) whether a node has the topology keys of all constraints; None when all have."""
+    has_keys: BoolVector | None = None
+    for key in {constraint.topology_key for constraint in constraints}:
+        codes = nodes.codes(key)
+        if codes.min(initial=1) == 0:
+            has_keys = both(has_keys, codes > 0)
+    return has_keys
+
+
+def both(a: BoolVector | None, b: BoolVector | None) -> BoolVector | None:
+    """Where both masks hold; None for everywhere."""
+    if a is None or b is None:
+        return a if b is None else b
+    return a & b
+
 
 def constraints_of(
     info: PodInfo, action: str, defaults: DefaultConstraints, snapshot: Snapshot
@@ -135,28 +174,25 @@ def _defaults(info: PodInfo, action: str, defaults: DefaultConstraints, snapshot
     known = compiled.get(key)
     if known is None or known[0] != stamp:
         selector = _deduced_selector(info.pod, controlled, snapshot)
-        parsed = parse_selector(selector)
-        constraints: tuple[Constraint, ...] = ()
-        if not parsed.is_empty:
-            name = msgspec.json.encode(selector)
-            wanted = defaults.by_action[action]
-            constraints = tuple(Constraint(c, parsed, name, info.identity.value) for c in wanted)
+        parsed, name = parse_selector(selector), msgspec.json.encode(selector)
+        wanted = () if parsed.is_empty else defaults.by_action[action]
+        constraints = tuple(Constraint(written, parsed, name, info.identity.value) for written in wanted)
         known = compiled[key] = (stamp, constraints)
-    found: tuple[Constraint, ...] = known[1]
-    return found
+    applying: tuple[Constraint, ...] = known[1]
+    return applying
 
 
 def _selector_of(
     owner: OwnerReference | None, namespace: str, snapshot: Snapshot
 ) -> LabelSelector | dict[str, str] | None:
     """What a pod's controller selects; None without one that is known."""
-    found = snapshot.get(owner.kind, owner.name, namespace) if owner is not None else None
-    if owner is None or found is None:
+    if owner is None:
         return None
-    if isinstance(found, ReplicaSet | StatefulSet) and owner.api_version == "apps/v1":
-        return found.spec.selector
-    if isinstance(found, ReplicationController) and owner.api_version == "v1":
-        return found.spec.selector
+    controller = snapshot.get(owner.kind, owner.name, namespace)
+    if isinstance(controller, ReplicaSet | StatefulSet) and owner.api_version == "apps/v1":
+        return controller.spec.selector
+    if isinstance(controller, ReplicationController) and owner.api_version == "v1":
+        return controller.spec.selector
     return None
 
 
@@ -177,9 +213,5 @@ def _with_pairs(selector: LabelSelector, pairs: dict[str, str]) -> LabelSelector
     expressions = [*(selector.match_expressions or ())]
     for key, value in (selector.match_labels or {}).items():
         if pairs.setdefault(key, value) != value:
-            expressions.append(_equals(key, value))
+            expressions.append(SelectorRequirement(key, "In", (value,)))
     return LabelSelector(match_labels=pairs, match_expressions=tuple(expressions))
-
-
-def _equals(key: str, value: str) -> SelectorRequirement:
-    return SelectorRequirement(key, "In", (value,))

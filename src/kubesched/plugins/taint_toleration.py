@@ -5,12 +5,12 @@ node has 100.
 """
 
 from collections.abc import Hashable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.engine import IntVector
 from kubesched.framework import (
     CycleState,
@@ -21,7 +21,7 @@ from kubesched.framework import (
     Status,
     default_normalize,
 )
-from kubesched.plugins.hints import on_own_update
+from kubesched.plugins.hints import on_own_update, queue_if, registration
 from kubesched.plugins.tolerations import has_untolerated_taint, judged_taints, untolerated_taints
 from kubesched.state import NodeInfo, Nodes
 
@@ -34,7 +34,8 @@ class PreScored:
     __slots__ = ()
 
 
-_PRE_SCORED = PreScored()
+_PRE_SCORED: Final = PreScored()
+_NOT_PRE_SCORED: Final = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
 
 
 class TaintToleration(Plugin):
@@ -68,12 +69,12 @@ class TaintToleration(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The number of PreferNoSchedule taints that are not tolerated."""
-        _check_pre_scored(state)
+        state.read(PreScored, _NOT_PRE_SCORED)
         return judged_taints(nodes, state.pod.tolerations).n_unwanted[nodes.taint_ids]
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The tolerations."""
-        _check_pre_scored(state)
+        """The tolerations; a kept column must not hide that PreScore is switched off."""
+        state.read(PreScored, _NOT_PRE_SCORED)
         return state.pod.tolerations
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
@@ -84,20 +85,14 @@ class TaintToleration(Plugin):
 
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or loses taints; the pod gets tolerations."""
-        opens = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT)
-        tolerates = ClusterEvent(EventResource.POD, ActionType.UPDATE_POD_TOLERATION)
-        return [EventRegistration(opens, _node_hint), EventRegistration(tolerates, on_own_update)]
-
-
-def _check_pre_scored(state: CycleState) -> None:
-    """A kept column must not hide that PreScore is switched off."""
-    if state.find(PreScored) is None:
-        raise RuntimeError('failed to read "PreScoreTaintToleration" from cycleState: not found')
+        return [
+            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_TAINT, _node_hint),
+            registration(EventResource.POD, ActionType.UPDATE_POD_TOLERATION, on_own_update),
+        ]
 
 
 def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     assert isinstance(new, Node)
     if has_untolerated_taint(new.taints, pod.tolerations):
         return QueueingHint.SKIP
-    was_closed = not isinstance(old, Node) or has_untolerated_taint(old.taints, pod.tolerations)
-    return QueueingHint.QUEUE if was_closed else QueueingHint.SKIP
+    return queue_if(not isinstance(old, Node) or has_untolerated_taint(old.taints, pod.tolerations))

@@ -29,15 +29,7 @@ from kubesched.plugins.volume_matching import (
     wish_of,
 )
 from kubesched.plugins.volume_provisioning import NO_STORAGE, NONE_TO_BIND, provisioning_problems
-from kubesched.state import (
-    ClaimUse,
-    NodeInfo,
-    Nodes,
-    is_bound,
-    is_controlled_by,
-    not_owned,
-    storage_class_of,
-)
+from kubesched.state import ClaimUse, NodeInfo, Nodes, is_bound, is_controlled_by, not_owned, storage_class_of
 
 __all__ = ["VolumeBinding"]
 
@@ -135,9 +127,7 @@ class VolumeBinding(Plugin):
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """A number for each combination of problems; the higher ones are faults."""
-        claims = state.find(PodClaims)
-        if claims is None:
-            raise RuntimeError("not found")
+        claims = state.read(PodClaims, "not found")
         statuses = list(self.reasons)
         verdicts = self._bound_verdicts(claims.bound, nodes, statuses)
         if claims.delayed:

@@ -7,7 +7,6 @@ from typing import Final
 
 from kubesched.api import (
     ActionType,
-    ClusterEvent,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -16,8 +15,8 @@ from kubesched.api import (
     Pod,
     StorageClass,
 )
-from kubesched.framework import EventRegistration, HintFunction, QueueingHint
-from kubesched.plugins.claim_hints import claim_hint
+from kubesched.framework import QueueingHint
+from kubesched.plugins.hints import claim_hint, queue_if, registration
 from kubesched.state import capacity_limit, migrated_plugins
 
 __all__ = ["EVENTS"]
@@ -27,14 +26,14 @@ def _class_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> 
     """A class comes, or allows other topologies."""
     if not isinstance(old, StorageClass) or not isinstance(new, StorageClass):
         return QueueingHint.QUEUE
-    return _queue_if(old.allowed_topologies != new.allowed_topologies)
+    return queue_if(old.allowed_topologies != new.allowed_topologies)
 
 
 def _csi_node_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     """A CSINode comes, or its migrated plugins change."""
     if not isinstance(old, CSINode) or not isinstance(new, CSINode):
         return QueueingHint.QUEUE
-    return _queue_if(migrated_plugins(old) != migrated_plugins(new))
+    return queue_if(migrated_plugins(old) != migrated_plugins(new))
 
 
 def _driver_updated(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
@@ -42,7 +41,7 @@ def _driver_updated(pod: Pod, old: KubeObject | None, new: KubeObject | None) ->
     if not isinstance(old, CSIDriver) or not isinstance(new, CSIDriver):
         return QueueingHint.QUEUE
     uses_it = any(volume.csi is not None and volume.csi.driver == new.name for volume in pod.volumes)
-    return _queue_if(uses_it and bool(old.spec.storage_capacity) and not new.spec.storage_capacity)
+    return queue_if(uses_it and bool(old.spec.storage_capacity) and not new.spec.storage_capacity)
 
 
 def _capacity_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
@@ -50,26 +49,18 @@ def _capacity_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) 
     if not isinstance(old, CSIStorageCapacity) or not isinstance(new, CSIStorageCapacity):
         return QueueingHint.QUEUE
     before, after = capacity_limit(old), capacity_limit(new)
-    return _queue_if(after is not None and (before is None or after > before))
-
-
-def _queue_if(helps: bool) -> QueueingHint:
-    return QueueingHint.QUEUE if helps else QueueingHint.SKIP
+    return queue_if(after is not None and (before is None or after > before))
 
 
 _ADD_OR_UPDATE: Final = ActionType.ADD | ActionType.UPDATE
 
 
-def _registration(resource: EventResource, action: ActionType, hint: HintFunction | None = None) -> EventRegistration:
-    return EventRegistration(ClusterEvent(resource, action), hint)
-
-
 EVENTS: Final = (
-    _registration(EventResource.STORAGE_CLASS, _ADD_OR_UPDATE, _class_changed),
-    _registration(EventResource.PERSISTENT_VOLUME_CLAIM, _ADD_OR_UPDATE, claim_hint(ephemeral=True)),
-    _registration(EventResource.PERSISTENT_VOLUME, _ADD_OR_UPDATE),
-    _registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL),
-    _registration(EventResource.CSI_NODE, _ADD_OR_UPDATE, _csi_node_changed),
-    _registration(EventResource.CSI_DRIVER, ActionType.UPDATE, _driver_updated),
-    _registration(EventResource.CSI_STORAGE_CAPACITY, _ADD_OR_UPDATE, _capacity_changed),
+    registration(EventResource.STORAGE_CLASS, _ADD_OR_UPDATE, _class_changed),
+    registration(EventResource.PERSISTENT_VOLUME_CLAIM, _ADD_OR_UPDATE, claim_hint(ephemeral=True)),
+    registration(EventResource.PERSISTENT_VOLUME, _ADD_OR_UPDATE),
+    registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL),
+    registration(EventResource.CSI_NODE, _ADD_OR_UPDATE, _csi_node_changed),
+    registration(EventResource.CSI_DRIVER, ActionType.UPDATE, _driver_updated),
+    registration(EventResource.CSI_STORAGE_CAPACITY, _ADD_OR_UPDATE, _capacity_changed),
 )

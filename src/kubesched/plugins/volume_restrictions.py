@@ -7,9 +7,10 @@ evicting a pod of another namespace with an equally named claim "solves" the con
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
 import numpy as np
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, PersistentVolumeClaim, Pod
+from kubesched.api import ActionType, EventResource, KubeObject, PersistentVolumeClaim, Pod
 from kubesched.engine import IntVector
 from kubesched.framework import (
     CycleState,
@@ -21,7 +22,7 @@ from kubesched.framework import (
     Status,
     Verdicts,
 )
-from kubesched.plugins.claim_hints import claim_hint
+from kubesched.plugins.hints import claim_hint, queue_if, registration
 from kubesched.state import NO_VOLUMES, Disk, Has, Nodes, PodInfo, disks_conflict, pod_volumes
 
 __all__ = ["VolumeRestrictions"]
@@ -30,7 +31,7 @@ _NO_DISK: Final = 1
 _CLAIM_IN_USE: Final = 2
 
 
-class ExclusiveClaims:
+class ExclusiveClaims(msgspec.Struct):
     """The pod's ReadWriteOncePod claims.
 
     Attributes:
@@ -39,12 +40,9 @@ class ExclusiveClaims:
         delta: (positions,) int64, what a what-if table adds to that for each of its nodes; None in the cycle itself.
     """
 
-    __slots__ = ("delta", "n_conflicts", "names")
-
-    def __init__(self, names: frozenset[str], n_conflicts: int, delta: IntVector | None = None) -> None:
-        self.names = names
-        self.n_conflicts = n_conflicts
-        self.delta = delta
+    names: frozenset[str]
+    n_conflicts: int
+    delta: IntVector | None = None
 
 
 class VolumeRestrictions(Plugin):
@@ -89,9 +87,7 @@ class VolumeRestrictions(Plugin):
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """Disks first, then claims."""
-        exclusive = state.find(ExclusiveClaims)
-        if exclusive is None:
-            raise RuntimeError('cannot read "PreFilterVolumeRestrictions" from cycleState')
+        exclusive = state.read(ExclusiveClaims, 'cannot read "PreFilterVolumeRestrictions" from cycleState')
         verdicts = np.zeros(len(nodes), dtype=np.int16)
         if exclusive.delta is not None:
             verdicts[exclusive.n_conflicts + exclusive.delta > 0] = _CLAIM_IN_USE
@@ -109,11 +105,9 @@ class VolumeRestrictions(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A pod with the disk or the claim goes; a node comes; the claim comes."""
         return [
-            EventRegistration(ClusterEvent(EventResource.POD, ActionType.DELETE), _pod_deleted),
-            EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD)),
-            EventRegistration(
-                ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD), claim_hint(ephemeral=False)
-            ),
+            registration(EventResource.POD, ActionType.DELETE, _pod_deleted),
+            registration(EventResource.NODE, ActionType.ADD),
+            registration(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD, claim_hint(ephemeral=False)),
         ]
 
 
@@ -139,4 +133,4 @@ def _pod_deleted(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> Qu
         return QueueingHint.SKIP
     mine, theirs = pod_volumes(pod), pod_volumes(old)
     shares_claim = not set(mine.direct_claims).isdisjoint(theirs.direct_claims)
-    return QueueingHint.QUEUE if shares_claim or disks_conflict(mine.disks, theirs.disks) else QueueingHint.SKIP
+    return queue_if(shares_claim or disks_conflict(mine.disks, theirs.disks))

@@ -6,11 +6,11 @@ Rule: kube-scheduler v1.36 VolumeZone. Ephemeral volumes are not looked at; in-t
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from kubesched.api import (
     ActionType,
-    ClusterEvent,
     EventResource,
     KubeObject,
     PersistentVolume,
@@ -20,16 +20,8 @@ from kubesched.api import (
     StorageClass,
 )
 from kubesched.engine import BoolVector
-from kubesched.framework import (
-    CycleState,
-    DependsOn,
-    EventRegistration,
-    Plugin,
-    QueueingHint,
-    Status,
-    Verdicts,
-)
-from kubesched.plugins.claim_hints import claim_hint
+from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
+from kubesched.plugins.hints import claim_hint, queue_if, registration
 from kubesched.state import NO_VOLUMES, NodeInfo, Nodes, storage_class_of
 
 __all__ = ["VolumeZone"]
@@ -41,17 +33,10 @@ _STABLE_FORM: Final = {
 _TOPOLOGY: Final = (*_STABLE_FORM, *_STABLE_FORM.values())
 
 
-class VolumeTopology:
-    """What the labels of the pod's volumes demand.
+class VolumeTopology(msgspec.Struct):
+    """What the labels of the pod's volumes demand: a node's label must be one of these values; all demands hold."""
 
-    Attributes:
-        demands: a node's label must be one of these values; all of them hold.
-    """
-
-    __slots__ = ("demands",)
-
-    def __init__(self, demands: list[Requirement]) -> None:
-        self.demands = demands
+    demands: list[Requirement]
 
 
 class VolumeZone(Plugin):
@@ -137,12 +122,10 @@ class VolumeZone(Plugin):
         """What the demands are read from comes or changes; nodes come or change their labels."""
         add_or_update = ActionType.ADD | ActionType.UPDATE
         return [
-            EventRegistration(ClusterEvent(EventResource.STORAGE_CLASS, ActionType.ADD), _class_added),
-            EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)),
-            EventRegistration(
-                ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, add_or_update), claim_hint(ephemeral=False)
-            ),
-            EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME, add_or_update), _volume_changed),
+            registration(EventResource.STORAGE_CLASS, ActionType.ADD, _class_added),
+            registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL),
+            registration(EventResource.PERSISTENT_VOLUME_CLAIM, add_or_update, claim_hint(ephemeral=False)),
+            registration(EventResource.PERSISTENT_VOLUME, add_or_update, _volume_changed),
         ]
 
 
@@ -171,8 +154,7 @@ def _satisfying(demand: Requirement, nodes: Nodes) -> BoolVector:
 
 def _class_added(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     """Worth a try when claims of the class wait for their pod."""
-    waits = isinstance(new, StorageClass) and new.volume_binding_mode == "WaitForFirstConsumer"
-    return QueueingHint.QUEUE if waits else QueueingHint.SKIP
+    return queue_if(isinstance(new, StorageClass) and new.volume_binding_mode == "WaitForFirstConsumer")
 
 
 def _volume_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
@@ -181,4 +163,4 @@ def _volume_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) ->
         return QueueingHint.QUEUE
     before = {demand.key: demand.values for demand in _volume_demands(old)}
     after = {demand.key: demand.values for demand in _volume_demands(new)}
-    return QueueingHint.SKIP if before == after else QueueingHint.QUEUE
+    return queue_if(before != after)

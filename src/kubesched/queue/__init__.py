@@ -2,7 +2,7 @@
 
 from kubesched.framework import Place, QueuedPodInfo
 from kubesched.queue.nominator import Nominator
-from kubesched.queue.pending import Pending, PendingPod
-from kubesched.queue.scheduling_queue import Observer, PreEnqueue, SchedulingQueue
+from kubesched.queue.places import Observer, Pending, PendingPod
+from kubesched.queue.scheduling_queue import PreEnqueue, SchedulingQueue
 
 __all__ = ["Nominator", "Observer", "Pending", "PendingPod", "Place", "PreEnqueue", "QueuedPodInfo", "SchedulingQueue"]

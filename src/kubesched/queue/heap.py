@@ -4,9 +4,10 @@ import copy
 import heapq
 from collections.abc import Callable, Iterator
 
+from kubesched.errors import StateError
 from kubesched.framework import Place, QueuedPodInfo
 
-__all__ = ["Less", "LessKey", "PodHeap", "sort_key_of_less"]
+__all__ = ["Less", "LessKey", "PodHeap", "chosen_sort_key", "sort_key_of_less"]
 
 Less = Callable[[QueuedPodInfo, QueuedPodInfo], bool]
 
@@ -111,3 +112,19 @@ class LessKey:
 def sort_key_of_less(less: Less) -> Callable[[QueuedPodInfo], LessKey]:
     """Make a sort key of a plugin's `less`; slower than a tuple, which needs no call per comparison."""
     return lambda info: LessKey(info, less)
+
+
+def chosen_sort_key(
+    sort_key: Callable[[QueuedPodInfo], tuple[object, ...]] | None, less: Less | None
+) -> Callable[[QueuedPodInfo], object]:
+    """The sort key, or one made of `less`.
+
+    Raises:
+        StateError: not exactly one of the two is given.
+    """
+    if sort_key is not None and less is None:
+        return sort_key
+    if less is not None and sort_key is None:
+        return sort_key_of_less(less)
+    given = "neither" if less is None else "both"
+    raise StateError(f"SchedulingQueue takes sort_key or less, found {given}; give exactly one of them")

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.errors import PluginError
 from kubesched.framework import HintFunction, QueuedPodInfo, QueueingHint
+from kubesched.queue.in_flight import RecordedEvent
 
-__all__ = ["FORCE_ACTIVATE", "UNSCHEDULABLE_TIMEOUT", "QueueingStrategy", "RequeueingTable"]
+__all__ = ["FORCE_ACTIVATE", "UNSCHEDULABLE_TIMEOUT", "QueueingStrategy", "RequeueingTable", "may_ungate"]
 
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "UnschedulableTimeout")
 FORCE_ACTIVATE = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "ForceActivate")
@@ -48,10 +49,10 @@ class RequeueingTable:
 
     def interest(self, event: ClusterEvent) -> Interest:
         """Who hears of the event; worked out once per event."""
-        found = self._interests.get(event)
-        if found is None:
-            found = self._interests[event] = self._find_interest(event)
-        return found
+        interest = self._interests.get(event)
+        if interest is None:
+            interest = self._interests[event] = self._find_interest(event)
+        return interest
 
     def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:
         """The events that a plugin registered, in any profile, each once."""
@@ -72,6 +73,21 @@ class RequeueingTable:
             is_for_another = isinstance(new, Pod) and new.uid != info.pod.uid
             return QueueingStrategy.SKIP if is_for_another else QueueingStrategy.AFTER_BACKOFF
         return self._ask_hints(info, event, old, new)
+
+    def replay(self, info: QueuedPodInfo, events: Iterable[RecordedEvent]) -> QueueingStrategy:
+        """What the events since a failed attempt began mean for its pod."""
+        if not info.rejectors:
+            return QueueingStrategy.AFTER_BACKOFF
+        best = QueueingStrategy.SKIP
+        for event, old, new in events:
+            strategy = self.strategy(info, event, old, new)
+            if strategy is QueueingStrategy.IMMEDIATELY:
+                return strategy
+            if strategy is QueueingStrategy.AFTER_BACKOFF:
+                best = strategy
+                if not info.pending_plugins:
+                    break
+        return best
 
     def _ask_hints(
         self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
@@ -106,3 +122,10 @@ def _ask(hint: HintFunction | None, pod: Pod, old: KubeObject | None, new: KubeO
         return hint(pod, old, new)
     except PluginError:
         return QueueingHint.QUEUE
+
+
+def may_ungate(info: QueuedPodInfo, event: ClusterEvent) -> bool:
+    """Whether an event can concern a pod as far as its gate goes; wildcard events, a safeguard, concern all pods."""
+    if not info.is_gated or event.is_wildcard:
+        return True
+    return any(registered.covers(event) for registered in info.gating_plugin_events)

@@ -45,44 +45,33 @@ Where upstream's order is that of a map or of equal keys in a heap, ours is the 
 flushed waits another five minutes for the next flush.
 """
 
-import itertools
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.errors import StateError
 from kubesched.framework import HintFunction, Place, QueuedPodInfo, Status
-from kubesched.queue.backoff import BackoffQueue
-from kubesched.queue.heap import Less, PodHeap, sort_key_of_less
+from kubesched.queue.heap import Less, chosen_sort_key
 from kubesched.queue.in_flight import InFlight
 from kubesched.queue.nominator import Nominator
-from kubesched.queue.pending import Pending, describe
-from kubesched.queue.requeueing import FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT, QueueingStrategy, RequeueingTable
-from kubesched.queue.unschedulable import UnschedulablePods
+from kubesched.queue.places import PLACE_NAMES, Observer, Pending, Places
+from kubesched.queue.requeueing import (
+    FORCE_ACTIVATE,
+    UNSCHEDULABLE_TIMEOUT,
+    QueueingStrategy,
+    RequeueingTable,
+    may_ungate,
+)
 
-__all__ = ["Observer", "PreEnqueue", "SchedulingQueue"]
+__all__ = ["PreEnqueue", "SchedulingQueue"]
 
 PreEnqueue = Callable[[Pod, str], Status]
 """(pod, plugin to ask first or "") -> SUCCESS, or the status of the plugin that gates the pod, under its name."""
 
-Observer = Callable[[str, str, Pod], None]
-"""Told of each pod that comes into a queue: `active`, `backoff` or `unschedulable`; the label of the event; the pod."""
-
 _POD_ADD = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD).label
 _POD_UPDATE = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.UPDATE).label
-_SCHEDULE_ATTEMPT_FAILURE = "ScheduleAttemptFailure"
-_ATTEMPT_BROKEN_OFF = "ScheduleAttemptBrokenOff"
-_BACKOFF_COMPLETE = "BackoffComplete"
-_POP_FROM_BACKOFF = "PopFromBackoffQ"
 
 _FLUSH_INTERVAL = 30.0
-_PRESENT_IN = {
-    Place.UNSCHEDULABLE: "unschedulable queue",
-    Place.ACTIVE: "the active queue",
-    Place.BACKOFF: "the backoff queue",
-    Place.ERROR_BACKOFF: "the backoff queue",
-}
 
 
 class SchedulingQueue:
@@ -117,16 +106,10 @@ class SchedulingQueue:
         nominator: Nominator | None = None,
         observer: Observer | None = None,
     ) -> None:
-        key = _choose_key(sort_key, less)
-        sequence = itertools.count(1)
-        self._pods: dict[str, QueuedPodInfo] = {}  # by key, whatever their place
-        self._active = PodHeap(Place.ACTIVE, key, sequence)
-        self._backoff = BackoffQueue(key, sequence, initial=initial_backoff, maximum=max_backoff)
-        self._unschedulable = UnschedulablePods(sequence)
+        self._places = Places(chosen_sort_key(sort_key, less), initial_backoff, max_backoff, observer)
         self._in_flight = InFlight()
         self._table = RequeueingTable(hints)
         self._pre_enqueue = pre_enqueue
-        self._observer = observer
         self._max_in_unschedulable = max_in_unschedulable
         self._next_flush = -math.inf
         self.nominator = Nominator() if nominator is None else nominator
@@ -161,7 +144,7 @@ class SchedulingQueue:
         elif new.uid in self._in_flight:
             for event in events:
                 self._in_flight.record(event, old, new)
-        elif (info := self._pods.get(new.key)) is not None:
+        elif (info := self._places.find(new.key)) is not None:
             self._update_in_place(info, old, new, events, now)
         else:
             self._add(new, _POD_UPDATE, now)
@@ -169,16 +152,14 @@ class SchedulingQueue:
     def delete(self, pod: Pod) -> None:
         """Forget a pod that was deleted or got a node. An attempt in flight goes on; its end is told by `done`."""
         self.nominator.delete(pod)
-        info = self._pods.pop(pod.key, None)
-        if info is not None:
-            self._withdraw(info)
+        self._places.remove(pod.key)
 
     # One attempt: popped, then done or handed back.
 
     @property
     def can_pop(self) -> bool:
         """Whether a pod is to be tried now, unless all that wait are duplicates of pods in flight."""
-        return len(self._active) > 0 or self._backoff.can_pop
+        return len(self._places.active) > 0 or self._places.backoff.can_pop
 
     def pop(self) -> QueuedPodInfo | None:
         """Take the pod to try next; None when there is none.
@@ -187,8 +168,7 @@ class SchedulingQueue:
         over. A duplicate of a pod in flight is dropped. The caller owes a `done` or an
         `add_unschedulable_if_not_present` for what it got.
         """
-        while (info := self._active.pop() or self._pop_from_backoff()) is not None:
-            del self._pods[info.key]
+        while (info := self._places.pop()) is not None:
             info.attempts += 1
             self.scheduling_cycle += 1
             uid = info.pod.uid
@@ -211,9 +191,9 @@ class SchedulingQueue:
 
     def put_back(self, info: QueuedPodInfo, now: float) -> None:
         """Take back a pod whose attempt was broken off: it becomes active again, and the attempt does not count."""
-        if info.key not in self._pods:
+        if self._places.find(info.key) is None:
             info.attempts -= 1
-            self._requeue(info, QueueingStrategy.IMMEDIATELY, _ATTEMPT_BROKEN_OFF, now)
+            self._requeue(info, QueueingStrategy.IMMEDIATELY, "ScheduleAttemptBrokenOff", now)
         self._in_flight.done(info.pod.uid)
 
     def add_unschedulable_if_not_present(self, info: QueuedPodInfo, now: float) -> None:
@@ -226,12 +206,14 @@ class SchedulingQueue:
             StateError: a pod of that name waits already.
         """
         try:
-            present = self._pods.get(info.key)
+            present = self._places.find(info.key)
             if present is not None and present.place is not None:
-                where = _PRESENT_IN[present.place]
-                raise StateError(f"Pod {info.key} is already present in {where}")
+                raise StateError(f"Pod {info.key} is already present in {PLACE_NAMES[present.place]}")
             self._count_failure(info, now)
-            self._requeue(info, self._replay(info), _SCHEDULE_ATTEMPT_FAILURE, now)
+            strategy = QueueingStrategy.AFTER_BACKOFF  # a pod that is not in flight has no record to replay
+            if info.pod.uid in self._in_flight:
+                strategy = self._table.replay(info, self._in_flight.events_since(info.pod.uid))
+            self._requeue(info, strategy, "ScheduleAttemptFailure", now)
         finally:
             self._in_flight.done(info.pod.uid)
 
@@ -253,13 +235,13 @@ class SchedulingQueue:
             pre_check: says which waiting pods the event may concern at all. Upstream does not ask it when the event
                 is replayed.
         """
-        if not self._unschedulable and not self._in_flight:
+        unschedulable = self._places.unschedulable
+        if not unschedulable and not self._in_flight:
             return
         plugins = self._table.interest(event).plugins
-        if event.is_wildcard:
-            self._move(self._unschedulable, event, old, new, now, pre_check)
-        elif plugins:
-            self._move(self._unschedulable.rejected_by(plugins), event, old, new, now, pre_check)
+        if plugins or event.is_wildcard:
+            candidates = unschedulable if event.is_wildcard else unschedulable.rejected_by(plugins)
+            self._move(candidates, event, old, new, now, pre_check)
 
     def activate(self, pods: Iterable[Pod], now: float) -> None:
         """Make pods active that are unschedulable or back off; for those in flight a wildcard event is recorded.
@@ -276,82 +258,65 @@ class SchedulingQueue:
         Never late; early where the pod that waited longest has left, and then `advance` finds nothing to do.
         """
         flush = math.inf
-        if self._unschedulable:
-            overdue = self._unschedulable.waiting_since + self._max_in_unschedulable
+        if self._places.unschedulable:
+            overdue = self._places.unschedulable.waiting_since + self._max_in_unschedulable
             flush = max((math.floor(overdue / _FLUSH_INTERVAL) + 1) * _FLUSH_INTERVAL, self._next_flush)
-        completion = self._backoff.next_completion()
+        completion = self._places.backoff.next_completion()
         deadline = flush if completion is None else min(flush, completion)
         return None if deadline == math.inf else deadline
 
     def advance(self, now: float) -> None:
         """Do what time alone causes: end backoffs, and every 30 seconds flush pods that waited too long."""
-        for info in self._backoff.pop_completed(now):
-            self._to_active(info, _BACKOFF_COMPLETE, now)
+        for info in self._places.backoff.pop_completed(now):
+            self._places.to_active(info, "BackoffComplete", now)
         boundary = math.floor(now / _FLUSH_INTERVAL) * _FLUSH_INTERVAL
         if boundary >= self._next_flush:
             self._next_flush = boundary + _FLUSH_INTERVAL
-            self._flush(boundary, now)
+            overdue = self._places.unschedulable.mark_overdue(self._max_in_unschedulable, boundary)
+            if overdue:
+                self._move(overdue, UNSCHEDULABLE_TIMEOUT, None, None, now)
 
     # What there is to see.
 
     def __len__(self) -> int:
         """How many pods wait; those in flight do not count."""
-        return len(self._pods)
+        return len(self._places)
 
     def __contains__(self, pod: Pod) -> bool:
         """Whether a pod of that name waits."""
-        return pod.key in self._pods
+        return self._places.find(pod.key) is not None
 
     def counts(self) -> dict[str, int]:
         """Pods in each queue, as the metric pending_pods names them: active, backoff, unschedulable, gated."""
-        gated = sum(info.is_gated for info in self._unschedulable)
-        return {
-            "active": len(self._active),
-            "backoff": len(self._backoff),
-            "unschedulable": len(self._unschedulable) - gated,
-            "gated": gated,
-        }
+        return self._places.counts()
 
     def pending(self) -> Pending:
         """All waiting pods with the reasons why they wait, in an order that depends on what happened alone."""
-        parked = sorted(self._unschedulable, key=lambda info: info.is_gated)
-        infos = itertools.chain(self._active, self._backoff, parked)
-        return Pending(self.counts(), tuple(describe(info) for info in infos))
+        return self._places.pending()
 
     def rejections(self) -> dict[tuple[str, str], int]:
         """How many waiting pods each (plugin, scheduler name) rejected or gates: the metric unschedulable_pods."""
-        return dict(Counter((p, i.pod.scheduler_name) for i in self._pods.values() for p in sorted(i.rejectors)))
+        return self._places.rejections()
 
     def in_flight_events(self) -> dict[str, int]:
         """Events kept for pods in flight, by label, and under `PodPopped` those pods: the metric inflight_events."""
         return self._in_flight.count_events()
 
     def check_invariants(self) -> None:
-        """Assert that every pod stands in exactly one place, and that each part holds together."""
-        self._active.check_invariants()
-        self._backoff.check_invariants()
-        self._unschedulable.check_invariants()
+        """Assert that every pod is in exactly one place, and that each part holds together."""
+        self._places.check_invariants()
         self._in_flight.check_invariants()
         self.nominator.check_invariants()
-        standing = [*self._active, *self._backoff, *self._unschedulable]
-        assert len(standing) == len(self._pods)
-        assert all(self._pods[info.key] is info for info in standing)
-        assert all(info.key == info.pod.key and info.place is not None for info in standing)
-        assert all(info.place is Place.UNSCHEDULABLE for info in standing if info.is_gated)
-        assert all(info.initial_attempt_timestamp is not None for info in self._active)
 
     # Moves between places.
 
     def _add(self, pod: Pod, label: str, now: float) -> None:
         if not pod.uid:
             raise StateError(f'pod "{pod.key}" has no metadata.uid; the queue tells pods apart by it, so give it one')
-        key = pod.key
-        earlier = self._pods.pop(key, None)
-        if earlier is not None:
-            self._withdraw(earlier)
-        info = QueuedPodInfo(pod=pod, key=key, timestamp=now)
+        self._places.remove(pod.key)
+        info = QueuedPodInfo(pod=pod, key=pod.key, timestamp=now)
         if self._is_let_in(info, label):
-            self._to_active(info, label, now)
+            self._places.to_active(info, label, now)
             self.nominator.add(info)
 
     def _update_in_place(
@@ -360,21 +325,15 @@ class SchedulingQueue:
         info.replace_pod(new)
         self.nominator.update(old, info)
         if info.place is Place.ACTIVE:
-            self._active.refresh(info)
+            self._places.active.refresh(info)
         elif info.place is not Place.UNSCHEDULABLE:
-            self._backoff.refresh(info)
-        else:
-            self._move_updated(info, old, new, events, now)
-
-    def _move_updated(
-        self, info: QueuedPodInfo, old: Pod, new: Pod, events: Sequence[ClusterEvent], now: float
-    ) -> None:
+            self._places.backoff.refresh(info)
         for event in events:
+            if info.place is not Place.UNSCHEDULABLE:
+                break
             strategy = self._table.strategy(info, event, old, new)
             if strategy is not QueueingStrategy.SKIP:
                 self._requeue(info, strategy, event.label, now)
-            if info.place is not Place.UNSCHEDULABLE:
-                break
 
     def _move(
         self,
@@ -389,33 +348,22 @@ class SchedulingQueue:
         for info in candidates:
             if info.place is not Place.UNSCHEDULABLE:  # a hook that was asked about another pod has activated it
                 continue
-            if (pre_check is not None and not pre_check(info.pod)) or not _may_ungate(info, event):
+            if (pre_check is not None and not pre_check(info.pod)) or not may_ungate(info, event):
                 continue
             strategy = self._table.strategy(info, event, old, new)
             if strategy is not QueueingStrategy.SKIP:
-                self._withdraw(info)
+                self._places.withdraw(info)
                 self._requeue(info, strategy, label, now)
         self._in_flight.record(event, old, new)
 
-    def _flush(self, boundary: float, now: float) -> None:
-        overdue = self._unschedulable.mark_overdue(self._max_in_unschedulable, boundary)
-        if overdue:
-            self._move(overdue, UNSCHEDULABLE_TIMEOUT, None, None, now)
-
     def _activate(self, pod: Pod, now: float) -> bool:
-        info = self._pods.get(pod.key)
+        info = self._places.find(pod.key)
         if info is None or info.place is Place.ACTIVE:
             return False
         if info.place is Place.UNSCHEDULABLE and not self._is_let_in(info, FORCE_ACTIVATE.label):
             return False
-        self._to_active(info, FORCE_ACTIVATE.label, now)
+        self._places.to_active(info, FORCE_ACTIVATE.label, now)
         return True
-
-    def _pop_from_backoff(self) -> QueuedPodInfo | None:
-        info = self._backoff.pop()
-        if info is not None:
-            self._tell("active", _POP_FROM_BACKOFF, info)
-        return info
 
     def _count_failure(self, info: QueuedPodInfo, now: float) -> None:
         if info.unschedulable_plugins or info.pending_plugins:
@@ -426,30 +374,15 @@ class SchedulingQueue:
         info.timestamp = now
         info.backoff_expiration = None
 
-    def _replay(self, info: QueuedPodInfo) -> QueueingStrategy:
-        """Judge a failed attempt by the events since it began; a pod not in flight has no record, so is tried again."""
-        if info.pod.uid not in self._in_flight or not info.rejectors:
-            return QueueingStrategy.AFTER_BACKOFF
-        best = QueueingStrategy.SKIP
-        for event, old, new in self._in_flight.events_since(info.pod.uid):
-            strategy = self._table.strategy(info, event, old, new)
-            if strategy is QueueingStrategy.IMMEDIATELY:
-                return strategy
-            if strategy is QueueingStrategy.AFTER_BACKOFF:
-                best = strategy
-                if not info.pending_plugins:
-                    break
-        return best
-
     def _requeue(self, info: QueuedPodInfo, strategy: QueueingStrategy, label: str, now: float) -> None:
         """Put a pod that stands nowhere or is unschedulable where the strategy says, if PreEnqueue lets it."""
         if strategy is QueueingStrategy.SKIP:
-            self._to_unschedulable(info, label)
+            self._places.to_unschedulable(info, label)
         elif self._is_let_in(info, label):
-            if strategy is QueueingStrategy.AFTER_BACKOFF and self._backoff.is_backing_off(info, now):
-                self._to_backoff(info, label)
+            if strategy is QueueingStrategy.AFTER_BACKOFF and self._places.backoff.is_backing_off(info, now):
+                self._places.to_backoff(info, label)
             else:
-                self._to_active(info, label, now)
+                self._places.to_active(info, label, now)
 
     def _is_let_in(self, info: QueuedPodInfo, label: str) -> bool:
         """Run PreEnqueue; a pod that does not pass is gated and becomes unschedulable."""
@@ -461,57 +394,5 @@ class SchedulingQueue:
         info.gating_message = status.message
         info.gating_plugin_events = self._table.events_of(info.gating_plugin)
         info.unschedulable_plugins.add(info.gating_plugin)
-        self._to_unschedulable(info, label)
+        self._places.to_unschedulable(info, label)
         return False
-
-    def _to_active(self, info: QueuedPodInfo, label: str, now: float) -> None:
-        self._withdraw(info)
-        if info.initial_attempt_timestamp is None:
-            info.initial_attempt_timestamp = now
-        self._pods[info.key] = info
-        self._active.add(info)
-        self._tell("active", label, info)
-
-    def _to_backoff(self, info: QueuedPodInfo, label: str) -> None:
-        self._withdraw(info)
-        self._pods[info.key] = info
-        self._backoff.add(info)
-        self._tell("backoff", label, info)
-
-    def _to_unschedulable(self, info: QueuedPodInfo, label: str) -> None:
-        is_new = info.place is not Place.UNSCHEDULABLE
-        self._pods[info.key] = info
-        self._unschedulable.add(info)
-        if is_new:
-            self._tell("unschedulable", label, info)
-
-    def _withdraw(self, info: QueuedPodInfo) -> None:
-        """Take a pod out of the place where it stands, if it stands anywhere."""
-        if info.place is Place.ACTIVE:
-            self._active.discard(info)
-        elif info.place is Place.UNSCHEDULABLE:
-            self._unschedulable.discard(info)
-        elif info.place is not None:
-            self._backoff.discard(info)
-
-    def _tell(self, queue: str, label: str, info: QueuedPodInfo) -> None:
-        if self._observer is not None:
-            self._observer(queue, label, info.pod)
-
-
-def _choose_key(
-    sort_key: Callable[[QueuedPodInfo], tuple[object, ...]] | None, less: Less | None
-) -> Callable[[QueuedPodInfo], object]:
-    if sort_key is not None and less is None:
-        return sort_key
-    if less is not None and sort_key is None:
-        return sort_key_of_less(less)
-    found = "neither" if less is None else "both"
-    raise StateError(f"SchedulingQueue takes sort_key or less, found {found}; give exactly one of them")
-
-
-def _may_ungate(info: QueuedPodInfo, event: ClusterEvent) -> bool:
-    """Whether an event can concern a pod as far as its gate goes; wildcard events, a safeguard, concern all pods."""
-    if not info.is_gated or event.is_wildcard:
-        return True
-    return any(registered.covers(event) for registered in info.gating_plugin_events)

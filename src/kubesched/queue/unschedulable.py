@@ -58,10 +58,10 @@ class UnschedulablePods:
 
     def rejected_by(self, plugins: Iterable[str]) -> list[QueuedPodInfo]:
         """Pods that at least one of the plugins rejected or gates, in the order they arrived."""
-        found: dict[str, QueuedPodInfo] = {}
+        rejected: dict[str, QueuedPodInfo] = {}
         for plugin in plugins:
-            found.update(self._by_rejector.get(plugin, {}))
-        return sorted(found.values(), key=_by_arrival)
+            rejected |= self._by_rejector.get(plugin, {})
+        return sorted(rejected.values(), key=_by_arrival)
 
     def mark_overdue(self, duration: float, now: float) -> list[QueuedPodInfo]:
         """Mark pods that have waited longer than `duration` as flushed now; gives them in the order they arrived."""

@@ -1,6 +1,6 @@
 """Checks of what a plugin answers, whichever form its rules have."""
 
-from typing import Any
+from collections.abc import Iterator
 
 import msgspec
 import numpy as np
@@ -25,10 +25,10 @@ def check_same_answer_twice(subject: Subject) -> None:
     cluster, other = subject.cluster(), subject.cluster()
     for pod in subject.scenario.pending:
         first = subject.answers(cluster, pod)
-        found = difference(first, subject.answers(cluster, pod))
-        assert not found, f"{subject.name}: asked twice about pod {pod.key}, it answers differently: {found}"
-        found = difference(first, subject.answers(other, pod))
-        assert not found, f"{subject.name}: two instances answer differently about pod {pod.key}: {found}"
+        wrong = difference(first, subject.answers(cluster, pod))
+        assert not wrong, f"{subject.name}: asked twice about pod {pod.key}, it answers differently: {wrong}"
+        wrong = difference(first, subject.answers(other, pod))
+        assert not wrong, f"{subject.name}: two instances answer differently about pod {pod.key}: {wrong}"
 
 
 def check_any_node_order(subject: Subject) -> None:
@@ -36,8 +36,8 @@ def check_any_node_order(subject: Subject) -> None:
     cluster = subject.cluster()
     reversed_cluster = subject.cluster(nodes=subject.scenario.nodes[::-1])
     for pod in subject.scenario.pending:
-        found = difference(subject.answers(cluster, pod), subject.answers(reversed_cluster, pod))
-        assert not found, f"{subject.name}: the order of the nodes changes the answer about pod {pod.key}: {found}"
+        wrong = difference(subject.answers(cluster, pod), subject.answers(reversed_cluster, pod))
+        assert not wrong, f"{subject.name}: the order of the nodes changes the answer about pod {pod.key}: {wrong}"
 
 
 def check_score_range(subject: Subject) -> None:
@@ -92,16 +92,15 @@ def _check_details(subject: Subject, cluster: FakeCluster, pod: Pod) -> None:
         assert said, f"{subject.name}: {where}: explain_rejection must give texts; found {details!r}"
 
 
-def _other_answers(subject: Subject, cluster: FakeCluster, pod: Pod) -> list[tuple[str, Any]]:
-    """What pre_enqueue, reserve and permit say of a pod; reserve is undone again."""
+def _other_answers(subject: Subject, cluster: FakeCluster, pod: Pod) -> Iterator[tuple[str, object]]:
+    """What pre_enqueue says of a pod, and permit where it does not build on reserve."""
     plugin = subject.plugin_in(cluster)
-    found: list[tuple[str, Any]] = []
     if plugin.defines("pre_enqueue"):
-        found.append(("pre_enqueue", plugin.pre_enqueue(pod)))
-    fitting = [name for name, status in cluster.filter(pod).items() if status.is_success]
-    if plugin.defines("permit") and fitting and not plugin.defines("reserve"):
-        found.append(("permit", plugin.permit(CycleState(cluster.state.pod_info(pod)), pod, fitting[0])))
-    return found
+        yield "pre_enqueue", plugin.pre_enqueue(pod)
+    if plugin.defines("permit") and not plugin.defines("reserve"):
+        fitting = [name for name, status in cluster.filter(pod).items() if status.is_success]
+        for node_name in fitting[:1]:
+            yield "permit", plugin.permit(CycleState(cluster.state.pod_info(pod)), pod, node_name)
 
 
 def _check_reason(subject: Subject, status: object, where: str) -> None:
@@ -116,16 +115,12 @@ def _contents(state: ClusterState) -> dict[str, object]:
     """Everything that a snapshot shows, by what it is called in messages."""
     columns = state.columns
     rows = sorted(columns.row_of.items())
-    found: dict[str, object] = {f"the {kind}s": _encoded(state, kind) for kind in KINDS}
+    contents: dict[str, object] = {f"the {kind}s": msgspec.json.encode([*state.objects.list(kind)]) for kind in KINDS}
     for name in ("allocatable", "requested", "non_zero_requested"):
         matrix = getattr(columns, name)
-        found[name] = {node: [amount for amount in matrix[:, row].tolist() if amount] for node, row in rows}
+        contents[name] = {node: [amount for amount in matrix[:, row].tolist() if amount] for node, row in rows}
     for name in ("allowed_pods", "n_pods", "unschedulable", "taint_ids"):
         vector = getattr(columns, name)
-        found[name] = {node: vector[row].item() for node, row in rows}
-    found["the pods of a node"] = {node: [info.pod.uid for info in columns.pods[row]] for node, row in rows}
-    return found
-
-
-def _encoded(state: ClusterState, kind: str) -> list[bytes]:
-    return [msgspec.json.encode(known) for known in state.objects.list(kind)]
+        contents[name] = {node: vector[row].item() for node, row in rows}
+    contents["the pods of a node"] = {node: [info.pod.uid for info in columns.pods[row]] for node, row in rows}
+    return contents

@@ -1,19 +1,17 @@
 """Checks of rules over columns: they answer row by row, and what is kept of their answers stays true."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from kubesched.api import KubeObject, Node, Pod
-from kubesched.framework import CycleState, Plugin, Status
+from kubesched.api import KubeObject, Pod
+from kubesched.framework import CycleState, Status
 from kubesched.state import Nodes, PodBatch
 from kubesched.testing.builders import make_node, make_pod
 from kubesched.testing.cluster import FakeCluster
 from kubesched.testing.subject import Subject, difference
 
 __all__ = ["check_kept_columns", "check_moved_pods", "check_some_rows"]
-
-Change = tuple[str, Callable[[FakeCluster], None]]
 
 
 def check_some_rows(subject: Subject) -> None:
@@ -28,27 +26,21 @@ def check_some_rows(subject: Subject) -> None:
             whole = ask(nodes)
             for table in tables:
                 some = ask(table)
-                found = difference((_part(whole, some), {}), (some, {}))
-                assert not found, f"{subject.name}.{hook}: pod {pod.key}: asked about {table.names} alone: {found}"
-
-
-def _part(whole: dict[str, Status], some: dict[str, Status]) -> dict[str, Status]:
-    return {name: whole[name] for name in some}
+                wrong = difference(({name: whole[name] for name in some}, {}), (some, {}))
+                assert not wrong, f"{subject.name}.{hook}: pod {pod.key}: asked about {table.names} alone: {wrong}"
 
 
 def _column_hooks(
     subject: Subject, cluster: FakeCluster, pod: Pod
 ) -> Iterator[tuple[str, Callable[[Nodes], dict[str, Status]]]]:
     """The column hooks that get to run for a pod, ready to be asked about a table."""
-    plugin = _plugin_in(subject, cluster)
+    plugin = subject.plugin_in(cluster)
     state = CycleState(cluster.state.pod_info(pod))
-    before = cluster.framework.run_pre_filter(state, pod, cluster.nodes)
-    if not before.status.is_success:
+    if not cluster.framework.run_pre_filter(state, pod, cluster.nodes).status.is_success:
         return
 
     def filter_nodes(table: Nodes) -> dict[str, Status]:
-        result = cluster.framework.run_filter(state, pod, table, is_whole=False)
-        statuses = result.statuses()
+        statuses = cluster.framework.run_filter(state, pod, table, is_whole=False).statuses()
         return {name: statuses[position] for position, name in enumerate(table.names)}
 
     def score_nodes(table: Nodes) -> dict[str, Status]:
@@ -57,15 +49,9 @@ def _column_hooks(
 
     if plugin.defines("filter_nodes") and plugin.name not in state.skip_filter:
         yield "filter_nodes", filter_nodes
-    if plugin.defines("score_nodes"):
-        skips = plugin.defines("pre_score") and plugin.pre_score(state, pod, cluster.nodes).is_skip
-        if not skips:
-            yield "score_nodes", score_nodes
-
-
-def _plugin_in(subject: Subject, cluster: FakeCluster) -> Plugin:
-    (found,) = (plugin for plugin in cluster.framework.profile.plugins if isinstance(plugin, subject.plugin_class))
-    return found
+    skips = plugin.defines("pre_score") and plugin.pre_score(state, pod, cluster.nodes).is_skip
+    if plugin.defines("score_nodes") and not skips:
+        yield "score_nodes", score_nodes
 
 
 def check_kept_columns(subject: Subject) -> None:
@@ -75,14 +61,15 @@ def check_kept_columns(subject: Subject) -> None:
     """
     cluster = subject.cluster()
     pods = (*subject.scenario.pending, *_twins(subject.scenario.pending))
-    for what, change in _changes(subject):
-        change(cluster)
+    for what, came, left in _changes(subject):
+        cluster.put(*came)
+        cluster.remove(*left)
         kept = [subject.answers(cluster, pod) for pod in pods]
         for pod, said in zip(pods, kept, strict=True):
             cluster.framework.cache.evict()
-            found = difference(said, subject.answers(cluster, pod))
-            assert not found, (
-                f"{subject.name}: after {what} a kept column about pod {pod.key} is not what the rule says: {found}; "
+            wrong = difference(said, subject.answers(cluster, pod))
+            assert not wrong, (
+                f"{subject.name}: after {what} a kept column about pod {pod.key} is not what the rule says: {wrong}; "
                 "depends_on, filter_part or score_part leaves out something that the rule reads"
             )
         for pod in pods:
@@ -98,39 +85,23 @@ def _twins(pods: tuple[Pod, ...]) -> list[Pod]:
     ]
 
 
-def _changes(subject: Subject) -> Iterator[Change]:
-    """What happens to the cluster, one thing at a time."""
+def _changes(subject: Subject) -> Iterator[tuple[str, Iterable[KubeObject], Iterable[KubeObject]]]:
+    """What happens to the cluster, one thing at a time: in words, objects that come or change, objects that leave."""
     nodes, pods = subject.scenario.nodes, subject.scenario.pods
     first, last = nodes[0], nodes[-1]
+    own, others = first.labels, {k: v for k, v in last.labels.items() if k != "kubernetes.io/hostname"}
     newcomer = make_pod("newcomer", labels={"app": "web"}, node=first.name, requests={"cpu": "1"}, host_ports=[5432])
-    yield "nothing changed", lambda cluster: None
-    yield "a pod came", lambda cluster: cluster.put(newcomer)
-    yield "a pod left", lambda cluster: cluster.remove(*pods[:1])
-    yield "a node got other labels", lambda cluster: cluster.put(_relabelled(first, last))
-    yield "a node got a taint", lambda cluster: cluster.put(make_node(first.name, taints=["new:NoSchedule"]))
-    yield "a node was cordoned", lambda cluster: cluster.put(_with_spec(first, {"unschedulable": True}))
-    yield "a node shrank", lambda cluster: cluster.put(_with_status(first, {"allocatable": {"cpu": "1", "pods": "2"}}))
-    yield "a node came", lambda cluster: cluster.put(make_node("newcomer", zone="a", labels={"disk": "ssd"}))
-    yield "a node left", lambda cluster: cluster.remove(last)
+    yield "nothing changed", (), ()
+    yield "a pod came", [newcomer], ()
+    yield "a pod left", (), pods[:1]
+    yield "a node got other labels", [make_node(first.name, labels=others)], ()
+    yield "a node got a taint", [make_node(first.name, taints=["new:NoSchedule"])], ()
+    yield "a node was cordoned", [make_node(first.name, labels=own, unschedulable=True)], ()
+    yield "a node shrank", [make_node(first.name, labels=own, status={"allocatable": {"cpu": "1", "pods": "2"}})], ()
+    yield "a node came", [make_node("newcomer", zone="a", labels={"disk": "ssd"})], ()
+    yield "a node left", (), [last]
     for known in subject.scenario.objects:
-        yield f"{type(known).__name__} {known.key} left", _removal(known)
-
-
-def _removal(known: KubeObject) -> Callable[[FakeCluster], None]:
-    return lambda cluster: cluster.remove(known)
-
-
-def _relabelled(node: Node, like: Node) -> Node:
-    own = {key: value for key, value in like.labels.items() if key != "kubernetes.io/hostname"}
-    return make_node(node.name, labels=own)
-
-
-def _with_spec(node: Node, spec: dict[str, object]) -> Node:
-    return make_node(node.name, labels=node.labels, spec=spec)
-
-
-def _with_status(node: Node, status: dict[str, object]) -> Node:
-    return make_node(node.name, labels=node.labels, status=status)
+        yield f"{type(known).__name__} {known.key} left", (), [known]
 
 
 def check_moved_pods(subject: Subject) -> None:
@@ -147,10 +118,10 @@ def check_moved_pods(subject: Subject) -> None:
             if moved is None:
                 continue
             expected = without.filter(pod)[gone.node_name]
-            found = difference(({gone.node_name: expected}, {}), ({gone.node_name: moved}, {}))
-            assert not found, (
+            wrong = difference(({gone.node_name: expected}, {}), ({gone.node_name: moved}, {}))
+            assert not wrong, (
                 f"{subject.name}: pod {pod.key}: with pod {gone.key} moved away in a what-if table the verdict is not "
-                f"that of a cluster without it: {found}; add_pods and remove_pods must bring the state up to date"
+                f"that of a cluster without it: {wrong}; add_pods and remove_pods must bring the state up to date"
             )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.config import PluginArgs, load_args
-from kubesched.framework import DependsOn, Plugin
+from kubesched.framework import HOOKS, DependsOn, Plugin
 from kubesched.testing.answer_checks import (
     check_any_node_order,
     check_reasons,
@@ -27,17 +27,16 @@ from kubesched.testing.subject import Subject
 __all__ = ["Check", "check_plugin"]
 
 
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """One promise of a plugin: call it; `str()` names it.
 
     Attributes:
         name: what is promised.
     """
 
-    def __init__(self, name: str, run: Callable[[Subject], None], subject: Subject) -> None:
-        self.name = name
-        self._run = run
-        self._subject = subject
+    name: str
+    _run: Callable[[Subject], None]
+    _subject: Subject
 
     def __call__(self) -> None:
         """Hold the plugin to it.
@@ -71,20 +70,15 @@ def check_plugin(
         def test_contract(check):
             check()
     """
-    subject = Subject(plugin_class, _as_args(plugin_class, args), scenario or varied_scenario())
-    return [Check(name, run, subject) for name, applies, run in _CHECKS if applies(plugin_class)]
-
-
-def _as_args(plugin_class: type[Plugin], args: PluginArgs | Mapping[str, Any] | None) -> PluginArgs:
-    if isinstance(args, PluginArgs):
-        return args
-    return _decoded(plugin_class, dict(args or {}))
+    decoded = args if isinstance(args, PluginArgs) else _decoded(plugin_class, args or {})
+    subject = Subject(plugin_class, decoded, scenario or varied_scenario())
+    return [Check(name, check, subject) for name, hooks, check in _CHECKS if _applies(hooks, check, plugin_class)]
 
 
 def _decoded(plugin_class: type[Plugin], fields: Mapping[str, Any]) -> PluginArgs:
     """The arguments as a configuration would bring them."""
     alias = "CheckedPlugin"  # an in-tree name would make the reader look for a kind of arguments
-    decoded = load_args(msgspec.json.encode(fields), alias, args_types={alias: plugin_class.Args})
+    decoded = load_args(msgspec.json.encode(dict(fields)), alias, args_types={alias: plugin_class.Args})
     assert isinstance(decoded, PluginArgs)
     return decoded
 
@@ -101,48 +95,28 @@ def _check_args(subject: Subject) -> None:
     assert subject.plugin_class(args).args is args, f"{name}: __init__ must store the arguments that it is given"
 
 
-def _always(plugin_class: type[Plugin]) -> bool:
-    return True
+_FILTER_HOOKS: Final = HOOKS["preFilter"] + HOOKS["filter"]
+_COLUMN_HOOKS: Final = ("filter_nodes", "score_nodes")
+_JUDGING: Final = _FILTER_HOOKS + HOOKS["preScore"] + HOOKS["score"]
+_REJECTING: Final = HOOKS["preEnqueue"] + _FILTER_HOOKS + HOOKS["reserve"] + HOOKS["permit"]
 
-
-def _filters_or_scores(plugin_class: type[Plugin]) -> bool:
-    return not plugin_class.extension_points().isdisjoint({"preFilter", "filter", "preScore", "score"})
-
-
-def _rejects(plugin_class: type[Plugin]) -> bool:
-    return not plugin_class.extension_points().isdisjoint({"preEnqueue", "preFilter", "filter", "reserve", "permit"})
-
-
-def _scores(plugin_class: type[Plugin]) -> bool:
-    return "score" in plugin_class.extension_points()
-
-
-def _has_columns(plugin_class: type[Plugin]) -> bool:
-    return plugin_class.defines("filter_nodes") or plugin_class.defines("score_nodes")
-
-
-def _has_kept_columns(plugin_class: type[Plugin]) -> bool:
-    return _has_columns(plugin_class) and plugin_class.depends_on in (DependsOn.NODE, DependsOn.ROW)
-
-
-def _looks_at_moved_pods(plugin_class: type[Plugin]) -> bool:
-    return plugin_class.defines("filter_nodes") or plugin_class.defines("filter")
-
-
-def _reserves(plugin_class: type[Plugin]) -> bool:
-    return "reserve" in plugin_class.extension_points()
-
-
-_CHECKS: Final = (
-    ("args_survive_a_file", _always, _check_args),
-    ("hooks_answer_what_is_allowed", _always, check_allowed_answers),
-    ("same_answer_twice", _filters_or_scores, check_same_answer_twice),
-    ("same_answer_in_any_node_order", _filters_or_scores, check_any_node_order),
-    ("same_answer_for_some_rows", _has_columns, check_some_rows),
-    ("snapshot_untouched", _filters_or_scores, check_snapshot_untouched),
-    ("scores_from_0_to_100", _scores, check_score_range),
-    ("a_reason_with_every_rejection", _rejects, check_reasons),
-    ("kept_columns_stay_true", _has_kept_columns, check_kept_columns),
-    ("moved_pods_count", _looks_at_moved_pods, check_moved_pods),
-    ("unreserve_gives_back", _reserves, check_unreserve),
+# name, the hooks of which a class must define one, check
+_CHECKS: Final[tuple[tuple[str, tuple[str, ...], Callable[[Subject], None]], ...]] = (
+    ("args_survive_a_file", (), _check_args),
+    ("hooks_answer_what_is_allowed", (), check_allowed_answers),
+    ("same_answer_twice", _JUDGING, check_same_answer_twice),
+    ("same_answer_in_any_node_order", _JUDGING, check_any_node_order),
+    ("same_answer_for_some_rows", _COLUMN_HOOKS, check_some_rows),
+    ("snapshot_untouched", _JUDGING, check_snapshot_untouched),
+    ("scores_from_0_to_100", HOOKS["score"], check_score_range),
+    ("a_reason_with_every_rejection", _REJECTING, check_reasons),
+    ("kept_columns_stay_true", _COLUMN_HOOKS, check_kept_columns),
+    ("moved_pods_count", HOOKS["filter"], check_moved_pods),
+    ("unreserve_gives_back", HOOKS["reserve"], check_unreserve),
 )
+
+
+def _applies(hooks: tuple[str, ...], check: Callable[[Subject], None], plugin_class: type[Plugin]) -> bool:
+    if check is check_kept_columns and plugin_class.depends_on not in (DependsOn.NODE, DependsOn.ROW):
+        return False
+    return not hooks or any(map(plugin_class.defines, hooks))

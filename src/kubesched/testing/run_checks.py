@@ -108,9 +108,9 @@ def check_unreserve(subject: Subject) -> None:
             for reserves in (True, False):
                 _reserve_and_undo(subject, cluster, pod, name, reserves=reserves)
         for other in subject.scenario.pending:
-            found = difference(before[other.key], subject.answers(cluster, other))
-            assert not found, (
-                f"{subject.name}: reserve and unreserve for pod {pod.key} leave a trace: {other.key}: {found}"
+            trace = difference(before[other.key], subject.answers(cluster, other))
+            assert not trace, (
+                f"{subject.name}: reserve and unreserve for pod {pod.key} leave a trace: {other.key}: {trace}"
             )
 
 
