@@ -3,14 +3,13 @@
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import KubeObject, Namespace
 from kubesched.errors import StateError
 from kubesched.state.columns import NodeColumns
 from kubesched.state.groups import PodGroups
 from kubesched.state.node_tree import NodeTree
-from kubesched.state.nodes import NodeInfo, Nodes
+from kubesched.state.nodes import NodeInfo, Nodes, Rows
 from kubesched.state.objects import ObjectStore
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class Snapshot:
         state: the relations between placed pods.
     """
 
-    __slots__ = ("_tree", "columns", "groups", "n_nodes", "nodes", "objects", "state")
+    __slots__ = ("_order", "_places", "_start", "_tree", "columns", "groups", "n_nodes", "nodes", "objects", "state")
 
     def __init__(
         self, columns: NodeColumns, objects: ObjectStore, groups: PodGroups, state: "ClusterState", tree: NodeTree
@@ -40,14 +39,27 @@ class Snapshot:
         self.state = state
         tree.refresh()
         self._tree = tree
+        self._order: Rows | None = None
+        self._places: Rows | None = None  # for a search that begins at _start
+        self._start = 0
         rows = np.flatnonzero(columns.alive[: columns.n_rows]) if columns.rows.free else None
         self.nodes = Nodes(columns, rows)
         self.n_nodes = columns.n_nodes
 
-    def order(self) -> npt.NDArray[np.intp]:
-        """(n_nodes,) rows in node-tree order, the order in which kube-scheduler looks at nodes."""
-        row_of = self.columns.row_of
-        return np.array([row_of[name] for name in self._tree.listing], dtype=np.intp)
+    def order(self) -> Rows:
+        """(n_nodes,) rows in node-tree order, the order in which kube-scheduler looks at nodes. Read only."""
+        if self._order is None:
+            row_of = self.columns.row_of
+            self._order = np.array([row_of[name] for name in self._tree.listing], dtype=np.intp)
+        return self._order
+
+    def places(self, start: int) -> Rows:
+        """(n_rows,) the place of each node's row in a search of all nodes that begins at order()[start]. Read only."""
+        if self._places is None or self._start != start:
+            self._places = np.zeros(self.columns.n_rows, dtype=np.intp)
+            self._places[np.roll(self.order(), -start)] = np.arange(self.n_nodes)
+            self._start = start
+        return self._places
 
     def node_info(self, name: str) -> NodeInfo:
         """One node with the pods on it, assumed ones included.
