@@ -1,6 +1,6 @@
 """Measure one thing once, in this process, on one CPU, and print one JSON object.
 
-    python benchmarks/rows/measure.py TASK SNAPSHOT [--config FILE] [--plugin FILE:Class] [--profile N]
+    python benchmarks/rows/measure.py TASK SNAPSHOT [--config FILE] [--plugin FILE:Class] [--tie-break X] [--profile N]
 
 The tasks:
 
@@ -52,12 +52,12 @@ class Timer:
 
 
 def simulate(options: argparse.Namespace, profile: cProfile.Profile | None) -> Figures:
-    from kubesched import PodState, Simulator, load_snapshot
+    from kubesched import PodState, Simulator, TieBreak, load_snapshot
 
     with Timer() as loading:
         snapshot = load_snapshot(options.snapshot)
     with Timer() as building:
-        simulator = Simulator(snapshot, options.config, options.plugin)
+        simulator = Simulator(snapshot, options.config, options.plugin, tie_break=TieBreak(options.tie_break))
     with Timer(profile) as run:
         report = simulator.run()
     return {
@@ -187,6 +187,7 @@ def main() -> None:
     parser.add_argument("snapshot")
     parser.add_argument("--config")
     parser.add_argument("--plugin", action="append", default=[])
+    parser.add_argument("--tie-break", default="first")
     parser.add_argument("--profile", type=int, default=0)
     options = parser.parse_args()
     pin()

@@ -67,6 +67,7 @@ class Row:
         config: the configuration's text, empty for the defaults.
         oracle_config: the same for the oracle.
         plugin: FILE:Class of a plugin to add.
+        tie_break: the value of a TieBreak (SIMULATE); empty for the Simulator's default.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Row:
     config: str = ""
     oracle_config: str = ""
     plugin: str = ""
+    tie_break: str = ""
 
     @property
     def is_rate(self) -> bool:
@@ -105,6 +107,8 @@ ROWS = (
     _shape("extended-resource", 8_000, 5000),
     _shape("ns-selector-anti-affinity", 3_000, 2000),
     _shape("mixed", 2_000),
+    Row("basic-upstream", inputs.shape("basic"), 5000, tie_break="upstream"),
+    Row("mixed-upstream", inputs.shape("mixed"), 3000, tie_break="upstream"),
     Row("generate", inputs.random_cluster, 300, 300, 600, config=WITHOUT_PREEMPTION),
     Row("generate-preempting", inputs.random_cluster, 300),
     Row("basic-50000", inputs.shape("basic"), 3000, 60, 3_000, n_times=10),

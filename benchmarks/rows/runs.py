@@ -123,6 +123,8 @@ def command(row: Row, folder: Path, snapshot: Path) -> list[str]:
         found += ["--config", str(_written(folder / "config.yaml", row.config))]
     if row.plugin:
         found += ["--plugin", row.plugin]
+    if row.tie_break:
+        found += ["--tie-break", row.tie_break]
     return found
 
 

@@ -11,7 +11,7 @@ from benchmarks.rows.row import ROWS, Row, find_rows
 from benchmarks.rows.runs import Result
 
 ROOT = Path(__file__).parents[2]
-FAST = ("generate", "preemption", "stateful", "two-profiles", "scalar-plugin", "load", "explain")
+FAST = ("basic-upstream", "generate", "preemption", "stateful", "two-profiles", "scalar-plugin", "load", "explain")
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -32,7 +32,7 @@ def test_every_kind_of_row_is_measured(tmp_path: Path) -> None:
     assert list(rows) == list(FAST)
     assert all(row["median"] > 0 and row["peakMib"] > 0 for row in rows.values())
     runs = {name: row["runs"][0] for name, row in rows.items()}
-    for name in ("preemption", "stateful", "two-profiles", "scalar-plugin"):
+    for name in ("basic-upstream", "preemption", "stateful", "two-profiles", "scalar-plugin"):
         assert runs[name]["placed"] == runs[name]["pods"] > 0, name
     assert runs["preemption"]["victims"] == 3 * runs["preemption"]["pods"]
     assert runs["load"]["pods"] == 600

@@ -20,6 +20,7 @@ CLUSTERS = {
     "seed": st.integers(0, 2**16),
     "features": st.lists(st.sampled_from(FEATURES), max_size=3, unique=True),
     "chance": st.integers(0, 2**16),
+    "by_slot": st.booleans(),
 }
 
 
@@ -62,19 +63,27 @@ def chosen(cluster: Cluster, r: random.Random) -> dict[str, list[Pod]]:
     return {name: r.sample(pods, r.randint(0, len(pods))) for name, pods in on.items()}
 
 
-def batches(cluster: Cluster, chosen: dict[str, list[Pod]], n_batches: int) -> list[tuple[Rows, PodBatch]]:
-    """The chosen pods with their positions, in this many parts."""
+def batches(
+    cluster: Cluster, chosen: dict[str, list[Pod]], n_batches: int, *, by_slot: bool
+) -> list[tuple[Rows, PodBatch]]:
+    """The chosen pods with their positions, in this many parts; by slot as preemption names them, or one by one."""
     found = []
+    table = cluster.state.columns.pod_table
+    table.settle()
     for part in range(n_batches):
         some = [(name, pod) for name, pods in chosen.items() for pod in pods[part::n_batches]]
         positions = np.array([cluster.nodes.position_of(name) for name, _ in some], dtype=np.intp)
-        found.append((positions, PodBatch([cluster.state.placed(pod.uid) for _, pod in some])))
+        infos = [cluster.state.placed(pod.uid) for _, pod in some]
+        slots = np.array([info.slot for info in infos], dtype=np.intp)
+        found.append((positions, PodBatch([], table, slots) if by_slot else PodBatch(infos)))
     return found
 
 
 @settings(max_examples=20)
 @given(**CLUSTERS)
-def test_pods_taken_off_a_what_if_table_are_gone_for_the_filters(seed: int, features: list[str], chance: int) -> None:
+def test_pods_taken_off_a_what_if_table_are_gone_for_the_filters(
+    seed: int, features: list[str], chance: int, by_slot: bool
+) -> None:
     items = generated(seed, nodes=4, bound=16, pending=2, features=tuple(features))
     cluster = Cluster(items)
     if not cluster.goes_on:
@@ -82,7 +91,7 @@ def test_pods_taken_off_a_what_if_table_are_gone_for_the_filters(seed: int, feat
     leaving = chosen(cluster, random.Random(chance))
     untouched = everything(cluster.state)
     table = cluster.framework.what_if(cluster.cycle, cluster.pods[0], cluster.nodes)
-    for positions, pods in batches(cluster, leaving, 2):
+    for positions, pods in batches(cluster, leaving, 2, by_slot=by_slot):
         table.remove(positions, pods)
     found = table.filter()
     assert table.fits().tolist() == found.fits.tolist()
@@ -100,14 +109,14 @@ def test_pods_taken_off_a_what_if_table_are_gone_for_the_filters(seed: int, feat
 @settings(max_examples=20)
 @given(**CLUSTERS)
 def test_pods_put_back_on_a_what_if_table_leave_everything_as_it_was(
-    seed: int, features: list[str], chance: int
+    seed: int, features: list[str], chance: int, by_slot: bool
 ) -> None:
     cluster = Cluster(generated(seed, nodes=5, bound=20, pending=2, features=tuple(features)))
     if not cluster.goes_on:
         return
     table = cluster.framework.what_if(cluster.cycle, cluster.pods[0], cluster.nodes)
     before = table.filter()
-    ((positions, pods),) = batches(cluster, chosen(cluster, random.Random(chance)), 1)
+    ((positions, pods),) = batches(cluster, chosen(cluster, random.Random(chance)), 1, by_slot=by_slot)
     table.remove(positions, pods)
     table.add(positions, pods)
     after = table.filter()

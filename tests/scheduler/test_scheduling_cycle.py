@@ -1,17 +1,21 @@
 """One pod, one snapshot: which nodes are looked at, which is taken, and what is noted where none fits."""
 
 from collections.abc import Iterable
+from itertools import zip_longest
 from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kubesched.api import Pod
+from kubesched.api import EventType, Pod, WatchEvent
 from kubesched.framework import Code, Decision, Plugin, PostFilterResult, PreFilterResult, Profile, Status
 from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
 from kubesched.testing.cluster import minimal_profile
+from tests.scheduler.test_selection import heap_root
 
 
 class Labelled(Plugin):
@@ -162,6 +166,46 @@ def test_equal_nodes_are_taken_in_the_order_in_which_kube_scheduler_lists_them()
     assert upstream.decide(pod(nodes="a1 b0")).node_name == "b0"  # the listing is a0 b0 a1
     first = cycle(Labelled(), Cores(), nodes=listed, tie_break=TieBreak.FIRST)
     assert first.decide(pod(nodes="a1 b0")).node_name == "a1"
+
+
+class Listing:
+    """The nodes as kube-scheduler lists them: the first of every zone, then the second of every zone, and so on."""
+
+    def __init__(self) -> None:
+        self.zones: dict[str, list[str]] = {}
+
+    def add(self, name: str, zone: str) -> None:
+        self.zones.setdefault(zone, []).append(name)
+
+    def remove(self, name: str) -> None:
+        self.zones = {zone: kept for zone, names in self.zones.items() if (kept := [n for n in names if n != name])}
+
+    @property
+    def names(self) -> list[str]:
+        return [name for turn in zip_longest(*self.zones.values()) for name in turn if name is not None]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 2)), min_size=3, max_size=12), st.data())
+def test_of_equal_nodes_the_root_of_the_heap_is_taken_whatever_nodes_come_and_go(made, data) -> None:
+    upstream, listing, cores = cycle(Narrowing(), Labelled(), Cores(), nodes=[]), Listing(), {}
+    for i, (zone, n_cores) in enumerate(made):
+        name = f"n{i}"
+        cores[name] = n_cores
+        listing.add(name, zone)
+        node = make_node(name, zone=zone, allocatable={"cpu": str(n_cores)})
+        upstream.state.apply(WatchEvent(EventType.ADDED, "Node", node))
+        if i % 4 == 2:
+            gone = data.draw(st.sampled_from(listing.names))
+            listing.remove(gone)
+            upstream.state.apply(WatchEvent(EventType.DELETED, "Node", make_node(gone)))
+        upstream.decide(pod(only=" ".join(data.draw(st.sets(st.sampled_from(listing.names), min_size=1)))))
+        fitting = data.draw(
+            st.sets(st.sampled_from(listing.names), min_size=2) if len(listing.names) > 1 else st.none()
+        )
+        decision = upstream.decide(pod() if fitting is None else pod(nodes=" ".join(fitting)))
+        start = upstream.cycle.next_start
+        found = [n for n in (*listing.names[start:], *listing.names[:start]) if fitting is None or n in fitting]
+        assert decision.node_name == found[heap_root([cores[name] for name in found])]
 
 
 def test_a_search_among_few_nodes_moves_where_the_next_one_begins() -> None:

@@ -40,7 +40,7 @@ def test_upstream_takes_the_root_of_its_heap(totals: list[int]) -> None:
 )
 def test_upstream_lists_nodes_in_the_order_of_its_search(case: tuple[list[int], list[int]]) -> None:
     totals, order = case
-    best = select_best(np.array(totals), TieBreak.UPSTREAM, np.array(order), Random(0))
+    best = select_best(np.array(totals), TieBreak.UPSTREAM, np.argsort(order).take, Random(0))
     assert best == order[heap_root([totals[position] for position in order])]
 
 

@@ -269,7 +269,10 @@ class ColumnCache:
 
     def _keep(self, key: Hashable, table: Nodes, values: npt.NDArray[Any]) -> Column:
         slots = np.zeros(self._columns.capacity, dtype=values.dtype)
-        slots[table.all_rows] = values
+        if table.rows is None:
+            slots[: len(values)] = values
+        else:
+            slots[table.rows] = values
         old = self._kept.pop(key, None)
         if old is not None:
             self.n_bytes -= old.n_bytes

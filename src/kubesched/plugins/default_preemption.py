@@ -92,11 +92,12 @@ class DefaultPreemption(Plugin):
         offset = self.handle.rng.randrange(len(nodes)) if len(nodes) > wanted else 0
         order = np.roll(np.arange(len(nodes)), -offset)
         search = _Search(self.handle, state, pod)
-        size = max(wanted + wanted // 4, _CHUNK)  # some nodes will not do
-        for start in range(0, len(nodes), size):
+        start, size = 0, max(wanted + wanted // 4, _CHUNK)  # some nodes will not do
+        while start < len(nodes) and not (search.n_clean and search.n_found >= wanted):
             search.look_at(nodes.select(order[start : start + size]))
-            if search.n_clean and search.n_found >= wanted:
-                break
+            start += size
+            if not search.n_found:  # eviction may help nowhere: what is left costs less at once
+                size = len(nodes)
         return search
 
     def _asked_others(self, state: CycleState, pod: Pod, candidates: Candidates) -> Candidates:
@@ -127,9 +128,7 @@ class _Search:
     def look_at(self, nodes: Nodes) -> None:
         """Dry-run preemption on some nodes."""
         table = self._handle.state.columns.pod_table
-        place = np.full(nodes.columns.n_rows, -1, dtype=np.int64)
-        place[nodes.all_rows] = np.arange(len(nodes))
-        lower, positions = table.below(self._state.pod.priority, place)
+        lower, positions = table.below(self._state.pod.priority, nodes.all_rows, nodes.columns.n_rows)
         occupied, where = runs(positions)
         if len(occupied) < len(nodes):
             self.failures.append((_NO_VICTIMS, len(nodes) - len(occupied)))

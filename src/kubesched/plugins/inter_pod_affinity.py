@@ -228,11 +228,19 @@ class InterPodAffinity(Plugin):
         me = state.pod.identity.value
         namespace_labels = self.handle.snapshot().namespace_labels(me.namespace)
         carrying = changes.batch.having(Has.ANTI_AFFINITY)
+        if changes.batch.is_placed:  # and so counted by PreFilter: elsewhere they have no term that means the pod
+            is_meant = np.zeros(len(changes.nodes), dtype=np.bool_)
+            for key, by_code in existing.by_key.items():
+                is_meant |= by_code.take(changes.nodes.codes(key)) > 0
+            carrying = carrying[is_meant[changes.positions[carrying]]]
+        at: dict[str, list[int]] = {}
         pods = changes.batch.chosen(carrying).infos
         for position, info in zip(changes.positions[carrying].tolist(), pods, strict=True):
             for term in info.terms.value.required_anti_affinity:
                 if term.matches(me.namespace, me.labels, namespace_labels):
-                    existing.move(term.topology_key, position, sign, len(changes.nodes))
+                    at.setdefault(term.topology_key, []).append(position)
+        for key, positions in at.items():
+            existing.move(key, np.array(positions, dtype=np.intp), sign, len(changes.nodes))
 
     # --- score ---
 

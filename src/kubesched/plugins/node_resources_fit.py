@@ -105,9 +105,10 @@ class Scored:
         room_rows: the same, as a slice where they stand at its beginning.
         amounts: (rows, 1) int64, what the pod adds.
         weights, total_weight: (rows,) int64, and their sum.
+        is_even: whether all weights are 1.
     """
 
-    __slots__ = ("amounts", "generation", "room_rows", "rows", "total_weight", "weights")
+    __slots__ = ("amounts", "generation", "is_even", "room_rows", "rows", "total_weight", "weights")
 
     def __init__(self, generation: int, found: list[tuple[int, int, int]]) -> None:
         self.generation = generation
@@ -116,6 +117,7 @@ class Scored:
         self.amounts = np.array([[amount] for _, amount, _ in found], dtype=np.int64)
         self.weights = np.array([weight for _, _, weight in found], dtype=np.int64)
         self.total_weight = np.array(self.weights.sum())
+        self.is_even = all(weight == 1 for _, _, weight in found)
 
     def counted(self, nodes: Nodes) -> IntMatrix:
         """(rows, nodes): what counts as used: cpu and memory with the scoring defaults, others as they are."""
@@ -179,7 +181,8 @@ class NodeResourcesFit(Plugin):
         room = nodes.allocatable[asked.rows]
         short = room - nodes.requested[asked.rows] < asked.amounts
         if np.count_nonzero(short):
-            verdicts |= asked.bits @ short
+            for i, bit in enumerate(asked.bits):  # a product of matrices is slow where they are not floats
+                verdicts |= short[i] * bit
             verdicts |= (short & (asked.amounts > room)).any(axis=0) * fit.unresolvable
         if asked.missing:
             verdicts |= asked.missing
@@ -213,7 +216,8 @@ class NodeResourcesFit(Plugin):
         all_count = np.count_nonzero(room) == room.size
         score = self._resource_scores(used, room if all_count else np.maximum(room, 1))
         if all_count and self._shape is None:
-            mean: IntVector = scored.weights.dot(score) // scored.total_weight
+            weighted: IntMatrix = score if scored.is_even else score * scored.weights[:, np.newaxis]
+            mean: IntVector = np.add.reduce(weighted) // scored.total_weight
             return mean
         counts = room > 0 if self._shape is None else (room > 0) & (score > 0)
         total, weight = scored.weights @ (score * counts), np.maximum(scored.weights @ counts, 1)

@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.36 NodeVolumeLimits (CSI). The VolumeLimitScaling gate i
 CSI driver's.
 """
 
-from collections import Counter
+from collections.abc import Collection
 from typing import Final
 
 import numpy as np
@@ -57,16 +57,31 @@ class NodeVolumeLimits(Plugin):
         verdicts = np.zeros(len(nodes), dtype=np.int16)
         if not wanted:
             return Verdicts(verdicts, self.reasons)
-        csi_nodes = self.handle.state.volumes.csi_nodes
-        on_nodes = _OnNodes(attached, nodes)
-        for driver, volumes in _by_driver(wanted).items():
-            if driver in csi_nodes.limits:
-                new = on_nodes.count_new(volumes)
-                room = nodes.take(csi_nodes.limits[driver]) - on_nodes.held(driver)
-                verdicts[(new > 0) & (new > room)] = 1
+        limits = self.handle.state.volumes.csi_nodes.limits
+        wanted_of = {driver: found for driver, found in _by_driver(wanted).items() if driver in limits}
+        faults = _faults(attached, nodes)
+        exceeded, may_worsen = np.zeros(len(nodes), dtype=np.bool_), np.zeros(len(nodes), dtype=np.bool_)
+        may_worsen[list(faults)] = True
+        for driver, volumes in wanted_of.items():
+            new = _count_new(attached, nodes, volumes)
+            exceeded |= (new > 0) & (new > nodes.take(limits[driver]) - _held(attached, nodes, driver))
+            may_worsen |= new < len(volumes)  # who leaves may be the one who has a wanted volume
+        for position, infos in nodes.in_doubt(Has.VOLUMES, exceeded | may_worsen).items():
+            found = attached.of_pods(infos)
+            every = found.volumes | attached.attached_without_pod(nodes.name(position))
+            row = nodes.row(position)
+            drivers = [driver for driver, *_ in every]
+            exceeded[position] = any(
+                0 < len(mine - found.volumes) > limits[driver].item(row) - drivers.count(driver)
+                for driver, mine in wanted_of.items()
+            )
+            faults.pop(position, None)
+            if found.fault:
+                faults[position] = found.fault
+        verdicts[exceeded] = 1
         numbers = {_EXCEEDED: 1}
-        for position, fault in on_nodes.faults.items():
-            if csi_nodes.has_limits[nodes.row(position)]:
+        for position, fault in faults.items():
+            if self.handle.state.volumes.csi_nodes.has_limits[nodes.row(position)]:
                 verdicts[position] = numbers.setdefault(Status.error(fault), len(numbers) + 1)
         return Verdicts(verdicts, list(numbers))
 
@@ -97,68 +112,42 @@ class NodeVolumeLimits(Plugin):
         ]
 
 
-class _OnNodes:
-    """What is attached to the nodes of a table, pods that it moved taken into account.
-
-    Attributes:
-        faults: position -> why the volumes there cannot be told.
-    """
-
-    def __init__(self, attached: AttachedVolumes, nodes: Nodes) -> None:
-        self._attached = attached
-        self._nodes = nodes
-        self._by_pods: dict[int, frozenset[CSIVolume]] = {}  # of moved positions
-        self._held: dict[int, Counter[str]] = {}  # of moved positions
-        faulty = np.zeros(nodes.columns.capacity, dtype=np.bool_)
-        faulty[list(attached.faults)] = True
-        positions = np.flatnonzero(nodes.take(faulty)).tolist() if attached.faults else []
-        self.faults = {position: attached.faults[nodes.row(position)] for position in positions}
-        for position in nodes.moved(Has.VOLUMES):
-            self._look_at(position)
-
-    def _look_at(self, position: int) -> None:
-        found = self._attached.of_pods(self._nodes.pods(position))
-        every = found.volumes | self._attached.attached_without_pod(self._nodes.name(position))
-        self._by_pods[position] = found.volumes
-        self._held[position] = Counter(volume[0] for volume in every)
-        self.faults.pop(position, None)
-        if found.fault:
-            self.faults[position] = found.fault
-
-    def held(self, driver: str) -> IntVector:
-        """(n,) int64: volumes of a driver on each node."""
-        column = self._attached.held.get(driver)
-        if column is None:
-            held = np.zeros(len(self._nodes), dtype=np.int64)
-        else:
-            held = self._nodes.take(column)
-            held = held.copy() if self._held else held
-        for position, counts in self._held.items():
-            held[position] = counts[driver]
-        return held
-
-    def count_new(self, volumes: list[CSIVolume]) -> IntVector:
-        """(n,) int64: how many of these volumes no pod on the node uses."""
-        new = np.full(len(self._nodes), len(volumes), dtype=np.int64)
-        for volume in volumes:
-            rows = self._attached.pod_rows.get(volume)
-            if rows:
-                new -= self._nodes.take(self._mask(rows))
-        for position, present in self._by_pods.items():
-            new[position] = sum(volume not in present for volume in volumes)
-        return new
-
-    def _mask(self, rows: set[int]) -> BoolVector:
-        mask = np.zeros(self._nodes.columns.capacity, dtype=np.bool_)
-        mask[list(rows)] = True
-        return mask
-
-
-def _by_driver(volumes: frozenset[CSIVolume]) -> dict[str, list[CSIVolume]]:
-    found: dict[str, list[CSIVolume]] = {}
+def _by_driver(volumes: frozenset[CSIVolume]) -> dict[str, set[CSIVolume]]:
+    found: dict[str, set[CSIVolume]] = {}
     for volume in volumes:
-        found.setdefault(volume[0], []).append(volume)
+        found.setdefault(volume[0], set()).add(volume)
     return found
+
+
+def _faults(attached: AttachedVolumes, nodes: Nodes) -> dict[int, str]:
+    """Position -> why the volumes of the pods there cannot be told, nobody having moved."""
+    if not attached.faults:
+        return {}
+    positions = np.flatnonzero(_has_row(attached.faults, nodes)).tolist()
+    return {position: attached.faults[nodes.row(position)] for position in positions}
+
+
+def _held(attached: AttachedVolumes, nodes: Nodes, driver: str) -> IntVector:
+    """(n,) int64: volumes of a driver on each node, nobody having moved."""
+    column = attached.held.get(driver)
+    return np.zeros(len(nodes), dtype=np.int64) if column is None else nodes.take(column)
+
+
+def _count_new(attached: AttachedVolumes, nodes: Nodes, volumes: Collection[CSIVolume]) -> IntVector:
+    """(n,) int64: how many of these volumes no pod on the node uses, nobody having moved."""
+    new = np.full(len(nodes), len(volumes), dtype=np.int64)
+    for volume in volumes:
+        rows = attached.pod_rows.get(volume)
+        if rows:
+            new -= _has_row(rows, nodes)
+    return new
+
+
+def _has_row(rows: Collection[int], nodes: Nodes) -> BoolVector:
+    """(n,) whether the row of each entry is among these."""
+    mask = np.zeros(nodes.columns.capacity, dtype=np.bool_)
+    mask[list(rows)] = True
+    return nodes.take(mask)
 
 
 # --- hints ---

@@ -108,9 +108,8 @@ def find_victims(
     chosen = np.flatnonzero(is_victim)
     found, of = runs(positions[chosen])
     n_violations = np.bincount(positions, weights=violating & is_victim, minlength=len(nodes)).astype(np.int64)
-    names = nodes.names
     candidates = Candidates(
-        [names[position] for position in found.tolist()],
+        [nodes.name(position) for position in found.tolist()],
         lower.chosen(chosen),
         of,
         n_violations[found],
@@ -123,11 +122,13 @@ def find_victims(
 def _reprieve(what_if: WhatIf, lower: PodBatch, positions: Rows, violating: BoolVector, fits: BoolVector) -> BoolVector:
     """(pods,) which pods cannot be put back: round by round, on every node the next in turn, budget breakers first."""
     is_victim = np.zeros(len(lower), dtype=np.bool_)
+    open_pods = fits[positions]
+    if not open_pods.any():
+        return is_victim
     order = np.lexsort((~violating, positions))  # stable: importance is kept within both groups
     first = np.searchsorted(positions[order], positions[order])
     turn = np.empty(len(lower), dtype=np.intp)
     turn[order] = np.arange(len(lower)) - first
-    open_pods = fits[positions]
     for now in range(int(turn[open_pods].max(initial=-1)) + 1):
         back = np.flatnonzero(open_pods & (turn == now))
         what_if.add(positions[back], lower.chosen(back))

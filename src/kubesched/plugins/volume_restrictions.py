@@ -97,8 +97,8 @@ class VolumeRestrictions(Plugin):
         if disks:
             conflicts = self.handle.state.volumes.use.rows_with_conflicts(disks, nodes.columns.capacity)
             has_no_disk = nodes.take(conflicts).copy()
-            for position in nodes.moved(Has.VOLUMES):
-                has_no_disk[position] = _is_taken(disks, nodes.pods(position))
+            for position, infos in nodes.in_doubt(Has.VOLUMES, has_no_disk).items():
+                has_no_disk[position] = _is_taken(disks, infos)
             verdicts[has_no_disk] = _NO_DISK
         return Verdicts(verdicts, self.reasons)
 

@@ -112,7 +112,7 @@ class SchedulingCycle:
 
     def _sampled(self, result: FilterResult, snapshot: Snapshot, wanted: int) -> FilterResult:
         """The verdicts on the nodes that a search for `wanted` feasible ones looks at, in the order of the search."""
-        order = np.roll(_positions_in_order(result.nodes, snapshot, 0), -self.next_start)
+        order = np.roll(_positions_in_order(result.nodes, snapshot), -self.next_start)
         feasible = np.flatnonzero(result.fits[order])
         examined = order if len(feasible) <= wanted else order[: feasible[wanted]]
         return result.restricted(examined)
@@ -179,10 +179,8 @@ class SchedulingCycle:
             scores = framework.run_score(state, state.pod.pod, result, is_whole=is_whole)
         except PluginFault as fault:
             return chosen_from(_failed(fault.status))
-        order = None
-        if self.tie_break is TieBreak.UPSTREAM and is_whole:
-            order = _positions_in_order(scores.nodes, snapshot, self.next_start)
-        best = select_best(scores.varying, self.tie_break, order, self._rng)
+        places = partial(_places, scores.nodes, snapshot, self.next_start) if is_whole else None
+        best = select_best(scores.varying, self.tie_break, places, self._rng)
         return chosen_from(_SUCCESS, chosen=_node_score(scores, best), runners_up=_runners_up(scores, best))
 
 
@@ -191,12 +189,26 @@ def _failed(status: Status) -> Outcome:
     return Outcome(status, status.message)
 
 
-def _positions_in_order(nodes: Nodes, snapshot: Snapshot, start: int) -> Rows:
-    """The positions of a table in the order in which kube-scheduler's search meets the nodes, beginning at `start`."""
-    place = np.full(snapshot.columns.n_rows, -1, dtype=np.intp)
-    place[nodes.all_rows] = np.arange(len(nodes))
-    positions = place[np.roll(snapshot.order(), -start)]
+def _positions_in_order(nodes: Nodes, snapshot: Snapshot) -> Rows:
+    """The positions of a table in the order in which kube-scheduler looks at nodes."""
+    position_of = np.full(snapshot.columns.n_rows, -1, dtype=np.intp)
+    position_of[nodes.all_rows] = np.arange(len(nodes))
+    positions = position_of[snapshot.order()]
     return positions[positions >= 0]
+
+
+def _places(nodes: Nodes, snapshot: Snapshot, start: int, positions: Rows) -> Rows:
+    """The places that some positions of a table have in kube-scheduler's list of its nodes.
+
+    Args:
+        start: where the search began, in node-tree order.
+    """
+    places = nodes.take(snapshot.places(start))
+    if len(nodes) == snapshot.n_nodes:
+        return places[positions]
+    is_listed = np.zeros(snapshot.n_nodes, dtype=np.bool_)
+    is_listed[places] = True
+    return is_listed.cumsum()[places[positions]] - 1
 
 
 def _node_score(scores: Scores, position: int) -> NodeScore:

@@ -1,6 +1,8 @@
 """Which of the feasible nodes is taken, and how many nodes are looked at."""
 
 import enum
+from collections.abc import Callable
+from functools import cache
 from random import Random
 from typing import Final
 
@@ -47,37 +49,40 @@ def default_sample(n_nodes: int) -> int:
     return max(_MIN_NODES, n_nodes * max(5, 50 - n_nodes // 125) // 100)
 
 
-def select_best(total: IntVector, tie_break: TieBreak, order: Rows | None, rng: Random) -> int:
+def select_best(total: IntVector, tie_break: TieBreak, places: Callable[[Rows], Rows] | None, rng: Random) -> int:
     """The position of the node to take.
 
     Args:
         total: (nodes,) scores, at least one.
-        order: positions in the order in which kube-scheduler's list has them; asked for by UPSTREAM only.
+        places: the places that positions have in kube-scheduler's list of these nodes; called by UPSTREAM for a tie.
+            None if the list has the same order.
     """
     if tie_break is TieBreak.FIRST:
         return int(total.argmax())
-    best = np.flatnonzero(total == total.max())
+    best = (total == total.max()).nonzero()[0]
     if len(best) == 1:
         return int(best[0])
     if tie_break is TieBreak.RANDOM:
         return int(best[rng.randrange(len(best))])
-    if order is None:
-        return int(best[first_of_heap(best)])
-    place = np.empty(len(total), dtype=np.intp)
-    place[order] = np.arange(len(order))
-    return int(best[first_of_heap(place[best])])
+    return int(best[first_of_heap(best if places is None else places(best), len(total))])
 
 
-def first_of_heap(places: Rows) -> int:
+def first_of_heap(places: Rows, n_places: int) -> int:
     """Which of several places of a list comes first when the list is read as a binary heap in pre-order.
 
     Args:
         places: (n,) distinct places, counted from 0.
+        n_places: the length of the list.
     Returns: an index into `places`.
     Rule: kube-scheduler v1.35+ selectHost: a heap is built bottom-up, moving a node only past strictly worse ones and
         preferring the left of equal children, so that the root is the first of the best in pre-order.
     """
-    paths = places.astype(np.int64) + 1  # counted from 1, the bits after the leading one are the turns from the root
-    depths = np.frexp(paths)[1]
-    aligned = paths << (depths.max() - depths)
-    return int(np.lexsort((depths, aligned))[0])
+    return int(_pre_order(n_places.bit_length()).take(places).argmin())
+
+
+@cache
+def _pre_order(n_levels: int) -> IntVector:
+    """(2**n_levels - 1,) int64, smaller for the places of a heap that come earlier in pre-order."""
+    paths = np.arange(1, 2**n_levels, dtype=np.int64)  # the bits after the leading one are the turns from the root
+    depths = np.frexp(paths)[1].astype(np.int64)
+    return (paths << (n_levels - depths)) * (n_levels + 1) + depths

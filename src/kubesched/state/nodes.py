@@ -6,7 +6,7 @@ pods have been moved (`WhatIfNodes`).
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
@@ -211,9 +211,15 @@ class Nodes:
         """The pods on one entry, in NodeInfo order."""
         return self.columns.pods[self.row(position)]
 
-    def moved(self, trait: Has) -> Sequence[int]:
-        """The entries that pods with this trait were put on or taken off; none but in a what-if table."""
-        return ()
+    def in_doubt(self, trait: Has, rejected: BoolVector) -> Mapping[int, Sequence[PodInfo]]:
+        """The entries to look at again because pods with this trait were moved; none but in a what-if table.
+
+        Args:
+            rejected: (n,) bool, the verdict on the pods in the cluster; it must be one that a pod that leaves never
+                makes worse, so that entries that fit and gained no pod still fit.
+        Returns: position -> the pods there now, in NodeInfo order; positions ascending.
+        """
+        return {}
 
     def off_axis(self, position: int) -> dict[str, int]:
         """What pods put on one entry hold of resources that no node offers and no placed pod holds; see `resources`."""
@@ -274,17 +280,27 @@ class WhatIfNodes(Nodes):
 
     def pods(self, position: int) -> Sequence[PodInfo]:
         """The pods on one entry after the moves."""
-        there = super().pods(position)
-        for sign, positions, pods in self._moves:
-            moved = np.flatnonzero(positions == position)
-            for info in pods.chosen(moved).infos if len(moved) else ():
-                there = _with_move(there, info, sign)
-        return there
+        return self._pods_on(np.arange(len(self)) == position)[position]
 
-    def moved(self, trait: Has) -> Sequence[int]:
-        """The entries that pods with this trait were put on or taken off, ascending."""
-        found = {position for _, positions, pods in self._moves for position in positions[pods.having(trait)].tolist()}
-        return sorted(found)
+    def in_doubt(self, trait: Has, rejected: BoolVector) -> Mapping[int, Sequence[PodInfo]]:
+        """The entries that gained a pod with this trait, and the rejected ones that lost one."""
+        doubted = np.zeros(len(self), dtype=np.bool_)
+        for sign, positions, pods in self._moves:
+            at = positions[pods.having(trait)]
+            doubted[at] |= sign > 0 or rejected[at]
+        return self._pods_on(doubted)
+
+    def _pods_on(self, chosen: BoolVector) -> dict[int, list[PodInfo]]:
+        """Position -> the pods there after the moves, where `chosen`, a (n,) mask, is true."""
+        found = {
+            position: list(super(WhatIfNodes, self).pods(position)) for position in np.flatnonzero(chosen).tolist()
+        }
+        for sign, positions, pods in self._moves:
+            moved = np.flatnonzero(chosen[positions])
+            if len(moved):
+                for position, info in zip(positions[moved].tolist(), pods.chosen(moved).infos, strict=True):
+                    _move_pod(found[position], info, sign)
+        return found
 
     def off_axis(self, position: int) -> dict[str, int]:
         """What pods put on one entry hold of resources that no node offers and no placed pod holds."""
@@ -336,14 +352,14 @@ class WhatIfNodes(Nodes):
         return self._ports
 
 
-def _with_move(pods: Sequence[PodInfo], info: PodInfo, sign: int) -> list[PodInfo]:
-    """The pods of a node after one came, or left and the last one took its place."""
-    after = list(pods)
+def _move_pod(pods: list[PodInfo], info: PodInfo, sign: int) -> None:
+    """Let a pod come to a node, or leave it, where the last one takes its place."""
     if sign > 0:
-        return [*after, info]
-    after[after.index(info)] = after[-1]
-    after.pop()
-    return after
+        pods.append(info)
+        return
+    last = pods.pop()
+    if last is not info:
+        pods[pods.index(info)] = last
 
 
 class NodeInfo:

@@ -91,20 +91,21 @@ class PodTable:
         """A pod got another place on its row."""
         self._noted.add(info.slot)
 
-    def below(self, priority: int, place_of_row: IntVector) -> tuple["PodBatch", Slots]:
+    def below(self, priority: int, rows: Slots, n_rows: int) -> tuple["PodBatch", Slots]:
         """The pods of lower priority on some rows, row by row, the most important first.
 
         Args:
-            place_of_row: (rows,) the position of each row in the table asked about; -1 for rows that are not in it.
-        Returns: the pods, and (pods,) the position that each is on, ascending.
+            rows: the rows asked about, each below `n_rows`.
+        Returns: the pods, and (pods,) the position in `rows` that each is on, ascending.
         Rule: kube-scheduler v1.36 MoreImportantPod with sort.Slice: higher priority, then the earlier start. A pod
             without start time has "now", asked for the left one first, so that of two such each precedes the other: up
             to 12 pods they come out in reverse order of NodeInfo, others of equal start in its order.
         """
         self.settle()
         n_slots = len(self.infos)
-        rows = self._row[:n_slots]
-        positions = np.where(rows >= 0, place_of_row[rows], -1)
+        position_of = np.full(n_rows + 1, -1, dtype=np.intp)  # the last one is for free slots, whose row is -1
+        position_of[rows] = np.arange(len(rows))
+        positions = position_of[self._row[:n_slots]]
         slots = np.flatnonzero((positions >= 0) & (self._priority[:n_slots] < priority))
         start, place = self._start[slots], self._place[slots]
         ties = np.where(np.isinf(start), -place, place)

@@ -3,13 +3,12 @@
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import KubeObject, Namespace
 from kubesched.errors import StateError
 from kubesched.state.facts import ClusterFacts
 from kubesched.state.node_tree import NodeTree
-from kubesched.state.nodes import NodeInfo, Nodes
+from kubesched.state.nodes import NodeInfo, Nodes, Rows
 
 __all__ = ["Snapshot"]
 
@@ -24,7 +23,7 @@ class Snapshot:
         columns, objects, groups: those of the state.
     """
 
-    __slots__ = ("_tree", "columns", "groups", "n_nodes", "nodes", "objects", "state")
+    __slots__ = ("_order", "_places", "_start", "_tree", "columns", "groups", "n_nodes", "nodes", "objects", "state")
 
     def __init__(self, state: ClusterFacts, tree: NodeTree) -> None:
         columns = state.columns
@@ -34,14 +33,27 @@ class Snapshot:
         self.state = state
         tree.refresh()
         self._tree = tree
+        self._order: Rows | None = None
+        self._places: Rows | None = None  # for a search that begins at _start
+        self._start = 0
         rows = np.flatnonzero(columns.alive[: columns.n_rows]) if columns.rows.free else None
         self.nodes = Nodes(columns, rows)
         self.n_nodes = columns.n_nodes
 
-    def order(self) -> npt.NDArray[np.intp]:
-        """(n_nodes,) rows in node-tree order, the order in which kube-scheduler looks at nodes."""
-        row_of = self.columns.row_of
-        return np.array([row_of[name] for name in self._tree.listing], dtype=np.intp)
+    def order(self) -> Rows:
+        """(n_nodes,) rows in node-tree order, the order in which kube-scheduler looks at nodes. Read only."""
+        if self._order is None:
+            row_of = self.columns.row_of
+            self._order = np.array([row_of[name] for name in self._tree.listing], dtype=np.intp)
+        return self._order
+
+    def places(self, start: int) -> Rows:
+        """(n_rows,) the place of each node's row in a search of all nodes that begins at order()[start]. Read only."""
+        if self._places is None or self._start != start:
+            self._places = np.zeros(self.columns.n_rows, dtype=np.intp)
+            self._places[np.roll(self.order(), -start)] = np.arange(self.n_nodes)
+            self._start = start
+        return self._places
 
     def node_info(self, name: str) -> NodeInfo:
         """One node with the pods on it, assumed ones included.
