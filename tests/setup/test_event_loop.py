@@ -70,6 +70,16 @@ def test_a_run_that_nobody_closes_leaves_no_loop_open() -> None:
     assert made.is_closed()
 
 
+def test_a_run_that_nobody_closes_leaves_no_loop_open_where_another_one_runs() -> None:
+    async def forget() -> None:
+        kept.clear()
+
+    kept = [EventLoop()]
+    made = kept[0].run(here())
+    asyncio.run(forget())
+    assert made.is_closed()
+
+
 def test_a_run_that_nobody_closes_cancels_its_tasks_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
     async def start() -> asyncio.Task[None]:
         return asyncio.create_task(asyncio.sleep(3600))

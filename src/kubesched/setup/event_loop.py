@@ -51,15 +51,16 @@ class EventLoop:
 
 def _end(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel what is left on a loop and close it. Once is enough."""
-    if loop.is_closed() or _running() is not None:
+    if loop.is_closed() or loop.is_running():
         return
-    tasks = asyncio.all_tasks(loop)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-    loop.run_until_complete(loop.shutdown_asyncgens())
-    loop.run_until_complete(loop.shutdown_default_executor())
+    if _running() is None:  # else the collector came by while another loop runs; tasks cannot be run to their end then
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
 
 
