@@ -4,7 +4,16 @@ from random import Random
 
 import pytest
 
-from kubesched.framework import CycleState, NominatedPods, Plugin, PostFilterResult, Services, Status, find_feasible
+from kubesched.framework import (
+    Code,
+    CycleState,
+    NominatedPods,
+    Plugin,
+    PostFilterResult,
+    Services,
+    Status,
+    find_feasible,
+)
 from kubesched.plugins import DefaultPreemption, NodeResourcesFit
 from kubesched.plugins.args import DefaultPreemptionArgs
 from kubesched.scheduler import build_frameworks
@@ -128,6 +137,31 @@ def test_a_pod_that_still_does_not_fit_says_why() -> None:
     pods = [low("a", "1", priority=10), low("b", "500m")]
     message = refusal(high("1500m"), node("n"), *pods)
     assert message == "preemption: 0/1 nodes are available: 1 Insufficient cpu."
+
+
+class Fickle(Plugin):
+    """Rejects a node only the first time."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.open = {name}
+
+    def filter(self, state, pod, node):
+        if node.name not in self.open:
+            return Status.SUCCESS
+        self.open.remove(node.name)
+        return Status.unschedulable("not now")
+
+
+def test_a_node_on_which_nobody_has_to_leave_is_an_error() -> None:
+    result, status = preempt(high(), node("n"), low("a"), plugins=(Fickle("n"),))
+    assert (result, status.code) == (None, Code.ERROR)
+    assert status.message == 'preemption: expected at least one victim pod on node "n"'
+
+
+def test_a_node_on_which_nobody_has_to_leave_is_no_candidate_beside_others() -> None:
+    pods = [low("a", priority=1), low("b", "2", on="m", priority=5)]
+    assert outcome(high(), node("n"), node("m"), *pods, plugins=(Fickle("n"),)) == ("m", ["b"])
 
 
 def test_a_polite_pod_preempts_nobody() -> None:

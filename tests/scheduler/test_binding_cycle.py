@@ -89,6 +89,24 @@ def test_a_rejection_after_permit_is_no_verdict_of_a_plugin_that_an_event_could_
     assert (driven.decision.unschedulable_plugins, driven.counts) == (frozenset(), {"backoff": 1})
 
 
+def test_no_events_are_kept_for_a_pod_that_permit_has_let_go_on() -> None:
+    kept = []
+
+    class Slow(Steps):
+        def pre_bind_pre_flight(self, state, pod, node_name):
+            kept.append(driven.scheduler.queue.in_flight_events())
+            return Status.SUCCESS
+
+        def pre_bind(self, state, pod, node_name):
+            driven.tell(make_node("n", labels={"a": "b"}))
+            kept.append(driven.scheduler.queue.in_flight_events())
+            return Status.SUCCESS
+
+    driven = Driven(Slow(), objects=OBJECTS)
+    driven.attempt()
+    assert kept == [{"PodPopped": 1}, {"PodPopped": 0}]
+
+
 def test_a_fault_after_binding_does_not_undo_it() -> None:
     class Clumsy(Plugin):
         def post_bind(self, state, pod, node_name):

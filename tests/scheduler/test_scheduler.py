@@ -109,6 +109,7 @@ def test_a_pod_that_is_being_deleted_is_skipped() -> None:
     decision = driven.attempt()
     assert (decision.node_name, driven.attempt(), driven.counts) == ("", None, {})
     assert [event.note for event in driven.done(RecordEvent)] == ["skip schedule deleting pod: default/p"]
+    assert driven.scheduler.queue.in_flight_events() == {"PodPopped": 0}
 
 
 def test_pods_of_other_schedulers_are_left_alone() -> None:

@@ -135,11 +135,11 @@ class _Search:
         if not len(occupied):
             return
         what_if = self._handle.what_if(self._state, self._pod, nodes.select(occupied))
-        candidates, emptied, without = find_victims(what_if, lower, where, self._budgets)
+        candidates, emptied = find_victims(what_if, lower, where, self._budgets)
         self.failures += emptied.statuses().counts()
-        for position in np.flatnonzero(without).tolist():
-            name = what_if.nodes.name(position)
-            self.failures.append((Status.error(f'expected at least one victim pod on node "{name}"'), 1))
+        if not len(candidates):  # failures count only then; a node that needs no victim is an error, as upstream
+            texts = [f'expected at least one victim pod on node "{name}"' for name in emptied.feasible.names]
+            self.failures += [(Status.error(text), 1) for text in texts]
         self._found.append(candidates)
         self.n_found += len(candidates)
         self.n_clean += int(np.count_nonzero(candidates.n_violations == 0))

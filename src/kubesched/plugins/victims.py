@@ -89,22 +89,21 @@ class Candidates:
 
 def find_victims(
     what_if: WhatIf, lower: PodBatch, positions: Rows, budgets: DisruptionBudgets
-) -> tuple[Candidates, FilterResult, BoolVector]:
+) -> tuple[Candidates, FilterResult]:
     """Dry-run preemption on every node of a what-if table.
 
     Args:
         what_if: the table, nothing moved yet.
         lower: the pods of lower priority, node by node, the most important first.
         positions: (pods,) the node of each, ascending; every node has one at least.
-    Returns: the candidates; what the filters say with all those pods gone; and (nodes,) which nodes would do without
-        any victim, which upstream calls an error.
+    Returns: the candidates, and what the filters say with all those pods gone. A node that fits then and is no
+        candidate would do without any victim.
     """
     nodes = what_if.nodes
     what_if.remove(positions, lower)
     emptied = what_if.filter()
-    fits = emptied.fits
     violating = _violating(lower, positions, budgets)
-    is_victim = _reprieve(what_if, lower, positions, violating, fits)
+    is_victim = _reprieve(what_if, lower, positions, violating, emptied.fits)
     chosen = np.flatnonzero(is_victim)
     found, of = runs(positions[chosen])
     n_violations = np.bincount(positions, weights=violating & is_victim, minlength=len(nodes)).astype(np.int64)
@@ -114,9 +113,7 @@ def find_victims(
         of,
         n_violations[found],
     )
-    without = fits.copy()
-    without[found] = False
-    return candidates, emptied, without
+    return candidates, emptied
 
 
 def _reprieve(what_if: WhatIf, lower: PodBatch, positions: Rows, violating: BoolVector, fits: BoolVector) -> BoolVector:

@@ -285,8 +285,7 @@ class Scheduler:
     def _broken_off(self, placed: PlacedPod, queued: QueuedPodInfo) -> None:
         """A binding cycle was cancelled, closed or thrown out of: the pod waits in the queue again, as before."""
         pod = placed.pod
-        if placed.is_held:
-            self.queue.done(pod.uid)
+        if placed.is_held:  # a Binding was sent, so Permit has ended the attempt
             self._unconfirmed.add(placed, self._now())
             return
         if self._still_waits(queued):

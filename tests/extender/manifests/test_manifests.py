@@ -133,6 +133,12 @@ def test_what_is_mounted_exists_and_nothing_else_is(made: Made):
 
 
 @EVERY_FORM
+def test_nothing_that_is_mounted_can_be_written(made: Made):
+    mounts = [mount for _, container in made.containers() for mount in container["volumeMounts"]]
+    assert {mount.get("readOnly") for mount in mounts} == {True}
+
+
+@EVERY_FORM
 def test_pods_may_run_in_a_restricted_namespace(made: Made):
     for pod, container in made.containers():
         assert pod["priorityClassName"] == "system-cluster-critical"
