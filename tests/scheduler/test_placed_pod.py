@@ -7,6 +7,7 @@ import pytest
 
 from kubesched.api import EventType
 from kubesched.framework import Bind, PatchPodStatus, Plugin, RecordEvent, Status, Wait
+from kubesched.plugins import NodeResourcesFit
 from kubesched.scheduler import UNCONFIRMED_SECONDS, BindingCycle, WaitRequest
 from kubesched.testing.builders import make_node, make_pod
 from tests.scheduler.driving import Driven, Steps
@@ -120,6 +121,16 @@ def test_in_flight_events_do_not_pile_up_behind_a_cycle_that_was_broken_off() ->
     check_nothing_is_left(driven)
 
 
+def test_room_that_a_broken_off_cycle_gives_back_is_news_for_others() -> None:
+    small = make_node("n", allocatable={"cpu": "1"})
+    driven = Driven(NodeResourcesFit(), Steps(), objects=[small, POD, make_pod("other", requests={"cpu": "1"})])
+    cycle = driven.decide()
+    assert driven.attempt().node_name == ""
+    assert driven.counts == {"unschedulable": 1}
+    cycle.close()
+    assert driven.counts == {"active": 1, "backoff": 1}
+
+
 def test_a_deleted_pod_is_not_put_back() -> None:
     driven = driven_by(Steps())
     cycle = driven.decide()
@@ -166,7 +177,7 @@ def test_a_pod_whose_binding_may_be_made_keeps_its_room_until_the_watch_shows_it
 def test_a_pod_that_the_watch_does_not_show_is_tried_again_after_ten_minutes() -> None:
     driven = driven_by(plugin := Steps())
     sent(driven)
-    assert driven.scheduler.next_deadline() == UNCONFIRMED_SECONDS
+    assert driven.scheduler.next_deadline() == UNCONFIRMED_SECONDS == 600
     driven.pass_time(UNCONFIRMED_SECONDS)
     assert plugin.calls[-1] == "unreserve"
     assert (driven.held("n"), driven.counts) == (0, {"active": 1})

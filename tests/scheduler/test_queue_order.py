@@ -40,6 +40,13 @@ def test_keys_of_unlike_types_sort_whatever_their_order():
         assert len(found) == len(keys)
 
 
+def test_of_equal_keys_of_another_type_neither_is_first():
+    order = order_by(sort_key=lambda self, queued: (1 if queued.pod.name == "first" else "x",))
+    order.sort_key(queued("first"))
+    a, b = order.sort_key(queued("a")), order.sort_key(queued("b"))
+    assert not (a < b or b < a or a > b or b > a)
+
+
 def test_numbers_of_both_kinds_are_comparable():
     order = order_by(sort_key=lambda self, queued: (1 if queued.pod.name == "a" else 0.5,))
     assert order.sort_key(queued("a")) == (1,)
