@@ -86,12 +86,12 @@ class _OnAxis:
 
     def __init__(self, fit: FitState, resources: Interner[str]) -> None:
         self.generation = resources.log.generation
-        found = [resources.find(name) for name in fit.names]
-        rows = [row for row in found if row is not None]
+        places = [resources.find(name) for name in fit.names]
+        rows = [row for row in places if row is not None]
         self.rows = slice(0, len(rows)) if rows == list(range(len(rows))) else rows
         self.amounts, self.bits, self.missing = fit.amounts, fit.bits, np.int32(0)
-        if len(rows) < len(found):
-            is_known = np.array([row is not None for row in found])
+        if len(rows) < len(places):
+            is_known = np.array([row is not None for row in places])
             self.amounts, self.bits = fit.amounts[is_known], fit.bits[is_known]
             self.missing = np.bitwise_or.reduce(fit.bits[~is_known]) | fit.unresolvable
 
@@ -194,7 +194,6 @@ class NodeResourcesFit(Plugin):
             yield f"all {offered['pods']} places for pods are taken"
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The requests."""
         return state.pod.requests
 
     # --- score ---
@@ -244,9 +243,7 @@ class NodeResourcesFit(Plugin):
         utilization = floor_divide(np.minimum(used, room) * _HUNDRED, room)
         return utilization if self._shape is None else self._shape[utilization]
 
-    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The requests."""
-        return state.pod.requests
+    score_part = filter_part
 
     # --- what may help ---
 
