@@ -5,7 +5,7 @@ resources the order of reasons is upstream's map order, which is none; ours is b
 concerns clusters with DeviceClasses, which kubesched does not read.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -26,11 +26,10 @@ from kubesched.api import (
 from kubesched.engine import Interner, IntMatrix, IntVector, floor_divide, round_half_away
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
-from kubesched.plugins.broken_linear import broken_linear
 from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests
 
-__all__ = ["NodeResourcesFit"]
+__all__ = ["NodeResourcesFit", "broken_linear"]
 
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _CPU_AND_MEMORY: Final = [CPU, MEMORY]
@@ -300,3 +299,29 @@ def _shortage(name: str, wanted: int, offered: int, held: int) -> str:
         return f"asks for {asked} {name}, the whole node has {room}"
     short = in_words(name, wanted - free)
     return f"{name} is short by {short}: asks for {asked}, {in_words(name, max(free, 0))} of {room} free"
+
+
+def broken_linear(points: Sequence[tuple[int, int]]) -> IntVector:
+    """The line through some points, level outside them, at every whole utilization.
+
+    Args:
+        points: (utilization, score) with utilizations increasing.
+    Returns: (101,) int64: the score at utilization 0..100.
+    Rule: kube-scheduler v1.36 helper.BuildBrokenLinearFunction: between two points integer division toward zero, so
+        that falling segments round up.
+    """
+    return np.array([_at(points, x) for x in range(101)], dtype=np.int64)
+
+
+def _at(points: Sequence[tuple[int, int]], x: int) -> int:
+    for i, (right, top) in enumerate(points):
+        if x <= right:
+            if i == 0:
+                return top
+            left, bottom = points[i - 1]
+            return bottom + _toward_zero((top - bottom) * (x - left), right - left)
+    return points[-1][1]
+
+
+def _toward_zero(a: int, b: int) -> int:
+    return a // b if a >= 0 else -(-a // b)
