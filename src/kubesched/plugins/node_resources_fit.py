@@ -108,12 +108,12 @@ class Scored:
 
     __slots__ = ("amounts", "generation", "room_rows", "rows", "total_weight", "weights")
 
-    def __init__(self, generation: int, found: list[tuple[int, int, int]]) -> None:
+    def __init__(self, generation: int, counting: list[tuple[int, int, int]]) -> None:
         self.generation = generation
-        self.rows = [row for row, _, _ in found]
-        self.room_rows = slice(0, len(found)) if self.rows == list(range(len(found))) else self.rows
-        self.amounts = np.array([[amount] for _, amount, _ in found], dtype=np.int64)
-        self.weights = np.array([weight for _, _, weight in found], dtype=np.int64)
+        self.rows = [row for row, _, _ in counting]
+        self.room_rows = slice(0, len(counting)) if self.rows == list(range(len(counting))) else self.rows
+        self.amounts = np.array([[amount] for _, amount, _ in counting], dtype=np.int64)
+        self.weights = np.array([weight for _, _, weight in counting], dtype=np.int64)
         self.total_weight = np.array(self.weights.sum())
 
     def counted(self, nodes: Nodes) -> IntMatrix:
