@@ -1,9 +1,11 @@
-"""Arrays that grow, and rows that are given out."""
+"""Arrays that grow, rows that are given out, and which of them changed since when."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kubesched.engine import RowAllocator, grown, runs
+from kubesched.engine import ChangeLog, RowAllocator, grown, runs
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3)])
@@ -31,3 +33,28 @@ def test_runs_are_the_distinct_values_and_who_has_which(
 ) -> None:
     found = runs(np.array(values, dtype=np.int64))
     assert [part.tolist() for part in found] == [distinct, which]
+
+
+@given(st.lists(st.integers(0, 5), max_size=60), st.integers(0, 60))
+def test_the_rows_that_changed_after_a_generation_are_told_or_that_they_are_forgotten(
+    rows: list[int], since: int
+) -> None:
+    log = ChangeLog(limit=8)
+    for row in rows:
+        log.record(row)
+    assert log.generation == len(rows)
+    since = min(since, len(rows))
+    found = log.since(since)
+    if found is not None:
+        assert found == sorted(set(rows[since:]))
+    else:
+        assert len(rows) - since > 8
+
+
+def test_a_longer_memory_can_be_asked_for() -> None:
+    log = ChangeLog(limit=2)
+    log.keep(100)
+    log.keep(3)
+    for row in range(100):
+        log.record(row)
+    assert log.since(0) == list(range(100))

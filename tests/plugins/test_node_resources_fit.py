@@ -13,6 +13,7 @@ from kubesched.plugins.args import (
     ScoringStrategyType,
     UtilizationShapePoint,
 )
+from kubesched.plugins.node_resources_fit import broken_linear
 from kubesched.testing import filter_all, make_node, make_pod, score_all
 from tests.plugins.hinting import NODE_ADD, POD_DELETE, hint, node_event, pod_event
 
@@ -146,3 +147,19 @@ def test_hints_tell_room_that_appears_from_other_news() -> None:
     assert hint(plugin, grew, waiting, large, larger) is QueueingHint.SKIP
     assert hint(plugin, POD_DELETE, waiting, make_pod("q", node="n"), None) is QueueingHint.QUEUE
     assert hint(plugin, pod_event(ActionType.UPDATE_POD_TOLERATION), waiting, waiting, waiting) is None
+
+
+def test_the_line_is_level_outside_its_points() -> None:
+    line = broken_linear([(20, 30), (80, 90)])
+    assert (line[0], line[20], line[50], line[80], line[100], len(line)) == (30, 30, 60, 90, 90, 101)
+
+
+def test_one_point_makes_a_level_line() -> None:
+    assert set(broken_linear([(40, 7)]).tolist()) == {7}
+
+
+@pytest.mark.parametrize(
+    ("points", "x", "y"), [([(0, 0), (3, 10)], 1, 3), ([(0, 10), (3, 0)], 1, 7), ([(0, 10), (3, 0)], 2, 4)]
+)
+def test_divisions_go_toward_zero(points: list[tuple[int, int]], x: int, y: int) -> None:
+    assert broken_linear(points)[x] == y

@@ -1,8 +1,7 @@
 """Machinery that knows no Kubernetes: growing columns, interned values, change logs, counts by group, bulk decoding."""
 
 from kubesched.engine.bulk import paused_gc
-from kubesched.engine.change_log import ChangeLog
-from kubesched.engine.columns import BoolVector, FloatVector, IntMatrix, IntVector, RowAllocator, grown, runs
+from kubesched.engine.columns import BoolVector, ChangeLog, FloatVector, IntMatrix, IntVector, RowAllocator, grown, runs
 from kubesched.engine.exact import as_fractions, floor_divide, round_half_away
 from kubesched.engine.interning import Interner
 

@@ -1,4 +1,7 @@
-"""Growing NumPy columns: one slot per row, capacity doubled when it runs out, freed rows given out again."""
+"""Growing NumPy columns: one slot per row, capacity doubled when it runs out, freed rows given out again.
+
+The log of changed rows is the memory by which a cached column is brought up to date instead of computed again.
+"""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -6,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BoolVector", "FloatVector", "IntMatrix", "IntVector", "RowAllocator", "grown", "runs"]
+__all__ = ["BoolVector", "ChangeLog", "FloatVector", "IntMatrix", "IntVector", "RowAllocator", "grown", "runs"]
 
 BoolVector = npt.NDArray[np.bool_]
 IntVector = npt.NDArray[np.int64]
@@ -56,3 +59,39 @@ class RowAllocator:
     def give_back(self, rows: Iterable[int]) -> None:
         """Rows that may be given out again."""
         self.free.update(rows)
+
+
+class ChangeLog:
+    """An append-only list of changed rows, cut at the front. A generation is a place in it.
+
+    Attributes:
+        generation: the number of changes so far.
+    """
+
+    __slots__ = ("_limit", "_rows", "_start", "generation")
+
+    def __init__(self, limit: int = 1024) -> None:
+        self.generation = 0
+        self._rows: list[int] = []
+        self._start = 0  # the generation of the first kept change
+        self._limit = limit
+
+    def record(self, row: int) -> None:
+        """Remember that a row changed."""
+        self._rows.append(row)
+        self.generation += 1
+        if len(self._rows) > 2 * self._limit:
+            cut = len(self._rows) - self._limit
+            del self._rows[:cut]
+            self._start += cut
+
+    def keep(self, limit: int) -> None:
+        """Keep at least this many changes from now on."""
+        self._limit = max(limit, self._limit)
+
+    def since(self, generation: int) -> list[int] | None:
+        """The distinct rows that changed after a generation, ascending; None when the log begins later."""
+        if generation < self._start:
+            return None
+        rows = self._rows[generation - self._start :]
+        return rows if len(rows) < 2 else sorted(set(rows))

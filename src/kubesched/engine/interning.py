@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from heapq import heappop, heappush
 from typing import Generic, TypeVar
 
-from kubesched.engine.change_log import ChangeLog
+from kubesched.engine.columns import ChangeLog
 
 __all__ = ["Interner"]
 

@@ -36,7 +36,7 @@ from kubesched.framework.status import (
     Status,
     Wait,
 )
-from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
+from kubesched.framework.verdicts import Codes, FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
 from kubesched.framework.waiting_pod import WaitingPod
 from kubesched.framework.what_if import WhatIf
 
@@ -49,6 +49,7 @@ __all__ = [
     "Bind",
     "Clock",
     "Code",
+    "Codes",
     "ColumnCache",
     "CycleState",
     "DeadlineExceeded",

@@ -11,9 +11,10 @@ from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.status import HOOK_FAULTS, Code, Status
 from kubesched.state import Nodes, PodBatch, PodInfo
 
-__all__ = ["FilterResult", "PodChanges", "Rejections", "RowStatuses", "Verdicts"]
+__all__ = ["Codes", "FilterResult", "PodChanges", "Rejections", "RowStatuses", "Verdicts"]
 
 Codes = npt.NDArray[np.integer[Any]]
+"""(rows,) what a column filter says of each row; 0 where the node fits."""
 _SMALL: Final = 4096  # verdicts below are told apart by counting
 
 

@@ -6,14 +6,22 @@ differ, because the objects of resource.k8s.io are not read.
 """
 
 from collections.abc import Hashable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import ActionType, EventResource, Pod
 from kubesched.engine import IntVector
-from kubesched.framework import CycleState, DependsOn, Diagnosis, EventRegistration, Plugin, PostFilterResult, Status
+from kubesched.framework import (
+    Codes,
+    CycleState,
+    DependsOn,
+    Diagnosis,
+    EventRegistration,
+    Plugin,
+    PostFilterResult,
+    Status,
+)
 from kubesched.plugins.args import DynamicResourcesArgs
 from kubesched.plugins.hints import registration
 from kubesched.state import Nodes
@@ -50,7 +58,7 @@ class DynamicResources(Plugin):
         state.write(_PRE_FILTERED)
         return _NOT_PLACED if pod.spec.resource_claims else Status.SKIP
 
-    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
         """Asked only where PreFilter is switched off, and then it has nothing to go by."""
         raise RuntimeError(_NOT_FOUND)
 

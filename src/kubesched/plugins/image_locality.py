@@ -44,10 +44,10 @@ class ImageLocality(Plugin):
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The images, as long as their shares of all nodes stay: those change on every node at once."""
-        columns, images = self.handle.state.columns, state.pod.images
-        found = [columns.images.get(name) for name in images.value[0]]
-        shares = tuple([None if image is None else (image.size, len(image.rows)) for image in found])
-        return Stamped(images, (columns.n_nodes, shares))
+        columns, part = self.handle.state.columns, state.pod.images
+        images = [columns.images.get(name) for name in part.value[0]]
+        shares = tuple([None if image is None else (image.size, len(image.rows)) for image in images])
+        return Stamped(part, (columns.n_nodes, shares))
 
 
 def _holders(image: ImageState, nodes: Nodes) -> Rows | BoolVector:

@@ -25,9 +25,9 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import InterPodAffinityArgs
 from kubesched.plugins.hints import is_placed, queue_if, registration
-from kubesched.plugins.pod_terms import ResolvedTerms, all_match, resolved_terms
+from kubesched.plugins.pod_terms import all_match, resolved_terms
 from kubesched.plugins.rejection_words import domain_words, selector_words
-from kubesched.state import DomainSums, Has, Identity, NodeInfo, Nodes, PodGroup, Rows, Snapshot, Term
+from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, PodGroup, Rows, Snapshot, Term
 
 __all__ = ["InterPodAffinity"]
 
@@ -72,7 +72,7 @@ class AffinityState(msgspec.Struct):
         first_of_its_kind: whether the incoming pod matches its own required affinity terms.
     """
 
-    terms: ResolvedTerms
+    terms: AffinityTerms
     affinity: _Sums
     anti_affinity: _Sums
     existing: _Sums
@@ -132,7 +132,7 @@ class InterPodAffinity(Plugin):
         return [] if matching is None else counts.sums(matching, snapshot.columns, by_weight=False)
 
     @staticmethod
-    def _affinity_sums(terms: ResolvedTerms, snapshot: Snapshot) -> dict[str, FloatVector]:
+    def _affinity_sums(terms: AffinityTerms, snapshot: Snapshot) -> dict[str, FloatVector]:
         wanted = terms.required_affinity
         if not wanted:
             return {}
@@ -140,7 +140,7 @@ class InterPodAffinity(Plugin):
         return {term.topology_key: group.by_domain(term.topology_key) for term in wanted}
 
     @staticmethod
-    def _anti_affinity_sums(terms: ResolvedTerms, snapshot: Snapshot) -> dict[str, FloatVector]:
+    def _anti_affinity_sums(terms: AffinityTerms, snapshot: Snapshot) -> dict[str, FloatVector]:
         sums: dict[str, FloatVector] = {}
         for term in terms.required_anti_affinity:
             by_code = _group(snapshot, term).by_domain(term.topology_key)
@@ -261,7 +261,7 @@ class InterPodAffinity(Plugin):
         return Status.SUCCESS
 
     @staticmethod
-    def _add_own_terms(points: dict[str, FloatVector], terms: ResolvedTerms, snapshot: Snapshot) -> None:
+    def _add_own_terms(points: dict[str, FloatVector], terms: AffinityTerms, snapshot: Snapshot) -> None:
         for sign, preferred in ((1, terms.preferred_affinity), (-1, terms.preferred_anti_affinity)):
             for term in preferred:
                 by_code = _group(snapshot, term).by_domain(term.topology_key)

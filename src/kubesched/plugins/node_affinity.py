@@ -5,15 +5,15 @@ more than one name for a parse error, so that the term matches nothing. Rule: ku
 """
 
 from collections.abc import Hashable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, NodeSelectorTerm, Pod
 from kubesched.config import joined
 from kubesched.engine import IntVector
 from kubesched.framework import (
+    Codes,
     CycleState,
     DependsOn,
     EventRegistration,
@@ -67,13 +67,13 @@ class NodeAffinity(Plugin):
         choice = part.value
         if choice.affinity is None or choice.affinity.required is None:
             return Status.SUCCESS if choice.has_node_selector or self._added_required is not None else Status.SKIP
-        found: Status | PreFilterResult | None = part.compiled.get(PreFilterResult)
-        if found is None:
+        narrowed: Status | PreFilterResult | None = part.compiled.get(PreFilterResult)
+        if narrowed is None:
             terms = choice.affinity.required.node_selector_terms or ()
-            found = part.compiled[PreFilterResult] = _narrow(terms)
-        return found
+            narrowed = part.compiled[PreFilterResult] = _narrow(terms)
+        return narrowed
 
-    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
         """1 where the added terms do not match, else 2 where the pod's own do not."""
         verdicts = np.zeros(len(nodes), dtype=np.int8)
         own = required_node_affinity(state.pod.node_choice)
@@ -84,7 +84,6 @@ class NodeAffinity(Plugin):
         return verdicts
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The pod's node selector and node affinity."""
         return state.pod.node_choice
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
@@ -112,9 +111,7 @@ class NodeAffinity(Plugin):
         total = own.score(nodes)
         return total if self._added_preferred is None else total + self._added_preferred.score(nodes)
 
-    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The pod's node selector and node affinity."""
-        return state.pod.node_choice
+    score_part = filter_part
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
         """The highest sum becomes 100."""
@@ -140,14 +137,10 @@ class NodeAffinity(Plugin):
 
 def _narrow(terms: tuple[NodeSelectorTerm, ...]) -> Status | PreFilterResult:
     """The nodes that the terms name; success where one of them names none, or where there is no term."""
-    names: frozenset[str] = frozenset()
-    for term in terms:
-        named = _named_nodes(term)
-        if named is None:
-            return Status.SUCCESS
-        names |= named
-    if not terms:
+    named = [_named_nodes(term) for term in terms]
+    if not named or None in named:
         return Status.SUCCESS
+    names: frozenset[str] = frozenset().union(*filter(None, named))
     return PreFilterResult(names) if names else _CONFLICT
 
 
@@ -160,9 +153,8 @@ def _named_nodes(term: NodeSelectorTerm) -> frozenset[str] | None:
 
 def _preferred(choice: Part[NodeChoice]) -> PreferredTerms:
     """The pod's own preferred terms, parsed once."""
-    found: PreferredTerms | None = choice.compiled.get(PreferredTerms)
-    if found is None:
+    parsed: PreferredTerms | None = choice.compiled.get(PreferredTerms)
+    if parsed is None:
         affinity = choice.value.affinity
-        preferred = (affinity.preferred if affinity else None) or ()
-        found = choice.compiled[PreferredTerms] = parse_preferred(preferred)
-    return found
+        parsed = choice.compiled[PreferredTerms] = parse_preferred((affinity.preferred if affinity else None) or ())
+    return parsed

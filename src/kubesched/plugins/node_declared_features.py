@@ -5,14 +5,12 @@ that concern scheduling are RestartAllContainersOnContainerExits and UserNamespa
 """
 
 from collections.abc import Hashable
-from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
-from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
+from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.plugins.hints import queue_if, registration
 from kubesched.state import Nodes
 
@@ -39,7 +37,7 @@ class NodeDeclaredFeatures(Plugin):
         state.write(NeededFeatures(names))
         return Status.SUCCESS
 
-    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
         """1 where a feature is missing; each distinct list of features is judged once."""
         needed = frozenset(_needed(state))
         lists = [declared or () for declared in nodes.columns.feature_lists.values]
@@ -47,7 +45,6 @@ class NodeDeclaredFeatures(Plugin):
         return np.array(lacking, dtype=np.int8)[nodes.feature_ids]
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The needed features."""
         return _needed(state)
 
     def events_to_register(self) -> list[EventRegistration]:
@@ -64,21 +61,17 @@ def _needed(state: CycleState) -> tuple[str, ...]:
 
 
 def _needed_features(pod: Pod) -> tuple[str, ...]:
-    names: tuple[str, ...] = ()
-    spec = pod.spec
-    if _restarts_all_containers(pod):
-        names += ("RestartAllContainersOnContainerExits",)
-    if spec.host_network and spec.host_users is False:
+    names: tuple[str, ...] = ("RestartAllContainersOnContainerExits",) if _restarts_all_containers(pod) else ()
+    if pod.spec.host_network and pod.spec.host_users is False:
         names += ("UserNamespacesHostNetworkSupport",)
     return names
 
 
 def _restarts_all_containers(pod: Pod) -> bool:
-    for containers in (pod.containers, pod.init_containers):
-        for container in containers:
-            if container.restart_policy_rules:
-                if any(rule.action == "RestartAllContainers" for rule in container.restart_policy_rules):
-                    return True
+    for container in (*pod.containers, *pod.init_containers):
+        for rule in container.restart_policy_rules or ():
+            if rule.action == "RestartAllContainers":
+                return True
     return False
 
 

@@ -5,13 +5,11 @@ v1.36 NodeName.
 """
 
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import ActionType, EventResource, Pod
-from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, Status
+from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, Status
 from kubesched.plugins.hints import registration
 from kubesched.state import Nodes
 
@@ -24,7 +22,7 @@ class NodeName(Plugin):
     depends_on = DependsOn.NODE
     reasons = (Status.unresolvable("node(s) didn't match the requested node name"),)
 
-    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
         """1 on every node but the named one."""
         name = pod.spec.node_name
         if not name:
@@ -36,7 +34,6 @@ class NodeName(Plugin):
         return verdicts
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The name."""
         return pod.spec.node_name
 
     def events_to_register(self) -> list[EventRegistration]:

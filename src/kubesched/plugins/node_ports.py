@@ -5,13 +5,12 @@ each other.
 """
 
 from collections.abc import Hashable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import ActionType, EventResource, KubeObject, Pod
-from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
+from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.state import NodeInfo, Nodes, Port, host_ports
 
@@ -56,7 +55,7 @@ class NodePorts(Plugin):
         state.write(WantedPorts(ports))
         return Status.SUCCESS
 
-    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
         """1 where a wanted port is taken."""
         wanted = _wanted(state)
         taken = np.zeros(len(nodes), dtype=np.bool_)
@@ -67,7 +66,6 @@ class NodePorts(Plugin):
         return taken.view(np.int8)
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The wanted ports."""
         return _wanted(state).ports
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:

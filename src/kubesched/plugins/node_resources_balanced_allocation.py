@@ -44,7 +44,8 @@ class Added:
     def __init__(self, names: list[str], requests: PodRequests) -> None:
         held = requests.held
         self.names = [name for name in names if name in _BASIC or held.get(name, 0) > 0]
-        self.amounts = _without_and_with([held.get(name, 0) for name in self.names])
+        amounts = [[0, held.get(name, 0)] for name in self.names]
+        self.amounts = np.array(amounts, dtype=np.int64).reshape(-1, 2, 1)
         self.is_nothing = not self.amounts.any()
         self._generation = -1
         self._on_axis: tuple[slice | list[int], Stacked] = ([], self.amounts)
@@ -53,14 +54,11 @@ class Added:
         """The rows of the resource axis, and the amounts, of the names that some node knows."""
         if self._generation != resources.log.generation:
             self._generation = resources.log.generation
-            self._on_axis = self._found_on(resources)
+            places = [resources.find(name) for name in self.names]
+            rows = [row for row in places if row is not None]
+            amounts = self.amounts[[row is not None for row in places]] if len(rows) < len(places) else self.amounts
+            self._on_axis = (slice(0, len(rows)) if rows == list(range(len(rows))) else rows, amounts)
         return self._on_axis
-
-    def _found_on(self, resources: Interner[str]) -> tuple[slice | list[int], Stacked]:
-        found = [resources.find(name) for name in self.names]
-        rows = [row for row in found if row is not None]
-        amounts = self.amounts[[row is not None for row in found]] if len(rows) < len(found) else self.amounts
-        return slice(0, len(rows)) if rows == list(range(len(rows))) else rows, amounts
 
 
 class NodeResourcesBalancedAllocation(Plugin):
@@ -87,19 +85,13 @@ class NodeResourcesBalancedAllocation(Plugin):
         return _change(deviation)
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The requests."""
         return state.pod.requests
 
     def _added(self, requests: Part[PodRequests]) -> Added:
-        found: Added | None = requests.compiled.get(self)
-        if found is None:
-            names = [resource.name for resource in self.args.resources]
-            found = requests.compiled[self] = Added(names, requests.value)
-        return found
-
-
-def _without_and_with(amounts: list[int]) -> Stacked:
-    return np.array([[0, amount] for amount in amounts], dtype=np.int64).reshape(len(amounts), 2, 1)
+        added: Added | None = requests.compiled.get(self)
+        if added is None:
+            added = requests.compiled[self] = Added([resource.name for resource in self.args.resources], requests.value)
+        return added
 
 
 def _deviation_of_two(used: Stacked, room: IntMatrix) -> Floats:

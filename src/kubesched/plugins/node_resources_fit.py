@@ -5,7 +5,7 @@ resources the order of reasons is upstream's map order, which is none; ours is b
 concerns clusters with DeviceClasses, which kubesched does not read.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -26,11 +26,10 @@ from kubesched.api import (
 from kubesched.engine import Interner, IntMatrix, IntVector, floor_divide, round_half_away
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
-from kubesched.plugins.broken_linear import broken_linear
 from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests
 
-__all__ = ["NodeResourcesFit"]
+__all__ = ["NodeResourcesFit", "broken_linear"]
 
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _CPU_AND_MEMORY: Final = [CPU, MEMORY]
@@ -86,12 +85,12 @@ class _OnAxis:
 
     def __init__(self, fit: FitState, resources: Interner[str]) -> None:
         self.generation = resources.log.generation
-        found = [resources.find(name) for name in fit.names]
-        rows = [row for row in found if row is not None]
+        places = [resources.find(name) for name in fit.names]
+        rows = [row for row in places if row is not None]
         self.rows = slice(0, len(rows)) if rows == list(range(len(rows))) else rows
         self.amounts, self.bits, self.missing = fit.amounts, fit.bits, np.int32(0)
-        if len(rows) < len(found):
-            is_known = np.array([row is not None for row in found])
+        if len(rows) < len(places):
+            is_known = np.array([row is not None for row in places])
             self.amounts, self.bits = fit.amounts[is_known], fit.bits[is_known]
             self.missing = np.bitwise_or.reduce(fit.bits[~is_known]) | fit.unresolvable
 
@@ -110,12 +109,12 @@ class Scored:
 
     __slots__ = ("amounts", "generation", "is_even", "room_rows", "rows", "total_weight", "weights")
 
-    def __init__(self, generation: int, found: list[tuple[int, int, int]]) -> None:
+    def __init__(self, generation: int, counting: list[tuple[int, int, int]]) -> None:
         self.generation = generation
-        self.rows = [row for row, _, _ in found]
-        self.room_rows = slice(0, len(found)) if self.rows == list(range(len(found))) else self.rows
-        self.amounts = np.array([[amount] for _, amount, _ in found], dtype=np.int64)
-        self.weights = np.array([weight for _, _, weight in found], dtype=np.int64)
+        self.rows = [row for row, _, _ in counting]
+        self.room_rows = slice(0, len(counting)) if self.rows == list(range(len(counting))) else self.rows
+        self.amounts = np.array([[amount] for _, amount, _ in counting], dtype=np.int64)
+        self.weights = np.array([weight for _, _, weight in counting], dtype=np.int64)
         self.total_weight = np.array(self.weights.sum())
         self.is_even = all(weight == 1 for _, _, weight in found)
 
@@ -197,7 +196,6 @@ class NodeResourcesFit(Plugin):
             yield f"all {offered['pods']} places for pods are taken"
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The requests."""
         return state.pod.requests
 
     # --- score ---
@@ -248,9 +246,7 @@ class NodeResourcesFit(Plugin):
         utilization = floor_divide(np.minimum(used, room) * _HUNDRED, room)
         return utilization if self._shape is None else self._shape[utilization]
 
-    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The requests."""
-        return state.pod.requests
+    score_part = filter_part
 
     # --- what may help ---
 
@@ -307,3 +303,29 @@ def _shortage(name: str, wanted: int, offered: int, held: int) -> str:
         return f"asks for {asked} {name}, the whole node has {room}"
     short = in_words(name, wanted - free)
     return f"{name} is short by {short}: asks for {asked}, {in_words(name, max(free, 0))} of {room} free"
+
+
+def broken_linear(points: Sequence[tuple[int, int]]) -> IntVector:
+    """The line through some points, level outside them, at every whole utilization.
+
+    Args:
+        points: (utilization, score) with utilizations increasing.
+    Returns: (101,) int64: the score at utilization 0..100.
+    Rule: kube-scheduler v1.36 helper.BuildBrokenLinearFunction: between two points integer division toward zero, so
+        that falling segments round up.
+    """
+    return np.array([_at(points, x) for x in range(101)], dtype=np.int64)
+
+
+def _at(points: Sequence[tuple[int, int]], x: int) -> int:
+    for i, (right, top) in enumerate(points):
+        if x <= right:
+            if i == 0:
+                return top
+            left, bottom = points[i - 1]
+            return bottom + _toward_zero((top - bottom) * (x - left), right - left)
+    return points[-1][1]
+
+
+def _toward_zero(a: int, b: int) -> int:
+    return a // b if a >= 0 else -(-a // b)

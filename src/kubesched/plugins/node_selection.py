@@ -48,12 +48,10 @@ class NodeTerms:
 
     def matches(self, nodes: Nodes) -> BoolVector:
         """(nodes,) bool: nodes that some term matches."""
-        if not self.terms:
-            return np.zeros(len(nodes), dtype=np.bool_)
-        found = nodes.matching(self.terms[0])
-        for term in self.terms[1:]:
-            found |= nodes.matching(term)
-        return found
+        matched = np.zeros(len(nodes), dtype=np.bool_)
+        for term in self.terms:
+            matched |= nodes.matching(term)
+        return matched
 
     def matches_node(self, node: Node) -> bool:
         """Whether some term matches a node object."""
@@ -82,16 +80,15 @@ class RequiredNodeAffinity:
 
     def matches(self, nodes: Nodes) -> BoolVector:
         """(nodes,) bool: nodes that the pod allows."""
-        found = np.ones(len(nodes), dtype=np.bool_) if self.terms is None else self.terms.matches(nodes)
+        allowed = np.ones(len(nodes), dtype=np.bool_) if self.terms is None else self.terms.matches(nodes)
         for pair in self.pairs:
-            found &= nodes.satisfying(pair)
-        return found
+            allowed &= nodes.satisfying(pair)
+        return allowed
 
     def matches_node(self, node: Node) -> bool:
         """Whether the pod allows a node object."""
-        if not all(pair.matches(node.labels) for pair in self.pairs):
-            return False
-        return self.terms is None or self.terms.matches_node(node)
+        has_pairs = all(pair.matches(node.labels) for pair in self.pairs)
+        return has_pairs and (self.terms is None or self.terms.matches_node(node))
 
 
 def required_node_affinity(choice: Part[NodeChoice]) -> RequiredNodeAffinity | None:
@@ -99,10 +96,10 @@ def required_node_affinity(choice: Part[NodeChoice]) -> RequiredNodeAffinity | N
     value = choice.value
     if not value.node_selector and (value.affinity is None or value.affinity.required is None):
         return None
-    found: RequiredNodeAffinity | None = choice.compiled.get(RequiredNodeAffinity)
-    if found is None:
-        found = choice.compiled[RequiredNodeAffinity] = RequiredNodeAffinity(value.node_selector, value.affinity)
-    return found
+    parsed: RequiredNodeAffinity | None = choice.compiled.get(RequiredNodeAffinity)
+    if parsed is None:
+        parsed = choice.compiled[RequiredNodeAffinity] = RequiredNodeAffinity(value.node_selector, value.affinity)
+    return parsed
 
 
 class PreferredTerms(msgspec.Struct):

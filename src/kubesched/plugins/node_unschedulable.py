@@ -4,13 +4,12 @@ Rule: kube-scheduler v1.36 NodeUnschedulable.
 """
 
 from collections.abc import Hashable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod, Taint
-from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
+from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.plugins.hints import queue_if, registration
 from kubesched.plugins.tolerations import is_tolerated
 from kubesched.state import NodeInfo, Nodes
@@ -26,14 +25,13 @@ class NodeUnschedulable(Plugin):
     depends_on = DependsOn.NODE
     reasons = (Status.unresolvable("node(s) were unschedulable"),)
 
-    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
         """1 where the node is cordoned."""
         if is_tolerated(_TAINT, state.pod.tolerations.value):
             return np.zeros(len(nodes), dtype=np.int8)
         return nodes.unschedulable.astype(np.int8)
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The tolerations."""
         return state.pod.tolerations
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:

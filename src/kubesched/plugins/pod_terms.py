@@ -4,35 +4,28 @@ from typing import Final
 
 from kubesched.state import AffinityTerms, Identity, Part, Snapshot, Term
 
-__all__ = ["ResolvedTerms", "all_match", "resolved_terms"]
+__all__ = ["all_match", "resolved_terms"]
 
 _NO_LABELS: Final[dict[str, str]] = {}
 
 
-class ResolvedTerms:
-    """A pod's terms with the names of the namespaces that their selectors select.
+def resolved_terms(part: Part[AffinityTerms], snapshot: Snapshot) -> AffinityTerms:
+    """A pod's terms with the names of the namespaces that their selectors select, in the pod's order.
 
-    Attributes:
-        required_affinity, required_anti_affinity, preferred_affinity, preferred_anti_affinity: the terms, in the pod's
-            order.
+    They are resolved once for pods with equal terms as long as no namespace changes.
     """
-
-    __slots__ = ("preferred_affinity", "preferred_anti_affinity", "required_affinity", "required_anti_affinity")
-
-    def __init__(self, terms: AffinityTerms, snapshot: Snapshot) -> None:
-        self.required_affinity = _resolved(terms.required_affinity, snapshot)
-        self.required_anti_affinity = _resolved(terms.required_anti_affinity, snapshot)
-        self.preferred_affinity = _resolved(terms.preferred_affinity, snapshot)
-        self.preferred_anti_affinity = _resolved(terms.preferred_anti_affinity, snapshot)
-
-
-def resolved_terms(part: Part[AffinityTerms], snapshot: Snapshot) -> ResolvedTerms:
-    """A pod's terms, resolved once for pods with equal terms as long as no namespace changes."""
     generation = snapshot.objects.generation("Namespace")
-    known = part.compiled.get(ResolvedTerms)
+    known = part.compiled.get(resolved_terms)
     if known is None or known[0] != generation:
-        known = part.compiled[ResolvedTerms] = (generation, ResolvedTerms(part.value, snapshot))
-    terms: ResolvedTerms = known[1]
+        written = part.value
+        resolved = AffinityTerms(
+            _resolved(written.required_affinity, snapshot),
+            _resolved(written.required_anti_affinity, snapshot),
+            _resolved(written.preferred_affinity, snapshot),
+            _resolved(written.preferred_anti_affinity, snapshot),
+        )
+        known = part.compiled[resolved_terms] = (generation, resolved)
+    terms: AffinityTerms = known[1]
     return terms
 
 

@@ -19,8 +19,8 @@ def missed_terms(terms: list[ParsedNodeTerm], node: Node) -> list[str]:
 
 
 def _misses(term: ParsedNodeTerm, node: Node) -> list[str]:
-    found = [unmet(requirement, node) for requirement in term.requirements if not requirement.matches(node.labels)]
-    return found + [f"the name is not {_wish(field)}" for field in term.fields if not field.accepts(node.name)]
+    labels = [unmet(requirement, node) for requirement in term.requirements if not requirement.matches(node.labels)]
+    return labels + [f"the name is not {_wish(field)}" for field in term.fields if not field.accepts(node.name)]
 
 
 def _wish(requirement: Requirement) -> str:

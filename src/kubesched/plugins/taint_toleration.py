@@ -5,14 +5,14 @@ node has 100.
 """
 
 from collections.abc import Hashable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
 from kubesched.engine import IntVector
 from kubesched.framework import (
+    Codes,
     CycleState,
     DependsOn,
     EventRegistration,
@@ -46,12 +46,11 @@ class TaintToleration(Plugin):
 
     # --- filter ---
 
-    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> npt.NDArray[np.integer[Any]]:
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
         """1 where a taint keeps the pod away."""
         return judged_taints(nodes, state.pod.tolerations).keep_away[nodes.taint_ids].view(np.int8)
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
-        """The tolerations."""
         return state.pod.tolerations
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:

@@ -6,10 +6,9 @@ off, so that the operators Lt and Gt tolerate nothing.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import Taint, Toleration
 from kubesched.engine import BoolVector, Interner, IntVector, grown
@@ -24,7 +23,6 @@ __all__ = [
     "without_untolerated_taint",
 ]
 
-ArrayT = TypeVar("ArrayT", bound=npt.NDArray[Any])
 _KEEPS_AWAY: Final = ("NoSchedule", "NoExecute")
 _UNWANTED: Final = "PreferNoSchedule"
 
@@ -71,7 +69,8 @@ class JudgedTaints:
         if len(self.keep_away) and self._generation == log.generation:
             return
         changed = log.since(self._generation) if len(self.keep_away) else None
-        self.keep_away, self.n_unwanted = _resized(self.keep_away, size), _resized(self.n_unwanted, size)
+        capacity = max(size, len(self.keep_away))
+        self.keep_away, self.n_unwanted = grown(self.keep_away, capacity), grown(self.n_unwanted, capacity)
         for number in range(size) if changed is None else changed:
             taints = taint_lists.values[number] if number < size else None
             if taints is not None:
@@ -90,10 +89,6 @@ def judged_taints(nodes: Nodes, tolerations: Part[tuple[Toleration, ...]]) -> Ju
         judged = tolerations.compiled[JudgedTaints] = JudgedTaints(tolerations.value)
     judged.bring_up_to_date(nodes.columns.taint_lists)
     return judged
-
-
-def _resized(column: ArrayT, size: int) -> ArrayT:
-    return grown(column, max(size, len(column)))
 
 
 def _tolerates(toleration: Toleration, taint: Taint) -> bool:

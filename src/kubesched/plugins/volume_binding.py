@@ -52,8 +52,8 @@ _ORDER: Final = (_BOUND_TEXTS[_UNREACHABLE], *_OTHER_TEXTS.values(), _BOUND_TEXT
 
 
 def _verdict_status(verdict: int) -> Status:
-    found = {_BOUND_TEXTS[verdict // 3], _OTHER_TEXTS[verdict % 3]}
-    return Status.unresolvable(*(text for text in _ORDER if text and text in found))
+    texts = {_BOUND_TEXTS[verdict // 3], _OTHER_TEXTS[verdict % 3]}
+    return Status.unresolvable(*(text for text in _ORDER if text and text in texts))
 
 
 class PodClaims(msgspec.Struct, frozen=True):
@@ -177,12 +177,11 @@ class VolumeBinding(Plugin):
             return problems, str(error)
         snapshot = self.handle.snapshot()
         for claim in _selected(claims):
-            found = provisioning_problems(claim, snapshot, nodes)
-            problems = np.where(problems == 0, found, problems)
+            problems = np.where(problems == 0, provisioning_problems(claim, snapshot, nodes), problems)
         for wanted, numbers in matches:
             if (numbers == NO_VOLUME).any():
-                found = provisioning_problems(wanted.claim, snapshot, nodes)
-                problems = np.where((problems == 0) & (numbers == NO_VOLUME), found, problems)
+                missing = provisioning_problems(wanted.claim, snapshot, nodes)
+                problems = np.where((problems == 0) & (numbers == NO_VOLUME), missing, problems)
         return problems, ""
 
     def _matches(self, claims: Sequence[PersistentVolumeClaim], nodes: Nodes) -> list[tuple[ClaimWish, IntVector]]:

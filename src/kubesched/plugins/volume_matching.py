@@ -85,17 +85,17 @@ def matching_volumes(wanted: ClaimWish, volumes: PersistentVolumes, nodes: Nodes
         taken: (n,) volumes that other claims of the pod get, one array per claim.
     Returns: (n,) numbers of volumes, NO_VOLUME where there is none.
     """
-    found = np.full(len(nodes), NO_VOLUME, dtype=np.int64)
+    matching = np.full(len(nodes), NO_VOLUME, dtype=np.int64)
     is_open = np.ones(len(nodes), dtype=np.bool_)  # nodes on which no reserved volume has decided yet
     for known in volumes.reserved_for(wanted.claim):
         if _suits(known, wanted.wish):
-            decides = is_open & ~_is_taken(known.number, taken, len(nodes))
-            found[decides & known.reach.rows(nodes)] = known.number
+            decides = is_open & ~_are_taken(np.full(len(nodes), known.number), taken)
+            matching[decides & known.reach.rows(nodes)] = known.number
             is_open &= ~decides
     if not is_open.any():
-        return found
+        return matching
     smallest = _smallest(volumes.free(storage_class_of(wanted.claim)), wanted.wish, nodes, taken)
-    return np.where(is_open, smallest, found)
+    return np.where(is_open, smallest, matching)
 
 
 def _suits(known: KnownVolume, wish: VolumeWish) -> bool:
@@ -109,13 +109,6 @@ def _suits(known: KnownVolume, wish: VolumeWish) -> bool:
     )
 
 
-def _is_taken(number: int, taken: list[IntVector], n_nodes: int) -> BoolVector:
-    found = np.zeros(n_nodes, dtype=np.bool_)
-    for numbers in taken:
-        found |= numbers == number
-    return found
-
-
 def _smallest(free: FreeVolumes, wish: VolumeWish, nodes: Nodes, taken: list[IntVector]) -> IntVector:
     """The smallest volume that each node reaches and nobody has taken there."""
     none = len(free)
@@ -127,14 +120,15 @@ def _smallest(free: FreeVolumes, wish: VolumeWish, nodes: Nodes, taken: list[Int
         places = np.append(bundle.places, none)
         for _ in range(len(taken)):  # each earlier claim can have taken one of them
             candidates = free.numbers[places[np.minimum(at, len(bundle.places))]]
-            at += (at < end) & _any_equal(candidates, taken)
+            at += (at < end) & _are_taken(candidates, taken)
         place = np.where(at < end, places[np.minimum(at, len(bundle.places))], none)
         best = np.minimum(best, place)
     return free.numbers[best]
 
 
-def _any_equal(numbers: IntVector, taken: list[IntVector]) -> BoolVector:
-    found = np.zeros(len(numbers), dtype=np.bool_)
+def _are_taken(numbers: IntVector, taken: list[IntVector]) -> BoolVector:
+    """(n,) whether another claim of the pod gets the volume of that number on the node."""
+    are_taken = np.zeros(len(numbers), dtype=np.bool_)
     for others in taken:
-        found |= numbers == others
-    return found
+        are_taken |= numbers == others
+    return are_taken

@@ -50,12 +50,12 @@ class VolumeZone(Plugin):
         """Collect the demands of the bound claims' volumes."""
         if state.pod.volumes is NO_VOLUMES:
             return Status.SKIP
-        found = self._demands(state, pod)
-        if isinstance(found, Status):
-            return found
-        if not found:
+        demands = self._demands(state, pod)
+        if isinstance(demands, Status):
+            return demands
+        if not demands:
             return Status.SKIP
-        state.write(VolumeTopology(found))
+        state.write(VolumeTopology(demands))
         return Status.SUCCESS
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
@@ -99,12 +99,12 @@ class VolumeZone(Plugin):
         class_name = storage_class_of(claim)
         if not class_name:
             return "PersistentVolumeClaim had no pv name and storageClass name"
-        found = self.handle.get("StorageClass", "", class_name)
-        if not isinstance(found, StorageClass):
+        storage_class = self.handle.get("StorageClass", "", class_name)
+        if not isinstance(storage_class, StorageClass):
             return f'storageclass.storage.k8s.io "{class_name}" not found'
-        if found.volume_binding_mode is None:
+        if storage_class.volume_binding_mode is None:
             return f'VolumeBindingMode not set for StorageClass "{class_name}"'
-        return "" if found.volume_binding_mode == "WaitForFirstConsumer" else "PersistentVolume had no name"
+        return "" if storage_class.volume_binding_mode == "WaitForFirstConsumer" else "PersistentVolume had no name"
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
         """Each bound volume of another zone or region."""
@@ -141,12 +141,12 @@ def _volume_demands(volume: PersistentVolume) -> list[Requirement]:
 
 def _satisfying(demand: Requirement, nodes: Nodes) -> BoolVector:
     """(n,) bool; a node without a deprecated label is judged by the stable form of it."""
-    found = nodes.satisfying(demand)
+    satisfied = nodes.satisfying(demand)
     stable = _STABLE_FORM.get(demand.key)
     if stable is not None:
         lacks = nodes.codes(demand.key) == 0
-        found = found | (lacks & nodes.satisfying(Requirement(stable, "In", tuple(demand.values))))
-    return found
+        satisfied = satisfied | (lacks & nodes.satisfying(Requirement(stable, "In", tuple(demand.values))))
+    return satisfied
 
 
 # --- hints ---

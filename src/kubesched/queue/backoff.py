@@ -48,7 +48,10 @@ class BackoffQueue:
     def expiration(self, info: QueuedPodInfo) -> float:
         """When the pod's backoff ends, in whole seconds; -inf for no backoff. Cached until it is handed back."""
         if info.backoff_expiration is None:
-            info.backoff_expiration = self._compute_expiration(info)
+            count = info.consecutive_errors_count or info.unschedulable_count
+            backs_off = count > 0 and self._maximum > 0
+            end = math.floor(info.timestamp + self._duration(count)) if backs_off else _NO_BACKOFF
+            info.backoff_expiration = float(end)
         return info.backoff_expiration
 
     def is_backing_off(self, info: QueuedPodInfo, now: float) -> bool:
@@ -94,12 +97,6 @@ class BackoffQueue:
 
     def _heap(self, info: QueuedPodInfo) -> PodHeap:
         return self._rejected if info.place is Place.BACKOFF else self._failed
-
-    def _compute_expiration(self, info: QueuedPodInfo) -> float:
-        count = info.consecutive_errors_count or info.unschedulable_count
-        if count == 0 or self._maximum == 0:
-            return _NO_BACKOFF
-        return float(math.floor(info.timestamp + self._duration(count)))
 
     def _duration(self, count: int) -> float:
         """Double the initial backoff with each attempt; comparing with the halved maximum cannot overflow."""

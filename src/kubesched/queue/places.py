@@ -126,18 +126,18 @@ class Places:
         """Make a pod active."""
         if info.initial_attempt_timestamp is None:
             info.initial_attempt_timestamp = now
-        self._move(info, self.active, "active", label)
+        self._put(info, self.active, "active", label)
 
     def to_backoff(self, info: QueuedPodInfo, label: str) -> None:
         """Let a pod back off."""
-        self._move(info, self.backoff, "backoff", label)
+        self._put(info, self.backoff, "backoff", label)
 
     def to_unschedulable(self, info: QueuedPodInfo, label: str) -> None:
         """Make a pod unschedulable; one that is so already is filed by its present rejectors."""
         if info.place is Place.UNSCHEDULABLE:
             self.unschedulable.add(info)
         else:
-            self._move(info, self.unschedulable, "unschedulable", label)
+            self._put(info, self.unschedulable, "unschedulable", label)
 
     def counts(self) -> dict[str, int]:
         """Pods in each queue, as the metric pending_pods names them: active, backoff, unschedulable, gated."""
@@ -171,9 +171,7 @@ class Places:
         assert all(info.place is Place.UNSCHEDULABLE for info in placed if info.is_gated)
         assert all(info.initial_attempt_timestamp is not None for info in self.active)
 
-    def _move(
-        self, info: QueuedPodInfo, to: PodHeap | BackoffQueue | UnschedulablePods, queue: str, label: str
-    ) -> None:
+    def _put(self, info: QueuedPodInfo, to: PodHeap | BackoffQueue | UnschedulablePods, queue: str, label: str) -> None:
         self.withdraw(info)
         self._pods[info.key] = info
         to.add(info)

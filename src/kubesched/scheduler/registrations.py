@@ -20,14 +20,14 @@ __all__ = ["registrations"]
 
 def registrations(framework: Framework) -> list[tuple[ClusterEvent, str, Any]]:
     """What the profile's plugins want to hear of; one that does not say hears of everything."""
-    found: list[tuple[ClusterEvent, str, Any]] = []
+    entries: list[tuple[ClusterEvent, str, Any]] = []
     everything = ClusterEvent(EventResource.WILDCARD, ActionType.ALL)
     for plugin in framework.profile.plugins:
         if plugin.defines("events_to_register"):
-            found += [(event, plugin.name, _guarded(framework, plugin, hint)) for event, hint in _events_of(plugin)]
+            entries += [(event, plugin.name, _guarded(framework, plugin, hint)) for event, hint in _events_of(plugin)]
         elif _may_reject(plugin):
-            found.append((everything, plugin.name, None))
-    return found
+            entries.append((everything, plugin.name, None))
+    return entries
 
 
 def _events_of(plugin: Plugin) -> list[EventRegistration]:

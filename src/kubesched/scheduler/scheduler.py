@@ -164,8 +164,8 @@ class Scheduler:
         return [(name, self._pod_info(queued)) for name, queued in self.queue.nominator.pairs()]
 
     def _find_pod(self, pod: Pod) -> Pod | None:
-        found = self.state.objects.get("Pod", pod.key)
-        return found if isinstance(found, Pod) and found.uid == pod.uid else None
+        current = self.state.objects.get("Pod", pod.key)
+        return current if isinstance(current, Pod) and current.uid == pod.uid else None
 
     def _pre_enqueue(self, pod: Pod, first: str) -> Status:
         return self.frameworks[pod.scheduler_name].run_pre_enqueue(pod, first)

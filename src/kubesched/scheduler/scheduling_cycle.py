@@ -63,7 +63,7 @@ class SchedulingCycle:
             return decision(Outcome(Status.unresolvable(NO_NODES), NO_NODES), nominated_node_name=""), state
         search = NodeSearch(framework, state, snapshot.nodes)
         if search.failure is not None:
-            return decision(_failed(search.failure)), state
+            return decision(_fault_outcome(search.failure)), state
         if search.status.is_rejected:
             return self._explain(framework, state, search.diagnosis, decision), state
         if self._fits_nominated(search, info.pod, snapshot.nodes):
@@ -71,7 +71,7 @@ class SchedulingCycle:
             return decision(_SUCCESS, n_evaluated=1, n_feasible=1, chosen=chosen), state
         result = self._filter(framework, search, snapshot)
         if result.failure is not None:
-            return decision(_failed(result.failure)), state
+            return decision(_fault_outcome(result.failure)), state
         if len(result.feasible):
             return self._choose(framework, state, result, snapshot, decision), state
         search.diagnosis.take_in(result)
@@ -137,7 +137,7 @@ class SchedulingCycle:
         """Why no node fits; PostFilter plugins try to make room."""
         failure = diagnosis.statuses().failure() if diagnosis.result is not None else None
         if failure is not None:
-            return decision(_failed(failure))
+            return decision(_fault_outcome(failure))
         made_room: PostFilterResult | None = None
         if framework.profile.points["postFilter"]:
             made_room, status = framework.run_post_filter(state, state.pod.pod, diagnosis)
@@ -178,13 +178,13 @@ class SchedulingCycle:
         try:
             scores = framework.run_score(state, state.pod.pod, result, is_whole=is_whole)
         except PluginFault as fault:
-            return chosen_from(_failed(fault.status))
+            return chosen_from(_fault_outcome(fault.status))
         places = partial(_places, scores.nodes, snapshot, self.next_start) if is_whole else None
         best = select_best(scores.varying, self.tie_break, places, self._rng)
         return chosen_from(_SUCCESS, chosen=_node_score(scores, best), runners_up=_runners_up(scores, best))
 
 
-def _failed(status: Status) -> Outcome:
+def _fault_outcome(status: Status) -> Outcome:
     """A fault ended the cycle."""
     return Outcome(status, status.message)
 
@@ -219,10 +219,10 @@ def _runners_up(scores: Scores, best: int) -> tuple[tuple[str, int], ...]:
     """The next best nodes with their totals; of equal ones the first."""
     total = scores.varying.copy()
     name_of, shared = scores.nodes.name, scores.shared
-    found = []
+    runners_up = []
     total[best] = _LOWEST
     for _ in range(min(_N_RUNNERS_UP, len(total) - 1)):
         position = int(total.argmax())
-        found.append((name_of(position), total.item(position) + shared))
+        runners_up.append((name_of(position), total.item(position) + shared))
         total[position] = _LOWEST
-    return tuple(found)
+    return tuple(runners_up)

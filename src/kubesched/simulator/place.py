@@ -82,10 +82,10 @@ def _placement(pod: Pod, placed: Placed | None) -> Placement:
     message = f"{placed.message} {placed.post_filter_message}".rstrip()
     if not message.startswith("0/"):  # no FitError: a plugin failed
         return Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message)
-    found = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
+    waiting = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
     for outcome in placed.preemption:
-        found.nominated_node, found.victims = outcome.node, outcome.victims
-    return found
+        waiting.nominated_node, waiting.victims = outcome.node, outcome.victims
+    return waiting
 
 
 def _victims(simulator: Simulator, placed: Iterable[Placed]) -> Iterator[Victim]:
@@ -116,9 +116,9 @@ async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break
         return Placed(pod.key, name, node_name)
     if not snapshot.n_nodes:
         return Placed(pod.key, name, message=diagnosis.message)
-    found, status = framework.run_post_filter(cycle, pod, diagnosis)
+    freed, status = framework.run_post_filter(cycle, pod, diagnosis)
     outcome: tuple[PreemptionOutcome, ...] = ()
-    if found is not None and found.nominated_node_name:
-        leaving = sorted(victim.pod.key for victim in found.victims if not victim.pod.is_terminating)
-        outcome = (PreemptionOutcome(found.nominated_node_name, tuple(leaving)),)
+    if freed is not None and freed.nominated_node_name:
+        leaving = sorted(victim.pod.key for victim in freed.victims if not victim.pod.is_terminating)
+        outcome = (PreemptionOutcome(freed.nominated_node_name, tuple(leaving)),)
     return Placed(pod.key, name, "", diagnosis.message, outcome, status.message)

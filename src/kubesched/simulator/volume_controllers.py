@@ -73,8 +73,8 @@ class VolumeControllers:
 
     def _provisioned(self, claim: PersistentVolumeClaim) -> PersistentVolume:
         class_name = storage_class_of(claim)
-        found = self._objects.get("StorageClass", class_name)
-        driver = found.provisioner if isinstance(found, StorageClass) else ""
+        storage_class = self._objects.get("StorageClass", class_name)
+        driver = storage_class.provisioner if isinstance(storage_class, StorageClass) else ""
         name = f"pvc-{claim.uid or f'{claim.namespace}-{claim.name}'}"
         spec = VolumeSpec(
             capacity=claim.spec.resources.requests if claim.spec.resources else None,

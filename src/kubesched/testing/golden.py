@@ -98,8 +98,8 @@ def _as_json(lines: list[Any]) -> Lines:
     return read
 
 
-def _differences(mode: str, recorded: Lines, found: Lines) -> Iterator[str]:
-    by_pod = {line["pod"]: line for line in found}
+def _differences(mode: str, recorded: Lines, decided: Lines) -> Iterator[str]:
+    by_pod = {line["pod"]: line for line in decided}
     order = [line["pod"] for line in recorded]
     if order != list(by_pod):
         yield f"{mode}: the pods are {list(by_pod)}, recorded are {order}"
@@ -108,14 +108,14 @@ def _differences(mode: str, recorded: Lines, found: Lines) -> Iterator[str]:
         for field in sorted({*wanted, *mine}):
             said, kept = _without_empty(mine.get(field)), _without_empty(wanted.get(field))
             if said != kept and not (field == "preemption" and said and all(one in (kept or []) for one in said)):
-                yield f"{mode}: pod {wanted['pod']}: {_shown(field, said, kept)}"
+                yield f"{mode}: pod {wanted['pod']}: {_field_in_words(field, said, kept)}"
 
 
-def _shown(field: str, said: Any, kept: Any) -> str:
+def _field_in_words(field: str, said: Any, kept: Any) -> str:
     """The field, and the members of it that differ where it is a table."""
     if isinstance(said, dict) and isinstance(kept, dict):
         member = next(name for name in sorted({*said, *kept}) if said.get(name) != kept.get(name))
-        return _shown(f"{field}.{member}", said.get(member), kept.get(member))
+        return _field_in_words(f"{field}.{member}", said.get(member), kept.get(member))
     return f"{field} is {said!r}, recorded is {kept!r}"
 
 

@@ -78,11 +78,11 @@ def difference(first: Answers, second: Answers) -> str:
         assert isinstance(other, dict)
         for name in sorted({*one, *other}):
             if one.get(name) != other.get(name):
-                return f"node {name}: {_shown(one.get(name))}, then {_shown(other.get(name))}"
+                return f"node {name}: {_in_words(one.get(name))}, then {_in_words(other.get(name))}"
     return ""
 
 
-def _shown(answer: object) -> str:
+def _in_words(answer: object) -> str:
     if isinstance(answer, Status):
         return f"{answer.code.value} {list(answer.reasons)}" if answer.reasons else answer.code.value
     return "no answer" if answer is None else str(answer)
