@@ -11,7 +11,7 @@ from kubesched.engine.columns import (
     grown,
     runs,
 )
-from kubesched.engine.exact import as_fractions, floor_divide, round_half_away
+from kubesched.engine.exact import as_fractions, floor_divide, round_half_away, weighted_sum
 from kubesched.engine.interning import Interner
 
 __all__ = [
@@ -28,4 +28,5 @@ __all__ = [
     "paused_gc",
     "round_half_away",
     "runs",
+    "weighted_sum",
 ]
