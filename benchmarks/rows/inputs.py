@@ -34,6 +34,13 @@ def random_cluster(path: Path, n_nodes: int, n_pending: int) -> None:
     _output_of("generate.py", path, "--seed", 2, "--nodes", n_nodes, "--bound", 2 * n_nodes, "--pending", n_pending)
 
 
+def own_requests(path: Path, n_nodes: int, n_pending: int) -> None:
+    """Nodes of different sizes, a bound pod for each; no feature but requests, of which few pods share any."""
+    _output_of(
+        "generate.py", path, "--seed", 2, "--nodes", n_nodes, "--bound", n_nodes, "--pending", n_pending, "--only", ""
+    )
+
+
 def real_looking(path: Path, n_nodes: int, n_pending: int) -> None:
     """Nodes of 10 KB and twenty running pods of 4 KB on each, as an API server prints them; none is pending."""
     load.write(path, n_nodes, 20 * n_nodes)

@@ -11,7 +11,17 @@ from benchmarks.rows.row import ROWS, Row, find_rows
 from benchmarks.rows.runs import Result
 
 ROOT = Path(__file__).parents[2]
-FAST = ("basic-upstream", "generate", "preemption", "stateful", "two-profiles", "scalar-plugin", "load", "explain")
+FAST = (
+    "basic-upstream",
+    "generate",
+    "own-requests",
+    "preemption",
+    "stateful",
+    "two-profiles",
+    "scalar-plugin",
+    "load",
+    "explain",
+)
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

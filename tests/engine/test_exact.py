@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.engine import as_fractions, floor_divide, round_half_away
+from kubesched.engine import as_fractions, floor_divide, round_half_away, weighted_sum
 
 FEW = st.integers(1, 3)
 MANY = st.just(100)  # long columns take another way
@@ -25,6 +25,15 @@ def test_fractions_are_those_of_floats(pairs: list[tuple[int, int]], times: int)
         np.array(column * times, dtype=np.int64) for column in map(list, zip(*pairs, strict=True))
     )
     assert as_fractions(numerators, denominators).tolist() == [float(a) / float(b) for a, b in pairs] * times
+
+
+@given(st.lists(st.tuples(st.integers(1, 100), st.integers(0, 100), st.booleans()), max_size=4), FEW | MANY)
+def test_rows_are_added_up_by_weight(rows: list[tuple[int, int, bool]], times: int) -> None:
+    weights = np.array([weight for weight, _, _ in rows], dtype=np.int64)
+    amounts = np.array([[amount] * times for _, amount, _ in rows], dtype=np.int64).reshape(len(rows), times)
+    counts = np.array([[counts] * times for _, _, counts in rows], dtype=np.bool_).reshape(len(rows), times)
+    assert weighted_sum(weights, amounts).tolist() == [sum(w * amount for w, amount, _ in rows)] * times
+    assert weighted_sum(weights, counts).tolist() == [sum(w * counts for w, _, counts in rows)] * times
 
 
 @given(st.integers(1, 2**45), st.integers(0, 63))

@@ -2,7 +2,7 @@
 
 from kubesched.engine.bulk import paused_gc
 from kubesched.engine.columns import BoolVector, ChangeLog, FloatVector, IntMatrix, IntVector, RowAllocator, grown, runs
-from kubesched.engine.exact import as_fractions, floor_divide, round_half_away
+from kubesched.engine.exact import as_fractions, floor_divide, round_half_away, weighted_sum
 from kubesched.engine.interning import Interner
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "paused_gc",
     "round_half_away",
     "runs",
+    "weighted_sum",
 ]

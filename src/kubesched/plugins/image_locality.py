@@ -44,10 +44,14 @@ class ImageLocality(Plugin):
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The images, as long as their shares of all nodes stay: those change on every node at once."""
-        columns, part = self.handle.state.columns, state.pod.images
-        images = [columns.images.get(name) for name in part.value[0]]
-        shares = tuple([None if image is None else (image.size, len(image.rows)) for image in images])
-        return Stamped(part, (columns.n_nodes, shares))
+        columns, images = self.handle.state.columns, state.pod.images
+        generation = columns.node_log.generation
+        known: tuple[int, Hashable] | None = images.compiled.get(ImageLocality)
+        if known is None or known[0] != generation:
+            of_pod = [columns.images.get(name) for name in images.value[0]]
+            shares = tuple([None if image is None else (image.size, len(image.rows)) for image in of_pod])
+            known = images.compiled[ImageLocality] = (generation, (columns.n_nodes, shares))
+        return Stamped(images, known[1])
 
 
 def _holders(image: ImageState, nodes: Nodes) -> Rows | BoolVector:

@@ -23,7 +23,7 @@ from kubesched.api import (
     parse_quantity,
     whole_units,
 )
-from kubesched.engine import Interner, IntMatrix, IntVector, floor_divide, round_half_away
+from kubesched.engine import Interner, IntMatrix, IntVector, floor_divide, round_half_away, weighted_sum
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.hints import is_placed, queue_if, registration
@@ -104,10 +104,9 @@ class Scored:
         room_rows: the same, as a slice where they stand at its beginning.
         amounts: (rows, 1) int64, what the pod adds.
         weights, total_weight: (rows,) int64, and their sum.
-        is_even: whether all weights are 1.
     """
 
-    __slots__ = ("amounts", "generation", "is_even", "room_rows", "rows", "total_weight", "weights")
+    __slots__ = ("amounts", "generation", "room_rows", "rows", "total_weight", "weights")
 
     def __init__(self, generation: int, counting: list[tuple[int, int, int]]) -> None:
         self.generation = generation
@@ -116,7 +115,6 @@ class Scored:
         self.amounts = np.array([[amount] for _, amount, _ in counting], dtype=np.int64)
         self.weights = np.array([weight for _, _, weight in counting], dtype=np.int64)
         self.total_weight = np.array(self.weights.sum())
-        self.is_even = all(weight == 1 for _, _, weight in found)
 
     def counted(self, nodes: Nodes) -> IntMatrix:
         """(rows, nodes): what counts as used: cpu and memory with the scoring defaults, others as they are."""
@@ -214,11 +212,11 @@ class NodeResourcesFit(Plugin):
         all_count = np.count_nonzero(room) == room.size
         score = self._resource_scores(used, room if all_count else np.maximum(room, 1))
         if all_count and self._shape is None:
-            weighted: IntMatrix = score if scored.is_even else score * scored.weights[:, np.newaxis]
-            mean: IntVector = np.add.reduce(weighted) // scored.total_weight
+            mean: IntVector = weighted_sum(scored.weights, score) // scored.total_weight
             return mean
         counts = room > 0 if self._shape is None else (room > 0) & (score > 0)
-        total, weight = scored.weights @ (score * counts), np.maximum(scored.weights @ counts, 1)
+        total = weighted_sum(scored.weights, score * counts)
+        weight = np.maximum(weighted_sum(scored.weights, counts), 1)
         return floor_divide(total, weight) if self._shape is None else round_half_away(total / weight)
 
     def _scored(self, requests: Part[PodRequests], nodes: Nodes) -> "Scored":
