@@ -23,7 +23,6 @@ LAYERS = (
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 CORE = {room for rooms in LAYERS[:7] for room in rooms}  # no I/O of their own, no clock, no threads, no chance
 FORBIDDEN_BETWEEN = {("plugins", "queue")}  # a plugin answers for a pod and knows nothing of its waiting
-MAY_HAVE_CIRCLES = {"framework"}  # until its files are untied
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 FILES = {"compression", "glob", "gzip", "os", "pathlib", "shutil", "tempfile", "zstandard"}
@@ -100,11 +99,7 @@ def check_circles(modules: list[Module]) -> list[str]:
         imports[module.name] = {name for name in taken if room_of(name) == module.room}
     reached = {name: _reached(name, imports) for name in imports}
     circles = {tuple(sorted(b for b in reached[a] if a in reached.get(b, ()))) for a in imports if a in reached[a]}
-    return [
-        f"{' and '.join(circle)} import each other in a circle"
-        for circle in sorted(circles)
-        if room_of(circle[0]) not in MAY_HAVE_CIRCLES
-    ]
+    return [f"{' and '.join(circle)} import each other in a circle" for circle in sorted(circles)]
 
 
 def check_no_late_imports(module: Module) -> list[str]:
