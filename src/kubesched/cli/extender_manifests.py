@@ -235,7 +235,7 @@ def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions"
     from kubesched.documents import write_yaml
 
     click.echo(
-        f"# Pods that say spec.schedulerName: {' or '.join(options.scheduler_names)} are placed with the extender."
+        f"# Pods with spec.schedulerName: {' or '.join(options.scheduler_names)} are scheduled with the extender."
     )
     click.echo("---\n".join(map(write_yaml, documents)), nl=False)
 
