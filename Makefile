@@ -3,6 +3,7 @@
 #   make test                     unit, golden, property, docs and examples tests; integration tests where Go is
 #   make lint                     ruff and mypy
 #   make wheel-test               build the wheel and try it in an empty environment
+#   make test-debian SUITE=sid PYTHON=python3.14    make test with the Python of a Debian release; needs mmdebstrap
 #   make bench [NAME=load] ARGS="..."      one program of benchmarks/, or all
 #   make campaign NAME=oracle ARGS="..."   long runs by hand, or `make campaign weather`; options go into ARGS
 # Another Python: make test PYTHON=python3.14 VENV=.venv-3.14
@@ -12,13 +13,15 @@ VENV ?= .venv
 ARGS ?=
 WORKERS ?= 2
 BIN := $(VENV)/bin
+SUITE ?= sid
+DEBIAN_OPTIONS ?=
 SHOP := examples/shop
 BENCHMARKS := $(patsubst benchmarks/%.py,%,$(filter-out %/__init__.py,$(wildcard benchmarks/*.py)))
 CAMPAIGNS := $(patsubst tests/%/campaign.py,%,$(wildcard tests/*/campaign.py))
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test integration lint format wheel-test bench campaign clean
+.PHONY: help demo test test-debian integration lint format wheel-test bench campaign clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -55,6 +58,15 @@ test: $(VENV)/.installed-dev
 integration: $(VENV)/.installed-dev
 	@if [ -n "$$KUBESCHED_CONTROLPLANE" ] || command -v go >/dev/null; then $(BIN)/python -m pytest -m integration tests/integration tests/benchmarks; \
 	else echo "######## integration tests LEFT OUT: no Go on this machine ########"; fi
+
+# The tests of the last commit, in a root directory that mmdebstrap makes from Debian's packages and removes afterwards.
+# Works for root and for users with unprivileged user namespaces. DEBIAN_OPTIONS are more options of mmdebstrap.
+test-debian:
+	@command -v mmdebstrap >/dev/null || { echo "make: test-debian needs mmdebstrap; on Debian and Ubuntu install it with apt" >&2; exit 1; }
+	@set -eu; room=$$(mktemp -d); trap 'rm -rf "$$room"' EXIT; git archive --prefix=kubesched/ HEAD >"$$room/source.tar"; \
+	mmdebstrap --variant=essential --include=ca-certificates,git,libstdc++6,make,$(PYTHON)-venv $(DEBIAN_OPTIONS) \
+	  --customize-hook="tar-in $$room/source.tar /" \
+	  --customize-hook='chroot "$$1" make -C /kubesched test PYTHON=$(PYTHON) WORKERS=$(WORKERS)' $(SUITE) /dev/null
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/python -m ruff check .

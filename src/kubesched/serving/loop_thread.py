@@ -24,8 +24,10 @@ class LoopThread:
         self._thread.start()
 
     async def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine there, and wait for its result here."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self.loop))
+        """Run a coroutine there, and wait for its result here. Callbacks that it has scheduled here run first."""
+        result = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self.loop))
+        await asyncio.sleep(0)  # a result that is there already: Python 3.14 returns it at once, before callbacks
+        return result
 
     async def stop(self) -> None:
         """Cancel what still runs there and end the thread."""

@@ -44,27 +44,27 @@ class _NodeList(msgspec.Struct):
     items: tuple[Node, ...]
 
 
-class _Victims(msgspec.Struct):
-    Pods: tuple[Pod, ...]
-    NumPDBViolations: int
+class _Victims(msgspec.Struct, rename="pascal"):
+    pods: tuple[Pod, ...]
+    num_pdb_violations: int
 
 
-class _Message(msgspec.Struct):
-    """The fields of all requests and answers that are objects."""
+class _Message(msgspec.Struct, rename="pascal"):
+    """The fields of all requests and answers that are objects; the case of their letters does not matter."""
 
-    Pod: Pod
-    Nodes: _NodeList
-    NodeNames: tuple[str, ...]
-    NodeNameToVictims: dict[str, _Victims]
-    NodeToVictims: dict[str, _Victims]
-    NodeNameToMetaVictims: dict[str, MetaVictims]
-    PodName: str
-    PodNamespace: str
-    PodUID: str
-    Node: str
-    FailedNodes: dict[str, str]
-    FailedAndUnresolvableNodes: dict[str, str]
-    Error: str
+    pod: Pod
+    nodes: _NodeList
+    node_names: tuple[str, ...]
+    node_name_to_victims: dict[str, _Victims]
+    node_to_victims: dict[str, _Victims]
+    node_name_to_meta_victims: dict[str, MetaVictims]
+    pod_name: str
+    pod_namespace: str
+    pod_uid: str
+    node: str
+    failed_nodes: dict[str, str]
+    failed_and_unresolvable_nodes: dict[str, str]
+    error: str
 
 
 def shown_body(body: Body) -> str:
