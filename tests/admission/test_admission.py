@@ -99,15 +99,15 @@ def test_the_claim_of_an_ephemeral_volume_stands_before_its_pod():
 def test_another_kind_is_refused_with_the_kinds_that_are_allowed():
     sentence = refused(pod(), other("v1", "Service", "web"))
     assert sentence == (
-        "<stream>, document 2 (Service web): found kind Service; allowed here is Pod, Deployment, ReplicaSet, "
-        "StatefulSet, DaemonSet, Job, other kinds belong among the snapshot files"
+        "<stream>, document 2 (Service web): found kind Service; expected Pod, Deployment, ReplicaSet, "
+        "StatefulSet, DaemonSet, Job here; put objects of other kinds into the snapshot files"
     )
 
 
 @pytest.mark.parametrize("version", ["extensions/v1beta1", "v1", ""])
 def test_another_group_is_refused(version):
     manifest = {**workload("Deployment"), "apiVersion": version}
-    assert refused(manifest) == f'<stream> (Deployment shop/web): apiVersion: found "{version}"; allowed is apps/v1'
+    assert refused(manifest) == f'<stream> (Deployment shop/web): apiVersion: found "{version}"; expected apps/v1'
 
 
 def with_container(kind, **fields):
@@ -131,7 +131,7 @@ def with_container(kind, **fields):
         ),
         (
             pod(hostNetwork=True, containers=[{"name": "c", "ports": [{"containerPort": 70000}]}]),
-            "spec.containers[0].ports[0].hostPort: found 70000; allowed is 1 to 65535",
+            "spec.containers[0].ports[0].hostPort: found 70000; expected 1 to 65535",
         ),
         (
             pod(volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": 3}}}]),
@@ -167,7 +167,7 @@ def with_container(kind, **fields):
         ),
         (
             with_container("DaemonSet", ports=[{"hostPort": -1}]),
-            "(DaemonSet shop/web): spec.template.spec.containers[0].ports[0].hostPort: found -1; allowed is 1 to 65535",
+            "(DaemonSet shop/web): spec.template.spec.containers[0].ports[0].hostPort: found -1; expected 1 to 65535",
         ),
         (
             workload("Deployment", template={"priorityClassName": "high"}),
@@ -175,7 +175,7 @@ def with_container(kind, **fields):
         ),
         (
             workload("StatefulSet", volumeClaimTemplates=[{"spec": {}}]),
-            "spec.volumeClaimTemplates[0].metadata.name is missing; pods mount the claim by it",
+            "spec.volumeClaimTemplates[0].metadata.name is missing; pods refer to the claim by this name",
         ),
     ],
 )
@@ -188,14 +188,14 @@ def test_a_bad_manifest_is_one_sentence_with_the_field(manifest, words):
 
 def test_a_pod_that_is_in_the_snapshot_is_refused():
     assert refused(pod("p"), cluster=[node("n"), pod("p")]) == (
-        "<stream> (Pod shop/p): Pod shop/p is there already, from <stream>, item 2; rename one of them"
+        "<stream> (Pod shop/p): Pod shop/p already exists, from <stream>, item 2; rename one of them"
     )
 
 
 def test_the_same_workload_twice_is_refused():
     sentence = refused(workload("Job"), workload("Job"))
     assert sentence.startswith("<stream>, document 2 (Job shop/web): Pod shop/web-")
-    assert sentence.endswith(" is there already, from <stream>, document 1; rename one of them")
+    assert sentence.endswith(" already exists, from <stream>, document 1; rename one of them")
 
 
 def test_the_pods_that_a_stateful_set_has_stay_as_they_are():
@@ -207,8 +207,7 @@ def test_the_pods_that_a_stateful_set_has_stay_as_they_are():
         ("web-2", ""),
     ]
     assert (
-        "<stream>: StatefulSet shop/web has 1 of these pods in the snapshot already; they stay as they are"
-        in loaded.notes
+        "<stream>: StatefulSet shop/web already has 1 of these pods in the snapshot; they do not change" in loaded.notes
     )
 
 
@@ -216,7 +215,7 @@ def test_a_daemon_set_adds_pods_only_where_it_has_none():
     there = owned(pod("web-x", nodeName="a"), "DaemonSet", "web")
     loaded = expanded(workload("DaemonSet"), cluster=[node("a"), node("b"), there])
     assert len(loaded.of(Pod)) == 2
-    assert "<stream>: DaemonSet shop/web has a pod on 1 nodes already; only the others get one" in loaded.notes
+    assert "<stream>: DaemonSet shop/web already has a pod on 1 nodes; only the other nodes get one" in loaded.notes
 
 
 def test_the_pods_of_a_deployment_come_on_top_of_those_it_has():
@@ -226,7 +225,7 @@ def test_the_pods_of_a_deployment_come_on_top_of_those_it_has():
     loaded = expanded(workload("Deployment", replicas=3), cluster=[replica_set, *there, finished])
     assert len(loaded.of(Pod)) == 6
     assert (
-        "<stream>: Deployment shop/web has 2 pods in the snapshot already; those of the manifest come on top"
+        "<stream>: Deployment shop/web already has 2 pods in the snapshot; the pods of the manifest are added"
         in loaded.notes
     )
 
@@ -248,9 +247,9 @@ def test_read_pod_looks_up_classes_and_minds_no_pod_of_the_same_name():
 @pytest.mark.parametrize(
     ("documents", "words"),
     [
-        ([pod("a"), pod("b")], "<stream>: found 2 pods; allowed is one file with one Pod"),
-        ([listed()], "<stream>: found 0 pods; allowed is one file with one Pod"),
-        ([workload("Job")], r"<stream> \(Job shop/web\): found kind Job; allowed here is Pod"),
+        ([pod("a"), pod("b")], "<stream>: found 2 pods; expected a file with one Pod"),
+        ([listed()], "<stream>: found 0 pods; expected a file with one Pod"),
+        ([workload("Job")], r"<stream> \(Job shop/web\): found kind Job; expected Pod"),
     ],
 )
 def test_read_pod_takes_one_pod(documents, words):
@@ -261,5 +260,5 @@ def test_read_pod_takes_one_pod(documents, words):
 def test_read_pod_takes_one_file(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.json").write_text(json.dumps(pod(name)))
-    with pytest.raises(InputError, match="allowed is one file with one Pod"):
+    with pytest.raises(InputError, match="expected a file with one Pod"):
         read_pod(tmp_path)

@@ -20,7 +20,7 @@ def test_a_null_where_a_value_is_due_is_absent():
     [
         (b'{"metadata":5}', "metadata: expected an object, found 5"),
         (b'{"metadata":5,"status":1e400}', "Number out of range"),
-        (b'{"metadata":5,"status":"\xff"}', "a string in it is not valid UTF-8"),
+        (b'{"metadata":5,"status":"\xff"}', "it has a string that is not valid UTF-8"),
         (b'{"spec":{"schedulerName":null},"status":1e400}', "Number out of range"),
         (b'{"spec":{"containers":["a"],"containers":null}}', "spec.containers[0]: expected an object, found a string"),
         (b'{"spec":{"schedulerName":null},"spec":5}', "spec.schedulerName: expected a string, found null"),
@@ -31,7 +31,7 @@ def test_a_null_where_a_value_is_due_is_absent():
         ),
         (
             b'{"metadata":{"name":"p","creationTimestamp":"now"}}',
-            'metadata.creationTimestamp: found "now"; allowed is a time',
+            'metadata.creationTimestamp: found "now"; expected a time',
         ),
     ],
 )

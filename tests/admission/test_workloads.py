@@ -183,7 +183,7 @@ def test_every_pod_waits_with_the_templates_annotations_and_defaults(kind):
     ("kind", "field"), [("ReplicaSet", "replicas"), ("Job", "parallelism"), ("Job", "completions")]
 )
 def test_a_number_of_pods_beyond_reason_is_refused(kind, field, count):
-    with pytest.raises(ObjectError, match=rf"spec\.{field}: found {count}; allowed is 0 to 500000"):
+    with pytest.raises(ObjectError, match=rf"spec\.{field}: found {count}; expected 0 to 500000"):
         expanded(workload(kind, **{field: count}))
 
 

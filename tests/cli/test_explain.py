@@ -53,13 +53,16 @@ def test_a_pod_may_come_in_a_file(cluster, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "say which pod, with --pod NAMESPACE/NAME or --pod FILE.yaml, or --all; 5 are pending: default/urgent,"),
-        (["--pod", "default/hug"], 'no pod is called "default/hug"; did you mean "default/huge"?'),
+        (
+            [],
+            "name the pod with --pod NAMESPACE/NAME or --pod FILE.yaml, or use --all; 5 are pending: default/urgent,",
+        ),
+        (["--pod", "default/hug"], 'no pod has the name "default/hug"; did you mean "default/huge"?'),
         (["--pod", "missing.yaml"], "missing.yaml: no such file"),
         (["--pod", "foreign"], 'no profile has the scheduler name "volcano"; found: default-scheduler'),
-        (["--pod", "huge", "--all"], "--all and --pod exclude each other"),
-        (["--all", "--node", "n1"], "--node and --all-nodes belong to one pod"),
-        (["--pod", "huge", "--node", "n3"], "--node: no node is called n3; found: n1, n2"),
+        (["--pod", "huge", "--all"], "--all and --pod are mutually exclusive"),
+        (["--all", "--node", "n1"], "--node and --all-nodes need one pod"),
+        (["--pod", "huge", "--node", "n3"], "--node: no node has the name n3; found: n1, n2"),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_one_message(cluster, options, words):
@@ -84,4 +87,4 @@ def test_a_node_may_be_named_without_its_domain(tmp_path):
 
 def test_a_cluster_without_pending_pods_says_so(tmp_path):
     result = run("explain", write(tmp_path, make_node("n1")))
-    assert "none is pending" in result.stderr
+    assert "no pod is pending" in result.stderr

@@ -50,7 +50,7 @@ def test_the_nearest_nodes_come_with_their_obstacles_and_short_names(full):
 
 def test_what_would_help_is_said_last(full):
     text = printed(full, width=200)
-    assert "What would help: to fit on n1.eu, this has to change: cpu is short by 1" in text
+    assert "What would help: to fit on n1.eu, remove this obstacle: cpu is short by 1" in text
     assert "PostFilter: no new claims to deallocate, preemption: 0/2 nodes are available:" in text
 
 
@@ -83,7 +83,7 @@ def test_a_pod_that_fits_gets_its_node_and_the_scores_of_the_next_ones():
     assert ["PLUGIN", "n3", "n2", "n1"] in rows
     assert any(row[:1] == ["total"] and len(row) == 4 for row in rows)
     assert "decided: " in text
-    assert "kube-scheduler's default would have compared all 3 nodes that fit, too." in text
+    assert "By default kube-scheduler would also compare all 3 nodes that fit." in text
 
 
 def test_a_narrow_table_keeps_the_names_of_plugins_whole():
@@ -96,11 +96,11 @@ def test_a_narrow_table_keeps_the_names_of_plugins_whole():
 
 def test_more_nodes_than_the_default_looks_at_are_told():
     found = ask(make_pod("p"), *(make_node(f"n{i}") for i in range(110)))
-    assert "kube-scheduler's default stops at the first 100 of the 110 nodes that fit" in printed(found, width=200)
+    assert "By default kube-scheduler stops after 100 of the 110 nodes that fit" in printed(found, width=200)
 
 
 def test_equally_good_nodes_are_told():
-    assert "3 nodes are equally good; of these it is the first in the snapshot." in printed(
+    assert "3 nodes have the highest score; this one is the first of them in the snapshot." in printed(
         ask(make_pod("p"), *three_nodes())
     )
 
@@ -108,7 +108,7 @@ def test_equally_good_nodes_are_told():
 def test_preemption_that_helps_names_its_victims():
     pod = make_pod("p", requests={"cpu": "2"}, priority=5)
     text = printed(ask(pod, make_node("n1", allocatable=SMALL), filling("n1", cpu="1")))
-    assert "Preemption would make room on n1: out go default/on-n1 (priority 0)." in text
+    assert "Preemption would make room on n1 by evicting default/on-n1 (priority 0)." in text
 
 
 def test_a_pod_that_is_held_back_is_told_first():

@@ -84,7 +84,7 @@ def test_it_prints_its_stanza_and_what_people_trip_over(serve: Callable[..., Res
     assert "serves Likes at http://127.0.0.1:" in notes[0]
     assert notes[-1] == "kubesched: note: ready: filter, prioritize"
     said = "\n".join(notes)
-    assert "whole numbers of 0..10" in said
+    assert "whole numbers from 0 to 10" in said
     assert "nodeCacheCapable: false" in said
     assert "--preemption-helps" in said
 
@@ -99,7 +99,7 @@ def test_on_all_addresses_the_stanza_has_the_name_of_this_machine(serve: Callabl
     result = serve("--host", "0.0.0.0")
     (stanza,) = yaml.safe_load(result.stdout)["extenders"]
     assert re.fullmatch(rf"http://{re.escape(socket.gethostname())}:\d+", stanza["urlPrefix"])
-    assert "note: Whoever reaches this extender may call it" in result.stderr
+    assert "note: Every client that can reach this extender can call it" in result.stderr
 
 
 def test_https_with_client_certificates_is_in_the_stanza(serve: Callable[..., Result], tmp_path: Path):
@@ -199,7 +199,7 @@ def test_the_help_wraps_and_says_defaults():
     for default in ("127.0.0.1", "8888; 0<=x<=65535", "5s", "error", "256; x>=1", "2000; x>=1", "10s"):
         assert f"[default: {default}]" in text
     assert "enable explicitly" in text
-    assert "kube-scheduler's defaults without it" not in text
+    assert "[default: kube-scheduler's defaults]" not in text
 
 
 def test_the_arguments_of_a_plugin_reach_it(serve: Callable[..., Result], tmp_path: Path):

@@ -67,4 +67,4 @@ def test_a_broken_package_does_not_hide_the_others(monkeypatch):
     result = run()
     assert result.exit_code == 2
     assert "NodeName" in result.stdout
-    assert "there is no module no_such_module" in result.stderr
+    assert "no module no_such_module" in result.stderr

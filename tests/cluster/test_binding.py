@@ -65,7 +65,7 @@ def test_a_pod_that_is_bound_there_is_a_success_whoever_did_it(answer: Answer) -
 def test_another_node_is_named(answer: Answer) -> None:
     with pytest.raises(ConflictError) as raised:
         bind([answer], [pod("n7")])
-    assert str(raised.value) == "pod shop/web was not bound to node 'n1': it is bound to node 'n7' already"
+    assert str(raised.value) == "pod shop/web was not bound to node 'n1': it is already bound to node 'n7'"
 
 
 def test_a_pod_that_was_made_again_is_left_alone_and_told_apart() -> None:
@@ -73,7 +73,7 @@ def test_a_pod_that_was_made_again_is_left_alone_and_told_apart() -> None:
     with pytest.raises(ConflictError) as raised:
         bind([mismatch], [pod("n1", uid="u2")])
     assert str(raised.value) == (
-        "pod shop/web was not bound to node 'n1': it was made again meanwhile, with uid u2 instead of u1"
+        "pod shop/web was not bound to node 'n1': it was re-created in the meantime, with uid u2 instead of u1"
     )
 
 

@@ -202,7 +202,7 @@ def test_silence_ends_with_the_timeout() -> None:
 def test_half_an_answer_is_none() -> None:
     error, _ = ask(stream(b'{"major":', end="cut"), retry=False)
     assert (error.status, error.reason) == (0, "NoAnswer")
-    assert "the connection broke before the answer was complete" in str(error)
+    assert "the connection was closed before the answer was complete" in str(error)
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
@@ -289,7 +289,7 @@ def test_credentials_that_stay_bad_are_an_error_and_not_a_loop() -> None:
     error, asked = ask_with(credentials)
     assert isinstance(error, UnauthorizedError)
     assert (asked, credentials.renewed) == (2, 1)
-    assert "the credentials are missing or no longer good" in str(error)
+    assert "the credentials are missing or no longer valid" in str(error)
     assert "s3cret" not in str(error)
 
 

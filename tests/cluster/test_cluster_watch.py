@@ -112,9 +112,7 @@ def test_a_kind_that_cannot_be_listed_is_named_when_the_time_is_over() -> None:
             finally:
                 task.cancel()
 
-    with pytest.raises(
-        ClusterError, match=r"^not everything could be listed within 0.2 s: Pod: GET .* no pods for you"
-    ):
+    with pytest.raises(ClusterError, match=r"^not all kinds could be listed within 0.2 s: Pod: GET .* no pods for you"):
         run(scenario())
 
 

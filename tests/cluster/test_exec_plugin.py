@@ -121,7 +121,7 @@ def test_credentials_that_have_expired_already_are_used_for_a_while_and_said_so(
 
     assert run(scenario()) == Auth("Bearer s3cret")
     assert runs(tmp_path) == 1
-    assert "have expired already" in caplog.text
+    assert "have already expired" in caplog.text
     assert "s3cret" not in caplog.text
 
 
@@ -147,11 +147,11 @@ def test_rejected_credentials_are_renewed_once_for_all_who_were_rejected(tmp_pat
     ("body", "fault"),
     [
         ("sys.exit(3)", "ended with exit code 3"),
-        ("print('s3cret')", "printed no ExecCredential: JSON is malformed"),
-        ("sys.stdout.buffer.write(b'\"s3cret\\xff\"')", "printed no ExecCredential"),
+        ("print('s3cret')", "did not print an ExecCredential: JSON is malformed"),
+        ("sys.stdout.buffer.write(b'\"s3cret\\xff\"')", "did not print an ExecCredential"),
         (
             'print(\'{"status": {"token": 5}}\')',
-            "printed no ExecCredential: status.token: expected a string, found an i",
+            "did not print an ExecCredential: status.token: expected a string, found an i",
         ),
         (
             'print(\'{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1"}\')',

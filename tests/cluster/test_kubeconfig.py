@@ -7,7 +7,7 @@ from kubesched.cluster.kubeconfig import find_kubeconfigs, load_kubeconfig
 from kubesched.errors import ConfigError
 from tests.cluster.kubeconfigs import kubeconfig, write
 
-QUOTES = "put texts with special characters in quotes"
+QUOTES = "put text with special characters in quotes"
 
 
 def test_a_named_file_goes_before_the_variable_and_that_before_home() -> None:
@@ -69,7 +69,7 @@ def test_empty_files_and_null_lists_say_nothing(tmp_path: Path) -> None:
         ),
         (
             "kind: Pod\napiVersion: v1",
-            "found kind 'Pod', apiVersion 'v1'; a kubeconfig is of kind 'Config', apiVersion 'v1'",
+            "found kind 'Pod', apiVersion 'v1'; a kubeconfig has kind 'Config', apiVersion 'v1'",
         ),
     ],
 )

@@ -21,5 +21,5 @@ def test_a_long_message_is_cut() -> None:
 def test_who_may_not_is_told_what_is_needed() -> None:
     message = 'pods is forbidden: User "ann" cannot list resource "pods"'
     assert str(status_error("GET /x", Status(message, "Forbidden", 403))) == (
-        f"GET /x: 403 Forbidden: {message}; whoever runs this needs a role that allows it"
+        f"GET /x: 403 Forbidden: {message}; this user or service account needs a role that allows it"
     )

@@ -54,19 +54,19 @@ def test_an_authority_without_key_usage_and_identifiers_is_as_good_as_for_go(tmp
 
 def test_other_servers_are_not_trusted(authority: Authority, serving: Pair, tmp_path: Path) -> None:
     stranger = Authority(tmp_path, "stranger")
-    with pytest.raises(ClusterError, match=r"the server's certificate does not hold: .*; check certificate-authority"):
+    with pytest.raises(ClusterError, match=r"the server's certificate is not valid: .*; check certificate-authority"):
         get(authority.server_context(serving), ca=stranger.path)
 
 
 def test_the_systems_authorities_count_where_none_is_named(authority: Authority, serving: Pair) -> None:
-    with pytest.raises(ClusterError, match="the server's certificate does not hold"):
+    with pytest.raises(ClusterError, match="the server's certificate is not valid"):
         get(authority.server_context(serving))
 
 
 def test_a_certificate_for_another_name_does_not_hold(authority: Authority) -> None:
     other = authority.issue("other", "api.internal")
     context = authority.server_context(other)
-    with pytest.raises(ClusterError, match=r"the server's certificate does not hold: .*127.0.0.1"):
+    with pytest.raises(ClusterError, match=r"the server's certificate is not valid: .*127.0.0.1"):
         get(context, ca=authority.path)
     assert get(context, ca=authority.path, tls_server_name="api.internal") == b'"v1"'
 

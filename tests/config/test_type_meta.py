@@ -17,15 +17,15 @@ def error_of_text(text: str) -> str:
     ("kind", "version"),
     [("KubeSchedulerConfiguration", f"{V1}beta3"), ("Policy", "v1"), ("KubeSchedulerConfiguration", f"{V1}alpha1")],
 )
-def test_an_older_form_is_sent_to_the_converter(kind, version):
+def test_an_older_form_is_refused_with_the_version_to_write(kind, version):
     message = error_of_text(f"kind: {kind}\napiVersion: {version}")
     assert message.startswith(f'no kind "{kind}" is registered for version "{version}"\n')
-    assert "kubesched config convert" in message
+    assert message.endswith("kubesched does not convert older forms")
 
 
-def test_another_object_is_told_what_is_read_here():
+def test_another_object_is_refused_with_the_kinds_of_v1():
     message = error_of_text("kind: Pod\napiVersion: v1")
-    assert message.startswith('no kind "Pod" is registered for version "v1"\n  apiVersion: ')
+    assert message.startswith('no kind "Pod" is registered for version "v1"\n  expected apiVersion: ')
     assert "convert" not in message
 
 

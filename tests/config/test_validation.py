@@ -109,5 +109,6 @@ def test_what_upstream_does_not_look_at_here_passes(body):
 def test_the_help_names_where_and_what_to_do():
     message = error_of("extenders: [{managedResources: [{name: cpu}]}]")
     assert message.splitlines()[1] == (
-        "  extenders[0].managedResources[0].name: an extended resource has a domain of its own, such as example.com/gpu"
+        "  extenders[0].managedResources[0].name: an extended resource has a domain that is not Kubernetes' "
+        "own, such as example.com/gpu"
     )

@@ -10,20 +10,20 @@ def advised(pod, *objects) -> str:
 
 def test_the_nearest_node_is_named_with_what_has_to_change():
     said = advised(make_pod("p", requests={"cpu": "2"}), make_node("n1", allocatable=SMALL), filling("n1", cpu="1"))
-    assert said == "to fit on n1, this has to change: cpu is short by 1: asks for 2, 1 of 2 free."
+    assert said == "to fit on n1, remove this obstacle: cpu is short by 1: requests 2, 1 of 2 free."
 
 
 def test_several_obstacles_are_counted():
     node = make_node("n1", taints=["gpu:NoSchedule"], unschedulable=True)
     assert advised(make_pod("p"), node) == (
-        "to fit on n1, 2 things have to change: the node is cordoned; taint gpu:NoSchedule is not tolerated."
+        "to fit on n1, remove 2 obstacles: the node is cordoned; taint gpu:NoSchedule is not tolerated."
     )
 
 
 def test_nodes_with_the_same_obstacle_are_counted():
     nodes = [make_node(f"n{i}", taints=["gpu:NoSchedule"]) for i in range(3)]
-    assert advised(make_pod("p"), *nodes).endswith("On 2 more nodes only the same plugin objects.")
-    assert advised(make_pod("p"), *nodes[:2]).endswith("On one more node only the same plugin objects.")
+    assert advised(make_pod("p"), *nodes).endswith("2 more nodes are blocked only by NodeResourcesFit.")
+    assert advised(make_pod("p"), *nodes[:2]).endswith("1 more node is blocked only by NodeResourcesFit.")
 
 
 def test_a_value_that_no_node_has_is_answered_with_the_nearest_one():

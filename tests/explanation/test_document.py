@@ -24,7 +24,7 @@ def test_a_pod_that_fits_nowhere_gets_the_nearest_nodes_advice_and_preemption():
     (near,) = document["nearest"]
     assert near["node"] == "n1"
     assert near["short"] == {"cpu": 1500}
-    assert near["rejections"][0]["details"] == ["cpu is short by 1.5: asks for 2, 500m of 2 free"]
+    assert near["rejections"][0]["details"] == ["cpu is short by 1.5: requests 2, 500m of 2 free"]
     assert document["advice"].startswith("to fit on n1")
     assert document["preemption"] == {"node": "n1", "victims": ["default/on-n1"], "nPdbViolations": 0}
 

@@ -66,10 +66,10 @@ def test_a_pod_is_found_by_its_name_alone_where_only_one_has_it():
 def test_a_name_that_several_pods_have_needs_its_namespace():
     pods = [make_pod("web", namespace="shop"), make_pod("web", namespace="dev")]
     assert find_pod(pods, "dev/web").namespace == "dev"
-    with pytest.raises(InputError, match='several pods are called "web": shop/web, dev/web'):
+    with pytest.raises(InputError, match='several pods have the name "web": shop/web, dev/web'):
         find_pod(pods, "web")
 
 
 def test_a_wrong_name_is_answered_with_the_nearest_one():
-    with pytest.raises(InputError, match='no pod is called "shop/wep"; did you mean "shop/web"'):
+    with pytest.raises(InputError, match='no pod has the name "shop/wep"; did you mean "shop/web"'):
         find_pod([make_pod("web", namespace="shop")], "shop/wep")

@@ -30,18 +30,18 @@ def pod_with_claim(name: str) -> object:
 
 def test_a_resource_is_told_with_what_is_asked_for_and_what_is_free():
     said = why(make_pod("p", requests={"cpu": "1500m"}), make_node("n1", allocatable=SMALL), filling("n1", cpu="1800m"))
-    assert said == {"NodeResourcesFit": "cpu is short by 1.3: asks for 1.5, 200m of 2 free"}
+    assert said == {"NodeResourcesFit": "cpu is short by 1.3: requests 1.5, 200m of 2 free"}
 
 
 def test_a_request_that_no_empty_node_could_meet_is_told_apart():
     said = why(make_pod("p", requests={"memory": "1Ti", "example.com/fpga": "2"}), make_node("n1"))
-    text = "asks for 1Ti memory, the whole node has 8Gi; asks for 2 example.com/fpga, the node has none"
+    text = "requests 1Ti memory; the whole node has 8Gi; requests 2 example.com/fpga; the node has none"
     assert said == {"NodeResourcesFit": text}
 
 
 def test_full_places_for_pods_are_told():
     said = why(make_pod("p"), make_node("n1", allocatable={"pods": "1"}), filling("n1"))
-    assert said == {"NodeResourcesFit": "all 1 places for pods are taken"}
+    assert said == {"NodeResourcesFit": "all 1 places for pods are in use"}
 
 
 def test_only_taints_that_are_not_tolerated_and_keep_away_are_named():
@@ -100,7 +100,7 @@ def test_pods_that_anti_affinity_avoids_are_counted_in_the_domain():
 
 def test_a_pod_that_affinity_misses_is_described():
     said = why(make_pod("p", spec=affinity("podAffinity")), make_node("n1", zone="a"))
-    assert said == {"InterPodAffinity": "there is no pod with app=db in zone a"}
+    assert said == {"InterPodAffinity": "no pod has app=db in zone a"}
 
 
 def test_affinity_over_a_label_that_the_node_lacks_names_the_label():

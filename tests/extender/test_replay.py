@@ -88,7 +88,7 @@ def test_the_same_plugins_answer_the_same(tmp_path: Path):
     ("says", "sentences"),
     [
         ({"rejected": ("n1", "n2")}, ["rejected now: n2"]),
-        ({"rejected": ()}, ["let through now: n1"]),
+        ({"rejected": ()}, ["pass now: n1"]),
         ({"reason": "elsewhere"}, ["FailedAndUnresolvableNodes with another message: n1"]),
         ({"rejected": tuple(NODES)}, ["rejected now: n0, n2, n3, n4, n5 and 2 more"]),
         ({"scores": {"n1": 99}}, []),
@@ -118,7 +118,7 @@ def test_other_scores_are_told_by_node(tmp_path: Path):
 
 def test_other_candidates_for_preemption_are_told(tmp_path: Path):
     record(tmp_path, ("/preempt", PREEMPT))
-    assert differences(tmp_path, struck=("n1",)) == ["struck from preemption now: n1"]
+    assert differences(tmp_path, struck=("n1",)) == ["removed from preemption now: n1"]
 
 
 def test_a_plugin_that_fails_now_is_told_in_its_words(tmp_path: Path):
@@ -152,7 +152,7 @@ def test_a_failure_in_other_words_is_told(tmp_path: Path):
 def test_what_the_watch_told_is_there_when_the_call_comes(tmp_path: Path):
     record(tmp_path, ("/filter", NAMES), watched=tuple(map(make_node, NODES)))
     assert differences(tmp_path) == []
-    assert differences(tmp_path, rejected=()) == ["let through now: n1"]
+    assert differences(tmp_path, rejected=()) == ["pass now: n1"]
 
 
 def test_pods_that_the_watch_showed_are_seen_by_plugins(tmp_path: Path):

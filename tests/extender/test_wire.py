@@ -203,7 +203,7 @@ BAD_ARGS = [
     (b'{"Pod":{},"Nodes":NaN}', "ExtenderArgs: "),
     (b"[" * 100_000, "ExtenderArgs: "),
     (b'{"Pod":{},"Nodes":null,"x":' + b"[" * 100_000, "ExtenderArgs: "),
-    (b'{"Nodes":null,"NodeNames":["n1"]}', "^Pod is missing; every request of an extender carries the pod$"),
+    (b'{"Nodes":null,"NodeNames":["n1"]}', "^Pod is missing; every request of a kube-scheduler has it$"),
     (b'{"Pod":null,"Nodes":null,"NodeNames":["n1"]}', "^Pod is missing"),
     (b'{"pod" : null }', "^Pod is missing"),
     (b'{"Pod":{},"pod":null,"Nodes":null,"NodeNames":["n1"]}', "^Pod is missing"),
@@ -229,7 +229,7 @@ def test_a_huge_number_beside_keys_that_come_twice_does_no_harm():
 
 @pytest.mark.parametrize("names", [b'"n1"', b"{}", b"[1]", b"[null]", b'["n1",["n2"]]', b'["\xff"]', rb'["\ud800"]'])
 def test_names_that_are_none_are_refused(names: bytes):
-    with pytest.raises(ExtenderError, match=r"^NodeNames: .*; allowed is a list of texts$"):
+    with pytest.raises(ExtenderError, match=r"^NodeNames: .*; expected a list of strings$"):
         parse_names(names)
 
 

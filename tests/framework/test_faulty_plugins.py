@@ -118,25 +118,33 @@ FAULTS = [
     (
         "filter",
         lambda: Status(Code.UNSCHEDULABLE, ["a list"]),
-        "the reasons of a Status must be a tuple of texts; found",
+        "the reasons of a Status must be a tuple of strings; found",
     ),
     (
         "filter",
         lambda: Status(Code.UNSCHEDULABLE, None),
-        "the reasons of a Status must be a tuple of texts; found None",
+        "the reasons of a Status must be a tuple of strings; found None",
     ),
     ("pre_score", raises, 'running PreScore plugin "Faulty": boom'),
     ("pre_score", answers(None), f'running PreScore plugin "Faulty": {NO_STATUS} None'),
     ("pre_score", answers(Status.unschedulable(BOOM)), 'running PreScore plugin "Faulty": boom'),
     ("reserve", raises, 'running Reserve plugin "Faulty": boom'),
     ("reserve", answers(None), f'running Reserve plugin "Faulty": {NO_STATUS} None'),
-    ("reserve", answers(Status.SKIP), 'running Reserve plugin "Faulty": returned Skip, which has no meaning here'),
+    (
+        "reserve",
+        answers(Status.SKIP),
+        'running Reserve plugin "Faulty": returned Skip, which this hook must not return',
+    ),
     ("reserve", lambda: Status("no"), "the code of a Status must be a Code, such as Code.UNSCHEDULABLE; found 'no'"),
     ("permit", exits, 'running Permit plugin "Faulty": SystemExit: 0'),
     ("permit", raises, 'running Permit plugin "Faulty": boom'),
     ("permit", answers(None), f'running Permit plugin "Faulty": {NO_STATUS} None'),
     ("permit", answers(Wait("soon")), f'running Permit plugin "Faulty": {NO_STATUS} Wait('),
-    ("permit", answers(Status(Code.WAIT)), 'running Permit plugin "Faulty": returned Wait, which has no meaning here'),
+    (
+        "permit",
+        answers(Status(Code.WAIT)),
+        'running Permit plugin "Faulty": returned Wait, which this hook must not return',
+    ),
     ("pre_bind", raises, 'running PreBind plugin "Faulty": boom'),
     ("pre_bind", answers(None), f'running PreBind plugin "Faulty": {NO_STATUS} None'),
     ("bind", raises, 'running Bind plugin "Faulty": boom'),
@@ -164,8 +172,8 @@ COLUMN_FAULTS = [
     ("filter_nodes", answers(None), "filter_nodes must return 2 integers, one per row; found None", {}),
     ("filter_nodes", answers(np.zeros(5, dtype=np.int8)), "found an array of int8 with shape (5,)", {}),
     ("filter_nodes", answers(np.zeros(2)), "found an array of float64 with shape (2,)", {}),
-    ("filter_nodes", answers(np.array([0, 7])), "filter_nodes gave the verdict 7; `reasons` has 1", ONE_REASON),
-    ("filter_nodes", answers(np.array([-1, 1])), "filter_nodes gave the verdict -1; `reasons` has 1", ONE_REASON),
+    ("filter_nodes", answers(np.array([0, 7])), "filter_nodes returned the verdict 7; `reasons` has 1", ONE_REASON),
+    ("filter_nodes", answers(np.array([-1, 1])), "filter_nodes returned the verdict -1; `reasons` has 1", ONE_REASON),
     ("filter_nodes", raises, "boom", KEPT),
     ("filter_part", raises, "boom", KEPT | {"filter_nodes": lambda self, *given: rows(0)(*given)}),
     ("filter_part", answers([]), "unhashable type", KEPT | {"filter_nodes": lambda self, *given: rows(0)(*given)}),
@@ -194,7 +202,7 @@ def test_a_kept_verdict_without_a_meaning_is_a_scheduler_error():
 
     bad = outcome(run(Faulty()))
     assert bad.reason == "SchedulerError"
-    assert "filter_nodes gave the verdict 7; `reasons` has 1" in bad.message
+    assert "filter_nodes returned the verdict 7; `reasons` has 1" in bad.message
 
 
 SCORE_FAULTS = [
@@ -445,10 +453,10 @@ async def exits_late() -> Status:
         (
             "pre_bind",
             awaits_something_foreign,
-            "a hook can await what the handle offers, nothing else; found 'a future",
+            "a hook can await only what the handle offers; found 'a future",
         ),
-        ("bind", awaits_something_foreign, "a hook can await what the handle offers, nothing else; found 'a future"),
-        ("bind", awaits_the_clock, "a hook can await what the handle offers, nothing else; found <Future"),
+        ("bind", awaits_something_foreign, "a hook can await only what the handle offers; found 'a future"),
+        ("bind", awaits_the_clock, "a hook can await only what the handle offers; found <Future"),
     ],
 )
 def test_a_coroutine_that_fails_is_a_scheduler_error(hook: str, fault: Answer, message: str):

@@ -53,7 +53,7 @@ def test_arguments_have_their_defaults() -> None:
     ],
 )
 def test_a_rule_is_written_in_one_form(hooks: dict, forms: str) -> None:
-    with pytest.raises(PluginDefinitionError, match=f"Both defines both .* and {forms}: a rule is written once"):
+    with pytest.raises(PluginDefinitionError, match=f"Both defines both .* and {forms}; delete one of them"):
         type("Both", (Plugin,), hooks)
 
 
@@ -77,7 +77,7 @@ def test_arguments_are_a_plugin_args_class() -> None:
 
 
 def test_what_columns_depend_on_is_a_member_of_the_enum() -> None:
-    with pytest.raises(PluginDefinitionError, match=r"Odd.depends_on is 'node'; allowed are DependsOn.NODE, "):
+    with pytest.raises(PluginDefinitionError, match=r"Odd.depends_on is 'node'; expected one of DependsOn.NODE, "):
         type("Odd", (Plugin,), {"depends_on": "node"})
 
 

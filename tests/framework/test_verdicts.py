@@ -56,7 +56,7 @@ def test_a_verdict_without_a_meaning_is_a_failure_of_the_plugin() -> None:
     found = result(("A", [0, 3, 0, 0], [NO]))
     status = found.statuses()[1]
     assert status.code is Code.ERROR
-    assert "filter_nodes gave the verdict 3; `reasons` has 1" in status.message
+    assert "filter_nodes returned the verdict 3; `reasons` has 1" in status.message
 
 
 @pytest.mark.parametrize(("values", "meaning"), [([0, 1], True), ([0, 2], False), ([-1, 0], False), ([], True)])

@@ -26,9 +26,9 @@ def test_other_names_are_refused_on_loopback_and_allowed_elsewhere(host: str):
 
 
 PAGES = [
-    (["Origin: http://evil.test"], "it has the header Origin, as requests of web pages have"),
-    (["Origin: null"], "it has the header Origin, as requests of web pages have"),
-    (["Sec-Fetch-Site: cross-site"], "it has the header Sec-Fetch-Site, as requests of web pages have"),
+    (["Origin: http://evil.test"], "it has the header Origin, so it comes from a web page"),
+    (["Origin: null"], "it has the header Origin, so it comes from a web page"),
+    (["Sec-Fetch-Site: cross-site"], "it has the header Sec-Fetch-Site, so it comes from a web page"),
 ]
 
 

@@ -32,7 +32,7 @@ def test_spare_slashes_meet_every_kind_of_route(path):
 def test_an_unknown_path_is_one_sentence(path):
     status, headers, text = ask("POST", path)
     assert (status, headers["content-type"]) == (404, "text/plain; charset=utf-8")
-    assert text == f'no such path: "{path}"; this server answers /, /base/filter, /{{kind}}/one\n'
+    assert text == f'no such path: "{path}"; expected one of /, /base/filter, /{{kind}}/one\n'
 
 
 @pytest.mark.parametrize("path", ["/base/filter", "/base//filter/"])

@@ -55,7 +55,7 @@ def test_a_port_in_use_is_named():
     [
         ("192.0.2.1", 0, "not an address of this machine"),
         ("no such host", 0, "neither an address nor a name that resolves"),
-        ("127.0.0.1", 70000, "no such port"),
+        ("127.0.0.1", 70000, "not a valid port"),
     ],
 )
 def test_an_address_that_cannot_be_is_explained(host, port, words):

@@ -197,7 +197,7 @@ def test_half_written_files_leave_the_old_ones_in_force_and_are_logged_once(auth
     assert not certificates.reload_if_changed()
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"{key}: the private key does not belong to the certificate in {certificate}; give the two files of one pair; "
+        f"{key}: the private key does not belong to the certificate in {certificate}; give a certificate and its key; "
         "the certificates read before stay in force"
     )
     touch(certificate, old_certificate)
@@ -221,7 +221,7 @@ def test_a_missing_file_is_named(authority, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "web.key: holds no PRIVATE KEY block; give a private key in PEM"),
+        ("", "web.key: has no PRIVATE KEY block; give a private key in PEM"),
         ("-----BEGIN ENCRYPTED PRIVATE KEY-----", "web.key: the private key is encrypted"),
         ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", r"web.crt, .*web.key: cannot be used \("),
     ],
@@ -235,7 +235,7 @@ def test_a_key_that_is_none_is_explained(authority, text, words):
 
 def test_swapped_files_are_explained(authority):
     certificate, key = authority.issue("web")
-    with pytest.raises(InputError, match=r"web\.key: holds no CERTIFICATE block"):
+    with pytest.raises(InputError, match=r"web\.key: has no CERTIFICATE block"):
         Certificates(files_of((key, certificate)))
 
 
@@ -273,14 +273,14 @@ def test_only_named_clients_are_let_in_and_open_paths_take_all(authority, caplog
     answers = ask_as(authority, authority.issue("scheduler"), authority.issue("eve"))
     refused = 'the client certificate\'s common name "eve" is not allowed here\n'
     assert answers == [[(200, "scheduler"), (200, "scheduler")], [(403, refused), (200, "eve")]]
-    assert 'common name "eve" is not allowed here; allowed are scheduler' in caplog.text
+    assert 'common name "eve" is not allowed here; expected one of scheduler' in caplog.text
 
 
 @pytest.mark.parametrize(("first", "second"), [("scheduler", "eve"), ("eve", "scheduler"), ("scheduler", "scheduler")])
 def test_a_certificate_with_two_common_names_is_refused(authority, caplog, first, second):
     """Go takes the last one; a name that depends on the reader vouches for nobody."""
     ((call, health),) = ask_as(authority, authority.issue(first, second_name=second))
-    refused = f'the client certificate has 2 common names, "{first}" and "{second}"; expected is exactly one'
+    refused = f'the client certificate has 2 common names, "{first}" and "{second}"; expected exactly one'
     assert call == (403, f"{refused}\n")
     assert health == (200, f"{first},{second}")
-    assert f"{refused}; allowed are scheduler" in caplog.text
+    assert f"{refused}; expected one of scheduler" in caplog.text

@@ -61,14 +61,15 @@ def test_a_star_disables_multi_point_at_the_point():
         (
             {"filter": enabled("NodeNam")},
             (
-                'FilterPlugin "NodeNam" does not exist\n  profiles[0].plugins.filter: no plugin is named "NodeNam"; '
-                'did you mean "NodeName"? "kubesched plugins" lists them'
+                'FilterPlugin "NodeNam" does not exist\n'
+                '  profiles[0].plugins.filter: no plugin has the name "NodeNam"; did you mean "NodeName"? '
+                '"kubesched plugins" lists them'
             ),
         ),
         (
             {"multi_point": enabled("Zzz")},
             (
-                'PreFilterPlugin "Zzz" does not exist\n  profiles[0].plugins.multiPoint: no plugin is named "Zzz"; '
+                'PreFilterPlugin "Zzz" does not exist\n  profiles[0].plugins.multiPoint: no plugin has the name "Zzz"; '
                 '"kubesched plugins" lists them'
             ),
         ),

@@ -115,7 +115,7 @@ def test_a_missing_file_is_named(plugins, tmp_path):
 
 def test_a_missing_module_is_named(plugins):
     assert error_of(plugins, "no_such_module.team:TeamZone").startswith(
-        "no_such_module.team: there is no module no_such_module; "
+        "no_such_module.team: no module no_such_module; "
     )
 
 
@@ -166,7 +166,7 @@ def test_a_missing_class_is_told_with_the_nearest(plugins, file):
 @pytest.mark.parametrize("name", ["number", "PluginArgs", "Plugin"])
 def test_what_is_no_plugin_is_refused(plugins, file, name):
     assert error_of(plugins, f"{file}:{name}") == (
-        f"{file}:{name} is no plugin: derive it from kubesched.Plugin; it defines TeamZone, Other"
+        f"{file}:{name} is not a Plugin subclass; derive it from kubesched.Plugin; it defines TeamZone, Other"
     )
 
 
@@ -181,7 +181,7 @@ def test_a_class_that_would_never_be_called_is_refused(plugins, tmp_path):
 
 def test_help_offers_the_nearest_name(plugins):
     assert plugins.help_with("NodeNam") == (
-        'no plugin is named "NodeNam"; did you mean "NodeName"? "kubesched plugins" lists them'
+        'no plugin has the name "NodeNam"; did you mean "NodeName"? "kubesched plugins" lists them'
     )
 
 
@@ -222,7 +222,7 @@ def test_an_announced_name_is_that_of_the_class(plugins, file, monkeypatch):
     monkeypatch.syspath_prepend(file.parent)
     announce(monkeypatch, ("Zone", "team_zone:TeamZone"))
     plugins.register_installed()
-    with pytest.raises(PluginDefinitionError, match="the entry point Zone leads to the class TeamZone"):
+    with pytest.raises(PluginDefinitionError, match="the entry point Zone refers to the class TeamZone"):
         _ = plugins["Zone"].plugin_class
 
 

@@ -77,7 +77,7 @@ def test_arguments_of_the_configuration_win():
 @pytest.mark.parametrize(
     ("name", "args", "words"),
     [
-        ("TeamZoan", {}, 'arguments for TeamZoan: no plugin is named "TeamZoan"; did you mean "TeamZone"?'),
+        ("TeamZoan", {}, 'arguments for TeamZoan: no plugin has the name "TeamZoan"; did you mean "TeamZone"?'),
         ("NodeResourcesFit", {}, "arguments for NodeResourcesFit: an in-tree plugin takes them from pluginConfig"),
         ("TeamZone", {"bonos": 1}, 'unknown field "bonos"'),
         ("TeamZone", {"bonus": "much"}, "bonus"),

@@ -278,7 +278,7 @@ def test_every_decision_is_told() -> None:
 def test_a_simulator_runs_once() -> None:
     simulator = Simulator([make_node("n"), pending("p")])
     simulator.run()
-    with pytest.raises(InputError, match="this simulator has run; make a new one"):
+    with pytest.raises(InputError, match="this simulator has already run; create a new one"):
         simulator.run()
 
 

@@ -34,7 +34,7 @@ CUT = f"the JSON that begins at byte 0 ends in the middle; the file is cut after
 NOT_A_QUANTITY = 'is not a quantity; write a number with an optional suffix, such as "500m", "2" or "1.5Gi"'
 
 FILES = {
-    "empty": (b"", "the file is empty; allowed is JSON or YAML with Kubernetes objects"),
+    "empty": (b"", "the file is empty; expected JSON or YAML with Kubernetes objects"),
     "only white space": (b" \n\t\n", "the file is empty"),
     "cut JSON": (GOOD[:-20], CUT),
     "cut in the second document": (GOOD + b"\n" + GOOD[:30], "the JSON that begins at byte"),
@@ -42,10 +42,10 @@ FILES = {
     "too deep": (b'{"a":' + b"[" * 1_000_000, "not valid JSON: it is nested too deeply"),  # 3.14 has room for 100,000
     "trailing words": (text(node()) + b" and so on", "not valid JSON: invalid character"),
     "trailing bracket": (text(node()) + b"}", "not valid JSON: invalid character"),
-    "binary": (bytes(range(256)) * 4, "binary data; allowed is JSON or YAML, plain or packed with gzip or zstd"),
+    "binary": (bytes(range(256)) * 4, "binary data; expected JSON or YAML, plain or compressed with gzip or zstd"),
     "an image": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "binary data"),
     "a tar in gzip": (gzip.compress(b"n.json" + b"\0" * 500), "binary data"),
-    "bzip2": (bz2.compress(GOOD), "compressed with bzip2, which is not read; allowed are gzip (.gz) and zstd (.zst)"),
+    "bzip2": (bz2.compress(GOOD), "compressed with bzip2; expected gzip (.gz) or zstd (.zst)"),
     "cut gzip": (gzip.compress(GOOD)[:-9], "the gzip data ends in the middle; the file is cut"),
     "cut zstd": (zstd(GOOD)[:-9], "the zstd data ends in the middle; the file is cut"),
     "half of UTF-16": (b"\xff\xfe{", "begins like utf-16 text and is none"),
@@ -64,7 +64,7 @@ FILES = {
 
 OBJECTS = {
     "no kind": ({"metadata": {"name": "x"}}, "(x): kind is missing; every object has apiVersion and kind"),
-    "no apiVersion": ({"kind": "Node", "metadata": {"name": "x"}}, "(Node x): apiVersion is missing; allowed is v1"),
+    "no apiVersion": ({"kind": "Node", "metadata": {"name": "x"}}, "(Node x): apiVersion is missing; expected v1"),
     "an item that is a number": (5, "expected an object, found 5"),
     "an item that is null": (None, "expected an object, found null"),
     "no metadata": ({"apiVersion": "v1", "kind": "Node"}, "(Node): metadata.name is missing"),
@@ -87,27 +87,27 @@ OBJECTS = {
     "a number that is a fraction": (pod(priority=1.5), "spec.priority: expected an integer, found 1.5"),
     "a priority beyond int32": (
         pod(priority=2**31),
-        "spec.priority: found 2147483648; allowed is an int32, -2147483648 to 2147483647",
+        "spec.priority: found 2147483648; expected an int32, -2147483648 to 2147483647",
     ),
     "a weight beyond int32": (
         pod(affinity={"podAntiAffinity": {PREFERRED: [{"weight": 1}, {"weight": 10**30}]}}),
-        f"spec.affinity.podAntiAffinity.{PREFERRED}[1].weight: found {10**30}; allowed is an int32",
+        f"spec.affinity.podAntiAffinity.{PREFERRED}[1].weight: found {10**30}; expected an int32",
     ),
     "a skew beyond int32": (
         pod(topologySpreadConstraints=[{"maxSkew": 10**12}]),
-        "spec.topologySpreadConstraints[0].maxSkew: found 1000000000000; allowed is an int32",
+        "spec.topologySpreadConstraints[0].maxSkew: found 1000000000000; expected an int32",
     ),
     "an image beyond int64": (
         node(status={"images": [{"sizeBytes": 2**63}]}),
-        "status.images[0].sizeBytes: found 9223372036854775808; allowed is an int64",
+        "status.images[0].sizeBytes: found 9223372036854775808; expected an int64",
     ),
     "a volume count beyond int32": (
         other("storage.k8s.io/v1", "CSINode", spec={"drivers": [{"name": "d", "allocatable": {"count": 2**31}}]}),
-        "spec.drivers[0].allocatable.count: found 2147483648; allowed is an int32",
+        "spec.drivers[0].allocatable.count: found 2147483648; expected an int32",
     ),
     "a priority class beyond int32": (
         other("scheduling.k8s.io/v1", "PriorityClass", value=10**10),
-        "(PriorityClass x): value: found 10000000000; allowed is an int32",
+        "(PriorityClass x): value: found 10000000000; expected an int32",
     ),
     "allocatable that is no quantity": (
         node(status={"allocatable": {"cpu": "4 cores"}}),
@@ -115,7 +115,7 @@ OBJECTS = {
     ),
     "negative allocatable": (
         node(status={"allocatable": {"memory": "-1Gi"}}),
-        'status.allocatable.memory: found "-1Gi"; allowed is 0 or more',
+        'status.allocatable.memory: found "-1Gi"; expected 0 or more',
     ),
     "a quantity that is a boolean": (
         node(status={"allocatable": {"pods": "9", "cpu": True}}),
@@ -127,7 +127,7 @@ OBJECTS = {
     ),
     "a negative request": (
         pod(containers=[requests(cpu=-1)]),
-        "spec.containers[0].resources.requests.cpu: found -1; allowed is 0 or more",
+        "spec.containers[0].resources.requests.cpu: found -1; expected 0 or more",
     ),
     "an exponent out of range": (
         pod(containers=[requests(cpu="1e999999999")]),
@@ -152,27 +152,27 @@ OBJECTS = {
     ),
     "a host port beyond the last": (
         pod(containers=[{"name": "c", "ports": [{"hostPort": 80}, {"hostPort": 65536}]}]),
-        "spec.containers[0].ports[1].hostPort: found 65536; allowed is 1 to 65535",
+        "spec.containers[0].ports[1].hostPort: found 65536; expected 1 to 65535",
     ),
     "a negative host port": (
         pod(containers=[{"name": "c", "ports": [{"hostPort": -1}]}]),
-        "spec.containers[0].ports[0].hostPort: found -1; allowed is 1 to 65535",
+        "spec.containers[0].ports[0].hostPort: found -1; expected 1 to 65535",
     ),
     "a start time that is none": (
         pod(status={"startTime": "yesterday"}),
-        'status.startTime: found "yesterday"; allowed is a time such as 2026-01-31T12:00:00Z',
+        'status.startTime: found "yesterday"; expected a time such as 2026-01-31T12:00:00Z',
     ),
     "a start time without a zone": (
         pod(status={"startTime": "2026-01-31T12:00:00"}),
-        'status.startTime: found "2026-01-31T12:00:00"; allowed is a time',
+        'status.startTime: found "2026-01-31T12:00:00"; expected a time',
     ),
     "a deletion time that is none": (
         other("v1", "Pod", metadata={"deletionTimestamp": "2026-13-01T00:00:00Z"}),
-        'metadata.deletionTimestamp: found "2026-13-01T00:00:00Z"; allowed is a time',
+        'metadata.deletionTimestamp: found "2026-13-01T00:00:00Z"; expected a time',
     ),
     "a creation time that is none": (
         other("v1", "Node", metadata={"creationTimestamp": "now"}),
-        'metadata.creationTimestamp: found "now"; allowed is a time',
+        'metadata.creationTimestamp: found "now"; expected a time',
     ),
     "a capacity that is no quantity": (
         other("v1", "PersistentVolume", spec={"capacity": {"storage": "5 GB"}}),
@@ -188,7 +188,7 @@ OBJECTS = {
     ),
     "a negative maximum volume size": (
         other("storage.k8s.io/v1beta1", "CSIStorageCapacity", maximumVolumeSize="-1"),
-        'maximumVolumeSize: found "-1"; allowed is 0 or more',
+        'maximumVolumeSize: found "-1"; expected 0 or more',
     ),
 }
 
@@ -237,7 +237,7 @@ def test_a_bad_object_is_left_out_on_request(name):
 
 def test_text_that_is_no_utf8_is_named_with_its_object():
     content = text(listed(pod("p1", nodeName="STRASSE"))).replace(b"STRASSE", b"Stra\xdfe")
-    with pytest.raises(ObjectError, match=r"<stream>, item 1 \(Pod shop/p1\): a string in it is not valid UTF-8"):
+    with pytest.raises(ObjectError, match=r"<stream>, item 1 \(Pod shop/p1\): it has a string that is not valid UTF-8"):
         load_snapshot(io.BytesIO(content))
 
 

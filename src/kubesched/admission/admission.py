@@ -62,10 +62,10 @@ class Admission:
         if kind not in self._kinds:
             allowed = ", ".join(self._kinds)
             raise ObjectError(
-                f"found kind {kind}; allowed here is {allowed}, other kinds belong among the snapshot files"
+                f"found kind {kind}; expected {allowed} here; put objects of other kinds into the snapshot files"
             )
         if not api_version or api_version.rpartition("/")[0] != GROUPS[kind]:
-            raise ObjectError(f'apiVersion: found "{api_version}"; allowed is {_api_version(kind)}')
+            raise ObjectError(f'apiVersion: found "{api_version}"; expected {_api_version(kind)}')
         if kind == "Pod":
             self._admit_pod(raw, place)
         else:
@@ -160,7 +160,7 @@ class Admission:
     def _keep(self, admitted: KubeObject, place: object) -> None:
         key = key_of(admitted)
         if key in self._places:
-            raise ObjectError(f"{key[0]} {admitted.key} is there already, from {self._places[key]}; rename one of them")
+            raise ObjectError(f"{key[0]} {admitted.key} already exists, from {self._places[key]}; rename one of them")
         self._places[key] = place
         self.objects.append(admitted)
 
@@ -169,11 +169,11 @@ class Admission:
             return
         who = f"{place}: {workload.kind} {workload.namespace}/{workload.name}"
         if workload.kind == "StatefulSet":
-            self.notes.append(f"{who} has {n_kept} of these pods in the snapshot already; they stay as they are")
+            self.notes.append(f"{who} already has {n_kept} of these pods in the snapshot; they do not change")
         elif workload.kind == "DaemonSet":
-            self.notes.append(f"{who} has a pod on {n_present} nodes already; only the others get one")
+            self.notes.append(f"{who} already has a pod on {n_present} nodes; only the other nodes get one")
         else:
-            self.notes.append(f"{who} has {n_present} pods in the snapshot already; those of the manifest come on top")
+            self.notes.append(f"{who} already has {n_present} pods in the snapshot; the pods of the manifest are added")
 
 
 def _api_version(kind: str) -> str:
@@ -186,7 +186,9 @@ def _check_workload(kind: str, spec: WorkloadSpec) -> None:
         _check_selector(spec)
     for i, template in enumerate(spec.volume_claim_templates or ()):
         if not template.name:
-            raise ObjectError(f"spec.volumeClaimTemplates[{i}].metadata.name is missing; pods mount the claim by it")
+            raise ObjectError(
+                f"spec.volumeClaimTemplates[{i}].metadata.name is missing; pods refer to the claim by this name"
+            )
 
 
 def _check_pod_spec(spec: ManifestPodSpec, path: str) -> None:

@@ -70,7 +70,7 @@ class ObjectChecker:
             self._check_quantities(checked.status.allocatable, "status.allocatable")
             for i, image in enumerate(checked.status.images or ()):
                 if not -_INT64 <= image.size_bytes < _INT64:
-                    raise ObjectError(f"status.images[{i}].sizeBytes: found {image.size_bytes}; allowed is an int64")
+                    raise ObjectError(f"status.images[{i}].sizeBytes: found {image.size_bytes}; expected an int64")
         elif isinstance(checked, PersistentVolume):
             self._check_quantities(checked.spec.capacity, "spec.capacity")
         elif isinstance(checked, PersistentVolumeClaim):
@@ -135,7 +135,7 @@ class ObjectChecker:
         if text in self._good_times:
             return
         if text is None or not _is_time(text):
-            raise ObjectError(f"{path}: found {shorten(text)}; allowed is a time such as 2026-01-31T12:00:00Z")
+            raise ObjectError(f"{path}: found {shorten(text)}; expected a time such as 2026-01-31T12:00:00Z")
         self._good_times.add(text)
 
     def _check_quantity(self, quantity: Quantity | None, path: str) -> None:
@@ -146,14 +146,14 @@ class ObjectChecker:
         except QuantityError as error:
             raise ObjectError(f"{path}: {error}") from error
         if nano < 0:
-            raise ObjectError(f"{path}: found {shorten(quantity)}; allowed is 0 or more")
+            raise ObjectError(f"{path}: found {shorten(quantity)}; expected 0 or more")
         self._good.add(quantity)
 
 
 def _check_ports(container: Container, path: str) -> None:
     for i, port in enumerate(container.ports or ()):
         if not 0 <= port.host_port <= _MAX_PORT:
-            raise ObjectError(f"{path}.ports[{i}].hostPort: found {port.host_port}; allowed is 1 to {_MAX_PORT}")
+            raise ObjectError(f"{path}.ports[{i}].hostPort: found {port.host_port}; expected 1 to {_MAX_PORT}")
 
 
 def _check_weights(affinity: Affinity) -> None:
@@ -170,7 +170,7 @@ def _check_weights(affinity: Affinity) -> None:
 
 def _check_int32(number: int | None, path: str) -> None:
     if number is not None and not -_INT32 <= number < _INT32:
-        raise ObjectError(f"{path}: found {number}; allowed is an int32, {-_INT32} to {_INT32 - 1}")
+        raise ObjectError(f"{path}: found {number}; expected an int32, {-_INT32} to {_INT32 - 1}")
 
 
 def _is_time(text: str) -> bool:

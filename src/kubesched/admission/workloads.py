@@ -200,7 +200,7 @@ def _expand_job(job: Workload) -> Iterator[Document]:
 def _count(written: int | None, path: str) -> int:
     count = 1 if written is None else written
     if not 0 <= count <= _MAX_PODS:
-        raise ObjectError(f"{path}: found {count}; allowed is 0 to {_MAX_PODS}")
+        raise ObjectError(f"{path}: found {count}; expected 0 to {_MAX_PODS}")
     return count
 
 

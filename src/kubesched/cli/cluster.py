@@ -32,7 +32,7 @@ def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad
         note(f"left out: {sentence}")
     if cluster.skipped:
         counted = ", ".join(f"{n} {kind}" for kind, n in sorted(cluster.skipped.items()))
-        note(f"left out, because a scheduler does not read them: {counted}")
+        note(f"left out, because kubesched does not read these kinds: {counted}")
     for sentence in (*cluster.notes, *_homeless(cluster)):
         note(sentence)
     return cluster
@@ -48,7 +48,7 @@ def _homeless(cluster: "ClusterObjects") -> list[str]:
         return []
     missing = sorted({pod.node_name for pod in pods})
     named = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
-    where = f"{_count(len(missing), 'node')} that the snapshot lacks ({named})"
+    where = f"{_count(len(missing), 'node')} that the snapshot does not have ({named})"
     return [f"{_count(len(pods), 'pod')} on {where}: not counted"]
 
 
@@ -68,5 +68,5 @@ def read_setup(config: Path | None, references: Sequence[str], plugin_args: Mapp
     setup = set_up(config, references, plugin_args)
     if setup.configuration.extenders:
         urls = ", ".join(extender.url_prefix for extender in setup.configuration.extenders)
-        note(f"extenders are not asked offline: {urls}")
+        note(f"extenders are not called offline: {urls}")
     return setup

@@ -84,7 +84,7 @@ def _end(message: str, code: int) -> NoReturn:
 def main() -> None:
     """kube-scheduler's decisions in Python: where pods go, and why.
 
-    A SNAPSHOT is a file that you have or can make:
+    A SNAPSHOT is a file that kubectl writes:
 
     \b
       kubectl get nodes,pods,pv,pvc,sc,csinodes,services,replicasets,statefulsets,pdb,priorityclasses \\
@@ -92,5 +92,5 @@ def main() -> None:
       kubesched simulate cluster.json
       kubesched explain cluster.json --pod shop/web-7
 
-    Exit codes: 0 done; 1 done, and something that was asked to hold does not; 2 bad input; 130 interrupted.
+    Exit codes: 0 success; 1 a check you asked for failed; 2 invalid input; 130 interrupted.
     """  # noqa: D301

@@ -20,13 +20,20 @@ def config() -> None:
 @config.command()
 @_file_argument
 @plugin_option
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="How to print the findings.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Format of the findings.",
+    show_default=True,
+)
 def check(file: Path, references: tuple[str, ...], output: str) -> None:
-    """Say whether kube-scheduler v1.36 would accept FILE.
+    """Check whether kube-scheduler v1.36 would accept FILE.
 
     Exits with 0 if it would. Exits with 1 if it would not, and prints what kube-scheduler would print, with our help on
-    indented lines. Exits with 2 if FILE cannot be read or a plugin cannot be loaded. What FILE leads to is not looked
-    at: kubeconfigs, certificates.
+    indented lines. Exits with 2 if FILE cannot be read or a plugin cannot be loaded. The command does not check files
+    that FILE refers to, such as a kubeconfig.
     """
     from kubesched.setup import set_up
 
@@ -43,12 +50,19 @@ def check(file: Path, references: tuple[str, ...], output: str) -> None:
 @config.command()
 @_file_argument
 @plugin_option
-@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", help="How to print it.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["yaml", "json"]),
+    default="yaml",
+    help="Format of the configuration.",
+    show_default=True,
+)
 def show(file: Path, references: tuple[str, ...], output: str) -> None:
-    """Print the effective configuration that FILE stands for.
+    """Print FILE as the effective configuration, with all defaults.
 
-    That is FILE with every default filled in and the plugins of each profile merged with the default ones, as
-    kube-scheduler's --write-config-to gives it. Plugins given with --plugin are enabled where no profile names them.
+    Every default is filled in, and the plugins of each profile are merged with the default ones, as
+    kube-scheduler's --write-config-to prints it. Plugins given with --plugin are enabled if no profile names them.
     Exits with 2 if kube-scheduler would not accept FILE.
     """
     from kubesched.config import effective

@@ -22,17 +22,19 @@ _MAX_NAMED: Final = 5
 @cluster_options
 @setup_options
 @click.option(
-    "--pod", metavar="NAMESPACE/NAME", help="The pod to explain, placed or not; or a file with one: POD.yaml."
+    "--pod", metavar="NAMESPACE/NAME", help="The pod to explain, placed or pending; or a file with one pod: POD.yaml."
 )
-@click.option("--all", "all_pods", is_flag=True, help="All pending pods, in the order of the queue.")
-@click.option("--node", "nodes", metavar="NAME", multiple=True, help="Show this node, plugin by plugin. Repeatable.")
-@click.option("--all-nodes", is_flag=True, help="Show every node, not only the 20 nearest to fitting.")
+@click.option("--all", "all_pods", is_flag=True, help="Explain all pending pods, in the order of the queue.")
+@click.option(
+    "--node", "nodes", metavar="NAME", multiple=True, help="Show each plugin's verdict on this node. Repeatable."
+)
+@click.option("--all-nodes", is_flag=True, help="Show every node, not only the 20 that are nearest to fitting.")
 @click.option(
     "--by",
     type=click.Choice(["node", "plugin"]),
     default="node",
     show_default=True,
-    help="What the rows of the table are.",
+    help="Show a table row per node or per plugin.",
 )
 @click.option(
     "-o",
@@ -56,7 +58,7 @@ def explain(
     by: str,
     output: str,
 ) -> None:
-    """Say why a pod goes where it goes, or nowhere.
+    """Explain why a pod goes to its node, or why no node fits.
 
     \b
     Examples:
@@ -65,13 +67,13 @@ def explain(
       kubesched explain cluster.json --pod shop/web-7 --node worker-3
       kubesched explain cluster.json --all -o jsonl
 
-    A pod that has a node is explained as if it were not there yet. SNAPSHOT is a file or folder of
-    `kubectl get -o json|yaml`, packed or not, or - for standard input.
+    A pod that has a node is explained as if it were still pending. SNAPSHOT is a file or folder of
+    `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
     if all_pods and pod is not None:
-        raise click.UsageError("--all and --pod exclude each other")
+        raise click.UsageError("--all and --pod are mutually exclusive")
     if all_pods and (nodes or all_nodes):
-        raise click.UsageError("--node and --all-nodes belong to one pod: name it with --pod")
+        raise click.UsageError("--node and --all-nodes need one pod: name it with --pod")
     setup = read_setup(config, references, plugin_args)
     cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
     if all_pods:
@@ -127,8 +129,8 @@ def _which_pod(cluster: "ClusterObjects") -> click.UsageError:
     from kubesched.api import Pod
 
     pending = [pod.key for pod in cluster.of(Pod) if not pod.node_name and not pod.is_finished]
-    listed = f"; {len(pending)} are pending: {_first(pending)}" if pending else "; none is pending"
-    return click.UsageError(f"say which pod, with --pod NAMESPACE/NAME or --pod FILE.yaml, or --all{listed}")
+    listed = f"; {len(pending)} are pending: {_first(pending)}" if pending else "; no pod is pending"
+    return click.UsageError(f"name the pod with --pod NAMESPACE/NAME or --pod FILE.yaml, or use --all{listed}")
 
 
 def _print_one(explanation: "Explanation", view: View, output: str) -> None:
@@ -161,9 +163,9 @@ def _position(explanation: "Explanation", name: str) -> int:
     if len(positions) == 1:
         return positions[0]
     if positions:
-        raise InputError(f"--node: several nodes are called {name}; write the whole name")
+        raise InputError(f"--node: several nodes have the name {name}; write the full name")
     near = did_you_mean(name, names)
-    raise InputError(f"--node: no node is called {name}; {near or f'found: {_first(names)}'}")
+    raise InputError(f"--node: no node has the name {name}; {near or f'found: {_first(names)}'}")
 
 
 def _first(names: list[str]) -> str:

@@ -96,13 +96,14 @@ class ExplanationText:
         asks = ", ".join(f"{in_words(name, amount)} {name}" for name, amount in wanted.items() if amount)
         print_(f"Pod {explanation.pod.key}", style="bold")
         print_(
-            f"profile {explanation.profile}, priority {explanation.pod.priority}, asks for {asks or 'nothing'}",
+            f"profile {explanation.profile}, priority {explanation.pod.priority}, requests {asks or 'nothing'}",
             style="dim",
         )
         print_()
         if explanation.held_back:
             print_(
-                f"kube-scheduler does not try it now: {explanation.held_back}. What follows is for when it does.\n",
+                f"kube-scheduler does not try this pod now: {explanation.held_back}. The rest describes an "
+                "attempt without that.\n",
                 style="red",
             )
         if nominated := explanation.pod.status.nominated_node_name:
@@ -144,24 +145,24 @@ class ExplanationText:
         table.add_row("total", *(str(one.total) for one in ranked), style="bold")
         self._console.print(table)
         if silent:
-            self._console.print(f"0 for all of these: {', '.join(silent)}", style="dim")
+            self._console.print(f"0 on all of these nodes: {', '.join(silent)}", style="dim")
 
     def _what_decided(self, chosen: Choice) -> str:
         tie = ""
         if chosen.n_best > 1:
-            tie = f"{chosen.n_best} nodes are equally good; of these it is the first in the snapshot. "
+            tie = f"{chosen.n_best} nodes have the highest score; this one is the first of them in the snapshot. "
         if not chosen.plugin:
             return tie.rstrip()
-        return f"{tie}{chosen.plugin} decided: {chosen.lead} points ahead of the next best node."
+        return f"{tie}{chosen.plugin} decided: {chosen.lead} points more than the next-best node."
 
     def _what_the_default_sees(self) -> str:
         n_nodes, n_fit = len(self._of.nodes), len(self._of.feasible)
         n_sampled = default_sample(n_nodes)
         if n_fit <= n_sampled:
-            return f"kube-scheduler's default would have compared all {n_fit} nodes that fit, too."
+            return f"By default kube-scheduler would also compare all {n_fit} nodes that fit."
         return (
-            f"kube-scheduler's default stops at the first {n_sampled} of the {n_fit} nodes that fit, and may so take "
-            "another; here all were compared."
+            f"By default kube-scheduler stops after {n_sampled} of the {n_fit} nodes that fit, and may take "
+            "another one; kubesched compared all of them."
         )
 
     # --- a pod that does not ---
@@ -193,7 +194,7 @@ class ExplanationText:
             self._console.print(f"The {len(shown)} nodes nearest to fitting (--all-nodes shows all {len(order)}):")
         else:
             self._console.print("The nodes that do not fit, the nearest to fitting first:")
-        table = new_table("NODE", "WHAT STANDS IN THE WAY")
+        table = new_table("NODE", "OBSTACLE")
         alike = groupby(shown, key=lambda position: "\n".join(self._obstacles(position)))
         for text, positions in alike:  # what stands in the way of neighbours is said once
             table.add_row("\n".join(self._short(self._of.nodes.name(position)) for position in positions), text)
@@ -220,7 +221,7 @@ class ExplanationText:
             counts.update(status.reasons)
         reasons = [f"{n} {reason}" for reason, n in counts.most_common(_N_REASONS)]
         if said.node_names is not None:
-            reasons.append(f"wants only {len(said.node_names)} nodes")
+            reasons.append(f"narrows the search to {len(said.node_names)} nodes")
         if len(counts) > _N_REASONS:
             reasons.append("...")
         return str(int(np.count_nonzero(said.rejected))), "\n".join(reasons)
@@ -237,8 +238,8 @@ class ExplanationText:
             return
         victims = ", ".join(f"{one.pod.key} (priority {one.priority})" for one in preemption.victims)
         broken = preemption.n_pdb_violations
-        budget = f"; {broken} of them against a disruption budget" if broken else ""
-        self._console.print(f"Preemption would make room on {preemption.node_name}: out go {victims}{budget}.")
+        budget = f"; {broken} of these evictions violate a disruption budget" if broken else ""
+        self._console.print(f"Preemption would make room on {preemption.node_name} by evicting {victims}{budget}.")
 
     # --- one node ---
 
@@ -277,7 +278,7 @@ class ExplanationText:
 
     def _print_domain(self) -> None:
         if self._domain:
-            self._console.print(f"Names of nodes without {self._domain}\n", style="dim")
+            self._console.print(f"Node names are shortened by '{self._domain}'.\n", style="dim")
 
 
 def _verdict(said: PluginVerdicts, status: Status) -> str:

@@ -22,21 +22,21 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 @click.group(invoke_without_command=True)
 @beside_scheduler_options
-@click.option("--kubeconfig", metavar="FILE", help="Watch this cluster, for requests with node names, and for bind.")
-@click.option("--context", default="", metavar="NAME", help="Context of the kubeconfig.")
+@click.option("--kubeconfig", metavar="FILE", help="Watch this cluster. Needed for node names and for bind.")
+@click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
 @click.option("--in-cluster", is_flag=True, help="Watch the cluster that this pod runs in.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8888, show_default=True, help="0 picks a free port.")
 @click.option(
     "--health-port",
     type=click.IntRange(0, 65535),
-    help="Serve health checks and metrics here as well, in plain HTTP; needed for TLS with slow plugins.",
+    help="Serve health checks and metrics at this port as well, in plain HTTP. Needed for TLS with slow plugins.",
 )
 @click.option(
     "--tls-cert-file", metavar="FILE", help="Serve HTTPS with this certificate; reloaded when the file changes."
 )
 @click.option("--tls-private-key-file", metavar="FILE", help="The certificate's private key.")
-@click.option("--client-ca-file", metavar="FILE", help="Let in clients with a certificate of this authority only.")
+@click.option("--client-ca-file", metavar="FILE", help="Accept only clients with a certificate of this authority.")
 @click.option(
     "--client-cn",
     "client_names",
@@ -50,25 +50,27 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     type=Seconds(),
     default="5s",
     show_default=True,
-    help="How long kube-scheduler waits; a call has four fifths of it, and the hook call that is running then.",
+    help="How long kube-scheduler waits. After four fifths of it, the extender answers when the running hook returns.",
 )
 @click.option(
     "--on-timeout",
     type=click.Choice(["error", "allow"]),
     default="error",
     show_default=True,
-    help="When a filter has no time left: fail the pod's attempt, or let all nodes pass.",
+    help="When a filter times out: fail the pod's attempt, or let all nodes pass.",
 )
 @click.option(
     "--preemption-helps",
     is_flag=True,
-    help="Let kube-scheduler try preemption on nodes that a plugin rejects as UNSCHEDULABLE. Without it that happens "
-    "only where a plugin defines preempt.",
+    help="Let kube-scheduler try preemption on nodes that a plugin rejects as UNSCHEDULABLE. Without this option it "
+    "does so only if the plugin defines preempt.",
 )
 @click.option("--bind", "offers_bind", is_flag=True, help="Bind pods even if no plugin takes part in binding.")
 @managed_resource_option
 @click.option("--max-body-mib", type=click.IntRange(1), default=256, show_default=True, help="Largest request, in MiB.")
-@click.option("--max-connections", type=click.IntRange(1), default=2000, show_default=True, help="Open at a time.")
+@click.option(
+    "--max-connections", type=click.IntRange(1), default=2000, show_default=True, help="Most open connections."
+)
 @click.option(
     "--drain",
     "drain_seconds",
@@ -81,7 +83,7 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     "--record",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Record calls and answers for `kubesched extender replay`. Holds whole pods and nodes.",
+    help="Record calls and answers for `kubesched extender replay`. The files contain whole pods and nodes.",
 )
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 @click.pass_context
@@ -113,9 +115,9 @@ def extender(
 ) -> None:
     """Serve plugins to a stock kube-scheduler, over the HTTP extender protocol.
 
-    Of --config, a KubeSchedulerConfiguration, only what its profiles enable explicitly is used, and pluginConfig: the
-    default plugins run in kube-scheduler. A pod gets the profile of its schedulerName, else the first one. Prints the
-    `extenders:` stanza for kube-scheduler's own configuration.
+    From the KubeSchedulerConfiguration, the extender uses pluginConfig and the plugins that profiles enable explicitly.
+    The default plugins run in kube-scheduler. A pod gets the profile of its schedulerName, else the first one. The
+    command prints the `extenders:` stanza for kube-scheduler's own configuration.
 
     \b
     Examples:
@@ -124,8 +126,8 @@ def extender(
       kubesched extender manifests --image registry.example/team-zone:1 | kubectl apply -f -
       kubesched extender replay recording/ --plugin team_zone.py:TeamZone
 
-    Without a cluster, kube-scheduler has to send whole nodes (nodeCacheCapable: false). With one, names are enough,
-    which is much faster; docs/guides/extender.md says how much.
+    Without a cluster, kube-scheduler has to send whole nodes (nodeCacheCapable: false). With a cluster, names are
+    enough, which is much faster; docs/guides/extender.md has figures.
     """  # noqa: D301
     if ctx.invoked_subcommand is not None:
         _refuse_options_before(ctx, ctx.invoked_subcommand)
@@ -134,13 +136,13 @@ def extender(
     from kubesched.serving import ServerOptions
 
     if health_port and health_port == port:
-        raise click.UsageError("--health-port and --port are the same; give health checks a port of their own")
+        raise click.UsageError("--health-port and --port are the same; use a different port for health checks")
     if client_names and not client_ca_file:
-        raise click.UsageError("--client-cn needs --client-ca-file, which vouches for the names")
+        raise click.UsageError("--client-cn needs --client-ca-file, the authority that signs the names")
     if in_cluster and kubeconfig:
-        raise click.UsageError("--in-cluster and --kubeconfig exclude each other")
+        raise click.UsageError("--in-cluster and --kubeconfig are mutually exclusive")
     if in_cluster and context:
-        raise click.UsageError("--in-cluster and --context exclude each other: contexts are those of a kubeconfig")
+        raise click.UsageError("--in-cluster and --context are mutually exclusive: a context belongs to a kubeconfig")
     options = ExtenderOptions(
         server=ServerOptions(
             host=host,
@@ -170,7 +172,7 @@ def _refuse_options_before(ctx: click.Context, subcommand: str) -> None:
     """Options of the server say nothing to a subcommand; those that it has as well stand behind its name."""
     for param in ctx.command.params:
         if ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{param.opts[0]} stands before {subcommand}; options of {subcommand} come after it")
+            raise click.UsageError(f"{param.opts[0]} is before {subcommand}; write options of {subcommand} after it")
 
 
 def _tls(cert_file: str | None, key_file: str | None, client_ca_file: str | None) -> "TlsFiles | None":
@@ -181,7 +183,7 @@ def _tls(cert_file: str | None, key_file: str | None, client_ca_file: str | None
             raise click.UsageError("--client-ca-file needs --tls-cert-file and --tls-private-key-file")
         return None
     if cert_file is None or key_file is None:
-        raise click.UsageError("--tls-cert-file and --tls-private-key-file go together")
+        raise click.UsageError("--tls-cert-file and --tls-private-key-file need each other; give both")
     return TlsFiles(
         certificate=Path(cert_file),
         key=Path(key_file),

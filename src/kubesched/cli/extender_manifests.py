@@ -23,18 +23,18 @@ _FILE_NAME: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 
 def _object_name(context: click.Context, option: click.Parameter, value: str) -> str:
     if not _NAME.fullmatch(value):
-        raise click.BadParameter(f"found {value!r}; allowed are up to 40 of a-z, 0-9 and -, a letter first")
+        raise click.BadParameter(f"found {value!r}; expected up to 40 of a-z, 0-9 and -, with a letter first")
     return value
 
 
 def _scheduler_name(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
     if value is not None and not _SCHEDULER_NAME.fullmatch(value):
-        raise click.BadParameter(f"found {value!r}; allowed are a-z, 0-9, - and ., as in spec.schedulerName of a pod")
+        raise click.BadParameter(f"found {value!r}; expected only a-z, 0-9, - and ., as in spec.schedulerName of a pod")
     return value
 
 
 @click.command()
-@click.option("--image", metavar="IMAGE", required=True, help="Image that has kubesched, and Python as python3.")
+@click.option("--image", metavar="IMAGE", required=True, help="Image with kubesched, and Python as python3.")
 @beside_scheduler_options
 @click.option(
     "--plugin-file",
@@ -42,42 +42,42 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     metavar="FILE",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Another file that the plugins import or read; it is mounted beside them in /etc/kubesched. Repeatable.",
+    help="Another file that the plugins import or read; it is mounted next to them in /etc/kubesched. Repeatable.",
 )
-@click.option("--bind", is_flag=True, help="Let the extender bind pods although no plugin takes part in binding.")
+@click.option("--bind", is_flag=True, help="Let the extender bind pods even if no plugin takes part in binding.")
 @managed_resource_option
-@click.option("--preemption-helps", is_flag=True, help="As for the extender: pass UNSCHEDULABLE on as it is.")
+@click.option("--preemption-helps", is_flag=True, help="As for the extender: pass UNSCHEDULABLE on unchanged.")
 @click.option(
     "--name",
     default="kubesched",
     show_default=True,
     callback=_object_name,
-    help="Name of the scheduler, its lease and most objects, used once per cluster.",
+    help="Name of the scheduler, its lease and most objects. Use a name once per cluster.",
 )
 @click.option(
     "--namespace",
     default="kube-system",
     show_default=True,
     callback=_object_name,
-    help="Where everything goes. Some providers allow system-cluster-critical pods in kube-system only.",
+    help="Namespace of all objects. Some providers allow system-cluster-critical pods only in kube-system.",
 )
 @click.option("--create-namespace", is_flag=True, help="Print the namespace, too; deleting the file then deletes it.")
 @click.option(
     "--scheduler-name",
     metavar="NAME",
     callback=_scheduler_name,
-    help="What pods write into spec.schedulerName; the profiles of --config, or --name, without it.",
+    help="Value for spec.schedulerName of pods.  [default: the profiles of --config, or --name]",
 )
 @click.option(
     "--kube-scheduler-image",
     metavar="IMAGE",
-    help="registry.k8s.io/kube-scheduler:v1.36.3 without it; take the minor version of your cluster.",
+    help="Use the minor version of your cluster.  [default: registry.k8s.io/kube-scheduler:v1.36.3]",
 )
 @click.option(
     "--service/--sidecar",
     "is_service",
-    help="The extender as a Deployment of its own behind a Service with TLS, or (the default) beside kube-scheduler, "
-    "reached on 127.0.0.1. A sidecar needs a cluster of v1.29 or newer.",
+    help="Run the extender as a separate Deployment behind a Service with TLS, or (the default) next to kube-scheduler "
+    "on 127.0.0.1. A sidecar needs a cluster of v1.29 or newer.",
 )
 @click.option(
     "--replicas",
@@ -85,7 +85,8 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Schedulers; one is at work, the others wait for its lease. Also extenders of --service that do not bind.",
+    help="Number of schedulers; one is active, the others wait for its lease. With --service also the number of "
+    "extenders, if they do not bind.",
 )
 @click.option(
     "--http-timeout",
@@ -99,14 +100,15 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     "--tls-secret",
     metavar="NAME",
     help="With --service: Secret with tls.crt and tls.key for the name NAME-extender.NAMESPACE.svc, and ca.crt; "
-    "NAME-extender-tls without it.",
+    "[default: NAME-extender-tls]",
 )
 @click.option(
     "--client-secret",
     metavar="NAME",
     default="",
     help="With --service: Secret with kube-scheduler's client certificate (tls.crt, tls.key) and the ca.crt that "
-    "signed it. The extender then answers nobody without one (mutual TLS). Needed where the extender binds pods.",
+    "signed it. The extender then refuses clients without such a certificate (mutual TLS). Required if the extender "
+    "binds pods.",
 )
 @click.option(
     "--client-cn",
@@ -114,7 +116,7 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     metavar="NAME",
     multiple=True,
     callback=common_names,
-    help="With --client-secret: common name that is let in; any without it. Repeatable.",
+    help="With --client-secret: accepted common name. Repeatable.  [default: any]",
 )
 def manifests(
     image: str,
@@ -145,9 +147,9 @@ def manifests(
       kubesched extender manifests --image registry.example.com/kubesched:1 --plugin team_zone.py:TeamZone
       kubesched extender manifests --image ... --plugin gpu_share.py:GpuShare --name gpu | kubectl apply -f -
 
-    The plugins are loaded to see what they take part in; verbs, roles and the KubeSchedulerConfiguration follow from
-    that. Their files go into a ConfigMap. The cluster's own scheduler is left alone: pods ask for the new one by
-    spec.schedulerName. What is worth knowing of the result goes to standard error.
+    The command loads the plugins to find out which calls they need. Verbs, roles and the KubeSchedulerConfiguration
+    follow from that. The plugins' files go into a ConfigMap. The cluster's own scheduler does not change: pods ask for
+    the new one by spec.schedulerName. Notes on the result go to standard error.
     """  # noqa: D301
     from kubesched.extender.manifests import KUBE_SCHEDULER_IMAGE, ManifestOptions
     from kubesched.extender.manifests import manifests as make_manifests
@@ -218,16 +220,16 @@ class _Mounted:
         name = file.name
         if self._sources.setdefault(name, file).resolve() != file.resolve():
             raise BadInput(
-                f"{self._sources[name]} and {file} have one name, and they stand in one folder there; rename one"
+                f"{self._sources[name]} and {file} have the same name, but go into the same folder; rename one"
             )
         if not _FILE_NAME.fullmatch(name):
-            raise BadInput(f"{file}: a ConfigMap takes names of a-z, A-Z, 0-9, -, _ and . only; rename the file")
+            raise BadInput(f"{file}: a ConfigMap accepts only names of a-z, A-Z, 0-9, -, _ and .; rename the file")
         try:
             self.files[name] = file.read_text(encoding="utf-8")
         except OSError as error:
             raise BadInput(f"open {file}: {(error.strerror or str(error)).lower()}") from None
         except UnicodeDecodeError as error:
-            raise BadInput(f"{file}: no UTF-8 text (byte {error.start}); put it into the image") from None
+            raise BadInput(f"{file}: not UTF-8 text (byte {error.start}); put it into the image") from None
         return f"{PLUGIN_FOLDER}/{name}"
 
 

@@ -18,7 +18,7 @@ from kubesched.cli.output import print_line
     type=click.Choice(["text", "jsonl"]),
     default="text",
     show_default=True,
-    help="jsonl is a line per call: number, verb, pod, differences, skipped.",
+    help="jsonl prints a line per call: number, verb, pod, differences, skipped.",
 )
 @click.argument("recording", type=click.Path(path_type=Path))
 def replay(
@@ -29,9 +29,9 @@ def replay(
     output: str,
     recording: Path,
 ) -> None:
-    """Answer the calls of RECORDING, a folder made with --record, again and show what changed.
+    """Send recorded calls to the current plugins and show which answers changed.
 
-    Exits with 1 if any answer changed. Binds are not carried out again.
+    RECORDING is a folder that --record wrote. Exits with 1 if an answer changed. Binds are not carried out again.
     """
     from kubesched.extender.replay import replay as play
     from kubesched.setup import set_up
@@ -57,7 +57,7 @@ def replay(
             for sentence in one.differences:
                 click.echo(f"  {sentence}")
     if output == "text":
-        skipped = f", {n_skipped} not played" if n_skipped else ""
-        click.echo(f"{n_played} calls, {n_changed} answered differently{skipped}")
+        skipped = f", {n_skipped} skipped" if n_skipped else ""
+        click.echo(f"{n_played} calls, {n_changed} changed answers{skipped}")
     if n_changed:
         raise click.exceptions.Exit(1)

@@ -31,7 +31,7 @@ class Seconds(click.ParamType[float]):
         try:
             seconds = float(parse_duration(f"{value}s" if _is_number(value) else value))
         except ValueError:
-            self.fail(f"{value!r} is no duration; write it like 5s, 500ms or 1m30s", param, ctx)
+            self.fail(f"{value!r} is not a duration; write it like 5s, 500ms or 1m30s", param, ctx)
         if seconds <= 0:
             self.fail(f"{value!r} must be more than 0", param, ctx)
         return seconds
@@ -58,8 +58,8 @@ def managed_resource_option(command: F) -> F:
         metavar="NAME[=ignored]",
         multiple=True,
         callback=_managed_resources,
-        help="Have kube-scheduler call the extender only for pods that request this extended resource. With =ignored, "
-        "kube-scheduler itself does not check it. Repeatable.",
+        help="Call the extender only for pods that request this extended resource. With =ignored, "
+        "kube-scheduler's NodeResourcesFit does not check the resource. Repeatable.",
     )(command)
 
 
@@ -88,14 +88,14 @@ def cluster_options(command: F) -> F:
         click.option(
             "--skip-bad-objects",
             is_flag=True,
-            help="Leave out objects that do not decode, and count them, instead of stopping.",
+            help="Skip and count objects that do not decode, instead of stopping.",
         ),
         click.option(
             "--manifest",
             "manifests",
             metavar="FILE",
             multiple=True,
-            help="Add Pods, Deployments, Jobs and the like that no API server has seen. Repeatable.",
+            help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
         ),
         click.argument("snapshots", metavar="SNAPSHOT...", nargs=-1, required=True),
     ):
@@ -105,7 +105,7 @@ def cluster_options(command: F) -> F:
 
 def setup_options(command: F) -> F:
     """--config, --plugin, --plugin-args: the arguments of `read_setup`."""
-    return _with_setup(command, "KubeSchedulerConfiguration; kube-scheduler's defaults without it.")
+    return _with_setup(command, "KubeSchedulerConfiguration.  [default: kube-scheduler's defaults]")
 
 
 def beside_scheduler_options(command: F) -> F:
@@ -113,7 +113,7 @@ def beside_scheduler_options(command: F) -> F:
     return _with_setup(
         command,
         "KubeSchedulerConfiguration: the plugins that its profiles enable explicitly, and their arguments. "
-        "One profile with the plugins of --plugin without it.",
+        "[default: one profile with the plugins of --plugin]",
     )
 
 
@@ -125,7 +125,7 @@ def _with_setup(command: F, config_help: str) -> F:
             metavar="NAME=FILE",
             multiple=True,
             callback=_split,
-            help="Arguments of a plugin, where the configuration has none for it. YAML or JSON; repeatable.",
+            help="Arguments of a plugin, in YAML or JSON, if the configuration has none for it. Repeatable.",
         ),
         plugin_option,
         click.option(

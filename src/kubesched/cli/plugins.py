@@ -19,20 +19,22 @@ plugin_option = click.option(
     "references",
     metavar="FILE.py:Class",
     multiple=True,
-    help="Register a plugin of your own, from a file or as package.module:Class. Repeatable.",
+    help="Load your plugin, from a file or as package.module:Class. Repeatable.",
 )
 """The option of every command that runs or names plugins."""
 
 
 @click.command()
 @plugin_option
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="How to print the list.")
+@click.option(
+    "-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Format of the list.", show_default=True
+)
 def plugins(references: tuple[str, ...], output: str) -> None:
-    """List the plugins that a configuration may name.
+    """List the plugins that a configuration can refer to.
 
-    In-tree plugins come first, in the order of the default profile; then those of installed packages, which run only
-    where a profile enables them; then those given with --plugin. The weight is the one that a score plugin has unless a
-    profile gives another. Exits with 2 if a plugin cannot be loaded.
+    In-tree plugins come first, in the order of the default profile. Plugins of installed packages follow; they run only
+    where a profile enables them. Plugins given with --plugin come last. WEIGHT is the default weight of a score plugin.
+    Exits with 2 if a plugin cannot be loaded.
     """
     from kubesched.setup import find_plugins
 

@@ -48,7 +48,7 @@ def run_until_told(main: Coroutine[Any, Any, T]) -> T:
             except SystemExit as error:
                 if task.done():
                     raise
-                _LOG.error("a task raised SystemExit: %s; nothing but the task ends", error)
+                _LOG.error("a task raised SystemExit: %s; only this task ends", error)
 
 
 @contextmanager

@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 @click.command()
 @cluster_options
 @setup_options
-@click.option("--profile", metavar="NAME", help="Let only this profile of the configuration schedule its pods.")
+@click.option("--profile", metavar="NAME", help="Schedule only the pods of this profile of the configuration.")
 @click.option(
     "--tie-break",
     type=click.Choice(["upstream", "first", "random"]),
     default="first",
     show_default=True,
-    help="Which of equally good nodes is taken: kube-scheduler's choice, the first in the snapshot, or any.",
+    help="Which node to take if several have the highest score: kube-scheduler's choice, the first in the snapshot, "
+    "or a random one.",
 )
-@click.option("--seed", type=int, metavar="N", help="Source of chance: for random ties, and where preemption searches.")
-@click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod that was tried stays pending.")
+@click.option("--seed", type=int, metavar="N", help="Random seed, for random ties and for the search of preemption.")
+@click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a tried pod stays pending.")
 @click.option(
     "--no-preemption-effects",
     is_flag=True,
-    help="Try each pod once, by priority; name the victims of preemption and leave them where they are.",
+    help="Try each pod once, by priority; list the victims of preemption but do not evict them.",
 )
 @click.option(
     "-o",
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     type=click.Choice(["table", "json", "jsonl", "summary"]),
     default="table",
     show_default=True,
-    help="jsonl is a line per pod; docs/reference/output.md describes the fields.",
+    help="jsonl prints a line per pod; docs/reference/output.md describes the fields.",
 )
 def simulate(
     snapshots: tuple[str, ...],
@@ -58,8 +59,8 @@ def simulate(
 ) -> None:
     """Place the pending pods of a cluster as kube-scheduler would.
 
-    Every pod goes through the queue, takes its room and its volumes, and is seen by the next one. A pod that fits
-    nowhere may push out others of lower priority, which leave and do not come back.
+    Each pod goes through the queue and takes its resources and volumes before the next pod is tried. A pod that fits
+    nowhere may evict pods of lower priority. Evicted pods do not come back.
 
     \b
     Examples:
@@ -67,7 +68,7 @@ def simulate(
       kubesched simulate cluster.json --manifest deployment.yaml --fail-on-pending
       kubesched simulate dump/ --config scheduler.yaml --plugin team_zone.py:TeamZone -o json
 
-    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, packed or not, or - for standard input.
+    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
     if tie_break == "random" and seed is None:
         raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")

@@ -79,7 +79,7 @@ class SimulationText:
             table.add_row(str(len(group)), name, _listed(nodes, _MAX_NODES))
         self._console.print(table)
         if self._domain:
-            self._console.print(f"Names of nodes without {self._domain}\n", style="dim")
+            self._console.print(f"Node names are shortened by '{self._domain}'.\n", style="dim")
 
     def _owner(self, placement: Placement) -> str:
         """What pods are grouped by: their controller, or the pod itself."""
@@ -101,7 +101,8 @@ class SimulationText:
                 if placement.nominated_node and placement.victims:
                     where = self._short(placement.nominated_node)
                     self._print_indented(
-                        f"preemption would make room for {placement.pod} on {where}: {', '.join(placement.victims)}"
+                        f"preemption would make room for {placement.pod} on {where} by evicting "
+                        f"{', '.join(placement.victims)}"
                     )
         self._console.print()
 
@@ -144,7 +145,7 @@ def _grouped(placements: Iterable[Placement], key: Callable[[Placement], str]) -
 
 def _why(placement: Placement) -> str:
     if placement.evicted_by:
-        return f"had to leave again for {placement.evicted_by}"
+        return f"evicted for {placement.evicted_by}"
     return _POST_FILTER.sub("", placement.message)
 
 

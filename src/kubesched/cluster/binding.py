@@ -86,14 +86,14 @@ async def _is_bound(client: ApiClient, path: str, uid: str, node: str, timeout: 
         raise _gone(key, node, error) from error
     if pod.metadata.uid != uid:
         raise ConflictError(
-            f"pod {key} was not bound to node {node!r}: it was made again meanwhile, with uid {pod.metadata.uid} "
+            f"pod {key} was not bound to node {node!r}: it was re-created in the meantime, with uid {pod.metadata.uid} "
             f"instead of {uid}",
             status=409,
             reason="Conflict",
         )
     if pod.spec.node_name not in ("", node):
         raise ConflictError(
-            f"pod {key} was not bound to node {node!r}: it is bound to node {pod.spec.node_name!r} already",
+            f"pod {key} was not bound to node {node!r}: it is already bound to node {pod.spec.node_name!r}",
             status=409,
             reason="Conflict",
         )

@@ -259,7 +259,7 @@ def _decode(answer: bytes, type: type[T], label: str) -> T:
         return msgspec.json.decode(answer, type=type)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         fault = describe_fault(error)
-        raise ClusterError(f"{label}: the answer is not what was asked for: {fault}", status=200) from error
+        raise ClusterError(f"{label}: the answer does not match the request: {fault}", status=200) from error
 
 
 async def _refusal(label: str, response: aiohttp.ClientResponse) -> ClusterError:

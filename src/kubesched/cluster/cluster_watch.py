@@ -66,8 +66,8 @@ class ClusterWatch:
                     await reflector.synced.wait()
         except TimeoutError:
             missing = [r for r in self.reflectors.values() if not r.synced.is_set()]
-            reasons = "; ".join(f"{r.kind}: {r.last_error or 'still under way'}" for r in missing)
-            raise ClusterError(f"not everything could be listed within {timeout:g} s: {reasons}") from None
+            reasons = "; ".join(f"{r.kind}: {r.last_error or 'still in progress'}" for r in missing)
+            raise ClusterError(f"not all kinds could be listed within {timeout:g} s: {reasons}") from None
 
     def age(self) -> float:
         """Seconds since the API server was last heard, of the kind for which that is longest; infinite before.

@@ -56,5 +56,5 @@ class Content:
             return data
         if not self._data:
             raise ConfigError(f"{self.label}: the file {path} {fault}")
-        _log.warning("%s: the file %s %s; what it held before stays in use", self.label, path, fault)
+        _log.warning("%s: the file %s %s; its earlier content stays in use", self.label, path, fault)
         return self._data

@@ -90,7 +90,7 @@ class _Granted(msgspec.Struct, rename="camel"):
     def fault(self) -> str:
         """What is missing, empty if nothing is."""
         if bool(self.client_certificate_data) != bool(self.client_key_data):
-            return "has only one of status.clientCertificateData and status.clientKeyData; allowed are both or none"
+            return "has only one of status.clientCertificateData and status.clientKeyData; expected both or none"
         if not self.token and not self.client_key_data:
             return "has neither status.token nor a client certificate; at least one is needed"
         return ""
@@ -148,7 +148,7 @@ class ExecCredentials(Credentials):
             expires = granted.expiration_timestamp.timestamp()
             self._renew_at = max(expires - _RENEW_BEFORE_EXPIRY, now + _KEEP_AT_LEAST)
             if expires <= now:
-                _log.warning("%s: the credentials that it gave have expired already", self._plugin.label)
+                _log.warning("%s: it returned credentials that have already expired", self._plugin.label)
         return Auth(
             f"Bearer {granted.token}" if granted.token else "",
             (granted.client_certificate_data or "").encode(),
@@ -164,7 +164,7 @@ class ExecCredentials(Credentials):
         plugin = self._plugin
         is_interactive = plugin.interactive_mode != "Never" and self._is_terminal
         if plugin.interactive_mode == "Always" and not is_interactive:
-            raise self._fault("wants to ask questions (interactiveMode: Always), but standard input is no terminal")
+            raise self._fault("asks questions (interactiveMode: Always), but standard input is not a terminal")
         try:
             process = await asyncio.create_subprocess_exec(
                 plugin.command,
@@ -178,7 +178,7 @@ class ExecCredentials(Credentials):
             raise self._fault(f"cannot be run: {error.strerror or error}{hint}") from error
         output = await self._wait(process, _SECONDS_TO_LOG_IN if is_interactive else _SECONDS_TO_ANSWER)
         if process.returncode:
-            raise self._fault(f"ended with exit code {process.returncode}; what it says of that stands above")
+            raise self._fault(f"ended with exit code {process.returncode}; its own message is above")
         return output
 
     def _environment(self, ours: Mapping[str, str], is_interactive: bool) -> dict[str, str]:
@@ -202,7 +202,7 @@ class ExecCredentials(Credentials):
         try:
             answer = msgspec.json.decode(output, type=_Answer)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self._fault(f"printed no ExecCredential: {describe_fault(error)}") from None
+            raise self._fault(f"did not print an ExecCredential: {describe_fault(error)}") from None
         if answer.kind != "ExecCredential" or answer.api_version != self._plugin.api_version:
             raise self._fault(
                 f"printed kind {answer.kind!r}, apiVersion {answer.api_version!r}; the kubeconfig says "

@@ -29,7 +29,7 @@ def find_access(
         context: one of its contexts, empty for the current one.
         in_cluster: take the pod's own, whatever kubeconfigs there are.
     Raises:
-        ConfigError: there is none, or what there is does not hold.
+        ConfigError: there is none, or it is not valid.
     """
     timing = timing or Timing()
     if in_cluster:
@@ -42,6 +42,6 @@ def find_access(
         return in_cluster_access(environ, timing)
     looked = f" (looked for {', '.join(map(str, files))})" if files else ""
     raise ConfigError(
-        f"no cluster to talk to: there is no kubeconfig{looked}, and this is no pod; name a file with "
+        f"no cluster: found no kubeconfig{looked}, and this process does not run in a pod; name a file with "
         "--kubeconfig or in KUBECONFIG"
     )

@@ -27,7 +27,9 @@ def in_cluster_access(environ: Mapping[str, str], timing: Timing, folder: Path =
         ConfigError: this is no pod, or it has no service account token.
     """
     if not is_in_cluster(environ):
-        raise ConfigError("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this is no pod")
+        raise ConfigError(
+            "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; --in-cluster works only inside a pod"
+        )
     host, port = environ["KUBERNETES_SERVICE_HOST"], environ["KUBERNETES_SERVICE_PORT"]
     token = Content("service account token", timing, path=folder / "token")
     ca = Content("service account CA", timing, path=folder / "ca.crt")

@@ -20,7 +20,7 @@ __all__ = ["Kubeconfig", "Placed", "find_kubeconfigs", "load_kubeconfig"]
 
 T = TypeVar("T")
 
-_NO_VALUES: Final = "an alias, tag or key that means nothing; put texts with special characters in quotes"
+_NO_VALUES: Final = "an alias, tag or key that is not defined; put text with special characters in quotes"
 
 
 class Placed(msgspec.Struct, Generic[T], frozen=True):
@@ -137,7 +137,7 @@ def _read(file: Path) -> KubeconfigFile:
         raise ConfigError(f"kubeconfig {file}: {_fault_without_value(error)}") from None
     if read.kind not in (None, "", "Config") or read.api_version not in (None, "", "v1"):
         raise ConfigError(
-            f"kubeconfig {file}: found kind {read.kind!r}, apiVersion {read.api_version!r}; a kubeconfig is of kind "
+            f"kubeconfig {file}: found kind {read.kind!r}, apiVersion {read.api_version!r}; a kubeconfig has kind "
             f"'Config', apiVersion 'v1'"
         )
     return read
@@ -168,7 +168,7 @@ def _merge(merged: Kubeconfig, file: Path, read: KubeconfigFile) -> None:
 
 def _entry(entries: Mapping[str, Placed[T]], name: str, what: str, label: str) -> Placed[T]:
     if name not in entries:
-        found = f"no {what} named {name!r}" if name else f"names no {what}"
+        found = f"no {what} named {name!r}" if name else f"does not name a {what}"
         raise ConfigError(f"{label}: {found}; {_known(entries)}")
     return entries[name]
 

@@ -35,7 +35,8 @@ def access_of(kubeconfig: Kubeconfig, context: str, environ: Mapping[str, str], 
     is_insecure = bool(cluster.value.insecure_skip_tls_verify)
     if ca and is_insecure:
         raise ConfigError(
-            f"{cluster.at('insecure-skip-tls-verify')}: found true beside certificate-authority; allowed is one of them"
+            f"{cluster.at('insecure-skip-tls-verify')}: found true together with certificate-authority; "
+            "give only one of them"
         )
     proxy = check_proxy(cluster.value.proxy_url or "", cluster.at("proxy-url"))
     return Access(
@@ -74,7 +75,7 @@ def _base64(text: str, label: str) -> bytes:
     try:
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise ConfigError(f"{label}: this is no base64") from None
+        raise ConfigError(f"{label}: not valid base64") from None
 
 
 def _credentials(
@@ -92,17 +93,17 @@ def _credentials(
     ]
     if entry.auth_provider:
         raise ConfigError(
-            f"{user.at('auth-provider')}: this is no longer part of Kubernetes; use exec with your provider's plugin"
+            f"{user.at('auth-provider')}: Kubernetes no longer supports this; use exec with your provider's plugin"
         )
     if len(ways) > 1:
-        raise ConfigError(f"{user.at('')}: found {' and '.join(ways)}; allowed is one of them")
+        raise ConfigError(f"{user.at('')}: found {' and '.join(ways)}; give only one of them")
     certificate, key = _content(user, "client-certificate", timing), _content(user, "client-key", timing)
     if bool(certificate) != bool(key):
         missing = "client-key" if certificate else "client-certificate"
-        raise ConfigError(f"{user.at(missing)}: missing; a client certificate and its key go together")
+        raise ConfigError(f"{user.at(missing)}: missing; a client certificate needs its key")
     if entry.exec:
         if certificate:
-            raise ConfigError(f"{user.at('')}: found exec and client-certificate; allowed is one of them")
+            raise ConfigError(f"{user.at('')}: found exec and client-certificate; give only one of them")
         return ExecCredentials(_exec_plugin(user, entry.exec, cluster, ca), timing)
     return ConfiguredCredentials(
         token=_token(user, timing),
@@ -124,11 +125,11 @@ def _exec_plugin(
 ) -> ExecPlugin:
     label = user.at("exec")
     if entry.api_version not in EXEC_VERSIONS:
-        raise ConfigError(f"{label}.apiVersion: found {entry.api_version!r}; allowed are {' and '.join(EXEC_VERSIONS)}")
+        raise ConfigError(f"{label}.apiVersion: found {entry.api_version!r}; expected {' and '.join(EXEC_VERSIONS)}")
     if not entry.command:
-        raise ConfigError(f"{label}.command: missing; name the program that gives credentials")
+        raise ConfigError(f"{label}.command: missing; name the program that prints credentials")
     if entry.interactive_mode is None and entry.api_version == EXEC_VERSIONS[0]:
-        raise ConfigError(f"{label}.interactiveMode: missing; allowed are Never, IfAvailable and Always")
+        raise ConfigError(f"{label}.interactiveMode: missing; expected Never, IfAvailable or Always")
     return ExecPlugin(
         label=label,
         api_version=entry.api_version or "",

@@ -18,7 +18,7 @@ def check_server(url: str, label: str) -> str:
     parts = _split(url)
     if parts is None or parts.scheme not in ("http", "https") or parts.query or parts.username:
         found = f"found {url!r}" if "@" not in url else "found a URL with a user"
-        raise ConfigError(f"{label}: {found if url else 'missing'}; allowed is https://HOST[:PORT][/PATH], or http://")
+        raise ConfigError(f"{label}: {found if url else 'missing'}; expected https://HOST[:PORT][/PATH], or http://")
     return url.rstrip("/")
 
 
@@ -30,9 +30,7 @@ def check_proxy(url: str, label: str) -> str:
     """
     parts = _split(url)
     if url and (parts is None or parts.scheme not in ("http", "https")):
-        raise ConfigError(
-            f"{label}: allowed is http://[USER:PASSWORD@]HOST[:PORT], or https://; SOCKS is not supported"
-        )
+        raise ConfigError(f"{label}: expected http://[USER:PASSWORD@]HOST[:PORT], or https://; SOCKS is not supported")
     return url
 
 

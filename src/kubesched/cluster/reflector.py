@@ -174,7 +174,7 @@ class Reflector:
         """Tell what differs between a list and what is known."""
         went_back = (compare_versions(version, self._version) or 0) < 0
         if went_back:
-            words = "watching %s: the resource version went back from %s to %s; the list replaces what was known"
+            words = "watching %s: the resource version went back from %s to %s; the list replaces all known objects"
             _log.warning(words, KINDS[self.kind].plural, self._version, version)
         changes = self.known.replace(found, versions_hold=not went_back)
         while batch := list(islice(changes, _SLICE)):
@@ -200,7 +200,7 @@ class Reflector:
             return decode_object(self.kind, raw, keep_source=self._keep_source)
         except (ObjectError, UnicodeDecodeError, RecursionError) as error:
             self.counts.skipped += 1
-            _log.error("%s %s is skipped, for it does not decode: %s", self.kind, outline_of(raw).key, error)
+            _log.error("%s %s is skipped, because it does not decode: %s", self.kind, outline_of(raw).key, error)
             return None
 
     # --- watch ---
@@ -239,7 +239,7 @@ class Reflector:
         try:
             said = read_line(line)
         except _BROKEN:
-            raise self._cut("a line of the watch is no JSON") from None
+            raise self._cut("a line of the watch is not valid JSON") from None
         self._has_heard, self._heard_at = True, self._timing.monotonic()
         if said.type == "ERROR":
             raise self._error(said.object)

@@ -20,8 +20,8 @@ _ERRORS: Final[dict[int, type[ClusterError]]] = {
     410: GoneError,
 }
 _ADVICE: Final = {
-    401: "; the credentials are missing or no longer good",
-    403: "; whoever runs this needs a role that allows it",
+    401: "; the credentials are missing or no longer valid",
+    403: "; this user or service account needs a role that allows it",
 }
 _MAX_SHOWN: Final = 300
 
@@ -77,13 +77,13 @@ def missing_answer(where: str, error: Exception) -> ClusterError:
 def _describe(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         why = getattr(error.certificate_error, "verify_message", "") or str(error.certificate_error)
-        return f"the server's certificate does not hold: {why}; check certificate-authority and tls-server-name"
+        return f"the server's certificate is not valid: {why}; check certificate-authority and tls-server-name"
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"cannot connect: {_why(error.os_error)}; check the server's address"
     if isinstance(error, aiohttp.ClientResponseError):  # its text holds the proxy's URL, with a password perhaps
-        return f"no answer that can be read: {error.status} {error.message}"
+        return f"the answer is not valid HTTP: {error.status} {error.message}"
     if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError | ConnectionError):
-        return "the connection broke before the answer was complete"
+        return "the connection was closed before the answer was complete"
     return f"no answer: {str(error) or type(error).__name__}"
 
 

@@ -57,7 +57,7 @@ def _trust(context: ssl.SSLContext, ca: bytes, label: str) -> None:
     try:
         context.load_verify_locations(cadata=ca.decode("latin-1"))
     except (ssl.SSLError, ValueError) as error:
-        raise ConfigError(f"{label}: found no certificate; allowed are certificates in PEM form") from error
+        raise ConfigError(f"{label}: found no certificate; expected certificates in PEM form") from error
 
 
 def _show(context: ssl.SSLContext, certificate: bytes, key: bytes, label: str) -> None:
@@ -68,6 +68,6 @@ def _show(context: ssl.SSLContext, certificate: bytes, key: bytes, label: str) -
             context.load_cert_chain(file.name, password="")  # without it, OpenSSL would ask on the terminal
         except (ssl.SSLError, OSError, ValueError) as error:
             raise ConfigError(
-                f"{label}: the client certificate and key cannot be used; allowed are a certificate and the "
+                f"{label}: the client certificate and key cannot be used; expected a certificate and the "
                 "unencrypted key that belongs to it, both in PEM form"
             ) from error

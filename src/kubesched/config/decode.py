@@ -51,13 +51,13 @@ def _body(value: Any, text: str) -> dict[str, Any]:
     kind, version, body = take_type_meta({} if value is None else value)
     if not kind or not version:
         missing = "apiVersion" if kind else "Kind"
-        advice = f"a configuration begins with apiVersion: {API_VERSION} and kind: {KIND}"
+        advice = f"a configuration starts with apiVersion: {API_VERSION} and kind: {KIND}"
         begin = "".join(text.splitlines(keepends=True)[:_MAX_LINES])[:_MAX_SHOWN]
         shown = text if begin == text else f"{begin.rstrip()}..."
         raise ConfigError(f"Object '{missing}' is missing in '{shown}'\n  {advice}")
     check_registered(kind, version)
     if kind != KIND:
-        advice = "arguments stand inside a configuration, in profiles[].pluginConfig[].args"
+        advice = "put arguments into a configuration, in profiles[].pluginConfig[].args"
         raise ConfigError(f"couldn't decode as {KIND}, got {API_VERSION}, Kind={kind}: \n  {advice}")
     return body
 

@@ -91,4 +91,4 @@ def _text_of(source: str | bytes | Readable) -> str:
         raise InputError(f"open {source!s}: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:
         name = f"{source!s}: " if isinstance(source, Readable) else ""
-        raise InputError(f"{name}this is no UTF-8 text: byte {error.start} belongs to no character") from error
+        raise InputError(f"{name}not UTF-8 text: byte {error.start} is not part of a character") from error

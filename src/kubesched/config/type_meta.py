@@ -16,9 +16,9 @@ KINDS: Final = frozenset((KIND, *(f"{name}Args" for name in ARGS_PLUGINS)))
 def take_type_meta(document: Any) -> tuple[str, str, dict[str, Any]]:
     """Take kind and apiVersion (empty where absent) out of a document.
 
-    Returns: kind, apiVersion and the document, which has neither any more.
+    Returns: kind, apiVersion and the document without them.
     Raises:
-        ConfigError: the document is no mapping, or one of the two is no text.
+        ConfigError: the document is not an object, or one of the two is not a string.
     """
     if not isinstance(document, dict):
         raise _unreadable(f"expected an object, found {shorten(document)}")
@@ -26,19 +26,17 @@ def take_type_meta(document: Any) -> tuple[str, str, dict[str, Any]]:
 
 
 def check_registered(kind: str, version: str) -> None:
-    """See to it that the kind is one of v1.
+    """Check that the kind is one of v1.
 
     Raises:
-        ConfigError: it is not; older forms are sent to the converter.
+        ConfigError: it is not.
     """
     if version == API_VERSION and kind in KINDS:
         return
     old = kind == "Policy" or (kind in KINDS and version.startswith(f"{GROUP}/"))
     text = f"no kind {quoted(kind)} is registered for version {quoted(version)}"
-    advice = (
-        '"kubesched config convert" writes older forms as v1' if old else f"kinds of it: {', '.join(sorted(KINDS))}"
-    )
-    raise ConfigError(f"{text}\n  apiVersion: {API_VERSION} is the one read here; {advice}")
+    advice = "kubesched does not convert older forms" if old else f"its kinds: {', '.join(sorted(KINDS))}"
+    raise ConfigError(f"{text}\n  expected apiVersion: {API_VERSION}; {advice}")
 
 
 def _take_text(body: dict[str, Any], field: str) -> str:

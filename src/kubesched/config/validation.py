@@ -99,7 +99,7 @@ def _removed_plugin_errors(where: str, plugins: Plugins) -> list[FieldError]:
 
 def _removed(where: str, name: str) -> FieldError:
     detail = f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{API_VERSION}")'
-    return FieldError.invalid(where, name, detail, help="NodeVolumeLimits counts the volumes of CSI drivers")
+    return FieldError.invalid(where, name, detail, help="use NodeVolumeLimits, which counts the volumes of CSI drivers")
 
 
 def _plugin_config_errors(where: str, entries: tuple[PluginConfig, ...]) -> list[FieldError]:
@@ -182,7 +182,7 @@ def managed_resource_errors(path: str, name: str, managed: Container[str]) -> li
     """
     errors = qualified_name_errors(path, name)
     if not errors and not is_extended_resource(name):
-        advice = "an extended resource has a domain of its own, such as example.com/gpu"
+        advice = "an extended resource has a domain that is not Kubernetes' own, such as example.com/gpu"
         errors.append(FieldError.invalid(path, name, "is an invalid extended resource name", help=advice))
     if name in managed:
         errors.append(FieldError.invalid(path, name, "duplicate extender managed resource name"))

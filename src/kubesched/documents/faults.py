@@ -68,7 +68,7 @@ def describe_fault(error: BaseException, document: Any = _NOTHING) -> Fault:
         document: the plain values that it was given; without them the fault shows none, because they may be secret.
     """
     if isinstance(error, UnicodeDecodeError):
-        return Fault("", "a string in it is not valid UTF-8")
+        return Fault("", "it has a string that is not valid UTF-8")
     if isinstance(error, RecursionError):
         return Fault("", "it is nested too deeply")
     what, path = _located(error)

@@ -153,7 +153,7 @@ class _Builder:
 
     def _set_key(self, frame: _Frame, value: Any, event: yaml.Event) -> None:
         if value is None:
-            self._fail(event, "a map key is null; put it in quotes if it is meant as text")
+            self._fail(event, "a map key is null; put it in quotes if it is text")
         frame.key = value if isinstance(value, str) else _key_text(value)
         if frame.key in frame.value or frame.key in frame.merged:
             self._repeat(event, value, is_merged=frame.key not in frame.value)

@@ -37,7 +37,7 @@ def resolve_plain(text: str) -> Scalar:
     if text in _WORDS:
         return _WORDS[text]
     if _NOT_FINITE.fullmatch(text):
-        raise ValueError(f"{text!r} is not a finite number; put it in quotes if it is meant as text")
+        raise ValueError(f"{text!r} is not a finite number; put it in quotes if it is text")
     return parse_number(text) if _NUMBER.fullmatch(text) else text
 
 

@@ -24,12 +24,13 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     in_the_way = obstacles(explanation, first)
     n_same = _n_alike(explanation, first) - 1
     listed = "; ".join(obstacle.text for obstacle in in_the_way)
-    what = "this has to change" if len(in_the_way) == 1 else f"{len(in_the_way)} things have to change"
+    what = "remove this obstacle" if len(in_the_way) == 1 else f"remove {len(in_the_way)} obstacles"
     said = f"to fit on {explanation.nodes.name(first)}, {what}: {listed}.{_unknown_values(explanation)}"
     if not n_same:
         return said
-    where = "one more node" if n_same == 1 else f"{n_same} more nodes"
-    return f"{said} On {where} only the same plugin{' objects' if len(in_the_way) == 1 else 's object'}."
+    others = "1 more node is" if n_same == 1 else f"{n_same} more nodes are"
+    by = f"only by {in_the_way[0].plugin}" if len(in_the_way) == 1 else "by the same plugins"
+    return f"{said} {others} blocked {by}."
 
 
 def _complaints_about_pod(explanation: Explanation) -> str:

@@ -122,9 +122,9 @@ def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
         return called_so[0]
     if called_so:
         raise InputError(
-            f'several pods are called "{name}": {", ".join(pod.key for pod in called_so)}; write one of these'
+            f'several pods have the name "{name}": {", ".join(pod.key for pod in called_so)}; write one of these'
         )
-    raise InputError(f'no pod is called "{name}"{_like(name, pods)}')
+    raise InputError(f'no pod has the name "{name}"{_like(name, pods)}')
 
 
 def _like(name: str, pods: list[Pod]) -> str:

@@ -122,7 +122,7 @@ def _differences(verb: str, call: RecordedCall, status: int, now: bytes) -> Iter
         try:
             yield from list(_COMPARE[verb](msgspec.json.decode(call.answer), msgspec.json.decode(now)))
         except (AttributeError, KeyError, TypeError, ValueError):  # somebody has changed the recording
-            yield f"the recorded answer is none to {verb}: {_text(call.answer)}"
+            yield f"the recorded answer is not an answer to {verb}: {_text(call.answer)}"
 
 
 def _text(body: bytes) -> str:
@@ -135,7 +135,7 @@ def _compare_filter(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iter
         yield f"error was {before.get('Error', '')!r}, is {after.get('Error', '')!r}"
     was, now = _survivors(before), _survivors(after)
     yield from _nodes_listed("rejected now", [name for name in was if name not in now])
-    yield from _nodes_listed("let through now", [name for name in now if name not in was])
+    yield from _nodes_listed("pass now", [name for name in now if name not in was])
     for key in ("FailedNodes", "FailedAndUnresolvableNodes"):
         old, new = before.get(key) or {}, after.get(key) or {}
         changed = [name for name in new if name in old and old[name] != new[name]]
@@ -159,13 +159,13 @@ def _compare_scores(before: list[Mapping[str, Any]], after: list[Mapping[str, An
         if was.get(entry["Host"]) != entry["Score"]
     ]
     yield from _nodes_listed("other scores", changed)
-    yield from _nodes_listed("no score any more", [name for name in was if all(e["Host"] != name for e in after)])
+    yield from _nodes_listed("without a score now", [name for name in was if all(e["Host"] != name for e in after)])
 
 
 def _compare_preemption(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     was, now = before.get("NodeNameToMetaVictims") or {}, after.get("NodeNameToMetaVictims") or {}
-    yield from _nodes_listed("struck from preemption now", [name for name in was if name not in now])
-    yield from _nodes_listed("left to preemption now", [name for name in now if name not in was])
+    yield from _nodes_listed("removed from preemption now", [name for name in was if name not in now])
+    yield from _nodes_listed("kept in preemption now", [name for name in now if name not in was])
     yield from _nodes_listed("other victims", [name for name in now if name in was and now[name] != was[name]])
 
 

@@ -156,7 +156,7 @@ def parse_names(names: bytes) -> list[str]:
     Raises:
         ExtenderError: it is no list of texts.
     """
-    return _decoded(_NAMES.decode, names, "NodeNames", "a list of texts")
+    return _decoded(_NAMES.decode, names, "NodeNames", "a list of strings")
 
 
 def parse_preemption_args(body: Body) -> PreemptionArgs:
@@ -219,7 +219,7 @@ def _folded(key: str) -> str:
 
 def _pod(raw: Raw) -> Raw:
     if bytes(raw) == _NULL:
-        raise ExtenderError("Pod is missing; every request of an extender carries the pod")
+        raise ExtenderError("Pod is missing; every request of a kube-scheduler has it")
     return raw
 
 
@@ -260,7 +260,7 @@ def _decoded(decode: Callable[[Any], T], raw: Any, what: str, allowed: str) -> T
     try:
         return decode(raw)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or json's own
-        raise ExtenderError(f"{what}: {error}; allowed is {allowed}") from error
+        raise ExtenderError(f"{what}: {error}; expected {allowed}") from error
 
 
 # --- answers ---

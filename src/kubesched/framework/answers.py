@@ -80,7 +80,11 @@ def checked(what: str, answer: object, *, may_skip: bool = False) -> Status:
         return nonsense(what, answer)
     if answer.is_success or answer.is_rejected or (may_skip and answer.is_skip):
         return answer
-    text = answer.message if answer.code is Code.ERROR else f"returned {answer.code.value}, which has no meaning here"
+    text = (
+        answer.message
+        if answer.code is Code.ERROR
+        else f"returned {answer.code.value}, which this hook must not return"
+    )
     return Status(Code.ERROR, (f"{what}: {text}",), answer.plugin)
 
 

@@ -318,7 +318,7 @@ def _check_definition(cls: type[Plugin]) -> None:
     for forms in _ONE_FORM:
         if all(map(cls.defines, forms)):
             raise PluginDefinitionError(
-                f"{cls.__name__} defines both {forms[0]} and {forms[1]}: a rule is written once; delete one of them",
+                f"{cls.__name__} defines both {forms[0]} and {forms[1]}; delete one of them",
                 plugin=cls.__name__,
             )
     for hooks in (*HOOKS.values(), _FURTHER_HOOKS):
@@ -339,7 +339,7 @@ def _check_declarations(cls: type[Plugin]) -> None:
     if not isinstance(depends_on, DependsOn):
         allowed = ", ".join(str(member) for member in DependsOn)
         raise PluginDefinitionError(
-            f"{cls.__name__}.depends_on is {depends_on!r:.80}; allowed are {allowed}", plugin=cls.__name__
+            f"{cls.__name__}.depends_on is {depends_on!r:.80}; expected one of {allowed}", plugin=cls.__name__
         )
     for hook, part in _PARTS:
         if depends_on in (DependsOn.NODE, DependsOn.ROW) and cls.defines(hook) and not cls.defines(part):
@@ -353,8 +353,8 @@ def _check_is_plain(cls: type[Plugin], hook: str) -> None:
     """Nobody waits in a scheduling cycle: a coroutine there would be an answer of the wrong type, each time."""
     if inspect.iscoroutinefunction(getattr(cls, hook)) and hook not in _MAY_AWAIT:
         raise PluginDefinitionError(
-            f"{cls.__name__}.{hook} is a coroutine; only {', '.join(_MAY_AWAIT)} may be: write it as a plain function "
-            "and read in start what it needs",
+            f"{cls.__name__}.{hook} is a coroutine; only {', '.join(_MAY_AWAIT)} may be; make it a plain function "
+            "and read its data in start",
             plugin=cls.__name__,
         )
 

@@ -56,7 +56,7 @@ class WaitFor(Protocol):
 class _NoClock(Clock):
     def monotonic(self) -> float:
         """There is none."""
-        raise RuntimeError("this run has no clock: its Services were built without one")
+        raise RuntimeError("this run has no clock: its Services have none")
 
     def now(self) -> float:
         """There is none."""
@@ -64,16 +64,16 @@ class _NoClock(Clock):
 
 
 def _no_action(action: Action) -> Awaitable[ActionDone]:
-    raise RuntimeError(f"nobody performs actions here: {action!r}")
+    raise RuntimeError(f"this run cannot perform actions: {action!r}")
 
 
 def _no_wait(condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName] = ()) -> Awaitable[bool]:
-    raise RuntimeError("nobody waits for conditions here")
+    raise RuntimeError("this run cannot wait for conditions")
 
 
 def _no_queue(pods: Iterable[Pod]) -> None:
     names = ", ".join(pod.key for pod in pods)
-    _LOG.warning("there is no queue here, so that activate does nothing for %s", names or "no pods")
+    _LOG.warning("this run has no queue, so activate does nothing for %s", names or "no pods")
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):

@@ -60,7 +60,7 @@ class Status(msgspec.Struct, frozen=True):
         if not isinstance(code, Code):
             raise TypeError(f"the code of a Status must be a Code, such as Code.UNSCHEDULABLE; found {code!r:.80}")
         if not isinstance(reasons, tuple):
-            raise TypeError(f"the reasons of a Status must be a tuple of texts; found {reasons!r:.80}")
+            raise TypeError(f"the reasons of a Status must be a tuple of strings; found {reasons!r:.80}")
         for reason in reasons:
             if type(reason) is not str:  # a __str__ that fails has to do so in the plugin
                 msgspec.structs.force_setattr(self, "reasons", tuple(map(str, reasons)))

@@ -60,7 +60,7 @@ class _Listed:
 
     def __call__(self, verdict: int) -> Status:
         if not 0 < verdict <= len(self.statuses):
-            raise ValueError(f"filter_nodes gave the verdict {verdict}; `reasons` has {len(self.statuses)}")
+            raise ValueError(f"filter_nodes returned the verdict {verdict}; `reasons` has {len(self.statuses)}")
         return self.statuses[verdict - 1]
 
 

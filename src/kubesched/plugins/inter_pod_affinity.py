@@ -188,7 +188,7 @@ class InterPodAffinity(Plugin):
                     yield f"label {term.topology_key} is absent"
                 elif not _count(term, node, snapshot):
                     where = domain_words(term.topology_key, node.labels)
-                    yield f"there is no pod with {selector_words(term.selector)} {where}"
+                    yield f"no pod has {selector_words(term.selector)} {where}"
         elif self.reasons[1].message in status.reasons:
             for term in terms.required_anti_affinity:
                 if n := _count(term, node, snapshot):

@@ -191,7 +191,7 @@ class NodeResourcesFit(Plugin):
             if f"Insufficient {name}" in status.reasons:
                 yield _shortage(name, amount, offered.get(name, 0), held.get(name, 0))
         if _PODS_REASON in status.reasons:
-            yield f"all {offered['pods']} places for pods are taken"
+            yield f"all {offered['pods']} places for pods are in use"
 
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         return state.pod.requests
@@ -296,11 +296,11 @@ def allocatable_of(node: Node) -> dict[str, int]:
 def _shortage(name: str, wanted: int, offered: int, held: int) -> str:
     asked, room, free = in_words(name, wanted), in_words(name, offered), offered - held
     if offered <= 0:
-        return f"asks for {asked} {name}, the node has none"
+        return f"requests {asked} {name}; the node has none"
     if wanted > offered:
-        return f"asks for {asked} {name}, the whole node has {room}"
+        return f"requests {asked} {name}; the whole node has {room}"
     short = in_words(name, wanted - free)
-    return f"{name} is short by {short}: asks for {asked}, {in_words(name, max(free, 0))} of {room} free"
+    return f"{name} is short by {short}: requests {asked}, {in_words(name, max(free, 0))} of {room} free"
 
 
 def broken_linear(points: Sequence[tuple[int, int]]) -> IntVector:

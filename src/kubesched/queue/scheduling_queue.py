@@ -312,7 +312,7 @@ class SchedulingQueue:
 
     def _add(self, pod: Pod, label: str, now: float) -> None:
         if not pod.uid:
-            raise StateError(f'pod "{pod.key}" has no metadata.uid; the queue tells pods apart by it, so give it one')
+            raise StateError(f'pod "{pod.key}" has no metadata.uid; the queue distinguishes pods by it, so set one')
         self._places.remove(pod.key)
         info = QueuedPodInfo(pod=pod, key=pod.key, timestamp=now)
         if self._is_let_in(info, label):

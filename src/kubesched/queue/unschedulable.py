@@ -80,7 +80,7 @@ class UnschedulablePods:
             assert info.place is Place.UNSCHEDULABLE
             assert info.entry > 0
             assert rejectors == info.rejectors
-            assert rejectors, "a pod that no plugin rejected waits for nothing"
+            assert rejectors, "a pod that no plugin rejected has no event to wait for"
             assert not info.is_gated or info.gating_plugin in rejectors
             assert info.waiting_since >= self.waiting_since
         filed = {(plugin, key) for key, (_, rejectors) in self._filed.items() for plugin in rejectors}

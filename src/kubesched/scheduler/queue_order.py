@@ -49,7 +49,7 @@ class QueueOrder:
             self._example, self._types = key, [*map(type, key)]
         elif [*map(type, key)] != self._types and not _are_comparable(key, self._example):
             self._handle.logger.warning(
-                "QueueSort plugin %s: %s cannot be compared with %s",
+                "QueueSort plugin %s: cannot compare %s with %s",
                 self._name,
                 answer_text(key),
                 answer_text(self._example),

@@ -41,7 +41,7 @@ async def expect_body(request: web.Request) -> None:
         web.HTTPException: 417 for any other expectation.
     """
     if request.headers.get("Expect", "").lower() != "100-continue":
-        raise web.HTTPExpectationFailed(text="Expect: allowed is 100-continue\n")
+        raise web.HTTPExpectationFailed(text="Expect: expected 100-continue\n")
     with suppress(ConnectionError):
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     request.writer.output_size = 0  # the answer begins here
@@ -57,7 +57,7 @@ class _ClientLeft(web.HTTPClientError):
     status_code = 499
 
 
-_UNDECODABLE: Final = "the body does not decode as its headers announce\n"
+_UNDECODABLE: Final = "the body does not match its headers\n"
 _UNREADABLE: Final = (
     TimeoutError,
     NoRoomError,
@@ -148,7 +148,7 @@ class Bodies:
         encoding = request.headers.get("Content-Encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
             raise web.HTTPUnsupportedMediaType(
-                text=f'Content-Encoding "{encoding[:40]}" is unknown; allowed: gzip, none\n'
+                text=f'Content-Encoding "{encoding[:40]}" is unknown; expected gzip or none\n'
             )
         length = request.content_length
         if request.can_read_body and length is not None and length > self._max_bytes:
@@ -164,20 +164,20 @@ class Bodies:
         upload.abandon()
         refusal: web.HTTPException
         if isinstance(error, ConnectionError):
-            refusal = _ClientLeft(text="the client left\n")
+            refusal = _ClientLeft(text="the client disconnected\n")
         elif isinstance(error, web.RequestPayloadError):
             refusal = web.HTTPBadRequest(text=_UNDECODABLE)
         elif isinstance(error, NoRoomError):
             refusal = web.HTTPServiceUnavailable(text="too many large requests at a time; try again later\n")
         elif upload.transfer.is_dropped:
-            refusal = web.HTTPRequestTimeout(text="the body came too slowly while others waited for room\n")
+            refusal = web.HTTPRequestTimeout(text="the body arrived too slowly while others waited for memory\n")
         else:
             refusal = web.HTTPRequestTimeout(text=f"the body did not arrive within {self._seconds:g} s\n")
         refusal.force_close()
         return refusal
 
     def _too_large(self, found: str) -> web.HTTPException:
-        text = f"the body is {found}; allowed are {self._max_bytes} bytes\n"
+        text = f"the body is {found}; expected at most {self._max_bytes} bytes\n"
         refusal = web.HTTPRequestEntityTooLarge(self._max_bytes, text=text)
         refusal.force_close()  # the rest of the body may still be on its way
         return refusal
@@ -343,7 +343,7 @@ class _Pieces(Payload):
             block = b""
             self._pieces.clear()
             self._budget.end(transfer)
-        raise ConnectionResetError("the client did not take the answer")
+        raise ConnectionResetError("the client did not read the answer")
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """Return the body as text."""

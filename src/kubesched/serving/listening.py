@@ -40,16 +40,16 @@ def _cannot_listen(host: str, port: int, error: Exception) -> InputError:
     where = f"cannot listen on {host!r} port {port}"
     if isinstance(error, socket.gaierror | UnicodeError):
         return InputError(
-            f"{where}: the host is neither an address nor a name that resolves; allowed are addresses of this machine"
+            f"{where}: the host is neither an address nor a name that resolves; expected an address of this machine"
         )
     if isinstance(error, OverflowError):
-        return InputError(f"{where}: there is no such port; allowed are 0 (any free one) to 65535")
+        return InputError(f"{where}: not a valid port; expected 0 (any free port) to 65535")
     number = (error.errno or errno.EADDRNOTAVAIL) if isinstance(error, OSError) else None  # asyncio of 3.13 gives none
     if number == errno.EADDRINUSE:
-        return InputError(f"{where}: the port is in use; stop the process that has it or give another port")
+        return InputError(f"{where}: the port is in use; stop the process that uses it, or give another port")
     if number == errno.EADDRNOTAVAIL:
         return InputError(
-            f"{where}: the host is not an address of this machine; allowed are its own, or 0.0.0.0 for all"
+            f"{where}: the host is not an address of this machine; expected one of its addresses, or 0.0.0.0 for all"
         )
     if number == errno.EACCES:
         return InputError(f"{where}: this user may not open the port; give one above 1023")

@@ -36,7 +36,7 @@ def set_up_logging(environ: Mapping[str, str], *, as_json: bool = False, stream:
     """
     name = environ.get("LOG_LEVEL") or "info"
     if name.lower() not in _LEVELS:
-        raise InputError(f'LOG_LEVEL: no level named "{name}"; allowed: {", ".join(_LEVELS)}')
+        raise InputError(f'LOG_LEVEL: no level named "{name}"; expected one of {", ".join(_LEVELS)}')
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_JsonLines() if as_json else _Lines())
     root = logging.getLogger()

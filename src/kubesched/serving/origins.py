@@ -48,7 +48,7 @@ def refuse_web_pages(allows_host: AllowsHost) -> Middleware:
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
         for header in _SENT_BY_BROWSERS:
             if header in request.headers:
-                raise _refusal(request, f"it has the header {header}, as requests of web pages have")
+                raise _refusal(request, f"it has the header {header}, so it comes from a web page")
         host = request.headers.get("Host", "")
         if not allows_host(host):
             raise _refusal(request, f'its Host is "{host[:_SHOWN]}"; expected localhost, or the name given with --host')

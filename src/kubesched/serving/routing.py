@@ -41,7 +41,7 @@ async def explain_refusals(request: web.Request, handler: Handler) -> web.Stream
     refusal = request.match_info.http_exception
     path = request.rel_url.raw_path[:_SHOWN]
     if isinstance(refusal, web.HTTPNotFound):
-        refusal.text = f'no such path: "{path}"; this server answers {_routes(request.app)}\n'
+        refusal.text = f'no such path: "{path}"; expected one of {_routes(request.app)}\n'
     elif isinstance(refusal, web.HTTPMethodNotAllowed):
         allowed = ", ".join(sorted(refusal.allowed_methods))
         refusal.text = f'method {refusal.method} is not allowed at "{path}"; allowed: {allowed}\n'

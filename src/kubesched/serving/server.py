@@ -230,7 +230,10 @@ class Server:
             async with asyncio.timeout(self._options.drain_seconds - _cut_off_seconds(self._options)):
                 await self._wait_for_connections()
         except TimeoutError:
-            _LOG.warning("%d requests were not answered in time to stop; they are cut off", len(self._busy))
+            _LOG.warning(
+                "%d requests were not answered before the end of the drain; their connections are closed",
+                len(self._busy),
+            )
         await self._runner.cleanup()
         self._stalls.end()
         await self._thread.call(self._door.end())

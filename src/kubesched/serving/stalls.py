@@ -82,7 +82,7 @@ class Stalls:
             if last is None or (left, acked) != (last.left, last.acked):
                 last = _Progress(left, acked, now)
             if now - last.since >= self._seconds:
-                _LOG.warning("a client took nothing for %g s; its connection is closed", now - last.since)
+                _LOG.warning("a client read nothing for %g s; its connection is closed", now - last.since)
                 transport.abort()
             else:
                 self._unsent[connection] = last

@@ -77,9 +77,9 @@ class Certificates:
         try:
             self._newest = _build_context(self._files)
         except InputError as error:
-            _LOG.error("%s; the certificates read before stay in force", error)
+            _LOG.error("%s; the earlier certificates stay in use", error)
             return False
-        _LOG.info("certificates read again from %s", ", ".join(map(str, self._files.paths)))
+        _LOG.info("certificates reloaded from %s", ", ".join(map(str, self._files.paths)))
         return True
 
     async def watch(self, seconds: float = 2.0) -> None:
@@ -90,7 +90,7 @@ class Certificates:
 
     def _note_refused(self, error: ssl.SSLError) -> None:
         self.n_refused += 1
-        _LOG.warning("a client did not get in, for its TLS handshake failed: %s", _why_refused(error))
+        _LOG.warning("a client could not connect, because its TLS handshake failed: %s", _why_refused(error))
 
     def _use_newest(self, connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _front: ssl.SSLContext) -> None:
         connection.context = self._newest
@@ -119,7 +119,9 @@ def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -
             return await handler(request)
         why = _why_not_allowed(found)
         allowed = ", ".join(sorted(names))
-        _LOG.warning("%s %s from %s: %s; allowed are %s", request.method, request.path, request.remote, why, allowed)
+        _LOG.warning(
+            "%s %s from %s: %s; expected one of %s", request.method, request.path, request.remote, why, allowed
+        )
         raise web.HTTPForbidden(text=f"{why}\n")
 
     return check_client
@@ -128,7 +130,7 @@ def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -
 def _why_not_allowed(names: list[str]) -> str:
     if len(names) > 1:
         quoted = " and ".join(f'"{name}"' for name in names)
-        return f"the client certificate has {len(names)} common names, {quoted}; expected is exactly one"
+        return f"the client certificate has {len(names)} common names, {quoted}; expected exactly one"
     return f'the client certificate\'s common name "{"".join(names)}" is not allowed here'
 
 
@@ -172,14 +174,14 @@ def _load_pair(context: ssl.SSLContext, files: TlsFiles) -> None:
     _check_pem(files.certificate, "CERTIFICATE-----", "a certificate")
     key = _check_pem(files.key, "PRIVATE KEY-----", "a private key")
     if "ENCRYPTED" in key:
-        raise InputError(f"{files.key}: the private key is encrypted; give one without a passphrase")
+        raise InputError(f"{files.key}: the private key is encrypted; give a key without a passphrase")
     try:
         context.load_cert_chain(files.certificate, files.key, password="")
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
             raise InputError(
                 f"{files.key}: the private key does not belong to the certificate in {files.certificate}; "
-                "give the two files of one pair"
+                "give a certificate and its key"
             ) from error
         raise InputError(
             f"{files.certificate}, {files.key}: cannot be used ({_reason(error)}); "
@@ -204,12 +206,12 @@ def _check_pem(path: Path, mark: str, kind: str) -> str:
     except OSError as error:
         raise _unreadable(path, error) from error
     if mark not in text:
-        raise InputError(f"{path}: holds no {mark.strip('-')} block; give {kind} in PEM")
+        raise InputError(f"{path}: has no {mark.strip('-')} block; give {kind} in PEM")
     return text
 
 
 def _unreadable(path: Path, error: OSError) -> InputError:
-    return InputError(f"{path}: cannot be read ({error.strerror}); give a PEM file that this process may read")
+    return InputError(f"{path}: cannot be read ({error.strerror}); give a PEM file that this process can read")
 
 
 def _reason(error: ssl.SSLError) -> str:

@@ -91,7 +91,9 @@ def _read(name: str, args: ArgsLike, registry: Registry) -> PluginArgs | bytes |
     if name not in registry:
         raise ConfigError(f"arguments for {name}: {registry.help_with(name)}")
     if registry[name].origin == IN_TREE:
-        raise ConfigError(f"arguments for {name}: an in-tree plugin takes them from pluginConfig in the configuration")
+        raise ConfigError(
+            f"arguments for {name}: give the arguments of an in-tree plugin in pluginConfig of the configuration"
+        )
     if isinstance(args, PluginArgs):
         return args
     source = Path(args) if isinstance(args, str | os.PathLike) else args

@@ -79,6 +79,6 @@ def _without_waiting(coroutine: Coroutine[Any, Any, T]) -> T:
         return result
     coroutine.close()
     raise RuntimeError(
-        "an event loop is running here, so that nothing can be waited for: "
-        "call this from a thread without one, as asyncio.to_thread does"
+        "an event loop is already running in this thread, so this call cannot wait; "
+        "call it from another thread, for example with asyncio.to_thread"
     )

@@ -72,7 +72,7 @@ def score_weights(plugins: Plugins, registry: Registry, path: str) -> dict[str, 
         weights[entry.name] = entry.weight or 1
         share = weights[entry.name] * _MAX_NODE_SCORE
         if total < 0 or share > _MAX_TOTAL_SCORE - total:
-            advice = f"the weights up to {entry.name} do not add up to a sum between 0 and 2^63; change one of them"
+            advice = f"the sum of the weights up to {entry.name} is not between 0 and 2^63; change one of them"
             raise ConfigError(f"score plugins: total score of Score plugins could overflow\n  {path}.score: {advice}")
         total += share
     return weights

@@ -119,7 +119,7 @@ def _build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) 
     except ConfigError as error:
         raise ConfigError(f'initializing plugin "{name}": {error}') from None
     except HOOK_FAULTS as error:
-        advice = f"the class {name} of {plugin_class.__module__} raised this when it was made"
+        advice = f"__init__ of the class {name} of {plugin_class.__module__} raised this"
         raise ConfigError(f'initializing plugin "{name}": {in_one_line(error)}\n  {advice}') from error
 
 
@@ -138,7 +138,7 @@ def _check_queue_sort_and_bind(name: str, named: Mapping[str, tuple[str, ...]], 
         raise ConfigError(f"{text}\n  {where}: enabled are {', '.join(sorters) or 'none'}; leave exactly one enabled")
     if not named["bind"]:
         text = f'at least one bind plugin is needed for profile with scheduler name "{name}"'
-        raise ConfigError(f"{text}\n  {where}: enable DefaultBinder or a bind plugin of your own")
+        raise ConfigError(f"{text}\n  {where}: enable DefaultBinder or your own bind plugin")
 
 
 def _check_queue_sort(written: KubeSchedulerProfile, first: KubeSchedulerProfile, profiles: list[Profile]) -> None:

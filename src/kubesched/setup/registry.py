@@ -52,7 +52,7 @@ def _register(plugin: object, registry: "Registry") -> None:
         registry.loaded.append(plugin.__name__)
     else:
         raise PluginDefinitionError(
-            f"plugins: found {plugin!r:.80}; allowed are classes derived from kubesched.Plugin, FILE.py:Class and "
+            f"plugins: found {plugin!r:.80}; expected a subclass of kubesched.Plugin, FILE.py:Class or "
             "package.module:Class"
         )
 
@@ -154,11 +154,11 @@ class Registry:
     def help_with(self, name: str) -> str:
         """What to tell somebody who used a name that nobody registered."""
         near = did_you_mean(name, self._plugins)
-        return f'no plugin is named "{name}"; {near + " " if near else ""}"kubesched plugins" lists them'
+        return f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them'
 
     def _add(self, plugin: RegisteredPlugin) -> None:
         if plugin.name in self._plugins:
-            origins = f"one is {self._plugins[plugin.name].origin}, the other comes from {plugin.origin}"
+            origins = f"one is {self._plugins[plugin.name].origin}, the other is from {plugin.origin}"
             raise PluginDefinitionError(
                 f"a plugin named {plugin.name} already exists\n  {origins}; give one class another name",
                 plugin=plugin.name,
@@ -204,7 +204,8 @@ def _load_entry_point(entry: EntryPoint, origin: str) -> type[Plugin]:
     plugin_class = _find_class(_import_module(entry.module), entry.attr, f"{origin}: {entry.module}")
     if plugin_class.__name__ != entry.name:
         raise PluginDefinitionError(
-            f"{origin}: the entry point {entry.name} leads to the class {plugin_class.__name__}; both need one name",
+            f"{origin}: the entry point {entry.name} refers to the class {plugin_class.__name__}; give both "
+            "the same name",
             plugin=entry.name,
         )
     return plugin_class
@@ -218,7 +219,7 @@ def _run_file(path: str) -> ModuleType:
     loader = SourceFileLoader(name, path)
     spec = spec_from_loader(name, loader)
     if spec is None:
-        raise PluginDefinitionError(f"{path} is no Python file")
+        raise PluginDefinitionError(f"{path} is not a Python file")
     module = module_from_spec(spec)
     sys.modules[name] = module  # annotations of Args classes are looked up there
     try:
@@ -234,8 +235,8 @@ def _import_module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        advice = "it is looked for where Python looks, PYTHONPATH among it"
-        raise PluginDefinitionError(f"{name}: there is no module {error.name}; {advice}") from error
+        advice = "Python searches for it in sys.path, which includes PYTHONPATH"
+        raise PluginDefinitionError(f"{name}: no module {error.name}; {advice}") from error
     except (Exception, SystemExit) as error:  # the module may do anything
         raise PluginDefinitionError(_reason(name, error)) from error
 
@@ -268,7 +269,9 @@ def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
     if found is None:
         near = did_you_mean(name, plugins)
         raise PluginDefinitionError(f"{source} has no class {name}; {near or listed}", plugin=name)
-    raise PluginDefinitionError(f"{source}:{name} is no plugin: derive it from kubesched.Plugin; {listed}", plugin=name)
+    raise PluginDefinitionError(
+        f"{source}:{name} is not a Plugin subclass; derive it from kubesched.Plugin; {listed}", plugin=name
+    )
 
 
 def _check_takes_part(plugin_class: type[Plugin], origin: str) -> None:

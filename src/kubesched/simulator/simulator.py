@@ -110,7 +110,7 @@ class Simulator:
             InputError: the simulator has run already.
         """
         if self._outcomes:
-            raise InputError("this simulator has run; make a new one")
+            raise InputError("this simulator has already run; create a new one")
         before = Fill(self.state.columns)
         try:
             self.loop.run(self._place_all(progress))
@@ -212,7 +212,7 @@ class Simulator:
                 return LATER, None
         except HOOK_FAULTS as error:  # a plugin's condition or action may do anything
             return None, error
-        return None, TypeError(f"a hook can await what the handle offers, nothing else; found {answer_text(request)}")
+        return None, TypeError(f"a hook can await only what the handle offers; found {answer_text(request)}")
 
     def _resume(self) -> None:
         """Go on with binding cycles whose wait is over."""

@@ -76,7 +76,7 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     _admit(file, admission)
     pods = [known for known in admission.objects if isinstance(known, Pod)]
     if others or len(pods) != 1:
-        raise InputError(f"{file.label}: found {len(pods)} pods; allowed is one file with one Pod")
+        raise InputError(f"{file.label}: found {len(pods)} pods; expected a file with one Pod")
     return pods[0], tuple(known for known in admission.objects if known is not pods[0])
 
 

@@ -32,7 +32,7 @@ class MissingKinds(msgspec.Struct, frozen=True):
     Attributes:
         kinds: their names.
         pods: the pods affected, as `namespace/name`, in the order of the snapshot.
-        effect: what is decided without them.
+        effect: what is decided without them; `{pods}` stands for the pods.
     """
 
     kinds: tuple[str, ...]
@@ -49,9 +49,8 @@ class MissingKinds(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         named = ", ".join(self.pods[:_MAX_NAMED]) + (", ..." if len(self.pods) > _MAX_NAMED else "")
         pods = f"{len(self.pods)} pod{'s' if len(self.pods) > 1 else ''} ({named})"
-        return (
-            f"no {' or '.join(self.kinds)} in the snapshot, and {pods} need them: {self.effect}; add `{self.command}`"
-        )
+        effect = self.effect.format(pods=pods)
+        return f"the snapshot has no {' or '.join(self.kinds)}: {effect}; add `{self.command}`"
 
 
 def missing_kinds(objects: Iterable[KubeObject]) -> list[MissingKinds]:
@@ -61,11 +60,15 @@ def missing_kinds(objects: Iterable[KubeObject]) -> list[MissingKinds]:
     claims = {(one.namespace, one.name): one for one in known if isinstance(one, PersistentVolumeClaim)}
     pods = [one for one in known if isinstance(one, Pod) and not one.is_finished]
     uses = (
-        _Use("no node can take them", ("Node",), _kinds_for_placing),
-        _Use("their volumes are judged without", _VOLUME_KINDS, lambda pod: _kinds_for_volumes(pod, claims, present)),
-        _Use("their priority counts as 0", ("PriorityClass",), _kinds_for_priority),
-        _Use("their namespaceSelector selects nothing", ("Namespace",), _kinds_for_namespaces),
-        _Use("they are not spread by default", ("Service", *_SPREADING_OWNERS), _kinds_for_spreading),
+        _Use("{pods} cannot be placed", ("Node",), _kinds_for_placing),
+        _Use(
+            "the volumes of {pods} are judged without them",
+            _VOLUME_KINDS,
+            lambda pod: _kinds_for_volumes(pod, claims, present),
+        ),
+        _Use("the priority of {pods} counts as 0", ("PriorityClass",), _kinds_for_priority),
+        _Use("the namespaceSelector of {pods} selects nothing", ("Namespace",), _kinds_for_namespaces),
+        _Use("default spreading is skipped for {pods}", ("Service", *_SPREADING_OWNERS), _kinds_for_spreading),
     )
     return [missing for use in uses if (missing := _missing_for(use, pods, present))]
 

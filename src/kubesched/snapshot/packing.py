@@ -30,9 +30,7 @@ def unpack(data: bytes, label: str) -> bytes:
     """
     for magic, name in _REFUSED.items():
         if data.startswith(magic):
-            raise InputError(
-                f"{label}: compressed with {name}, which is not read; allowed are gzip (.gz) and zstd (.zst)"
-            )
+            raise InputError(f"{label}: compressed with {name}; expected gzip (.gz) or zstd (.zst)")
     if data.startswith(_GZIP):
         return _gunzip(data, label)
     if data.startswith(_ZSTD):

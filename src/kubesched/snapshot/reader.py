@@ -115,7 +115,7 @@ def _classify(api_version: str | None, kind: str) -> tuple[str, str]:
     if known is None:
         return "", kind
     if not api_version:
-        raise ObjectError(f"apiVersion is missing; allowed is {known.api_version}")
+        raise ObjectError(f"apiVersion is missing; expected {known.api_version}")
     group = api_version.rpartition("/")[0]
     return kind, "" if group == known.group else f"{kind}.{group}".removesuffix(".")
 
@@ -132,5 +132,5 @@ def _is_newer(read: KubeObject, kept: KubeObject, place: Place) -> bool:
     if read == kept:
         return False
     raise ObjectError(
-        f"stands at {place} too, with other content, and no resourceVersion says which one is newer; remove one"
+        f"is also at {place}, with other content, and no resourceVersion shows which one is newer; remove one"
     )

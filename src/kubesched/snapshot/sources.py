@@ -49,7 +49,7 @@ def find_sources(given: Iterable[SourceLike]) -> list[Source]:
     """
     sources = [source for one in given for source in _sources_of(one)]
     if sum(source.label == _STDIN for source in sources) > 1:
-        raise InputError('standard input ("-") is named twice; it can be read once')
+        raise InputError('standard input ("-") is given twice, but can be read only once')
     return sources
 
 
@@ -60,7 +60,7 @@ def _sources_of(given: SourceLike) -> list[Source]:
     if given == "-":
         return [Source(_STDIN, stream=sys.stdin.buffer)]
     if not os.fspath(given):
-        raise InputError("a file name is empty; write . for the folder that you are in")
+        raise InputError("a file name is empty; write . for the current folder")
     path = Path(given)
     try:
         return _files_in(path) if path.is_dir() else [Source(str(path), path, size=path.stat().st_size)]
@@ -73,7 +73,7 @@ def _sources_of(given: SourceLike) -> list[Source]:
 def _files_in(folder: Path) -> list[Source]:
     paths = sorted(path for path in _walk(folder) if path.name.endswith(_SUFFIXES))
     if not paths:
-        raise InputError(f"{folder}: no file to read in this folder; files are found by {', '.join(_SUFFIXES)}")
+        raise InputError(f"{folder}: no file in this folder has a known suffix; expected {', '.join(_SUFFIXES)}")
     return [Source(str(path), path, size=path.stat().st_size) for path in paths]
 
 
@@ -96,9 +96,9 @@ def read_source(source: Source) -> bytes:
         data = _recode(data, encoding, source.label)
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data[:_PROBE].strip() and not data.strip():
-        raise InputError(f"{source.label}: the file is empty; allowed is JSON or YAML with Kubernetes objects")
+        raise InputError(f"{source.label}: the file is empty; expected JSON or YAML with Kubernetes objects")
     if b"\x00" in data[:_PROBE]:
-        raise InputError(f"{source.label}: binary data; allowed is JSON or YAML, plain or packed with gzip or zstd")
+        raise InputError(f"{source.label}: binary data; expected JSON or YAML, plain or compressed with gzip or zstd")
     return data
 
 
@@ -114,7 +114,7 @@ def _recode(data: bytes, encoding: str, label: str) -> bytes:
     try:
         return data.decode(encoding).encode()
     except UnicodeDecodeError as error:
-        raise InputError(f"{label}: begins like {encoding} text and is none: {error.reason}") from error
+        raise InputError(f"{label}: starts like {encoding} text, but is not valid: {error.reason}") from error
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -42,7 +42,9 @@ def write_snapshot(
         return
     target = Path(path)
     if not target.name.endswith(_SUFFIXES):
-        raise InputError(f"{target}: a snapshot is written as JSON; allowed are names in {', '.join(_SUFFIXES)}")
+        raise InputError(
+            f"{target}: a snapshot is written as JSON; expected a name that ends with {', '.join(_SUFFIXES)}"
+        )
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with unfinished.open("xb") as file:

@@ -194,7 +194,7 @@ class Nodes:
     def node(self, position: int) -> Node:
         """The object of one entry."""
         node = self.columns.nodes[self.row(position)]
-        assert node is not None, "a table never holds free rows"
+        assert node is not None, "a table has no free rows"
         return node
 
     def name(self, position: int) -> str:

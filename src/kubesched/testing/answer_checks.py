@@ -60,7 +60,7 @@ def check_snapshot_untouched(subject: Subject) -> None:
         assert msgspec.json.encode(pod) == pod_before, f"{subject.name}: it changes pod {pod.key}"
         after = _contents(cluster.state)
         changed = [what for what in before if after.get(what) != before[what]]
-        assert not changed, f"{subject.name}: asked about pod {pod.key}, it changes {changed[0]} of the snapshot"
+        assert not changed, f"{subject.name}: a call for pod {pod.key} changes {changed[0]} of the snapshot"
 
 
 def check_reasons(subject: Subject) -> None:
@@ -89,7 +89,7 @@ def _check_details(subject: Subject, cluster: FakeCluster, pod: Pod) -> None:
         where = f"pod {pod.key}, node {nodes.name(position)}"
         details: list[object] = list(plugin.explain_rejection(state, pod, nodes[position], statuses[position]))
         said = all(isinstance(detail, str) and detail for detail in details)
-        assert said, f"{subject.name}: {where}: explain_rejection must give texts; found {details!r}"
+        assert said, f"{subject.name}: {where}: explain_rejection must return strings; found {details!r}"
 
 
 def _other_answers(subject: Subject, cluster: FakeCluster, pod: Pod) -> Iterator[tuple[str, object]]:
@@ -104,11 +104,11 @@ def _other_answers(subject: Subject, cluster: FakeCluster, pod: Pod) -> Iterator
 
 
 def _check_reason(subject: Subject, status: object, where: str) -> None:
-    assert isinstance(status, Status), f"{subject.name}: {where}: found {status!r}, which is no Status"
+    assert isinstance(status, Status), f"{subject.name}: {where}: found {status!r}, which is not a Status"
     if status.is_rejected:
         reasons: tuple[object, ...] = status.reasons
         said = bool(reasons) and all(isinstance(reason, str) and bool(reason) for reason in reasons)
-        assert said, f"{subject.name}: {where}: {status.code.value} without a reason in words; found {status.reasons!r}"
+        assert said, f"{subject.name}: {where}: {status.code.value} without a reason; found {status.reasons!r}"
 
 
 def _contents(state: ClusterState) -> dict[str, object]:

@@ -70,7 +70,7 @@ def check_kept_columns(subject: Subject) -> None:
             wrong = difference(said, subject.answers(cluster, pod))
             assert not wrong, (
                 f"{subject.name}: after {what} a kept column about pod {pod.key} is not what the rule says: {wrong}; "
-                "depends_on, filter_part or score_part leaves out something that the rule reads"
+                "depends_on, filter_part or score_part omits something that the rule reads"
             )
         for pod in pods:
             subject.answers(cluster, pod)  # so that the next change finds columns to bring up to date
@@ -92,16 +92,16 @@ def _changes(subject: Subject) -> Iterator[tuple[str, Iterable[KubeObject], Iter
     own, others = first.labels, {k: v for k, v in last.labels.items() if k != "kubernetes.io/hostname"}
     newcomer = make_pod("newcomer", labels={"app": "web"}, node=first.name, requests={"cpu": "1"}, host_ports=[5432])
     yield "nothing changed", (), ()
-    yield "a pod came", [newcomer], ()
-    yield "a pod left", (), pods[:1]
+    yield "a pod was added", [newcomer], ()
+    yield "a pod was deleted", (), pods[:1]
     yield "a node got other labels", [make_node(first.name, labels=others)], ()
     yield "a node got a taint", [make_node(first.name, taints=["new:NoSchedule"])], ()
     yield "a node was cordoned", [make_node(first.name, labels=own, unschedulable=True)], ()
     yield "a node shrank", [make_node(first.name, labels=own, status={"allocatable": {"cpu": "1", "pods": "2"}})], ()
-    yield "a node came", [make_node("newcomer", zone="a", labels={"disk": "ssd"})], ()
-    yield "a node left", (), [last]
+    yield "a node was added", [make_node("newcomer", zone="a", labels={"disk": "ssd"})], ()
+    yield "a node was deleted", (), [last]
     for known in subject.scenario.objects:
-        yield f"{type(known).__name__} {known.key} left", (), [known]
+        yield f"{type(known).__name__} {known.key} was deleted", (), [known]
 
 
 def check_moved_pods(subject: Subject) -> None:
@@ -121,7 +121,7 @@ def check_moved_pods(subject: Subject) -> None:
             wrong = difference(({gone.node_name: expected}, {}), ({gone.node_name: moved}, {}))
             assert not wrong, (
                 f"{subject.name}: pod {pod.key}: with pod {gone.key} moved away in a what-if table the verdict is not "
-                f"that of a cluster without it: {wrong}; add_pods and remove_pods must bring the state up to date"
+                f"that of a cluster without it: {wrong}; add_pods and remove_pods must update the state"
             )
 
 

@@ -86,13 +86,13 @@ def _decoded(plugin_class: type[Plugin], fields: Mapping[str, Any]) -> PluginArg
 def _check_args(subject: Subject) -> None:
     """Arguments hold, are what a file with the same fields gives, and reach the plugin."""
     name, args = subject.name, subject.args
-    assert isinstance(args, subject.plugin_class.Args), f"{name}: {args!r} is no {name}.Args"
+    assert isinstance(args, subject.plugin_class.Args), f"{name}: {args!r} is not a {name}.Args"
     findings = args.validate("args")
-    assert not findings, f"{name}: the arguments do not hold: {'; '.join(map(str, findings))}"
+    assert not findings, f"{name}: the arguments are not valid: {'; '.join(map(str, findings))}"
     written = msgspec.to_builtins(args, enc_hook=str)
     again = _decoded(subject.plugin_class, written)
-    assert again == args, f"{name}: arguments come back from a file as {again}, not as {args}"
-    assert subject.plugin_class(args).args is args, f"{name}: __init__ must store the arguments that it is given"
+    assert again == args, f"{name}: a configuration file with the arguments {args} gives {again}"
+    assert subject.plugin_class(args).args is args, f"{name}: __init__ must store its arguments"
 
 
 _FILTER_HOOKS: Final = HOOKS["preFilter"] + HOOKS["filter"]

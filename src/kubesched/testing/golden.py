@@ -102,7 +102,7 @@ def _differences(mode: str, recorded: Lines, decided: Lines) -> Iterator[str]:
     by_pod = {line["pod"]: line for line in decided}
     order = [line["pod"] for line in recorded]
     if order != list(by_pod):
-        yield f"{mode}: the pods are {list(by_pod)}, recorded are {order}"
+        yield f"{mode}: the pods are {list(by_pod)}, but the case has {order}"
     for wanted in recorded:
         mine = by_pod.get(wanted["pod"], {})
         for field in sorted({*wanted, *mine}):
@@ -116,7 +116,7 @@ def _field_in_words(field: str, said: Any, kept: Any) -> str:
     if isinstance(said, dict) and isinstance(kept, dict):
         member = next(name for name in sorted({*said, *kept}) if said.get(name) != kept.get(name))
         return _field_in_words(f"{field}.{member}", said.get(member), kept.get(member))
-    return f"{field} is {said!r}, recorded is {kept!r}"
+    return f"{field} is {said!r}, but the case has {kept!r}"
 
 
 def _without_empty(value: Any) -> Any:

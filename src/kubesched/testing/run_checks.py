@@ -48,7 +48,7 @@ def check_allowed_answers(subject: Subject) -> None:
 def _check_pre_enqueue(subject: Subject, plugin: Plugin, pod: Pod) -> None:
     status: object = plugin.pre_enqueue(pod)
     fine = isinstance(status, Status) and (status.is_success or status.is_rejected)
-    assert fine, f"{subject.name}.pre_enqueue: pod {pod.key}: must return success or a rejection; found {status!r}"
+    assert fine, f"{subject.name}.pre_enqueue: pod {pod.key}: must return SUCCESS or a rejection; found {status!r}"
 
 
 def _check_hints(subject: Subject, plugin: Plugin) -> None:

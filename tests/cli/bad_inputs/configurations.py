@@ -23,7 +23,7 @@ def told(name: str, args: str, *words: str) -> tuple[str | bytes, tuple[str, ...
 _ARGS = "profiles[0].pluginConfig[0].args"
 
 FINDINGS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
-    "empty": ("", ("Object 'Kind' is missing in ''", "a configuration begins with apiVersion: ")),
+    "empty": ("", ("Object 'Kind' is missing in ''", "a configuration starts with apiVersion: ")),
     "a text": ("hello", ('expected an object, found "hello"',)),
     "a list": ("- a\n", ("expected an object, found [",)),
     "a page of something else": ("a: b\n" * 5000, ("Object 'Kind' is missing in 'a: b", "...'")),
@@ -69,11 +69,13 @@ FINDINGS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "an unknown plugin": enabled(
         "filter",
         "name: NodeNam",
-        'FilterPlugin "NodeNam" does not exist\n  profiles[0].plugins.filter: no plugin is named "NodeNam"; '
+        'FilterPlugin "NodeNam" does not exist\n  profiles[0].plugins.filter: no plugin has the name "NodeNam"; '
         'did you mean "NodeName"? "kubesched plugins" lists them',
     ),
     "an unknown plugin at all points": enabled(
-        "multiPoint", "name: NodeResourceFit", 'profiles[0].plugins.multiPoint: no plugin is named "NodeResourceFit"'
+        "multiPoint",
+        "name: NodeResourceFit",
+        'profiles[0].plugins.multiPoint: no plugin has the name "NodeResourceFit"',
     ),
     "a plugin at a wrong point": enabled(
         "score",
@@ -140,9 +142,9 @@ UNREADABLE = {
     "no configuration to show": Case("config show gone.yaml", ("open gone.yaml: no such file or directory",)),
     "no configuration to use": Case("explain cluster.json --all --config gone.yaml", ("open gone.yaml: no such file",)),
     "a folder": Case("config check .", ("open .: is a directory",)),
-    "binary": Case("config check c.yaml", ("c.yaml: this is no UTF-8 text: byte 1",), {"c.yaml": b"\x01\xff"}),
+    "binary": Case("config check c.yaml", ("c.yaml: not UTF-8 text: byte 1",), {"c.yaml": b"\x01\xff"}),
     "a packed configuration": Case(
-        "config check c.yaml", ("c.yaml: this is no UTF-8 text",), {"c.yaml": gzip.compress(HEADER.encode())}
+        "config check c.yaml", ("c.yaml: this is not UTF-8 text",), {"c.yaml": gzip.compress(HEADER.encode())}
     ),
     "a plugin that does not load": Case("config check good.yaml --plugin gone.py:P", ("gone.py: no such file",)),
 }

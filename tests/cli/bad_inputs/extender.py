@@ -46,14 +46,14 @@ SERVED = {
     ),
     "a plugin that reads what there is not": plugin(
         'class P(Plugin):\n    reads = ("Frob",)\n    def score(self, state, pod, node): return 1\n',
-        "plugin P: reads is ('Frob',); allowed is a tuple of CSIDriver",
+        "plugin P: reads is ('Frob',); expected a tuple of CSIDriver",
     ),
     "a plugin that binds, without a cluster": plugin(
         "class P(Plugin):\n    def reserve(self, state, pod, node_name): return Status.SUCCESS\n",
         "binding needs the API server: start the extender with --kubeconfig",
         "(plugin P takes part in reserve)",
     ),
-    "bind, without a cluster": Case(f"{_SERVE} --bind", ("binding needs the API server", "(--bind asks for it)")),
+    "bind, without a cluster": Case(f"{_SERVE} --bind", ("binding needs the API server", "(--bind is given)")),
     "arguments that do not hold": Case(
         f"{_SERVE} --plugin-args TeamZone=args.yaml", ("args.yaml", "bonus"), {"args.yaml": "bonus: much"}
     ),
@@ -71,16 +71,16 @@ SERVED = {
         f"{_SERVE} --kubeconfig k --context prod", ("prod",), {"k": "apiVersion: v1\nkind: Config\n"}
     ),
     "no pod": Case(f"{_SERVE} --in-cluster", ("this is no pod",)),
-    "two clusters": Case(f"{_SERVE} --in-cluster --kubeconfig k", ("--in-cluster and --kubeconfig exclude", _HELP)),
-    "a context of a pod": Case(f"{_SERVE} --in-cluster --context c", ("--in-cluster and --context exclude", _HELP)),
+    "two clusters": Case(f"{_SERVE} --in-cluster --kubeconfig k", ("--in-cluster and --kubeconfig are mutu", _HELP)),
+    "a context of a pod": Case(f"{_SERVE} --in-cluster --context c", ("--in-cluster and --context are mutu", _HELP)),
     "a certificate without a key": Case(
-        f"{_SERVE} --tls-cert-file c", ("--tls-cert-file and --tls-private-key-file go together", _HELP)
+        f"{_SERVE} --tls-cert-file c", ("--tls-cert-file and --tls-private-key-file need each other; give both", _HELP)
     ),
     "a certificate that is not there": Case(
         f"{_SERVE} --tls-cert-file c.pem --tls-private-key-file k.pem", ("c.pem: cannot be read (No such file",)
     ),
     "a certificate that is none": Case(
-        f"{_SERVE} --tls-cert-file c --tls-private-key-file k", ("c: holds no CERTIFICATE block",), {"c": "x", "k": "x"}
+        f"{_SERVE} --tls-cert-file c --tls-private-key-file k", ("c: has no CERTIFICATE block",), {"c": "x", "k": "x"}
     ),
     "clients without a certificate of ours": Case(
         f"{_SERVE} --client-ca-file ca", ("--client-ca-file needs --tls-cert-file and --tls-private-key-file", _HELP)
@@ -94,7 +94,7 @@ SERVED = {
         f"{_SERVE} --managed-resource cpu",
         (
             '--managed-resource: Invalid value: "cpu": is an invalid extended resource name',
-            "an extended resource has a domain of its own, such as example.com/gpu",
+            "an extended resource has a domain that is not Kubernetes' own, such as example.com/gpu",
         ),
     ),
     "a resource that is managed twice": Case(
@@ -116,12 +116,12 @@ SERVED = {
     "a host that is none": Case(f"{_SERVE} --host 'no such host'", ("'no such host'", "nor a name that resolves")),
     "a host of somebody else": Case(f"{_SERVE} --host 192.0.2.1", ("192.0.2.1", "not an address of this machine")),
     "a duration that is none": Case(
-        f"{_SERVE} --http-timeout soon", ("'--http-timeout': 'soon' is no duration; write it like 5s, 500ms", _HELP)
+        f"{_SERVE} --http-timeout soon", ("'--http-timeout': 'soon' is not a duration; write it like 5s, 500ms", _HELP)
     ),
     "a duration of nothing": Case(f"{_SERVE} --http-timeout 0", ("'0' must be more than 0", _HELP)),
     "a duration that goes back": Case(f"{_SERVE} --drain=-5s", ("'-5s' must be more than 0", _HELP)),
-    "a duration of odd digits": Case(f"{_SERVE} --drain ²", ("'²' is no duration", _HELP)),
-    "a duration without end": Case(f"{_SERVE} --drain {'9' * 400}", ("is no duration", _HELP)),
+    "a duration of odd digits": Case(f"{_SERVE} --drain ²", ("'²' is not a duration", _HELP)),
+    "a duration without end": Case(f"{_SERVE} --drain {'9' * 400}", ("is not a duration", _HELP)),
     "an unknown way out": Case(f"{_SERVE} --on-timeout wait", ("'wait' is not one of 'error', 'allow'", _HELP)),
     "a recording over another": Case(
         f"{_SERVE} --record rec", ("--record rec: recording.jsonl is there already",), {"rec/recording.jsonl": _FIRST}
@@ -131,7 +131,7 @@ SERVED = {
     "an unknown subcommand": Case("extender play", ("No such command 'play'", _HELP)),
     "options before the subcommand": Case(
         "extender --plugin team_zone.py:TeamZone replay rec",
-        ("--plugin stands before replay; options of replay come after it", _HELP),
+        ("--plugin is before replay; write options of replay after it", _HELP),
     ),
 }
 
@@ -146,7 +146,7 @@ REPLAYED = {
     "what is no recording": recording("hello\n", ":1: JSON is malformed"),
     "a list": recording("[]\n", ":1: expected an object, found []"),
     "binary": recording(b"\xff\xfe\n", ":1: "),
-    "another version": recording('{"version":9}\n', ":1: this is no recording of version 1"),
+    "another version": recording('{"version":9}\n', ":1: not a recording of version 1"),
     "a broken line": recording(f"{_FIRST}{{}}\n{{]\n", ":3: JSON is malformed"),
     "a call that is none": recording(f'{_FIRST}{{"call":{{"path":"/filter"}}}}\n', ":2: call.status: Required value"),
     "a body that is no base64": recording(

@@ -28,7 +28,7 @@ MANIFESTS = {
     "a kind of somebody else's": manifest({"kind": "Rollout", "apiVersion": "argoproj.io/v1"}, "found kind Rollout"),
     "an old apiVersion": manifest(
         {**workload("Deployment"), "apiVersion": "extensions/v1beta1"},
-        '(Deployment shop/web): apiVersion: found "extensions/v1beta1"; allowed is apps/v1',
+        '(Deployment shop/web): apiVersion: found "extensions/v1beta1"; expected apps/v1',
     ),
     "no template": manifest(
         without(workload("Deployment"), "template"), "(Deployment shop/web): spec.template.spec.containers is missing"
@@ -38,7 +38,7 @@ MANIFESTS = {
     "a selector of other pods": manifest(
         workload("Deployment", labels={"app": "api"}), "`selector` does not match template `labels`"
     ),
-    "negative replicas": manifest(workload("ReplicaSet", replicas=-1), "spec.replicas: found -1; allowed is 0 to "),
+    "negative replicas": manifest(workload("ReplicaSet", replicas=-1), "spec.replicas: found -1; expected 0 to "),
     "too many replicas": manifest(workload("ReplicaSet", replicas=10**9), "spec.replicas: found 1000000000; allowed"),
     "replicas that are a text": manifest(
         workload("StatefulSet", replicas="3"), 'spec.replicas: expected an integer, found "3"'
@@ -56,7 +56,7 @@ MANIFESTS = {
         "spec.volumeClaimTemplates[0].metadata.name is missing",
     ),
     "a pod without a name": manifest(pod(""), "metadata.name is missing; every object has a name"),
-    "a pod that is there already": manifest(pod("web-1"), "Pod shop/web-1 is there already, from cluster.json, item 3"),
+    "a pod that is there already": manifest(pod("web-1"), "Pod shop/web-1 already exists, from cluster.json, item 3"),
     "a pod file that is not there": Case("explain cluster.json --pod gone.yaml", ("gone.yaml: no such file",)),
     "a pod file without a pod": Case(
         "explain cluster.json --pod n.yaml",
@@ -65,7 +65,7 @@ MANIFESTS = {
     ),
     "a pod file with two pods": Case(
         "explain cluster.json --pod two.json",
-        ("two.json: found 2 pods; allowed is one file with one Pod",),
+        ("two.json: found 2 pods; expected a file with one Pod",),
         {"two.json": text_of(listed(pod("a"), pod("b")))},
     ),
 }

@@ -31,7 +31,7 @@ PLUGINS = {
     ),
     "no file": Case("plugins --plugin gone.py:P", ("gone.py: no such file",)),
     "no file, simulating": Case("simulate cluster.json --plugin gone.py:P", ("gone.py: no such file",)),
-    "no module": Case("plugins --plugin no_such.zone:P", ("no_such.zone: there is no module no_such",)),
+    "no module": Case("plugins --plugin no_such.zone:P", ("no_such.zone: no module no_such",)),
     "no such class": Case("plugins --plugin team_zone.py:P", ("team_zone.py has no class P; it defines TeamZone",)),
     "nearly the class": Case(
         "explain cluster.json --pod shop/web-1 --plugin team_zone.py:TeamZon",
@@ -71,16 +71,16 @@ PLUGINS = {
     ),
     "arguments of another kind": plugin(f"class P(Plugin):\n    Args = dict\n{SCORE}", ": P.Args is <class 'dict'>"),
     "a dependence that is none": plugin(
-        "class P(Plugin):\n    depends_on = 'node'\n", ": P.depends_on is 'node'; allowed are DependsOn.NODE"
+        "class P(Plugin):\n    depends_on = 'node'\n", ": P.depends_on is 'node'; expected one of DependsOn.NODE"
     ),
     "the name of an in-tree plugin": Case(
         "simulate cluster.json --plugin p.py:NodeName",
-        ("a plugin named NodeName already exists\n  one is in-tree, the other comes from p.py",),
+        ("a plugin named NodeName already exists\n  one is in-tree, the other is from p.py",),
         {"p.py": f"{IMPORTS}class NodeName(Plugin):\n{FILTER}"},
     ),
     "the same name from two files": Case(
         "simulate cluster.json --plugin team_zone.py:TeamZone --plugin p.py:TeamZone",
-        ("a plugin named TeamZone already exists\n  one is team_zone.py, the other comes from p.py",),
+        ("a plugin named TeamZone already exists\n  one is team_zone.py, the other is from p.py",),
         {"p.py": f"{IMPORTS}class TeamZone(Plugin):\n{FILTER}"},
     ),
     "a constructor that raises": made(
@@ -112,7 +112,7 @@ ARGUMENTS = {
     ),
     "arguments of nobody": Case(
         "simulate cluster.json --plugin team_zone.py:TeamZone --plugin-args TeamZoe=good.yaml",
-        ('arguments for TeamZoe: no plugin is named "TeamZoe"; did you mean "TeamZone"?',),
+        ('arguments for TeamZoe: no plugin has the name "TeamZoe"; did you mean "TeamZone"?',),
     ),
     "arguments of an in-tree plugin": Case(
         "simulate cluster.json --plugin-args NodeName=good.yaml",
@@ -128,5 +128,5 @@ ARGUMENTS = {
     "arguments that are a list": arguments("- bonus\n", "plugin TeamZone: expected an object, found ["),
     "arguments in broken YAML": arguments("bonus: [\n", "yaml: line 1: did not find expected node content"),
     "an argument twice": arguments("bonus: 1\nbonus: 2\n", 'line 2: key "bonus" already set in map'),
-    "arguments in another encoding": arguments(b"\xff\xfe\x00\xff", "this is no UTF-8 text: byte 0 belongs to no"),
+    "arguments in another encoding": arguments(b"\xff\xfe\x00\xff", "not UTF-8 text: byte 0 is not part of a"),
 }

@@ -34,10 +34,10 @@ def bomb(n_levels: int) -> str:
 FILES = {
     "no file": Case("simulate gone.json", ("gone.json: no such file or folder",)),
     "a file without a name": Case("simulate ''", ("a file name is empty",)),
-    "an empty file": file("a.json", b"", "the file is empty; allowed is JSON or YAML with Kubernetes objects"),
+    "an empty file": file("a.json", b"", "the file is empty; expected JSON or YAML with Kubernetes objects"),
     "white space alone": file("a.yaml", b" \n\n", "the file is empty"),
     "a folder without files to read": Case(
-        "simulate dump", ("dump: no file to read in this folder; files are found by .json, ",), {"dump/notes.txt": "x"}
+        "simulate dump", ("dump: no file in this folder has a known suffix; expected .json, ",), {"dump/notes.txt": "x"}
     ),
     "a folder with one broken file": Case(
         "simulate dump",
@@ -49,7 +49,7 @@ FILES = {
     "a stray word in JSON": file("a.json", '{"kind": "List",\n "items": [nope]}', "line 2, column 13: not valid JSON"),
     "half a surrogate pair": file("a.json", '{"kind": "\\ud800 and more"}', "line 1, column ", "not valid JSON"),
     "deep JSON": file("a.json", "[" * 200_000, "not valid JSON: it is nested too deeply"),
-    "binary": file("a.json", bytes(range(256)), "binary data; allowed is JSON or YAML, plain or packed with gzip"),
+    "binary": file("a.json", bytes(range(256)), "binary data; expected JSON or YAML, plain or compressed with gzip"),
     "a list of objects": file("a.json", '[{"kind": "Node"}]', 'expected an object, found [{"kind":"Node"}]'),
     "a text": file(
         "a.json", "Unable to connect to the server", 'document 1: expected an object, found "Unable to connect'
@@ -59,10 +59,10 @@ FILES = {
     "what only begins like gzip": file("a.json.gz", b"\x1f\x8b" + b"nope" * 50, "the gzip data is damaged"),
     "what only begins like zstd": file("a.json.zst", b"\x28\xb5\x2f\xfd\xff\xff\xff\xff", "the zstd data "),
     "no gzip under its name": file("a.json.gz", b"\x00\x01\x02\x03", "binary data"),
-    "bzip2": file("a.json.bz2", b"BZh91AY", "compressed with bzip2", "allowed are gzip (.gz) and zstd (.zst)"),
+    "bzip2": file("a.json.bz2", b"BZh91AY", "compressed with bzip2", "expected gzip (.gz) or zstd (.zst)"),
     "garbage on standard input": Case("simulate -", ("<stdin>: binary data",), stdin=b"\x00\x01garbage"),
     "nothing on standard input": Case("simulate -", ("<stdin>: the file is empty",)),
-    "standard input named twice": Case("simulate - -", ('standard input ("-") is named twice',), stdin=b"{}"),
+    "standard input named twice": Case("simulate - -", ('standard input ("-") is given twice',), stdin=b"{}"),
     "a tab in YAML": file("a.yaml", "a:\n\t- b\n", "line 2, column 1: not valid YAML", "cannot start any token"),
     "a key twice in YAML": file("a.yaml", "kind: Pod\nkind: Node\n", 'line 2, column 1: key "kind" already set'),
     "an unknown tag in YAML": file("a.yaml", "kind: !Ref Pod\n", "line 1, column 7: unknown tag '!Ref'"),
@@ -92,14 +92,14 @@ OBJECTS = {
     ),
     "a weight beyond int32": second(
         pod(affinity={"podAntiAffinity": {PREFERRED: [{"weight": 2**40}]}}),
-        f"spec.affinity.podAntiAffinity.{PREFERRED}[0].weight: found {2**40}; allowed is an int32",
+        f"spec.affinity.podAntiAffinity.{PREFERRED}[0].weight: found {2**40}; expected an int32",
     ),
-    "a priority beyond int32": second(pod(priority=2**31), "spec.priority: found 2147483648; allowed is an int32"),
+    "a priority beyond int32": second(pod(priority=2**31), "spec.priority: found 2147483648; expected an int32"),
     "a port beyond the last": second(
         pod(containers=[{"name": "c", "ports": [{"hostPort": 70000}]}]),
-        "spec.containers[0].ports[0].hostPort: found 70000; allowed is 1 to 65535",
+        "spec.containers[0].ports[0].hostPort: found 70000; expected 1 to 65535",
     ),
-    "a negative quantity": allocatable("-4", 'found "-4"; allowed is 0 or more'),
+    "a negative quantity": allocatable("-4", 'found "-4"; expected 0 or more'),
     "a quantity with words": allocatable("4 cores", "'4 cores'", NOT_A_QUANTITY),
     "a quantity that is a boolean": allocatable(True, "expected a number or a string, found true"),
     "a quantity of many digits": allocatable("9" * 5000, f"'{'9' * 40}...' is out of range", "at most 100 digits"),
@@ -115,7 +115,7 @@ OBJECTS = {
     ),
     "a time that is none": second(
         other("v1", "Pod", metadata={"creationTimestamp": "soon"}),
-        '(Pod x): metadata.creationTimestamp: found "soon"; allowed is a time such as 2026-01-31T12:00:00Z',
+        '(Pod x): metadata.creationTimestamp: found "soon"; expected a time such as 2026-01-31T12:00:00Z',
     ),
     "a day that is none": second(
         pod(status={"startTime": "2026-02-30T00:00:00Z"}), 'status.startTime: found "2026-02-30T00:00:00Z"; allowed'

@@ -44,19 +44,17 @@ USAGE = {
     "no pod named": Case(
         "explain cluster.json", ("--pod NAMESPACE/NAME", "--all; 2 are pending: shop/web-1, shop/web-2", _HELP)
     ),
-    "one pod and all of them": Case(
-        "explain cluster.json --all --pod shop/web-1", ("--all and --pod exclude each ot",)
-    ),
+    "one pod and all of them": Case("explain cluster.json --all --pod shop/web-1", ("--all and --pod are mutually",)),
     "a pod that is not there": Case(
-        "explain cluster.json --pod shop/web-3", ('no pod is called "shop/web-3"; did you mean "shop/web-',)
+        "explain cluster.json --pod shop/web-3", ('no pod has the name "shop/web-3"; did you mean "shop/web-',)
     ),
     "a pod that is nothing like the others": Case(
-        "explain cluster.json --pod zzz", ('no pod is called "zzz"; write namespace/name',)
+        "explain cluster.json --pod zzz", ('no pod has the name "zzz"; write namespace/name',)
     ),
-    "a pod without a name": Case("explain cluster.json --pod ''", ('no pod is called ""; write namespace/name',)),
+    "a pod without a name": Case("explain cluster.json --pod ''", ('no pod has the name ""; write namespace/name',)),
     "a pod of two namespaces": Case(
         "explain twins.json --pod web",
-        ('several pods are called "web": shop/web, test/web; write one of these',),
+        ('several pods have the name "web": shop/web, test/web; write one of these',),
         {"twins.json": _TWINS},
     ),
     "a pod that no profile serves": Case(
@@ -65,7 +63,7 @@ USAGE = {
         {"foreign.json": json.dumps(listed(node(), pod(schedulerName="batch")))},
     ),
     "a node that is not there": Case(
-        "explain cluster.json --pod shop/web-1 --node worker", ("--node: no node is called worker",)
+        "explain cluster.json --pod shop/web-1 --node worker", ("--node: no node has the name worker",)
     ),
     "nearly a node": Case(
         "explain twins.json --pod shop/web --node n1.eu.exmple",
@@ -74,7 +72,7 @@ USAGE = {
     ),
     "a node of two domains": Case(
         "explain twins.json --pod shop/web --node n1",
-        ("several nodes are called n1; write the whole name",),
+        ("several nodes have the name n1; write the full name",),
         {"twins.json": _TWINS},
     ),
     "an unknown way to turn the table": Case(

@@ -202,7 +202,7 @@ def test_an_extender_behind_a_service_has_no_rights_of_a_scheduler():
 
 
 def test_a_kind_that_cannot_be_watched_is_refused():
-    with pytest.raises(InputError, match='a plugin reads "Secret"; kinds that can be watched are Node, Pod'):
+    with pytest.raises(InputError, match='a plugin reads "Secret"; expected one of the kinds Node, Pod'):
         Made(kinds=("Node", "Secret"))
 
 
@@ -346,8 +346,8 @@ def test_the_path_for_imports_changes_only_where_files_are_imported():
     ("offer", "options", "words"),
     [
         (FILTERS, {"scheduler_names": ("default-scheduler",)}, "own kube-scheduler.*--scheduler-name"),
-        (BINDS, {"is_service": True}, "--client-secret, or leave --service out"),
-        (FILTERS, {"client_secret": "client"}, "client certificates are for --service"),
+        (BINDS, {"is_service": True}, "--client-secret, or omit --service"),
+        (FILTERS, {"client_secret": "client"}, "client certificates need --service"),
         (FILTERS, {"client_names": ("system:kube-scheduler",)}, "--client-cn needs --client-secret"),
         (FILTERS, {"files": {"model.txt": "é" * 500_000}}, "larger than a ConfigMap may be"),
     ],

@@ -50,7 +50,7 @@ def said(
 
 
 def test_an_extender_that_lets_everybody_in_says_so():
-    assert "Whoever reaches this extender may call it" in said(Preempts(), is_open=True)
+    assert "Every client that can reach this extender can call it" in said(Preempts(), is_open=True)
     assert "may have it bind any pod" in said(Binds(), is_open=True)
     assert "Whoever" not in said(Binds())
 
@@ -60,7 +60,7 @@ def test_nothing_is_said_where_nothing_is_odd():
 
 
 def test_scores_lose_resolution():
-    assert "whole numbers of 0..10" in said(Scores())
+    assert "whole numbers from 0 to 10" in said(Scores())
     assert "0..10" not in said(Preempts())
 
 
@@ -75,10 +75,10 @@ def test_one_node_is_never_scored():
     ("percentage", "n_nodes", "words"),
     [
         (0, 100, None),
-        (0, 101, "at its default, kube-scheduler stops looking once 100 of 101 nodes"),
+        (0, 101, "at its default, kube-scheduler stops after 100 of 101 nodes"),
         (0, 5000, "once 500 of 5000 nodes"),
-        (0, None, "at its default, kube-scheduler stops looking once some of the nodes"),
-        (30, 1000, "percentageOfNodesToScore: 30, kube-scheduler stops looking once 300 of 1000 nodes"),
+        (0, None, "at its default, kube-scheduler stops after some of the nodes"),
+        (30, 1000, "percentageOfNodesToScore: 30, kube-scheduler stops after 300 of 1000 nodes"),
         (30, 90, None),
         (100, 5000, None),
         (100, None, None),
@@ -88,7 +88,7 @@ def test_a_filter_is_told_of_nodes_that_it_is_not_shown(percentage: int, n_nodes
     configuration = KubeSchedulerConfiguration(percentage_of_nodes_to_score=percentage)
     text = said(Preempts(), configuration=configuration, n_nodes=n_nodes)
     assert words in text if words else text == ""
-    assert "stops looking" not in said(Scores(), configuration=configuration, n_nodes=n_nodes)
+    assert "kube-scheduler stops after" not in said(Scores(), configuration=configuration, n_nodes=n_nodes)
 
 
 def test_the_percentage_of_a_profile_counts_before_the_general_one():

@@ -147,7 +147,7 @@ def test_an_undone_binding_that_had_worked_counts_on_its_node_once_the_watch_sho
     error, again, elsewhere, calls = run(story())
     assert error
     assert again == ""
-    assert elsewhere == "pod d/p is bound to node node-1 already, not to node-2"
+    assert elsewhere == "pod d/p is already bound to node node-1, not to node-2"
     assert calls == UNDONE
 
 

@@ -20,7 +20,7 @@ from tests.extender.asking import encode
 from tests.extender.virtual_time import LoopClock, now, run, settle
 
 BUDGET = 4.0
-LATE = f"binding default/p: no outcome after {BUDGET:g}s; if the API server has taken the Binding, the pod is bound "
+LATE = f"binding default/p: no outcome after {BUDGET:g}s; if the API server has accepted the Binding, the pod is bound "
 
 
 class Api:
@@ -274,7 +274,7 @@ def test_a_node_that_pre_filter_no_longer_chooses_is_refused():
 
 @pytest.mark.parametrize(
     ("kind", "error"),
-    [(WriteObject, "an extender binds pods and writes nothing else; asked for WriteObject")],
+    [(WriteObject, "an extender can only bind pods; found WriteObject")],
 )
 def test_a_plugin_that_wants_more_written_than_a_binding_is_told(kind: type, error: str):
     class Writer(Plugin):
@@ -366,7 +366,7 @@ def test_a_pod_that_is_bound_there_already_is_a_success_without_a_hook(is_shown:
             bound.show(make_pod("p", node="n1"), EventType.MODIFIED)
         device.calls.clear()
         assert error_of(await bound.call()) == ""
-        assert error_of(await bound.call(node="n2")) == "pod default/p is bound to node n1 already, not to n2"
+        assert error_of(await bound.call(node="n2")) == "pod default/p is already bound to node n1, not to n2"
         return device.calls, len(bound.api.bindings)
 
     assert run(story()) == ([], 1)
@@ -479,7 +479,7 @@ def test_a_call_that_joins_a_binding_on_its_way_out_is_told():
         joined = error_of(await bound.call())
         return joined, error_of(await bound.call(seconds=20))
 
-    assert run(story()) == ("binding pod default/p was broken off: an earlier call ran out of time", "")
+    assert run(story()) == ("binding pod default/p was cancelled: an earlier call timed out", "")
 
 
 def test_a_pre_bind_may_await_things_of_its_own():

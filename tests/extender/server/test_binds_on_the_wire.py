@@ -180,7 +180,7 @@ def test_a_pod_that_is_bound_there_already_is_bound():
 
 def test_a_pod_that_is_bound_elsewhere_is_said_to_be():
     writes = Writes()
-    elsewhere = "pod d/p is bound to node n1 already, not to n2"
+    elsewhere = "pod d/p is already bound to node n1, not to n2"
     assert bind(args(), args(node="n2"), writes=writes, watched=(pod(),)) == ["", elsewhere]
     assert bind(args(node="n2"), writes=writes, watched=(pod(node="n1"),)) == [elsewhere]
 
@@ -201,7 +201,7 @@ def test_a_body_that_names_no_pod_is_an_error_and_never_a_silent_success(body: b
     """kube-scheduler takes `null` and `{}` for success in an answer; a question of that kind is none."""
     writes = Writes()
     (error,) = bind(body, writes=writes, watched=(pod(),))
-    assert "allowed is" in error or "is missing or empty" in error
+    assert "; expected " in error or "is missing or empty" in error
     assert writes.bound == []
 
 
@@ -285,7 +285,7 @@ def test_a_late_outcome_is_said_to_be_and_the_next_call_finds_the_pod_bound():
 
     late, after = with_writes(story, pod(), http_timeout=0.1)
     assert late.startswith("binding d/p: no outcome after 0.0")
-    assert late.endswith("s; if the API server has taken the Binding, the pod is bound all the same")
+    assert late.endswith("s; if the API server has accepted the Binding, the pod is bound nevertheless")
     assert after == ""
 
 

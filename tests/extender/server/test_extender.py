@@ -170,7 +170,7 @@ def test_plugins_that_nobody_would_ask_are_refused():
 
 @pytest.mark.parametrize(
     ("plugins", "offers_bind", "why"),
-    [([Reserves], False, "plugin Reserves takes part in reserve"), ([NotN1], True, "--bind asks for it")],
+    [([Reserves], False, "plugin Reserves takes part in reserve"), ([NotN1], True, "--bind is given")],
 )
 def test_binding_without_an_api_server_is_refused(plugins: list[type[Plugin]], offers_bind: bool, why: str):
     with pytest.raises(InputError, match=rf"^binding needs the API server: .*--kubeconfig.* \({why}\)$"):

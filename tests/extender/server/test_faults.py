@@ -73,7 +73,7 @@ def test_a_client_that_hardly_sends_gives_way_where_another_needs_room(tmp_path:
     status, names, seconds, (refused, _, text), counted = run(story())
     assert (status, names) == (200, ["node-1"])
     assert seconds < 10
-    assert (refused, text) == (408, "the body came too slowly while others waited for room\n")
+    assert (refused, text) == (408, "the body arrived too slowly while others waited for memory\n")
     assert counted == {"success": 1, "unread": 1}
 
 

@@ -82,12 +82,12 @@ def test_preempt_has_two_names_and_answers_by_uid_in_both_modes(path: str, form:
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("/filters", 'no such path: "/filters"; this server answers /bind, /filter, '),
-        ("/base/filter", 'no such path: "/base/filter"; this server answers '),
-        ("/", 'no such path: "/"; this server answers '),
-        ("/predicates/third", "no plugin named 'third' here; served are First, Second"),
-        ("/priorities/third", "no plugin named 'third' here; served are First, Second"),
-        ("/bind", "this extender does not bind: no plugin takes part in binding; --bind asks it to"),
+        ("/filters", 'no such path: "/filters"; expected one of /bind, /filter, '),
+        ("/base/filter", 'no such path: "/base/filter"; expected one of '),
+        ("/", 'no such path: "/"; expected one of '),
+        ("/predicates/third", "no plugin named 'third'; expected one of First, Second"),
+        ("/priorities/third", "no plugin named 'third'; expected one of First, Second"),
+        ("/bind", "this extender does not bind: no plugin takes part in binding; start it with --bind"),
     ],
 )
 def test_a_path_that_is_none_is_one_sentence(path: str, sentence: str):

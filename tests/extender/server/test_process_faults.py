@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_take_a_recording_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"--record .*/file/folder: Not a directory"):
         Recorder(tmp_path / "file" / "folder")
     with Recorder(tmp_path / "folder"):
-        with pytest.raises(InputError, match="is there already; name another folder"):
+        with pytest.raises(InputError, match="already exists; name another folder"):
             Recorder(tmp_path / "folder")
         assert list(read_recording(tmp_path / "folder")) == [RecordedWatch(())]
 

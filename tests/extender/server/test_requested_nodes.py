@@ -139,12 +139,12 @@ def test_nodes_that_are_none_are_named_by_their_place(nodes: list[Any], message:
 def test_a_request_without_nodes_and_names_says_so():
     for watched in (None, []):
         result = Server(Good(), watched=watched).filter(encode({"Pod": pod(), "Nodes": None, "NodeNames": None}))
-        assert result.Error == ("the request has neither Nodes nor NodeNames; one of them says which nodes it is about")
+        assert result.Error == ("the request has neither Nodes nor NodeNames; expected one of them")
 
 
 def test_names_without_a_watch_say_what_to_do():
     result = Server(Good()).filter(with_names("n1"))
-    assert "the request has node names only" in result.Error
+    assert "the request has only node names" in result.Error
     assert "--kubeconfig" in result.Error
     assert "nodeCacheCapable: false" in result.Error
 

@@ -79,5 +79,5 @@ def test_victims_by_uid_are_those_of_the_watch_that_are_still_there():
 
 
 def test_victims_by_uid_need_a_watch():
-    with pytest.raises(ExtenderError, match=r"victims by uid only.*--kubeconfig.*nodeCacheCapable: false"):
+    with pytest.raises(ExtenderError, match=r"victims only by uid.*--kubeconfig.*nodeCacheCapable: false"):
         requested().placed([MetaPod("v")])

@@ -142,13 +142,13 @@ def test_preempt_is_answered_where_samples_have_it(path: str):
 
 def test_a_plugin_that_is_not_served_is_told_with_those_that_are():
     ((status, text),), _ = asked(("/predicates/Lieks", TWO))
-    assert (status, text) == (404, "no plugin named 'Lieks' here; served are Likes\n")
+    assert (status, text) == (404, "no plugin named 'Lieks'; expected one of Likes\n")
 
 
 def test_bind_without_plugins_that_bind_says_how_to_have_it():
     ((status, text),), _ = asked(("/bind", b"{}"))
     assert status == 404
-    assert "--bind asks it to" in text
+    assert "start it with --bind" in text
 
 
 def bound(plugin: type[Plugin] = Reserves, writes: Writes | None = None, **options: Any) -> Served:
@@ -204,7 +204,7 @@ def test_inspect_is_for_certificates_and_those_on_this_machine(remote: str | Non
     else:
         with pytest.raises(web.HTTPForbidden) as refused:
             asyncio.run(Served().service.inspect(request))
-        assert refused.value.text == "/inspect answers clients with a certificate, and those on this machine\n"
+        assert refused.value.text == "/inspect answers only clients with a certificate and clients on this machine\n"
 
 
 # --- what goes wrong ---
@@ -430,7 +430,8 @@ def test_a_binding_that_succeeds_after_the_time_is_a_timeout(seconds: float, out
     hands, writes = Hands(), Writes()
     ((status, answer),), made = asked(("/bind", CALLS["bind"]), served=lambda: bound(SlowAtTheEnd, writes, clock=hands))
     late = (
-        "binding default/p: no outcome after 4s; if the API server has taken the Binding, the pod is bound all the same"
+        "binding default/p: no outcome after 4s; if the API server has accepted the Binding, the pod is "
+        "bound nevertheless"
     )
     assert (status, answer["Error"]) == (200, "" if outcome == "success" else late)
     assert made.count("requests_total", verb="bind", outcome=outcome) == 1

@@ -411,7 +411,7 @@ def test_a_node_whose_victims_are_all_unknown_is_no_candidate():
 
 def test_victims_by_uid_without_a_watch_say_what_to_do():
     answer = Server(Sparing()).verbs.preempt(captured("preempt-meta"), in_time)
-    assert "victims by uid only" in failure(answer)
+    assert "victims only by uid" in failure(answer)
     assert "nodeCacheCapable: false" in answer.error
 
 

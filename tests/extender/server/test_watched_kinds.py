@@ -167,7 +167,7 @@ def test_pods_are_not_watched_where_all_plugins_depend_on_nodes_alone():
 @pytest.mark.parametrize("reads", ["Node", ("Frob",), None])
 def test_what_nobody_can_watch_is_refused(reads: object):
     plugin = type("Odd", (Labels,), {"reads": reads})()
-    with pytest.raises(InputError, match=r"^plugin Odd: reads is .*; allowed is a tuple of CSIDriver, .*StorageClass"):
+    with pytest.raises(InputError, match=r"^plugin Odd: reads is .*; expected a tuple of CSIDriver, .*StorageClass"):
         watched_kinds([minimal_profile(plugin)])
 
 

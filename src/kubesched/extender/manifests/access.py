@@ -47,7 +47,7 @@ def extender_rules(kinds: Iterable[str], *, bind: bool) -> list[Document]:
     by_group: dict[str, list[str]] = {}
     for name in kinds:
         if name not in KINDS:
-            raise InputError(f'a plugin reads "{name}"; kinds that can be watched are {", ".join(KINDS)}')
+            raise InputError(f'a plugin reads "{name}"; expected one of the kinds {", ".join(KINDS)}')
         by_group.setdefault(KINDS[name].group, []).append(KINDS[name].plural)
     rules = [_rule(group, sorted(plurals), ["list", "watch"]) for group, plurals in sorted(by_group.items())]
     if bind:

@@ -92,13 +92,14 @@ def _check(options: ManifestOptions, offer: Offer) -> None:
         )
     if options.is_service and offer.bind and not options.client_secret:
         raise InputError(
-            "the extender binds pods, and as a Service without client certificates it would do so for whoever reaches "
-            "it; give --client-secret, or leave --service out and run it as a sidecar"
+            "the extender binds pods, and as a Service without client certificates it would do so for every "
+            "client that can "
+            "reach it; give --client-secret, or omit --service and run it as a sidecar"
         )
     if options.client_names and not options.client_secret:
-        raise InputError("--client-cn needs --client-secret, whose ca.crt vouches for the names")
+        raise InputError("--client-cn needs --client-secret, whose ca.crt signs the names")
     if options.client_secret and not options.is_service:
-        raise InputError("client certificates are for --service; a sidecar is reached on 127.0.0.1 alone")
+        raise InputError("client certificates need --service; a sidecar listens only on 127.0.0.1")
     if sum(len(text.encode()) for text in options.files.values()) > _LARGEST_CONFIG_MAP:
         raise InputError("the files of the plugins are larger than a ConfigMap may be; put them into the image")
 

@@ -67,8 +67,8 @@ def _one_node(offer: Offer, n_nodes: int | None) -> str:
     if not offer.prioritize or n_nodes != 1:
         return ""
     return (
-        "The cluster has one node: kube-scheduler calls prioritize only where two or more nodes passed the filters, so "
-        "scores are never asked for here."
+        "The cluster has one node. kube-scheduler calls prioritize only if two or more nodes passed the filters, so it "
+        "never asks this extender for scores."
     )
 
 
@@ -76,8 +76,9 @@ def _lost_resolution(offer: Offer) -> str:
     if not offer.prioritize:
         return ""
     return (
-        "Scores of 0..100 go to kube-scheduler as whole numbers of 0..10, because the protocol has no finer ones: "
-        "nodes whose scores differ by less than 10 may count the same."
+        "Scores of 0 to 100 go to kube-scheduler as whole numbers from 0 to 10, because the protocol has no "
+        "finer ones. "
+        "Nodes whose scores differ by less than 10 may get the same score."
     )
 
 
@@ -89,7 +90,7 @@ def _weights(profiles: Sequence[Profile]) -> str:
     if not coarse:
         return ""
     return (
-        f"An extender has one weight for all profiles, here {weight}, the largest sum of score weights; scores of "
+        f"An extender has one weight for all profiles, here {weight}, the largest sum of score weights. Scores of "
         f"{', '.join(coarse)} with a smaller sum come in steps of {10 * weight} points of the total. Equal sums "
         "avoid that."
     )
@@ -105,8 +106,8 @@ def _sampling(offer: Offer, configuration: KubeSchedulerConfiguration, n_nodes: 
     where = f"percentageOfNodesToScore: {percentage}" if percentage else "percentageOfNodesToScore at its default"
     share = "some of the nodes" if n_nodes is None else f"{n_shown} of {n_nodes} nodes"
     return (
-        f"With {where}, kube-scheduler stops looking once {share} passed its own filters and shows only those: a pod "
-        "stays pending if the plugins here want others. percentageOfNodesToScore: 100 shows all, and scores all."
+        f"With {where}, kube-scheduler stops after {share} passed its own filters and sends only those. A pod "
+        "stays pending if the plugins reject all of them. percentageOfNodesToScore: 100 sends and scores all nodes."
     )
 
 
@@ -122,10 +123,7 @@ def _n_shown(n_nodes: int | None, percentage: int) -> int:
 def _idle_nodes(offer: Offer, is_watched: bool, minor: int | None) -> str:
     if is_watched:
         return ""
-    slow = (
-        "Without a watch of its own the extender needs nodeCacheCapable: false, and every call carries all nodes, some "
-        "14 KB each."
-    )
+    slow = "Without a watch, the extender needs nodeCacheCapable: false, and every call has all nodes, some 14 KB each."
     if not offer.filter or (minor is not None and minor < _IDLE_NODES_SINCE):
         return slow
     return (
@@ -143,9 +141,9 @@ def _unresolvable(offer: Offer, profiles: Sequence[Profile], preemption_helps: b
     if preemption_helps or not is_without:
         return ""
     return (
-        f"Rejections by {' and '.join(names) or 'plugins'} without a preempt hook are passed on as ones that evicting "
-        "pods cannot mend: kube-scheduler does not ask filters again while it plans an eviction. --preemption-helps "
-        "passes UNSCHEDULABLE on as it is."
+        f"Rejections by {' and '.join(names) or 'plugins'} without a preempt hook are passed on as rejections that "
+        "evicting pods cannot fix: kube-scheduler does not call filters while it plans an eviction. --preemption-helps "
+        "passes UNSCHEDULABLE on unchanged."
     )
 
 
@@ -155,8 +153,8 @@ def _uncounted(offer: Offer, profiles: Sequence[Profile], is_watched: bool) -> s
     if offer.bind or not is_watched or not names:
         return ""
     return (
-        f"The filter of {' and '.join(names)} reads pods, and the extender does not bind: kube-scheduler asks about "
-        "the next pod before the watch shows where the last one went. filter therefore waits up to "
+        f"The filter of {' and '.join(names)} reads pods, and the extender does not bind. kube-scheduler asks about "
+        "the next pod before the watch shows the node of the last one, so each filter call waits up to "
         f"{DECISION_SECONDS:g} s for that. A pod that takes longer to bind is not counted, and the limit can be "
         "exceeded. --bind shortens the wait; a reserve hook that checks again makes the limit exact."
     )
@@ -166,9 +164,9 @@ def _replicas(offer: Offer) -> str:
     if not offer.bind:
         return ""
     return (
-        "bind: pods that were bound a moment ago are counted by the process that bound them; another replica learns of "
-        "them from the watch, and may hand out the same device again. Let one process bind (one replica, or a sidecar "
-        "of a kube-scheduler with leader election), or have a plugin ask the API server in pre_bind."
+        "bind: only the process that bound a pod counts it at once; another replica waits for "
+        "the watch, and may assign the same device again. Let one process bind (one replica, or a sidecar "
+        "of a kube-scheduler with leader election), or let a plugin read the API server in pre_bind."
     )
 
 
@@ -178,16 +176,16 @@ def _ignorable(offer: Offer, configuration: KubeSchedulerConfiguration, minor: i
     if minor is not None and minor >= _IGNORABLE_BIND_SINCE:
         return ""
     return (
-        f"ignorable: true does not cover bind before v1.{_IGNORABLE_BIND_SINCE}: there a pod is not bound while the "
-        "extender is down. Failing prioritize calls are passed over in silence in every version."
+        f"ignorable: true does not cover bind before v1.{_IGNORABLE_BIND_SINCE}: a pod is not bound while the "
+        "extender is down. Every version silently ignores prioritize calls that fail."
     )
 
 
 def _openness(offer: Offer, is_open: bool) -> str:
     if not is_open:
         return ""
-    what = "have it bind any pod to any node" if offer.bind else "call it"
+    what = "make it bind any pod to any node" if offer.bind else "call it"
     return (
-        f"Whoever reaches this extender may {what}: it asks for no client certificate. Ask for one, "
+        f"Every client that can reach this extender can {what}: it does not require a client certificate. Require one, "
         "of kube-scheduler's name: --client-ca-file (of manifests: --client-secret) and --client-cn."
     )

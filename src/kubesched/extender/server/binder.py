@@ -124,8 +124,9 @@ class Binder:
         except TimeoutError:
             answer.is_late = True
             answer.error = (
-                f"binding {answer.pod}: no outcome after {seconds:.2g}s; if the API server has taken the Binding, the "
-                "pod is bound all the same"
+                f"binding {answer.pod}: no outcome after {seconds:.2g}s; if the API server has accepted the "
+                "Binding, the "
+                "pod is bound nevertheless"
             )
         except (ClusterError, ExtenderError) as error:
             answer.error = utf8_text(str(error))
@@ -139,7 +140,7 @@ class Binder:
         if pod.node_name:
             if pod.node_name == args.node:
                 return Status.SUCCESS
-            return Status.error(f"pod {pod.key} is bound to node {pod.node_name} already, not to {args.node}")
+            return Status.error(f"pod {pod.key} is already bound to node {pod.node_name}, not to {args.node}")
         binding = self._under_way.get(pod.uid)
         if binding is None:
             binding = self._under_way[pod.uid] = _Binding(args.node)
@@ -162,7 +163,7 @@ class Binder:
             if not binding.n_calls and not binding.is_written:
                 task.cancel()
         if task.cancelled():
-            return Status.error(f"binding pod {pod.key} was broken off: an earlier call ran out of time")
+            return Status.error(f"binding pod {pod.key} was cancelled: an earlier call timed out")
         return task.result()
 
     async def _current(self, args: BindingArgs) -> Pod:
@@ -234,7 +235,7 @@ class Binder:
             return ActionDone(action, await self._written(action))
         if isinstance(action, PatchPodStatus):  # what a pod's status says is kube-scheduler's business here
             return ActionDone(action)
-        return ActionDone(action, f"an extender binds pods and writes nothing else; asked for {type(action).__name__}")
+        return ActionDone(action, f"an extender can only bind pods; found {type(action).__name__}")
 
     async def _written(self, action: Bind) -> str:
         """Write a Binding; what went wrong, empty for success. It may be made although no answer came in time: then

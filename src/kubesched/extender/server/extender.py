@@ -165,8 +165,8 @@ def served_profiles(setup: Setup, *, offers_bind: bool = False) -> Sequence[Prof
     if not find_offer(profiles, bind=offers_bind).verbs:
         points = {point for profile in profiles for point, called in profile.points.items() if called}
         raise InputError(
-            f"{' and '.join(names)} would never be called: kube-scheduler asks an extender to filter, score, preempt "
-            f"and bind, and found is only {' and '.join(sorted(points))}"
+            f"{' and '.join(names)} would never be called: kube-scheduler calls an extender for filter, score, preempt "
+            f"and bind; found only {' and '.join(sorted(points))}"
         )
     return profiles
 
@@ -184,4 +184,4 @@ def _why_bind(profiles: Iterable[Profile], offers_bind: bool) -> str:
         for point in ("reserve", "permit", "preBind", "bind", "postBind"):
             if profile.points[point]:
                 return f"plugin {profile.points[point][0].name} takes part in {point}"
-    return "--bind asks for it" if offers_bind else ""
+    return "--bind is given" if offers_bind else ""

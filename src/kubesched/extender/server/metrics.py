@@ -58,7 +58,10 @@ class ExtenderMetrics:
             "kubesched_extender_nodes", "Nodes offered to a verb, and nodes kept.", ("verb", "what"), registry=registry
         )
         self._plugin_errors = Counter(
-            "kubesched_extender_plugin_errors", "Calls that a plugin failed.", ("verb", "plugin"), registry=registry
+            "kubesched_extender_plugin_errors",
+            "Calls that failed because of a plugin.",
+            ("verb", "plugin"),
+            registry=registry,
         )
         near = Counter(
             "kubesched_extender_near_deadline",
@@ -111,21 +114,21 @@ class _Knowledge(Collector):
     def collect(self) -> Iterable[Metric]:
         """The series as they stand."""
         extender = self._extender
-        yield GaugeMetricFamily(
-            "kubesched_extender_nodes_known", "Nodes that the extender knows.", extender.state.columns.n_nodes
-        )
+        yield GaugeMetricFamily("kubesched_extender_nodes_known", "Nodes in the cache.", extender.state.columns.n_nodes)
         yield CounterMetricFamily(
             "kubesched_extender_nodes_decoded",
             "Nodes of requests that were new or had changed.",
             extender.nodes.n_decoded,
         )
         yield CounterMetricFamily(
-            "kubesched_extender_nodes_unknown", "Names asked for before the watch knew them.", extender.nodes.n_unknown
+            "kubesched_extender_nodes_unknown",
+            "Requested names that the watch had not shown.",
+            extender.nodes.n_unknown,
         )
         if extender.binder is not None:
             yield GaugeMetricFamily(
                 "kubesched_extender_assumed_pods",
-                "Pods bound but not yet seen as such.",
+                "Pods bound but not confirmed by the watch.",
                 len(extender.binder.assumed()),
             )
         if extender.undecided is not None:
@@ -143,7 +146,7 @@ class _Knowledge(Collector):
         if self._recorder is not None:
             yield GaugeMetricFamily(
                 "kubesched_extender_recording",
-                "1 while calls are recorded, 0 once they cannot be.",
+                "1 while calls are recorded, 0 after recording failed.",
                 float(not self._recorder.error),
             )
         if self._watch is not None:
@@ -152,13 +155,17 @@ class _Knowledge(Collector):
     @staticmethod
     def _of_watch(watch: ClusterWatch) -> Iterable[Metric]:
         yield GaugeMetricFamily(
-            "kubesched_cluster_cache_age_seconds", "Since the API server was last heard, stalest kind.", watch.age()
+            "kubesched_cluster_cache_age_seconds",
+            "Seconds since the last answer of the API server, for the stalest kind.",
+            watch.age(),
         )
-        synced = GaugeMetricFamily("kubesched_cluster_cache_synced", "Whether the first list is in.", labels=["kind"])
-        events = CounterMetricFamily("kubesched_cluster_watch_events", "Changes that came in.", labels=["kind"])
-        lists = CounterMetricFamily("kubesched_cluster_lists", "Lists that were begun.", labels=["kind"])
-        watches = CounterMetricFamily("kubesched_cluster_watches", "Watches that were begun.", labels=["kind"])
-        skipped = CounterMetricFamily("kubesched_cluster_objects_skipped", "Did not decode.", labels=["kind"])
+        synced = GaugeMetricFamily("kubesched_cluster_cache_synced", "1 after the first list.", labels=["kind"])
+        events = CounterMetricFamily("kubesched_cluster_watch_events", "Changes received.", labels=["kind"])
+        lists = CounterMetricFamily("kubesched_cluster_lists", "Lists started.", labels=["kind"])
+        watches = CounterMetricFamily("kubesched_cluster_watches", "Watches started.", labels=["kind"])
+        skipped = CounterMetricFamily(
+            "kubesched_cluster_objects_skipped", "Objects that did not decode.", labels=["kind"]
+        )
         restarts = CounterMetricFamily(
             "kubesched_cluster_watch_restarts", "Ends of lists and watches.", labels=["kind", "reason"]
         )

@@ -266,7 +266,9 @@ async def _keep_house(extender: Extender) -> None:
         await asyncio.sleep(_HOUSEKEEPING_SECONDS)
         if extender.binder is not None:
             for pod in extender.binder.forget_unconfirmed():
-                _LOG.warning("pod %s was bound long ago and never seen as such; it is no longer counted", pod)
+                _LOG.warning(
+                    "pod %s was bound long ago and never confirmed by the watch; it does not count any more", pod
+                )
 
 
 class _ApiWrites(ClusterWrites):

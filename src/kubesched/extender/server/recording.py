@@ -104,12 +104,12 @@ class Recorder:
         self._n_lines = 0
         self._path = path = folder / FILE_NAME
         if folder.exists() and not folder.is_dir():
-            raise InputError(f"--record {folder}: this is no folder; name one, which need not exist yet")
+            raise InputError(f"--record {folder}: not a folder; name a folder, which does not have to exist yet")
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         except FileExistsError:
-            raise InputError(f"--record {folder}: {FILE_NAME} is there already; name another folder") from None
+            raise InputError(f"--record {folder}: {FILE_NAME} already exists; name another folder") from None
         except OSError as error:
             raise InputError(f"--record {folder}: {error.strerror or error}") from error
         self._write(_Line(version=_VERSION, watched=watched))
@@ -182,12 +182,12 @@ def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | Re
     try:
         if number == 1:
             if read.version != _VERSION:
-                raise InputError(f"this is no recording of version {_VERSION}")
+                raise InputError(f"not a recording of version {_VERSION}")
             yield RecordedWatch(read.watched)
         if read.event is not None:
             kind = read.event.kind
             if kind not in KINDS:
-                raise InputError(f'an event of kind "{kind}", which no scheduler reads')
+                raise InputError(f'an event of kind "{kind}", which schedulers do not read')
             yield WatchEvent(read.event.type, kind, decode_object(kind, read.event.object))
         if read.call is not None:
             call = read.call

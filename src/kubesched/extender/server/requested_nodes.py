@@ -96,7 +96,7 @@ class NodeSource:
                 raise ExtenderError("Nodes.items is empty: kube-scheduler asks about at least one node")
             return self._of_nodes(args.nodes)
         if args.names is None:
-            raise ExtenderError("the request has neither Nodes nor NodeNames; one of them says which nodes it is about")
+            raise ExtenderError("the request has neither Nodes nor NodeNames; expected one of them")
         return self._of_names(args.names)
 
     def rows_changed(self) -> None:
@@ -108,7 +108,7 @@ class NodeSource:
     def _of_names(self, json: bytes) -> RequestedNodes:
         if not self._is_watched:
             raise ExtenderError(
-                "the request has node names only, and this extender watches no cluster to look them up in; start it "
+                "the request has only node names, and this extender does not watch a cluster to look them up; start it "
                 "with --kubeconfig, or set nodeCacheCapable: false in kube-scheduler's configuration"
             )
         found = self._lists.get(json)

@@ -59,7 +59,8 @@ class RequestedPods:
         """
         if not self._is_watched:
             raise ExtenderError(
-                "the request has victims by uid only, and this extender watches no cluster to look them up in; start "
+                "the request has victims only by uid, and this extender does not watch a cluster to look "
+                "them up; start "
                 "it with --kubeconfig, or set nodeCacheCapable: false in kube-scheduler's configuration"
             )
         return tuple(info for pod in pods if (info := self._state.placed(pod.uid)) is not None)

@@ -84,7 +84,7 @@ class ExtenderService:
         binder = self._extender.binder
         if binder is None:
             raise web.HTTPNotFound(
-                text="this extender does not bind: no plugin takes part in binding; --bind asks it to\n"
+                text="this extender does not bind: no plugin takes part in binding; start it with --bind\n"
             )
         deadline = time.monotonic() + self._budget
 
@@ -101,7 +101,9 @@ class ExtenderService:
     async def inspect(self, request: web.Request) -> web.Response:
         """GET /inspect: what the extender knows and did last; for clients with a certificate, and on loopback."""
         if not peer_common_names(request) and not _is_loopback(request.remote):
-            raise web.HTTPForbidden(text="/inspect answers clients with a certificate, and those on this machine\n")
+            raise web.HTTPForbidden(
+                text="/inspect answers only clients with a certificate and clients on this machine\n"
+            )
         extender = self._extender
         shown = {
             "ready": not self.unready,
@@ -146,21 +148,23 @@ class ExtenderService:
             self._note(verb, answer, time.monotonic() - start)
             return answer.status, _content_type(answer).encode(), pieces
 
-        return QuickHandler(answer_now, lambda remote: self._note_unread(verb, remote, "the client left"))
+        return QuickHandler(answer_now, lambda remote: self._note_unread(verb, remote, "the client disconnected"))
 
     async def _at_once(self, request: web.Request, verb: str) -> web.Response:
         name = request.match_info.get("name", "")
         verbs = self._extender.singles.get(name) if name else self._extender.verbs
         if verbs is None:
             known = ", ".join(sorted(self._extender.singles))
-            raise web.HTTPNotFound(text=f"no plugin named {name[:100]!r} here; served are {known}\n")
+            raise web.HTTPNotFound(text=f"no plugin named {name[:100]!r}; expected one of {known}\n")
         chosen = verbs
         checkpoint = _deadline(self._budget)
         end = time.monotonic() + self._budget
 
         async def answer(body: Body) -> Answer:
             if not await self._bodies.has_room_to_answer(max(end - time.monotonic(), 0.0)):
-                return _refused(verb, "kubesched extender: too many answers that nobody takes; try again later")
+                return _refused(
+                    verb, "kubesched extender: too many answers that clients have not read; try again later"
+                )
             if verb == "filter" and self._extender.undecided is not None and not self.unready:
                 return await self._in_turn(self._extender.undecided, chosen, body, checkpoint)
             return self._now(verb, chosen, body, checkpoint)

@@ -170,7 +170,7 @@ class Verbs:
             return {name: infos for name, infos in known.items() if infos}, args.meta_victims
         if args.victims is None:
             raise ExtenderError(
-                "the request has neither NodeNameToVictims nor NodeNameToMetaVictims; one of them says whom to evict"
+                "the request has neither NodeNameToVictims nor NodeNameToMetaVictims; expected one of them"
             )
         plan, meta = {}, {}
         for name, victims in args.victims.items():

@@ -47,7 +47,7 @@ def _check_reads(plugin: Plugin) -> None:
     reads: object = plugin.reads
     if not isinstance(reads, tuple | list) or not KINDS.keys() >= set(reads):
         raise InputError(
-            f"plugin {plugin.name}: reads is {reads!r:.80}; allowed is a tuple of {', '.join(sorted(KINDS))}"
+            f"plugin {plugin.name}: reads is {reads!r:.80}; expected a tuple of {', '.join(sorted(KINDS))}"
         )
 
 
@@ -61,7 +61,7 @@ def check_needs_no_watch(profiles: Iterable[Profile]) -> None:
         for plugin in profile.plugins:
             if what := _reads_beyond_nodes(plugin):
                 raise InputError(
-                    f"plugin {plugin.name} reads {what}, which kube-scheduler's requests do not carry; start the "
+                    f"plugin {plugin.name} reads {what}, which kube-scheduler's requests do not have; start the "
                     "extender with --kubeconfig, or --in-cluster, so that it watches the cluster itself"
                 )
 
@@ -89,7 +89,7 @@ def _reads_pods(plugin: Plugin, hooks: Iterable[str]) -> str:
         if names := named & _POD_NAMES:
             return f"the pods on nodes ({hook} uses {', '.join(sorted(names))})"
         if named >= _ASKS_FOR_PODS:
-            return f"pods ({hook} asks its handle for them)"
+            return f"pods ({hook} reads them from its handle)"
     return ""
 
 
