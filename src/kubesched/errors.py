@@ -1,4 +1,4 @@
-"""Every exception that kubesched raises, one tree. A class exists when somebody would catch it apart from its siblings.
+"""Every exception that kubesched raises, as one tree. A class exists if a caller would catch it separately.
 
     KubeschedError
     ├── InputError                 something the user gave us is wrong; exit code 2

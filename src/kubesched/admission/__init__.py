@@ -1,4 +1,4 @@
-"""What an API server and its controllers make of a new object: checks, defaults, priorities, the pods of a workload."""
+"""Completes new objects as an API server and its controllers do: checks, defaults, priorities, workloads' pods."""
 
 from kubesched.admission.admission import Admission
 from kubesched.admission.checks import ObjectChecker, decode_checked

@@ -1,4 +1,4 @@
-"""Pods and workloads that no API server has seen, expanded to what it and controllers would make of them."""
+"""Expands new pods and workloads to the objects that an API server and its controllers would create."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

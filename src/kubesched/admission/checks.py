@@ -1,4 +1,4 @@
-"""What is checked of an object's values when it is read, so that no rule meets a quantity or a time that is none.
+"""Checks the values of an object when it is read, so that rules only get valid quantities and times.
 
 Selectors are not looked at: one that does not parse is a matter for the rule that meets it, as in kube-scheduler.
 """

@@ -1,4 +1,4 @@
-"""What an API server does to a new PersistentVolumeClaim, and the claims that generic ephemeral volumes bring.
+"""Sets the API server's defaults of a new PersistentVolumeClaim, and creates the claims of generic ephemeral volumes.
 
 Rule: kube-apiserver v1.36 core/v1 defaults and admission DefaultStorageClass (the newest of several default classes);
 kube-controller-manager v1.36 ephemeral volume controller: a claim named `<pod>-<volume>` that the pod owns.

@@ -1,4 +1,4 @@
-"""What a manifest needs to know of the cluster it is added to: nodes, uids, and which pods a workload has already."""
+"""What a manifest needs from the cluster it is added to: nodes, uids, and the existing pods of each workload."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""On which nodes a DaemonSet has a pod, and what ties each pod to its node.
+"""Finds the nodes on which a DaemonSet has a pod, and pins each pod to its node.
 
 Rule: kube-controller-manager v1.36 DaemonSet controller: a node counts if the template's nodeName and required node
 affinity allow it and the template, with the tolerations that every daemon gets, tolerates its NoSchedule and NoExecute

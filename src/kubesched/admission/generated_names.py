@@ -1,4 +1,4 @@
-"""Names and uids that controllers and the API server would make up, the same ones for the same input."""
+"""Generates the names and uids of controllers and the API server, the same ones for the same input."""
 
 import hashlib
 import uuid

@@ -1,4 +1,4 @@
-"""Manifests as far as their expansion reads them; decoding into these types also finds fields of a wrong type."""
+"""Manifests with the fields that their expansion reads; decoding into these types also finds fields of a wrong type."""
 
 from typing import Final
 

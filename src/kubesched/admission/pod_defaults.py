@@ -1,4 +1,4 @@
-"""What an API server does to a new pod before a scheduler sees it, as far as scheduling reads it.
+"""Sets the API server's defaults of a new pod, for the fields that scheduling reads.
 
 Rule: kube-apiserver v1.36: core/v1 defaults (requests from limits, pod-level requests, host ports of the host's
 network), admission Priority and DefaultTolerationSeconds, and the merge of matchLabelKeys and mismatchLabelKeys into

@@ -1,4 +1,4 @@
-"""From the name of a PriorityClass to a priority, as the API server's admission resolves it.
+"""Resolves the name of a PriorityClass to a priority, as the API server's admission does.
 
 Rule: kube-apiserver v1.36 Priority admission: the class gives priority and preemptionPolicy; a pod without a class gets
 the global default (the lowest one, should there be several), else priority 0. Two classes exist in every cluster.

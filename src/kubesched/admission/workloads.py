@@ -1,4 +1,4 @@
-"""Workloads expanded to what their controllers would create: replica sets, pods, claims.
+"""Expands workloads to the objects that their controllers would create: replica sets, pods, claims.
 
 Rule: kube-controller-manager v1.36, the controllers of Deployment, ReplicaSet, StatefulSet, DaemonSet and Job: names,
 labels, owner references, volume claim templates. Hashes in names are not those that Kubernetes computes. What an API

@@ -1,4 +1,4 @@
-"""Kubernetes objects as a scheduler reads them: structs, quantities, selectors, and the events that change them."""
+"""Kubernetes objects with the fields that a scheduler reads: structs, quantities, selectors, and change events."""
 
 from kubesched.api.events import (
     ActionType,

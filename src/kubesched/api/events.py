@@ -1,4 +1,4 @@
-"""What happens in a cluster: watch events as they come in, and cluster events as queueing hints hear of them.
+"""Changes in a cluster: watch events from the API server, and cluster events for queueing hints.
 
 Rule: kube-scheduler v1.36 framework.ClusterEvent. Resources and actions carry upstream's names; an event's label is
 resource and action together, such as `AssignedPodDelete`.

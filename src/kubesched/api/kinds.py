@@ -1,4 +1,4 @@
-"""The kinds that a scheduler reads: where they live in the API, and how their JSON becomes a struct."""
+"""The kinds that a scheduler reads: their place in the API, and the decoding of their JSON."""
 
 from typing import Final
 

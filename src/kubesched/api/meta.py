@@ -1,4 +1,4 @@
-"""What all Kubernetes objects share: the base of wire values, metadata, owner references, and the way to the source."""
+"""Common parts of all Kubernetes objects: the base of wire values, metadata, owner references, the source document."""
 
 from typing import Any
 

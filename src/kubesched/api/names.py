@@ -1,4 +1,4 @@
-"""Syntax of label keys, label values and resource names, and which resource names a scheduler keeps.
+"""Syntax of label keys, label values and resource names, and the resource names that a scheduler counts.
 
 Rule: k8s.io/apimachinery v0.36 validation (qualified names, label values); kube-scheduler v1.36 IsScalarResourceName.
 """

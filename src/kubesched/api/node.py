@@ -1,4 +1,4 @@
-"""Nodes as a scheduler reads them."""
+"""Nodes with the fields that a scheduler reads."""
 
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.pod import Quantities

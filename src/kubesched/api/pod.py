@@ -1,4 +1,4 @@
-"""Pods as a scheduler reads them: the wire structs, and short names on Pod for what rules ask most.
+"""Pods with the fields that a scheduler reads: the wire structs, and short names on Pod for common questions.
 
 Only fields that some rule reads are decoded. Lists and maps may be absent or null on the wire; both read as None here,
 and the short names on Pod give an empty one instead.

@@ -1,4 +1,4 @@
-"""Kubernetes resource quantities, exactly: parsed to integer billionths, rounded up to the units a scheduler counts in.
+"""Kubernetes resource quantities, exact: parsed to integer billionths, rounded up to the units of a scheduler.
 
 Rule: k8s.io/apimachinery v0.36 resource.Quantity: decimal number, then nothing, `n u m k M G T P E`, `Ki Mi Gi Ti Pi
 Ei`, or `e`/`E` and an integer; digits below one billionth are rounded up. Amounts beyond int64 mean nothing, but they

@@ -1,4 +1,4 @@
-"""What is wrong with a selector requirement, in upstream's words.
+"""Describes what is wrong with a selector requirement, in upstream's words.
 
 Rule: k8s.io/apimachinery v0.36 labels.NewRequirement, component-helpers nodeaffinity; every fault is told, in the
 order in which they are looked for.

@@ -1,4 +1,4 @@
-"""Label selectors and node selectors: their wire forms, and the parsed forms that answer `matches`.
+"""Label selectors and node selectors: their wire forms, and parsed forms with `matches`.
 
 Rule: k8s.io/apimachinery v0.36 labels.Selector, kube-scheduler v1.36 component-helpers nodeaffinity. A selector that
 is null selects nothing; `{}` selects everything. What does not parse raises SelectorError with upstream's field

@@ -1,4 +1,4 @@
-"""Claims, volumes, classes and what CSI drivers publish, as the volume plugins read them."""
+"""Claims, volumes, classes and the objects of CSI drivers, with the fields that the volume plugins read."""
 
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.pod import DiskSource, Quantities, Resources

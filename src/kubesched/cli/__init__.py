@@ -1,4 +1,4 @@
-"""The command line. Each command stands in a module of its own, which is loaded when the command is asked for."""
+"""The command line. Each command is a separate module, which is loaded when the command runs."""
 
 from kubesched.cli.commands import main
 

@@ -1,4 +1,4 @@
-"""How every command ends when the user gave it something unusable: one message, exit code 2, no stack trace."""
+"""Ends a command after invalid input: one message, exit code 2, no stack trace."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Reading what a command works on, the snapshot and the setup; what is worth knowing goes to standard error."""
+"""Reads the input of a command, the snapshot and the setup; notes on it go to standard error."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`kubesched`: the group of all commands, and how every one of them ends when something is wrong."""
+"""`kubesched`: the group of all commands, and the exit codes and messages of their errors."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`kubesched config`: check a KubeSchedulerConfiguration, and show what it comes to."""
+"""`kubesched config`: check a KubeSchedulerConfiguration, and show it with all defaults."""
 
 import json
 from pathlib import Path

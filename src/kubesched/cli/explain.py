@@ -1,4 +1,4 @@
-"""`kubesched explain`: say why a pod goes where it goes, or nowhere."""
+"""`kubesched explain`: explain why a pod goes to its node, or why no node fits."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""An explanation as text for a terminal: why nowhere, or where and why there."""
+"""Prints an explanation for a terminal: why no node fits, or which node is chosen and why."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`kubesched extender manifests`: print what runs an extender and its kube-scheduler in a cluster."""
+"""`kubesched extender manifests`: print the objects that run an extender and its kube-scheduler in a cluster."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`kubesched extender replay`: recorded calls against the plugins of today."""
+"""`kubesched extender replay`: send recorded calls to the current plugins."""
 
 from collections.abc import Mapping
 from pathlib import Path

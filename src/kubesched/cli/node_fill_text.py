@@ -1,4 +1,4 @@
-"""How full nodes are before and after a simulation, as shares and bars: by node, pool or zone."""
+"""Prints how full nodes are before and after a simulation, as shares and bars: by node, pool or zone."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What commands write: text with tables for people, JSON for programs, progress bars while work is going on.
+"""Output of commands: text with tables for people, JSON for programs, progress bars for long work.
 
 Text has colours on a terminal, is plain elsewhere, and NO_COLOR is honoured. JSON has sorted keys, the same bytes for
 the same input. Progress bars are on standard error, and gone afterwards; there are none in a pipe.

@@ -1,4 +1,4 @@
-"""`kubesched plugins`: what is registered, from where, at which extension points."""
+"""`kubesched plugins`: list the registered plugins with their origin and extension points."""
 
 import json
 from collections.abc import Sequence

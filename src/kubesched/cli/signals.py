@@ -1,4 +1,4 @@
-"""How commands that run until they are told to stop are told."""
+"""Turns SIGINT and SIGTERM into a stop event."""
 
 import asyncio
 import logging

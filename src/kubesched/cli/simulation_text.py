@@ -1,4 +1,4 @@
-"""The report of a simulation as text: who was placed, who stays pending and why, who left, how full nodes get."""
+"""Prints the report of a simulation: placed pods, pending pods with reasons, victims, how full nodes get."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

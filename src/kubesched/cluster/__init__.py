@@ -1,4 +1,4 @@
-"""The API server: where it is, requests with credentials, lists and watches that survive, binding."""
+"""The API server: its address, requests with credentials, lists and watches that survive interruptions, binding."""
 
 from kubesched.cluster.access import Access
 from kubesched.cluster.binding import bind_pod

@@ -1,4 +1,4 @@
-"""What it takes to reach one API server, however it was found."""
+"""Address, credentials and TLS settings of one API server, from whatever source."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""How long to wait before the next try."""
+"""Computes how long to wait before the next attempt."""
 
 from kubesched.cluster.timing import Timing
 

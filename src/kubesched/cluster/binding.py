@@ -1,5 +1,5 @@
 # ruff: noqa: ASYNC109 - the timeout is for one try of several
-"""A pod gets its node: once, however often the answer is lost on the way."""
+"""Binds a pod to its node exactly once, even if the answer is lost."""
 
 from collections.abc import Mapping
 from typing import Final

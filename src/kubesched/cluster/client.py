@@ -1,5 +1,5 @@
 # ruff: noqa: ASYNC109 - the timeout is for one try of several
-"""Requests to an API server: credentials, TLS, JSON, errors, a second try where that is safe, a limit on the rate.
+"""Requests to an API server: credentials, TLS, JSON, errors, retries where they are safe, a rate limit.
 
 Theory of operation. One session with pooled connections. Plain requests take one of `pool_size` slots and have one
 deadline for each try; watches take none, so that they never starve requests, and have a limit on silence instead.

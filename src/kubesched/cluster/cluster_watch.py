@@ -1,4 +1,4 @@
-"""All kinds that a scheduler reads, watched at once for one listener."""
+"""Watches all kinds that a scheduler reads, for one listener."""
 
 import asyncio
 from collections.abc import Collection

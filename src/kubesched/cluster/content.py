@@ -1,4 +1,4 @@
-"""Bytes that stand in a configuration, or in a file that somebody may replace while we run."""
+"""Bytes from a configuration, or from a file that may be replaced while the process runs."""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Who we are to the API server: bearer tokens, passwords and client certificates."""
+"""Credentials for the API server: bearer tokens, passwords and client certificates."""
 
 import base64
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Credentials from a program of the user's: `exec` in a kubeconfig, as cloud providers have it.
+"""Credentials from an external program: `exec` in a kubeconfig, as cloud providers use it.
 
 Rule: client.authentication.k8s.io/v1 and v1beta1: the program hears what is wanted in KUBERNETES_EXEC_INFO and prints
 an ExecCredential. Its standard error goes where ours goes, as with kubectl: login hints stand there. Nothing that it

@@ -1,4 +1,4 @@
-"""Where the cluster is when nobody says, or says a little."""
+"""Finds the cluster when the user names no kubeconfig, or only a context."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The way to the API server from inside a pod: its service account and the variables that every container gets."""
+"""Access to the API server from inside a pod: its service account and the variables of every container."""
 
 from collections.abc import Mapping
 from pathlib import Path

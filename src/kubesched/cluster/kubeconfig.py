@@ -1,4 +1,4 @@
-"""Kubeconfig files: found, read, merged, and one context of them chosen.
+"""Kubeconfig files: finds, reads and merges them, and selects one context.
 
 Rule: kubectl. A file that is named has to be there; of the list in KUBECONFIG those that are there count, and whoever
 says something first is right, entry by entry. Relative paths start at the file that they stand in. What is of the wrong

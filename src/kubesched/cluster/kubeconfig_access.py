@@ -1,4 +1,4 @@
-"""From a context of a kubeconfig to Access: what may stand beside what, and where each piece comes from."""
+"""Turns a context of a kubeconfig into an Access, and checks which fields may be combined."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""A kubeconfig file as it is written: only the fields that we heed, every one of them may be absent or null."""
+"""A kubeconfig file as structs: only the fields that kubesched uses, each of which may be absent or null."""
 
 from typing import Any, Literal
 

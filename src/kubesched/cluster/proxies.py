@@ -1,4 +1,4 @@
-"""URLs of servers and proxies: what is accepted, and which proxy the environment asks for."""
+"""Checks URLs of servers and proxies, and finds the proxy that the environment sets."""
 
 import ipaddress
 from collections.abc import Mapping

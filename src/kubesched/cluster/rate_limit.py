@@ -1,4 +1,4 @@
-"""A limit on how many requests a second go out, as kube-scheduler's `clientConnection` has it."""
+"""Limits the requests per second, like `clientConnection` of kube-scheduler."""
 
 from kubesched.cluster.timing import Timing
 

@@ -1,4 +1,4 @@
-"""One kind of object, kept up to date from an API server: list, then watch, and come back from every interruption.
+"""Keeps the objects of one kind up to date: lists, watches, and resumes after every interruption.
 
 Theory of operation, after client-go's reflector. A list gives all objects and a resource version; a watch from that
 version gives every change after it, and each change moves the version on, as do bookmarks. So whatever cuts a watch,

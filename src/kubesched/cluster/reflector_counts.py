@@ -1,4 +1,4 @@
-"""What a reflector counts, and why its lists and watches end."""
+"""Counters of a reflector, and the reasons why its lists and watches end."""
 
 import enum
 

@@ -1,4 +1,4 @@
-"""What went wrong between us and the API server, as one of our errors with one clear sentence."""
+"""Turns a failed request to the API server into a kubesched error with one clear sentence."""
 
 import os
 from typing import Final

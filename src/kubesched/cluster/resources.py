@@ -1,4 +1,4 @@
-"""URLs of objects, from their kind."""
+"""URLs of objects, by kind."""
 
 from typing import Final
 from urllib.parse import quote

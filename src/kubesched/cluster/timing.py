@@ -1,4 +1,4 @@
-"""Time and chance for everything that waits in this room, in one place so that tests can bring their own."""
+"""Clock, sleep and random numbers for this room, in one place so that tests can replace them."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""TLS as client-go does it: our authorities, our certificate, and new contexts when their files change."""
+"""TLS as in client-go: trusted authorities, the client certificate, and new contexts when their files change."""
 
 import ssl
 import tempfile

@@ -1,4 +1,4 @@
-"""What an API server says in a list or a watch, piece by piece, without a dict for anything."""
+"""Decodes the lists and watches of an API server piece by piece, without dicts."""
 
 from typing import Final
 

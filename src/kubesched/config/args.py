@@ -1,4 +1,4 @@
-"""The base of all plugin arguments, in the tree and outside it."""
+"""The base class of all plugin arguments, for in-tree and other plugins."""
 
 from typing import Final, Self
 

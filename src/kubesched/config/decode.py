@@ -1,4 +1,4 @@
-"""A configuration's text into a complete, but not yet validated, KubeSchedulerConfiguration.
+"""Decodes a configuration's text into a complete, but not yet validated, KubeSchedulerConfiguration.
 
 The order of work is kube-scheduler's: kind and version, types, the arguments of each plugin, fields that may not be
 there, defaults.

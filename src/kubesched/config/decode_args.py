@@ -1,4 +1,4 @@
-"""The arguments of plugins, out of `pluginConfig` or a file of their own, into the Args class of each plugin."""
+"""Decodes plugin arguments from `pluginConfig` or a separate file into the Args class of each plugin."""
 
 from collections.abc import Mapping
 from typing import Any

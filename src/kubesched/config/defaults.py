@@ -1,4 +1,4 @@
-"""Upstream's defaults: the plugins that every profile starts with, and the values that stand for an absent one.
+"""Upstream's defaults: the plugins of every profile, and the values for absent fields.
 
 Rule: kube-scheduler v1.36 with its default feature gates.
 """

@@ -1,4 +1,4 @@
-"""The text of a configuration as plain values: YAML as kubectl's reader takes it, or Kubernetes' strict JSON.
+"""Reads the text of a configuration into plain values: YAML as kubectl reads it, or Kubernetes' strict JSON.
 
 Only the first document of a YAML text counts. Its mappings come out with sorted keys, as they do upstream, so that
 findings stand in upstream's order.

@@ -1,4 +1,4 @@
-"""A complete configuration back as plain values: what kube-scheduler writes with --write-config-to.
+"""Turns a complete configuration into plain values, as kube-scheduler writes it with --write-config-to.
 
 Rule: kube-scheduler v1.36: merged plugin sets; arguments only of plugins that are built, by name; empty values left out
 where upstream's types say `omitempty`.

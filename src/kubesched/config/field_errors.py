@@ -1,4 +1,4 @@
-"""Findings about a field of a configuration, worded as the Kubernetes API words them, and the error that carries them.
+"""Errors about fields of a configuration, in the words of the Kubernetes API, and the exception that has them.
 
 Rule: k8s.io/apimachinery v0.36 field errors (`<path>: Invalid value: <value>: <detail>`) and aggregates (`[e1, e2]`).
 """

@@ -1,4 +1,4 @@
-"""From what a caller holds to a KubeSchedulerConfiguration that is complete and valid."""
+"""Loads a complete and valid KubeSchedulerConfiguration from a file, text or object."""
 
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""How a profile's plugin sets change the default ones.
+"""Merges a profile's plugin sets with the default ones.
 
 Rule: kube-scheduler v1.36 mergePluginSet, applied to each extension point and to multiPoint on its own.
 """

@@ -1,4 +1,4 @@
-"""Plain values into structs, strictly: every unknown or repeated field is found, a wrong type is named by its path.
+"""Decodes plain values into structs strictly: finds every unknown or repeated field, and the path of a wrong type.
 
 Rule: Kubernetes' strict decoding. Null is the same as absent; a wrong type counts before unknown fields; the
 findings stand in the order of the document. Where upstream lets Go's decoder speak (`json: cannot unmarshal ...`), the

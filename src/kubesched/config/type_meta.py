@@ -1,4 +1,4 @@
-"""`apiVersion` and `kind` of a configuration and of arguments in it, and what upstream says when they do not fit."""
+"""Checks `apiVersion` and `kind` of a configuration and its arguments, with upstream's messages."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What kube-scheduler checks about a configuration before it builds anything, in its order and words.
+"""Validates a configuration as kube-scheduler does before it builds anything, in its order and words.
 
 Every finding is collected. NodeResourcesFit's arguments and those of plugins outside the tree are not looked at here:
 they are checked when the plugin is built.

@@ -1,4 +1,4 @@
-"""Text as plain values and back: YAML as kubectl reads it, and what is wrong with a document, in one sentence."""
+"""Reads and writes YAML and JSON as kubectl does; describes what is wrong with a document in one sentence."""
 
 from kubesched.documents.faults import Fault, describe_fault, describe_json_fault, shorten
 from kubesched.documents.forgiving import RawJson, decode_forgiving

@@ -1,4 +1,4 @@
-"""What is wrong with a document, in one sentence: the field, what is expected, what was found.
+"""Describes what is wrong with a document in one sentence: the field, what is expected, what was found.
 
 msgspec has words of its own. They are read here and nowhere else.
 """

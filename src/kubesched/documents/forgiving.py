@@ -1,4 +1,4 @@
-"""JSON into structs with the forgiveness of Kubernetes (null is absent) and errors that name the field."""
+"""Decodes JSON into structs as Kubernetes does (null is absent), with errors that name the field."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar

@@ -1,4 +1,4 @@
-"""YAML as kubectl reads it, document by document, as plain values ready to be encoded as JSON.
+"""Reads YAML as kubectl does, document by document, into plain values that can be encoded as JSON.
 
 Values are built from libyaml's events, not through PyYAML's nodes: that is faster, and deep nesting costs no C stack.
 The words of a fault are those of Go's YAML reader where it has any.

@@ -1,4 +1,4 @@
-"""Plain YAML scalars as kubectl's reader resolves them: YAML 1.1 words and numbers, time stamps as text.
+"""Resolves plain YAML scalars as kubectl's reader does: YAML 1.1 words and numbers, time stamps as text.
 
 Rule: sigs.k8s.io/yaml as in kubectl 1.32, checked against `kubectl annotate --local`: `y`, `on` and `yes` are true,
 `017` and `0o17` are 15, `1e3` and `1_000` are 1000, `1:30`, `2024-01-01`, `1e999`, `=` and `<<` as a value are text.

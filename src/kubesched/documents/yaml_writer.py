@@ -1,4 +1,4 @@
-"""Plain values as YAML that kubectl's reader and ours read back as they were."""
+"""Writes plain values as YAML that kubectl's reader and ours read back unchanged."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Machinery that knows no Kubernetes: growing columns, interned values, change logs, counts by group, bulk decoding."""
+"""Data structures without Kubernetes types: growing columns, interned values, change logs, counts, bulk decoding."""
 
 from kubesched.engine.bulk import paused_gc
 from kubesched.engine.columns import BoolVector, ChangeLog, FloatVector, IntMatrix, IntVector, RowAllocator, grown, runs

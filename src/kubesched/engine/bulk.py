@@ -1,4 +1,4 @@
-"""Decoding in bulk: the cyclic garbage collector rests while a hundred thousand objects are made."""
+"""Pauses the cyclic garbage collector while a hundred thousand objects are decoded."""
 
 import gc
 from collections.abc import Iterator

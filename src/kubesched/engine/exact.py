@@ -1,4 +1,4 @@
-"""Integer arithmetic of upstream on whole columns, exactly, by the fastest operations that are exact."""
+"""Upstream's integer arithmetic on whole columns, exact, with the fastest operations that are exact."""
 
 from typing import Final
 

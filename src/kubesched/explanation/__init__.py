@@ -1,4 +1,4 @@
-"""Says why: what every plugin thinks of every node for a pod, as values, JSON and text."""
+"""Explains decisions: the verdict of every plugin on every node for a pod, as values, JSON and text."""
 
 from kubesched.explanation.advice import advice
 from kubesched.explanation.choice import Choice, Ranked, choice

@@ -1,4 +1,4 @@
-"""The one line that helps: what would have to change for the pod to fit where it comes nearest to fitting."""
+"""The advice in one line: what would have to change for the pod to fit on the nearest node."""
 
 import numpy as np
 import numpy.typing as npt

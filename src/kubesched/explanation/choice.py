@@ -1,4 +1,4 @@
-"""Why the best node is the best: who comes next, and which plugin made the difference."""
+"""Explains the choice of the best node: the runners-up, and the plugin that made the difference."""
 
 import msgspec
 import numpy as np

@@ -1,4 +1,4 @@
-"""An explanation as one JSON document: the fields of a line, and what a reader wants to know besides."""
+"""An explanation as one JSON document: the fields of a line, and more fields for readers."""
 
 from typing import Any, Final
 

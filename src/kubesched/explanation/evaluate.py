@@ -1,4 +1,4 @@
-"""Holds a pod against a cluster: the whole profile, and every Filter plugin by itself."""
+"""Runs the whole profile and every single Filter plugin for one pod, over all nodes."""
 
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.framework import CycleState, Framework, NodeSearch, PluginFault, find_feasible

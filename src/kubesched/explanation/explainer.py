@@ -1,4 +1,4 @@
-"""A cluster to ask about: loaded once, then any of its pods can be explained, pending or not."""
+"""Loads a cluster once and explains any of its pods, pending or placed."""
 
 from collections.abc import Iterable, Mapping
 from random import Random

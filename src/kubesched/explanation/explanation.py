@@ -1,4 +1,4 @@
-"""Why a pod goes where it goes, or nowhere: what every plugin says about every node, and what follows from it."""
+"""The record of an explanation: every plugin's verdict on every node, and the resulting decision."""
 
 from functools import cached_property
 

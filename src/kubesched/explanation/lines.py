@@ -1,4 +1,4 @@
-"""An explanation as one line of JSON: the fields by which any implementation is held against kube-scheduler."""
+"""An explanation as one line of JSON, with the fields that tests compare with kube-scheduler."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which nodes come nearest to fitting, and how much room a node lacks."""
+"""Finds the nodes that are nearest to fitting, and the missing resources of a node."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""What stands in the way on one node: which plugins reject it, and what each says is behind its words."""
+"""Lists the obstacles on one node: which plugins reject it, and the cause behind each reason."""
 
 import msgspec
 

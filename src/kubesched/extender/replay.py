@@ -1,4 +1,4 @@
-"""Recorded calls against the plugins of today: what would be answered differently."""
+"""Sends recorded calls to the current plugins and finds the answers that changed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The scheduler extender protocol as bytes: requests in, answers out, for both ends of the wire.
+"""Encodes and decodes the scheduler extender protocol, for both sides.
 
 Keys are Go field names without regard to case, because extender/v1 has no JSON tags; what we write has the Go names.
 Nodes and pods stay raw slices of the body until somebody asks for them, so that a node in an answer is, byte for byte,

@@ -1,4 +1,4 @@
-"""Pods that were tried in vain and wait before the next try: how long, and in what order they come back."""
+"""Pods that wait for the end of their backoff: how long, and in which order they come back."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Pods that are being tried, and the cluster events that came meanwhile."""
+"""Pods in flight, and the cluster events that arrived during their attempt."""
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator

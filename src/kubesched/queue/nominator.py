@@ -1,4 +1,4 @@
-"""Pods that have been promised a node, usually because others are being evicted from it for them."""
+"""Pods that are nominated to a node, usually because preemption evicts others there."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""Whether an event makes a rejected pod worth another try, by what the plugins registered."""
+"""Decides whether an event triggers a retry of a rejected pod, from the plugins' registrations."""
 
 import enum
 from collections.abc import Iterable, Mapping

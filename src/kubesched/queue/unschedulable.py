@@ -1,4 +1,4 @@
-"""Pods that wait for an event, filed by the plugins whose events can help them."""
+"""Pods that wait for an event, indexed by the plugins whose events can help them."""
 
 import math
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""HTTP and HTTPS for whoever serves something: certificates that renew, limits, health, metrics, logs, a clean end."""
+"""HTTP and HTTPS servers: certificate reload, limits, health, metrics, logs, a clean shutdown."""
 
 from kubesched.serving.bodies import Bodies, Buffer, expect_body
 from kubesched.serving.health import HEALTH_PATHS, Check, add_health

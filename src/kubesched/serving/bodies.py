@@ -1,4 +1,4 @@
-"""Large bodies, in and out, without holding more memory than they need.
+"""Reads and writes large bodies within a memory budget.
 
 A kube-scheduler that sends whole nodes posts tens of megabytes, several at a time. A body is read into pages
 (`pages.py`), so it takes what has arrived and does not move. All bodies share a budget, as do answers that clients are

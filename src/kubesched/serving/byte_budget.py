@@ -1,4 +1,4 @@
-"""Memory that many transfers share: bodies that arrive, answers that leave.
+"""A memory budget that many transfers share: bodies that arrive, answers that leave.
 
 A transfer holds what has arrived, or what is still to leave. While there is room, everybody may go on. When there is
 none, clients that hardly send or take anything lose their place first. Of the others, the one that began first goes on,

@@ -1,4 +1,4 @@
-"""Where connections come in: accepted and counted in a thread of their own, then handed to whoever answers them.
+"""Accepts and counts connections in a separate thread, and passes them to the server that answers them.
 
 The main event loop stands still while a plugin computes. Kubelets and Prometheus must not notice. So the door looks at
 the first bytes of each connection: those that ask for health or metrics are answered in its own thread, all others go

@@ -1,4 +1,4 @@
-"""Gives memory that is free back to the system, which the C library would keep for the next large body."""
+"""Returns free memory to the system, which the C library would otherwise keep for the next large body."""
 
 import ctypes
 from functools import cache

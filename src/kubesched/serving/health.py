@@ -1,4 +1,4 @@
-"""Health checks and the version, as Kubernetes' own components answer them.
+"""Health checks and the version, in the format of Kubernetes' own components.
 
 Rule: Kubernetes API health endpoints: `ok`, or with `?verbose` and on failure one line for each check; 500 on failure.
 """

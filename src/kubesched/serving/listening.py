@@ -1,4 +1,4 @@
-"""Sockets that listen, and what to do where an address cannot be listened on."""
+"""Opens listening sockets, and explains why an address cannot be used."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""Log lines on standard error: for people, or JSON for machines; one record, one line, whatever it quotes."""
+"""Log lines on standard error, as text or JSON: one record is one line, whatever it quotes."""
 
 import logging
 import sys

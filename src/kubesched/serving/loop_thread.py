@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for what has to go on while the main one is busy."""
+"""An event loop in a separate thread, for work that must continue while the main loop is busy."""
 
 import asyncio
 import threading

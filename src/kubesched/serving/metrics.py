@@ -1,4 +1,4 @@
-"""/metrics: a registry whose series are those of Kubernetes' components, and the page that Prometheus reads."""
+"""/metrics: a registry with the usual series of Kubernetes' components, and the page that Prometheus reads."""
 
 import asyncio
 from typing import Final

@@ -1,4 +1,4 @@
-"""How many files the process may have open: every connection is one, and login shells allow 1024."""
+"""Raises the limit on open files: every connection needs one, and login shells allow 1024."""
 
 import logging
 import sys

@@ -1,4 +1,4 @@
-"""Keeps web pages out: a browser on the same machine sends any page's requests to loopback addresses, too."""
+"""Refuses requests of web pages: a browser on the same machine sends any page's requests to loopback addresses, too."""
 
 import ipaddress
 import logging

@@ -1,4 +1,4 @@
-"""Memory for large bodies: pages that cost what is written to them, and that the next body finds in place.
+"""Memory for large bodies: pages cost only what is written to them, and the next body reuses them.
 
 The system gives a page when it is first written to, so announcing a size takes nothing. The first write to a page takes
 microseconds, more than the copy itself. So pages of bodies that were read are kept for the next ones for a short while.

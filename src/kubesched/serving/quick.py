@@ -1,4 +1,4 @@
-"""The short way for small calls that come as Go's client sends them: one POST, plain headers, a body of known size.
+"""The short path for small calls in the form of Go's client: one POST, plain headers, a body of known size.
 
 aiohttp spends more on a call of a few kilobytes than answering it takes. So a connection begins here: as long as it
 brings nothing but plain calls, each is read, answered and forgotten in one step of the event loop. The first thing that

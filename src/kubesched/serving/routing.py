@@ -1,4 +1,4 @@
-"""What a path means: slashes that do not matter, and one sentence for a path or method that does not exist.
+"""Resolves paths: ignores extra slashes, and answers an unknown path or method with one sentence.
 
 Go's client turns a redirected POST into a GET without a body, so a path with spare slashes is answered where it stands.
 """

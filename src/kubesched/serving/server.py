@@ -1,4 +1,4 @@
-"""An HTTP server that behaves towards Go's client: long keep-alive, no redirects, and an end that loses no request.
+"""An HTTP server for Go's client: long keep-alive, no redirects, and a shutdown that loses no request.
 
 It serves an aiohttp application that its user fills with routes, and a second one for health and metrics in a thread of
 its own (`door.py`). What stands here is everything about connections; what an answer says is the user's.

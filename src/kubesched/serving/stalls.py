@@ -1,4 +1,4 @@
-"""Ends connections whose clients take nothing of what is sent to them."""
+"""Closes connections whose clients do not read their answers."""
 
 import asyncio
 import logging

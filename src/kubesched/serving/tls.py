@@ -1,4 +1,4 @@
-"""Certificates of a server: who we are, who may call, and both renewed while the server runs.
+"""TLS of a server: its certificate, the accepted clients, and the reload of both while it runs.
 
 Files of Secrets and ConfigMaps change under a running process (cert-manager, kubelet). Every change builds a whole new
 context, so a half-written pair can never be half in force; new connections get it, open ones keep what they have.

@@ -1,4 +1,4 @@
-"""From what a user holds, a configuration and plugins of their own, to profiles that are ready to run."""
+"""Builds ready profiles from a configuration and the user's plugins."""
 
 from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.event_loop import EventLoop

@@ -1,4 +1,4 @@
-"""The event loop of a run without a server: from the plugins' `start` to their `stop`.
+"""The event loop of a run without a server, from the plugins' `start` to their `stop`.
 
 A task that a plugin makes in `start` needs a loop that lives as long as the run. It goes on whenever the run gives it
 a turn.

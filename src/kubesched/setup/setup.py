@@ -1,4 +1,4 @@
-"""A configuration with the plugins that it names, built: what every way of running begins with."""
+"""A configuration with its plugins, built: every way to run starts with it."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""An API server and its controllers in memory: carries out the scheduler's actions and says what happened.
+"""An API server and its controllers in memory: carries out the scheduler's actions and returns the resulting events.
 
 What is simplified, on purpose: victims leave at once and are not recreated; volumes are bound and provisioned at once
 (see `volume_controllers`).

@@ -1,4 +1,4 @@
-"""What a simulation found, as plain values for JSON. docs/reference/output.md describes every field."""
+"""The result of a simulation as plain values for JSON. docs/reference/output.md describes every field."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The pending pods one after another, each tried once, without consequences beyond where they go.
+"""Places the pending pods one after another, each in one attempt, without any other effect.
 
 This is what recorded cases of the real plugins hold: no queue, no Reserve, every pod by priority and then in the order
 of the file; victims of preemption are named and stay, nominations are forgotten. A plugin that fails on a node rejects

@@ -1,4 +1,4 @@
-"""What a simulation found, pod by pod and node by node."""
+"""The result of a simulation, pod by pod and node by node."""
 
 import enum
 

@@ -1,4 +1,4 @@
-"""Binding cycles that wait, on the virtual clock: each comes out once, with its answer, when it can go on."""
+"""Binding cycles that wait, on the virtual clock: each continues once, with its answer, when it can."""
 
 import heapq
 from collections import deque

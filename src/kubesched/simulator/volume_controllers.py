@@ -1,4 +1,4 @@
-"""What binds and provisions volumes in a simulated cluster, at once.
+"""Binds and provisions volumes in a simulated cluster, at once.
 
 A volume that was reserved for a claim is bound to it. For a claim that is to be provisioned a volume is made that can
 be reached from where its node can: the values of the topology keys that the CSINode names for the class's provisioner,

@@ -1,4 +1,4 @@
-"""Files that people have, as Kubernetes objects, and back."""
+"""Reads and writes snapshot files: Kubernetes objects in all common file formats."""
 
 from kubesched.snapshot.load import load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds

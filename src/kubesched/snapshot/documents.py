@@ -1,4 +1,4 @@
-"""From the bytes of a file to its documents: JSON values one after another, or YAML, each under its kind.
+"""Splits the bytes of a file into documents: JSON values one after another, or YAML, each with its kind.
 
 The items of a list stay slices of the file (`msgspec.Raw`): no dict is made per object. Between JSON values may stand
 `---`, and the log sections that `kubectl cluster-info dump` writes to standard output.

@@ -1,4 +1,4 @@
-"""The objects of a document, each with its place and with what the list around it says of it."""
+"""The objects of a document, each with its place and the fields of the surrounding list."""
 
 from collections.abc import Iterator
 from typing import Any

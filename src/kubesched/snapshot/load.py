@@ -1,4 +1,4 @@
-"""load_snapshot and read_pod: files and manifests in, the objects of a cluster out."""
+"""load_snapshot and read_pod: read files and manifests into the objects of a cluster."""
 
 from collections.abc import Iterable, Sequence
 

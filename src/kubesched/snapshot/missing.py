@@ -1,4 +1,4 @@
-"""Kinds that pods refer to and a snapshot lacks altogether: most often `kubectl get` was asked for too little.
+"""Finds kinds that pods refer to and the snapshot does not have, usually because `kubectl get` left them out.
 
 A kind that is partly there is taken as complete. Kinds that a cluster may well do without (PodDisruptionBudget,
 CSIDriver, CSIStorageCapacity, VolumeAttachment) are not missed.

@@ -1,4 +1,4 @@
-"""What a snapshot holds once it is read: the objects in file order, and what was left out of them."""
+"""The content of a snapshot: the objects in file order, and what was left out."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""gzip and zstd, in and out: recognised by what data begins with, chosen by the suffix of a file to write."""
+"""Reads and writes gzip and zstd, recognised by the first bytes, or chosen by the suffix of a new file."""
 
 import gzip
 import sys

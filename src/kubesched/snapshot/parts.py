@@ -1,4 +1,4 @@
-"""Equal parts of pods kept once: the pods of a Deployment differ in little more than their names.
+"""Keeps equal parts of pods once: the pods of a Deployment differ in little more than their names.
 
 It more than halves the memory of a large snapshot, and what is checked of a part is checked once.
 """

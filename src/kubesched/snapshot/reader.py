@@ -1,4 +1,4 @@
-"""From files to objects: every document taken apart, every object decoded, checked and kept once.
+"""Turns files into objects: splits every document, decodes and checks every object, and keeps each object once.
 
 A bad object stops the reading with one sentence that says where it stands, or is counted when bad objects are to be
 left out.

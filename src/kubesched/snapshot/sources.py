@@ -1,4 +1,4 @@
-"""Where bytes come from: files, folders, standard input and open streams, unpacked and brought to UTF-8.
+"""Reads bytes from files, folders, standard input and open streams, unpacks them and converts them to UTF-8.
 
 A folder gives its `*.json`, `*.yaml` and `*.yml` files, also with `.gz` or `.zst`, in order of their paths; so the
 folder that `kubectl cluster-info dump --output-directory` makes can be read as it stands, its logs left out.

@@ -1,4 +1,4 @@
-"""Objects back to a file: a v1 List in JSON, one object a line, that simulate, kubectl and jq read.
+"""Writes objects to a file: a v1 List in JSON, one object per line, for simulate, kubectl and jq.
 
 Only kinds that a scheduler reads can be written, so Secrets and ConfigMaps never are.
 """

@@ -1,4 +1,4 @@
-"""The test kit for plugin authors: objects in a line, one plugin asked without a cluster, checks of the contract."""
+"""The test kit for plugin authors: builders for objects, calls of one plugin without a cluster, contract checks."""
 
 from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.cluster import FakeCluster, filter_all, minimal_profile, score_all

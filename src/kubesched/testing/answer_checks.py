@@ -1,4 +1,4 @@
-"""Checks of what a plugin answers, whichever form its rules have."""
+"""Checks of the values that a plugin returns, in whichever form its rules are written."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Objects for tests, as an API server would store them: said in a line, decoded from JSON, complete with `raw`.
+"""Builds objects for tests as an API server would store them: in one line, decoded from JSON, complete with `raw`.
 
 What tests vary most has an argument of its own. Everything else goes in as the wire has it, under the section it
 belongs to: `make_pod("web", spec={"priorityClassName": "high"})`.

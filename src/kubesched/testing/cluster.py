@@ -1,4 +1,4 @@
-"""A cluster in memory and the framework of some plugins over it: what a plugin says, without anything else running.
+"""An in-memory cluster with the framework of some plugins, to call plugins without a scheduler.
 
 `FakeCluster` keeps both, so that a test can change the cluster and ask again; `filter_all` and `score_all` ask one
 plugin about one pod.

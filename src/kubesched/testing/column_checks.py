@@ -1,4 +1,4 @@
-"""Checks of rules over columns: they answer row by row, and what is kept of their answers stays true."""
+"""Checks of rules over columns: they judge row by row, and kept answers stay true."""
 
 from collections.abc import Callable, Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""Checks of the plugin contract: what holds for every plugin, whatever its rule is.
+"""Checks of the contract that every plugin has to keep, whatever its rule is.
 
 `check_plugin` looks at which hooks a class defines and gives the checks that apply. Each runs the plugin over a
 scenario, by default a small cluster with something of everything, and fails with a sentence that says which promise was

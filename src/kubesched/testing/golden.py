@@ -1,4 +1,4 @@
-"""Recorded cases: what was decided for a snapshot once, held against what is decided now.
+"""Recorded cases: compares the current decisions for a snapshot with recorded ones.
 
 A case is one JSON object with the fields `snapshot` (a v1 List), `config` (KubeSchedulerConfiguration as text, or
 null), `eval` (every plugin's opinion of every node, one entry per pending pod) and `place` (where the pods went, one

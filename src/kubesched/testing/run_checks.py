@@ -1,4 +1,4 @@
-"""Checks of whole runs: every hook in its place, driven as the scheduler drives it."""
+"""Checks of whole runs: every hook in its place, called as the scheduler calls it."""
 
 import logging
 from collections.abc import Iterator

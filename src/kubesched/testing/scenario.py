@@ -1,4 +1,4 @@
-"""A small cluster with something of everything, for checks that have to meet what a plugin looks at."""
+"""A small cluster with a bit of everything, for checks that need the objects that a plugin reads."""
 
 from collections.abc import Iterable
 from typing import Any, Final, TypeVar, cast

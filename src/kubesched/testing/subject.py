@@ -1,4 +1,4 @@
-"""The plugin under check, put before the scenario again and again."""
+"""The plugin under check, with its calls for the scenario."""
 
 from collections.abc import Iterable
 

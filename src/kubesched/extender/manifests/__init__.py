@@ -1,4 +1,4 @@
-"""The manifests that run an extender beside a kube-scheduler, and the KubeSchedulerConfiguration that calls it."""
+"""The manifests of an extender and its kube-scheduler, and the KubeSchedulerConfiguration that calls it."""
 
 from kubesched.extender.manifests.manifests import manifests, scheduler_configuration
 from kubesched.extender.manifests.options import KUBE_SCHEDULER_IMAGE, PLUGIN_FOLDER, ManifestOptions

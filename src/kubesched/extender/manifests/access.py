@@ -1,4 +1,4 @@
-"""Accounts and roles: what an extender and its kube-scheduler may do, and no more.
+"""Accounts and roles: the rights of an extender and its kube-scheduler, and no more.
 
 Rule: kube-scheduler's own rights are the bootstrap roles that Kubernetes' guide to several schedulers binds; they name
 the lease `kube-scheduler`, so that a second scheduler needs a role for its own.

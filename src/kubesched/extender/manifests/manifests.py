@@ -1,4 +1,4 @@
-"""What to apply to a cluster to run an extender beside a kube-scheduler of its own, as plain documents.
+"""Builds the objects that run an extender with a separate kube-scheduler, as plain documents.
 
 In one form the extender is a sidecar: kube-scheduler reaches it on 127.0.0.1, every scheduler has its own, and leader
 election leaves one of them at work. In the other it is a Deployment and a Service with TLS. `manifest_access` says who

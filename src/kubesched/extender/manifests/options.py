@@ -1,4 +1,4 @@
-"""What the manifests of an extender are made from."""
+"""The options of `kubesched extender manifests`."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""The pods of an extender and of its kube-scheduler: containers, probes, mounts, and what they may not do."""
+"""The pods of an extender and its kube-scheduler: containers, probes, mounts and security settings."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

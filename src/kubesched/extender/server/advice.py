@@ -1,4 +1,4 @@
-"""What people trip over with an extender, said at start: one sentence or two each, and only where it applies."""
+"""Notes on common mistakes with an extender, printed at start: one or two sentences each, only where they apply."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What a call of an extender gives back, with what logs, metrics and `/inspect` say of it."""
+"""The answer to a call of the extender, with its data for logs, metrics and `/inspect`."""
 
 from collections.abc import Sequence
 

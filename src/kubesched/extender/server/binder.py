@@ -1,4 +1,4 @@
-"""bind: the pod is assumed and reserved at once, bound by an API write, and given back when that fails.
+"""Answers bind: assumes and reserves the pod at once, binds it with one API write, and undoes this if the write fails.
 
 A call names the pod and nothing else, so PreFilter runs again, then Reserve, Permit, PreBind, Bind and PostBind. Up to
 Permit nothing waits: two calls cannot take the same device. From then on calls run side by side. A binding outlives

@@ -1,4 +1,4 @@
-"""The plugins of a setup behind the extender protocol, without HTTP and without a cluster connection around them.
+"""Serves the plugins of a setup by the extender protocol, without HTTP and without a connection to the cluster.
 
 Requests come in as bodies and leave as answers; what a watch says comes in as events. The server, the replay of
 recorded requests, and tests all drive this one class.

@@ -1,4 +1,4 @@
-"""The last calls, for people who ask `/inspect` what the extender did."""
+"""The last calls, for `/inspect`."""
 
 from collections import deque
 from typing import Final

@@ -1,4 +1,4 @@
-"""One score of 0..10 from the scores of several plugins.
+"""Merges the scores of several plugins into one score of 0 to 10.
 
 kube-scheduler multiplies an extender's score by 10 and by the extender's weight. With the sum of the plugins' weights
 as that weight, what it adds is the weighted total of the plugins, rounded to tenths of its range.

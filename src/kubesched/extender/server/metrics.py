@@ -1,4 +1,4 @@
-"""What an extender counts, under names of its own: kube-scheduler has metrics for extenders only on its side."""
+"""The extender's metrics. They have kubesched's names, because kube-scheduler has extender metrics only on its side."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which nodes of a filter request pass, and why the others do not, in the two maps of the protocol."""
+"""The nodes that pass a filter request, and the reasons of the others, in the two maps of the protocol."""
 
 from collections.abc import Container, Sequence
 from typing import Final

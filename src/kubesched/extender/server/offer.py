@@ -1,4 +1,4 @@
-"""What an extender offers a kube-scheduler, and how kube-scheduler's configuration says so."""
+"""The calls that an extender offers, and the stanza for kube-scheduler's configuration."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""An extender as a process: connection, watch, plugins, server, and their end in the right order."""
+"""The process of an extender: starts and stops connection, watch, plugins and server in the right order."""
 
 import asyncio
 import gc

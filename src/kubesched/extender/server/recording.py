@@ -1,4 +1,4 @@
-"""What came in and what went out, as a file that can be played again.
+"""Records requests, answers and watch events in a file that can be replayed.
 
 A recording is a folder with one file, a JSON object on each line, in the order in which things happened: changes of the
 cluster as the watch told them, and calls with their answers. It holds pods and nodes whole, so only its owner may read

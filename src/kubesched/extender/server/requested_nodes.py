@@ -1,4 +1,4 @@
-"""The nodes of a request as rows of the cluster state.
+"""Maps the nodes of a request to rows of the cluster state.
 
 kube-scheduler shows nodes in one of two ways. Whole nodes: then, without a watch of our own, the requests are all that
 is known of the cluster. The state keeps every node that a request showed, and only bytes that differ from the kept ones

@@ -1,4 +1,4 @@
-"""The pods of requests: the incoming pod, decoded once although several calls carry it, and victims."""
+"""Decodes the pods of requests: the incoming pod, once for several calls, and victims."""
 
 from collections import OrderedDict
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The answer to prioritize, joined from texts that are kept: a node has eleven possible entries in the list."""
+"""Builds the answer to prioritize from cached texts: a node has eleven possible entries in the list."""
 
 from typing import Final
 

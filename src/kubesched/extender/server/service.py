@@ -1,4 +1,4 @@
-"""The calls as HTTP: routes, the time that each has, what is counted and logged of it.
+"""The calls over HTTP: routes, deadlines, counters and logs.
 
 Everything up to the answer of filter, prioritize and preempt runs in one go on the event loop, so that a request sees
 one state of the cluster; binds wait side by side. A filter that counts pods waits for those of earlier calls first.

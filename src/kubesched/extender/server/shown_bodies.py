@@ -1,4 +1,4 @@
-"""Requests and answers as the debug log shows them: what scheduling reads, and `[hidden]` for everything else.
+"""Requests and answers for the debug log: the fields that scheduling reads, and `[hidden]` for everything else.
 
 Pods carry passwords under any name: in env, args and annotations, and in fields that a later Kubernetes adds. So a
 field is shown only if it belongs to the protocol, or if `kubesched.api` decodes it of a pod or a node.

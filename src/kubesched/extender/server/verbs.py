@@ -1,4 +1,4 @@
-"""filter, prioritize and preempt: a request's body in, the answer's body out, no waiting in between.
+"""Answers filter, prioritize and preempt: from the request's body to the answer's body, without waiting.
 
 Every call stands alone: filter runs PreFilter and Filter, prioritize runs PreFilter, PreScore, Score and
 NormalizeScore, preempt asks the plugins that may strike nodes. What a plugin gets wrong becomes an answer that

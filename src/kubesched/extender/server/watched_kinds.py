@@ -1,4 +1,4 @@
-"""What the plugins of an extender read of the cluster, and whether requests alone can give it to them."""
+"""Finds which kinds the plugins of an extender read, and whether requests alone contain them."""
 
 import inspect
 import sys
