@@ -71,7 +71,6 @@ class DynamicResources(Plugin):
         return None, Status.error(_NOT_FOUND) if state.find(PreFiltered) is None else _NOTHING_TO_FREE
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
-        """0 on every node."""
         state.read(PreFiltered, _NOT_FOUND)
         return np.zeros(len(nodes), dtype=np.int64)
 

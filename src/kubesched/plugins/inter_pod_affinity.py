@@ -197,11 +197,9 @@ class InterPodAffinity(Plugin):
                     yield f"{there} with {selector_words(term.selector)} {where}"
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
-        """Count pods in."""
         self._move(state, changes, 1)
 
     def remove_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
-        """Count pods out."""
         self._move(state, changes, -1)
 
     def _move(self, state: CycleState, changes: PodChanges, sign: int) -> None:

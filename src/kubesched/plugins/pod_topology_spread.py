@@ -193,11 +193,9 @@ class PodTopologySpread(Plugin):
                 yield f"one more such pod {where} would exceed maxSkew {constraint.max_skew}"
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
-        """Count pods in."""
         self._move(state, changes, 1)
 
     def remove_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
-        """Count pods out."""
         self._move(state, changes, -1)
 
     @staticmethod

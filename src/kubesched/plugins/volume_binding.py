@@ -214,11 +214,9 @@ class VolumeBinding(Plugin):
                     yield f"volume {claim.spec.volume_name} of claim {claim.name}: {misses}"
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
-        """Nothing to score."""
         return Status.SKIP
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
-        """0 everywhere."""
         return np.zeros(len(nodes), dtype=np.int64)
 
     # --- reserve and bind ---

@@ -78,11 +78,9 @@ class VolumeRestrictions(Plugin):
         return Status.SUCCESS
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
-        """Pods that come bring their claims."""
         _move(state, changes, 1)
 
     def remove_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
-        """Pods that go give their claims back."""
         _move(state, changes, -1)
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
