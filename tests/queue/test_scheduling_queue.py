@@ -739,6 +739,13 @@ def test_an_update_of_a_waiting_pod_is_followed_by_its_nomination():
     assert queue.nominator.node_of("uid-a") == ""
 
 
+def test_an_update_to_another_uid_ends_the_nomination_of_the_old_pod():
+    queue, _ = make_queue()
+    queue.add(make_pod(nominated="n1"), 0.0)
+    update(queue, make_pod(uid="another"))
+    assert queue.nominator.pods_on("n1") == ()
+
+
 def test_deleting_a_pod_ends_its_nomination():
     queue, _ = make_queue()
     queue.add(make_pod(nominated="n1"), 0.0)
