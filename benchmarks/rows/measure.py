@@ -81,7 +81,7 @@ def load(options: argparse.Namespace, profile: cProfile.Profile | None) -> Figur
         with Timer() as building:
             simulator = Simulator(snapshot, options.config, options.plugin)
     return {
-        "pods": simulator.state.columns.n_pods.sum().item(),
+        "pods": simulator.cluster_state.columns.n_pods.sum().item(),
         "seconds": whole.seconds,
         "cpuSeconds": whole.cpu_seconds,
         "loadSeconds": loading.seconds,

@@ -57,11 +57,11 @@ async def until_synced(client: ApiClient, sink: Sink, **options: object) -> Clus
 
 def test_all_kinds_reach_one_state() -> None:
     async def scenario() -> ClusterState:
-        state = ClusterState()
+        cluster_state = ClusterState()
 
         def apply(events: list[WatchEvent]) -> None:
             for event in events:
-                state.apply(event)
+                cluster_state.apply(event)
 
         async with empty_cluster() as (server, client):
             server.on("LIST", list_path("Node"), objects(node("n1")))
@@ -69,12 +69,12 @@ def test_all_kinds_reach_one_state() -> None:
             be_empty(server)
             await until_synced(client, apply)
             assert {asked.path for asked in server.asked_for("LIST")} == {list_path(kind) for kind in KINDS}
-        return state
+        return cluster_state
 
-    state = run(scenario())
-    row = state.columns.row_of["n1"]
-    assert [info.pod.key for info in state.columns.pods[row]] == ["shop/web"]
-    state.check_invariants()
+    cluster_state = run(scenario())
+    row = cluster_state.columns.row_of["n1"]
+    assert [info.pod.key for info in cluster_state.columns.pods[row]] == ["shop/web"]
+    cluster_state.check_invariants()
 
 
 def test_pods_that_are_over_are_not_asked_for() -> None:

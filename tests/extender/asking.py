@@ -74,19 +74,19 @@ class Server:
             watched: what the watch of our own has shown; None where there is no watch.
         """
         self.now = 0.0
-        self.state = ClusterState()
+        self.cluster_state = ClusterState()
         profiles = [one for one in plugins if isinstance(one, Profile)]
         profiles = profiles or [minimal_profile(*(one for one in plugins if isinstance(one, Plugin)))]
         is_watched = watched is not None
-        self.nodes = NodeSource(self.state, is_watched=is_watched, monotonic=lambda: self.now)
-        pods = RequestedPods(self.state, is_watched=is_watched)
-        self.verbs = Verbs(build_frameworks(profiles, self.state), self.nodes, pods, **options)
+        self.nodes = NodeSource(self.cluster_state, is_watched=is_watched, monotonic=lambda: self.now)
+        pods = RequestedPods(self.cluster_state, is_watched=is_watched)
+        self.verbs = Verbs(build_frameworks(profiles, self.cluster_state), self.nodes, pods, **options)
         self.show(*(watched or ()))
 
     def show(self, *objects: KubeObject) -> None:
         """The watch shows objects."""
         for known in objects:
-            self.state.apply(WatchEvent(EventType.ADDED, type(known).__name__, known))
+            self.cluster_state.apply(WatchEvent(EventType.ADDED, type(known).__name__, known))
         self.nodes.rows_changed()
 
     def filter(self, body: bytes, checkpoint: Callable[[], None] = in_time) -> "FilterResult":

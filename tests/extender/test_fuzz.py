@@ -20,4 +20,4 @@ def test_broken_bodies_leave_a_state_that_holds():
         if case.verb != "bind":
             getattr(asked[case.server].verbs, case.verb)(case.body, lambda: None)
     for server in asked:
-        server.state.check_invariants()
+        server.cluster_state.check_invariants()

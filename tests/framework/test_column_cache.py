@@ -51,31 +51,31 @@ class Kept:
     """A cache over ten nodes, and one plugin to ask."""
 
     def __init__(self, plugin: Plugin, budget: int = 1 << 20) -> None:
-        self.state = ClusterState()
+        self.cluster_state = ClusterState()
         self.plugin = plugin
         for i in range(10):
             self.put(make_node(f"n{i}"))
-        self.cache = ColumnCache(self.state.columns, budget)
+        self.cache = ColumnCache(self.cluster_state.columns, budget)
         self.filter_rule = Rule(plugin, self.cache, "filter_nodes")
         self.score_rule = Rule(plugin, self.cache, "score_nodes")
 
     def put(self, node: Node) -> None:
-        self.state.apply(WatchEvent(EventType.MODIFIED, "Node", node))
+        self.cluster_state.apply(WatchEvent(EventType.MODIFIED, "Node", node))
 
     def remove(self, name: str) -> None:
-        self.state.apply(WatchEvent(EventType.DELETED, "Node", make_node(name)))
+        self.cluster_state.apply(WatchEvent(EventType.DELETED, "Node", make_node(name)))
 
     def verdicts(self, cpu: str = "1") -> Column:
         pod = make_pod("p", requests={"cpu": cpu})
-        return self.cache.verdicts(self.filter_rule, CycleState(self.state.pod_info(pod)), pod)
+        return self.cache.verdicts(self.filter_rule, CycleState(self.cluster_state.pod_info(pod)), pod)
 
     def scores(self) -> Column:
         pod = make_pod("p")
-        return self.cache.scores(self.score_rule, CycleState(self.state.pod_info(pod)), pod)
+        return self.cache.scores(self.score_rule, CycleState(self.cluster_state.pod_info(pod)), pod)
 
     def rejected(self) -> list[str]:
         column = self.verdicts()
-        found = [self.state.columns.names[row] for row in np.flatnonzero(column.values).tolist()]
+        found = [self.cluster_state.columns.names[row] for row in np.flatnonzero(column.values).tolist()]
         assert column.n_rejected == len(found)
         return found
 
@@ -112,7 +112,7 @@ def test_a_column_is_computed_anew_when_most_rows_changed() -> None:
 def test_a_rule_that_reads_node_objects_does_not_mind_pods() -> None:
     kept = Kept(BigNodes())
     kept.verdicts()
-    kept.state.assume(kept.state.pod_info(make_pod("p")), "n1")
+    kept.cluster_state.assume(kept.cluster_state.pod_info(make_pod("p")), "n1")
     kept.verdicts()
     assert kept.plugin.asked == [10]
 
@@ -120,7 +120,7 @@ def test_a_rule_that_reads_node_objects_does_not_mind_pods() -> None:
 def test_a_rule_that_reads_pods_is_asked_about_the_row_that_got_one() -> None:
     kept = Kept(FewPods())
     assert kept.rejected() == []
-    kept.state.assume(kept.state.pod_info(make_pod("p")), "n1")
+    kept.cluster_state.assume(kept.cluster_state.pod_info(make_pod("p")), "n1")
     assert kept.rejected() == ["n1"]
     assert kept.plugin.asked == [10, 1]
 

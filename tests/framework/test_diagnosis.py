@@ -11,11 +11,11 @@ NO, NEVER = Status.unschedulable("no").by("A"), Status.unresolvable("never").by(
 
 
 def diagnosis(values: list[int], n_nodes: int | None = None) -> Diagnosis:
-    state = ClusterState()
-    state.load([("Node", make_node(f"n{i}")) for i in range(len(values))])
+    cluster_state = ClusterState()
+    cluster_state.load([("Node", make_node(f"n{i}")) for i in range(len(values))])
     verdicts = Verdicts(np.array(values), [NO, NEVER])
     found = Diagnosis(len(values) if n_nodes is None else n_nodes)
-    found.take_in(FilterResult(state.snapshot().nodes, [Rejections("A", verdicts)] if any(values) else []))
+    found.take_in(FilterResult(cluster_state.snapshot().nodes, [Rejections("A", verdicts)] if any(values) else []))
     return found
 
 

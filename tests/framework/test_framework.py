@@ -35,16 +35,16 @@ def framework(
     n_nodes: int = 3,
     nominated: Mapping[str, Pod] | None = None,
 ) -> Framework:
-    state = ClusterState()
-    state.load([("Node", make_node(f"n{i}", allocatable={"cpu": str(i + 1)})) for i in range(n_nodes)])
-    pairs = [(node, state.pod_info(pod)) for node, pod in (nominated or {}).items()]
-    services = Services(nominated=NominatedPods(state.columns, lambda: pairs))
-    (found,) = build_frameworks([minimal_profile(*plugins, weights=weights)], state, services).values()
+    cluster_state = ClusterState()
+    cluster_state.load([("Node", make_node(f"n{i}", allocatable={"cpu": str(i + 1)})) for i in range(n_nodes)])
+    pairs = [(node, cluster_state.pod_info(pod)) for node, pod in (nominated or {}).items()]
+    services = Services(nominated=NominatedPods(cluster_state.columns, lambda: pairs))
+    (found,) = build_frameworks([minimal_profile(*plugins, weights=weights)], cluster_state, services).values()
     return found
 
 
 def new_cycle(found: Framework) -> CycleState:
-    return CycleState(found.handle.state.pod_info(POD))
+    return CycleState(found.handle.cluster_state.pod_info(POD))
 
 
 def pre_filtered(*plugins: Plugin):
@@ -150,9 +150,9 @@ def test_kept_and_fresh_verdicts_are_the_same() -> None:
 
 def post_filtered(*plugins: Plugin) -> tuple[PostFilterResult | None, Status]:
     found = framework(Cores(), *plugins)
-    cycle = new_cycle(found)
-    diagnosis = find_feasible(found, cycle, found.handle.snapshot().nodes)
-    return found.run_post_filter(cycle, POD, diagnosis)
+    state = new_cycle(found)
+    diagnosis = find_feasible(found, state, found.handle.snapshot().nodes)
+    return found.run_post_filter(state, POD, diagnosis)
 
 
 def test_the_first_postfilter_that_succeeds_ends_the_run() -> None:
@@ -175,9 +175,9 @@ def test_rejections_of_postfilters_are_put_together() -> None:
 
 def scored(*plugins: Plugin, weights: dict[str, int] | None = None) -> dict[str, list[int]]:
     found = framework(*plugins, weights=weights)
-    cycle = new_cycle(found)
-    result = find_feasible(found, cycle, found.handle.snapshot().nodes).result
-    scores = found.run_score(cycle, POD, result, is_whole=True)
+    state = new_cycle(found)
+    result = find_feasible(found, state, found.handle.snapshot().nodes).result
+    scores = found.run_score(state, POD, result, is_whole=True)
     return {name: scores.of(name).tolist() for name in scores.by_plugin} | {"total": scores.total.tolist()}
 
 
@@ -236,10 +236,10 @@ def test_a_node_must_fit_with_and_without_the_pods_nominated_to_it() -> None:
 
 def test_the_nomination_of_the_incoming_pod_itself_does_not_count() -> None:
     found = framework(nominated={"n0": POD, "n1": make_pod("other")})
-    state = found.handle.state
-    nodes = state.snapshot().nodes
+    cluster_state = found.handle.cluster_state
+    nodes = cluster_state.snapshot().nodes
     for table, expected in ((nodes, [1]), (nodes.select(np.array([1, 0])), [0]), (nodes.select(np.array([0])), [])):
-        positions, pods = found.handle.nominated.on(table, state.pod_info(POD))
+        positions, pods = found.handle.nominated.on(table, cluster_state.pod_info(POD))
         assert positions.tolist() == expected
         assert [info.pod.name for info in pods.infos] == ["other"] * len(expected)
 

@@ -23,7 +23,7 @@ class ByRank(Plugin):
 def asked(plugin: Plugin):
     cluster = FakeCluster(plugin, nodes=NODES)
     pod = make_pod("p")
-    return plugin, CycleState(cluster.state.pod_info(pod)), pod, cluster.nodes
+    return plugin, CycleState(cluster.cluster_state.pod_info(pod)), pod, cluster.nodes
 
 
 def test_every_row_gets_the_status_that_the_plugin_gave_its_node() -> None:

@@ -17,7 +17,7 @@ def held(node: NodeInfo, **how) -> dict[str, int]:
 
 
 def node_with(*pods) -> NodeInfo:
-    return FakeCluster(nodes=[make_node("n")], pods=pods).state.snapshot().node_info("n")
+    return FakeCluster(nodes=[make_node("n")], pods=pods).cluster_state.snapshot().node_info("n")
 
 
 def test_what_the_pods_on_a_node_hold_is_read_from_their_annotations() -> None:

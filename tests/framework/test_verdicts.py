@@ -13,10 +13,10 @@ BROKEN = Status.error("broken")
 
 
 def result(*rejections: tuple[str, list[int], list[Status]], n_nodes: int = 4) -> FilterResult:
-    state = ClusterState()
-    state.load([("Node", make_node(f"n{i}")) for i in range(n_nodes)])
+    cluster_state = ClusterState()
+    cluster_state.load([("Node", make_node(f"n{i}")) for i in range(n_nodes)])
     said = [Rejections(plugin, Verdicts(np.array(values), statuses)) for plugin, values, statuses in rejections]
-    return FilterResult(state.snapshot().nodes, said)
+    return FilterResult(cluster_state.snapshot().nodes, said)
 
 
 def test_the_first_rejection_of_a_row_counts() -> None:

@@ -78,7 +78,7 @@ def test_offline_and_behind_kube_scheduler_the_same_is_decided(
             explanation = offline.explain(pending.pop(name))
             assert_same(explanation, calls, bound[name].node_name)
             n_clear += len(best_nodes(explanation)) == 1
-            offline.state.apply(WatchEvent(EventType.ADDED, "Pod", bound[name]))
+            offline.cluster_state.apply(WatchEvent(EventType.ADDED, "Pod", bound[name]))
     assert len(pending) < N_PODS // 100  # which way ties go decides whether the last ones find room
     assert not any(offline.explain(pod).feasible for pod in pending.values())
     assert n_clear > N_PODS // 2  # where all nodes are equally good, any choice would do

@@ -59,15 +59,15 @@ def read_pod(document: dict) -> Pod:
 
 def load(items: list[dict], *, hole: bool = False) -> ClusterState:
     """The state after the events of these objects; pending pods are left out. `hole`: row 0 was given back."""
-    state = ClusterState()
+    cluster_state = ClusterState()
     gone = node("gone")
     if hole:
-        state.apply(WatchEvent(EventType.ADDED, "Node", read(gone)))
+        cluster_state.apply(WatchEvent(EventType.ADDED, "Node", read(gone)))
     placed = [item for item in items if item["kind"] != "Pod" or item["spec"].get("nodeName")]
-    state.load([(item["kind"], read(item)) for item in placed])
+    cluster_state.load([(item["kind"], read(item)) for item in placed])
     if hole:
-        state.apply(WatchEvent(EventType.DELETED, "Node", read(gone)))
-    return state
+        cluster_state.apply(WatchEvent(EventType.DELETED, "Node", read(gone)))
+    return cluster_state
 
 
 class Asked:

@@ -47,15 +47,15 @@ def budget(name: str, app: str, allowed: int):
 
 def preempt(pod, *objects, plugins: tuple[Plugin, ...] = (), nominated=None, args=None, seed: int = 0):
     plugins = (NodeResourcesFit(), *plugins, DefaultPreemption(args))
-    state = ClusterState()
-    state.load([(type(known).__name__, known) for known in objects])
-    pairs = [(name, state.pod_info(other)) for name, other in nominated or ()]
-    services = Services(rng=Random(seed), nominated=NominatedPods(state.columns, lambda: pairs))
-    (framework,) = build_frameworks([minimal_profile(*plugins)], state, services).values()
-    info = state.pod_info(pod)
-    cycle = CycleState(info)
-    diagnosis = find_feasible(framework, cycle, state.snapshot().nodes)
-    return framework.run_post_filter(cycle, pod, diagnosis)
+    cluster_state = ClusterState()
+    cluster_state.load([(type(known).__name__, known) for known in objects])
+    pairs = [(name, cluster_state.pod_info(other)) for name, other in nominated or ()]
+    services = Services(rng=Random(seed), nominated=NominatedPods(cluster_state.columns, lambda: pairs))
+    (framework,) = build_frameworks([minimal_profile(*plugins)], cluster_state, services).values()
+    info = cluster_state.pod_info(pod)
+    state = CycleState(info)
+    diagnosis = find_feasible(framework, state, cluster_state.snapshot().nodes)
+    return framework.run_post_filter(state, pod, diagnosis)
 
 
 def outcome(pod, *objects, **said) -> tuple[str, list[str]]:
@@ -206,10 +206,10 @@ def test_other_plugins_may_strike_nodes_from_the_plan() -> None:
     cluster = [node("n", "1"), node("m", "1"), low("a", on="n"), low("b", on="m", priority=5)]
     plugin = DefaultPreemption()
     fake = FakeCluster(NodeResourcesFit(), plugin, Spares(), objects=cluster)
-    info = fake.state.pod_info(high())
-    cycle = CycleState(info)
-    diagnosis = find_feasible(fake.framework, cycle, fake.state.snapshot().nodes)
-    result, status = plugin.post_filter(cycle, info.pod, diagnosis)
+    info = fake.cluster_state.pod_info(high())
+    state = CycleState(info)
+    diagnosis = find_feasible(fake.framework, state, fake.cluster_state.snapshot().nodes)
+    result, status = plugin.post_filter(state, info.pod, diagnosis)
     assert (result.nominated_node_name, status) == ("m", Status.SUCCESS)
 
 
@@ -219,10 +219,10 @@ def test_a_plugin_that_fails_to_strike_nodes_is_named() -> None:
             return None
 
     with FakeCluster(NodeResourcesFit(), DefaultPreemption(), Forgets(), objects=[node("n", "1"), low("a")]) as fake:
-        info = fake.state.pod_info(high())
-        cycle = CycleState(info)
-        diagnosis = find_feasible(fake.framework, cycle, fake.state.snapshot().nodes)
-        _, status = fake.framework.run_post_filter(cycle, info.pod, diagnosis)
+        info = fake.cluster_state.pod_info(high())
+        state = CycleState(info)
+        diagnosis = find_feasible(fake.framework, state, fake.cluster_state.snapshot().nodes)
+        _, status = fake.framework.run_post_filter(state, info.pod, diagnosis)
     assert status.message == (
         'running PostFilter plugin "DefaultPreemption": running preempt of plugin "Forgets": must return a mapping by '
         "node name; found None"

@@ -18,10 +18,10 @@ def required(*terms: dict, **spec: object) -> dict:
 
 def allowed(incoming: dict) -> list[str]:
     """The nodes that the pod allows, by columns and by objects, which have to agree."""
-    state = load(NODES)
-    affinity = required_node_affinity(state.pod_info(read_pod(incoming)).node_choice)
+    cluster_state = load(NODES)
+    affinity = required_node_affinity(cluster_state.pod_info(read_pod(incoming)).node_choice)
     assert affinity is not None
-    nodes = state.snapshot().nodes
+    nodes = cluster_state.snapshot().nodes
     by_column = [name for name, here in zip(nodes.names, affinity.matches(nodes).tolist(), strict=True) if here]
     assert by_column == [one["metadata"]["name"] for one in NODES if affinity.matches_node(read(one))]
     return by_column
@@ -64,8 +64,8 @@ def test_a_term_that_does_not_parse_matches_nothing_and_the_others_still_do():
 
 
 def test_equal_wording_is_parsed_once():
-    state = load(NODES)
-    first, second = (state.pod_info(read_pod(pod(name, nodeSelector={"zone": "1"}))) for name in ("x", "y"))
+    cluster_state = load(NODES)
+    first, second = (cluster_state.pod_info(read_pod(pod(name, nodeSelector={"zone": "1"}))) for name in ("x", "y"))
     assert required_node_affinity(first.node_choice) is required_node_affinity(second.node_choice)
 
 

@@ -13,14 +13,14 @@ def namespace(name: str, team: str):
 
 
 def state_of(*namespaces) -> ClusterState:
-    state = ClusterState()
-    state.load([("Namespace", one) for one in namespaces])
-    return state
+    cluster_state = ClusterState()
+    cluster_state.load([("Namespace", one) for one in namespaces])
+    return cluster_state
 
 
-def terms(state: ClusterState, *written: dict):
+def terms(cluster_state: ClusterState, *written: dict):
     pod = make_pod("p", spec={"affinity": {"podAffinity": {REQUIRED: list(written)}}})
-    return resolved_terms(state.pod_info(pod).terms, state.snapshot()).required_affinity
+    return resolved_terms(cluster_state.pod_info(pod).terms, cluster_state.snapshot()).required_affinity
 
 
 def term(**said) -> dict:
@@ -32,8 +32,8 @@ RED = {"namespaceSelector": {"matchLabels": {"team": "red"}}}
 
 
 def test_a_selector_becomes_the_names_of_the_namespaces_it_selects_and_those_that_are_named_stay() -> None:
-    state = state_of(namespace("a", "red"), namespace("b", "blue"))
-    (found,) = terms(state, term(**RED, namespaces=["c"]))
+    cluster_state = state_of(namespace("a", "red"), namespace("b", "blue"))
+    (found,) = terms(cluster_state, term(**RED, namespaces=["c"]))
     assert found.namespaces == {"a", "c"}
     assert [all_match((found,), Identity(name, DB)) for name in ("a", "b", "c", "default")] == [
         True,
@@ -44,10 +44,10 @@ def test_a_selector_becomes_the_names_of_the_namespaces_it_selects_and_those_tha
 
 
 def test_names_follow_the_namespaces() -> None:
-    state = state_of(namespace("a", "red"))
-    assert terms(state, term(**RED))[0].namespaces == {"a"}
-    state.load([("Namespace", namespace("b", "red"))])
-    assert terms(state, term(**RED))[0].namespaces == {"a", "b"}
+    cluster_state = state_of(namespace("a", "red"))
+    assert terms(cluster_state, term(**RED))[0].namespaces == {"a"}
+    cluster_state.load([("Namespace", namespace("b", "red"))])
+    assert terms(cluster_state, term(**RED))[0].namespaces == {"a", "b"}
 
 
 def test_an_empty_selector_means_every_namespace() -> None:
@@ -62,8 +62,8 @@ def test_a_selector_of_absences_matches_every_namespace_as_upstream_has_it() -> 
 
 
 def test_no_terms_are_never_matched() -> None:
-    state = state_of()
+    cluster_state = state_of()
     assert not all_match((), Identity("default", DB))
-    both = terms(state, term(), term(labelSelector={"matchLabels": {"tier": "x"}}))
+    both = terms(cluster_state, term(), term(labelSelector={"matchLabels": {"tier": "x"}}))
     assert not all_match(both, Identity("default", DB))
     assert all_match(both, Identity("default", {**DB, "tier": "x"}))

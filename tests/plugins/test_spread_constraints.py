@@ -21,10 +21,10 @@ SERVICE = make_object("Service", "s", spec={"selector": WEB})
 
 
 def found(pod, action: str = SCHEDULE_ANYWAY, *objects, args: PodTopologySpreadArgs | None = None):
-    state = ClusterState()
-    state.load([(type(obj).__name__, obj) for obj in objects])
+    cluster_state = ClusterState()
+    cluster_state.load([(type(obj).__name__, obj) for obj in objects])
     defaults = DefaultConstraints(args or PodTopologySpreadArgs())
-    return constraints_of(state.pod_info(pod), action, defaults, state.snapshot())
+    return constraints_of(cluster_state.pod_info(pod), action, defaults, cluster_state.snapshot())
 
 
 def web(owner: tuple[str, str, str] | None = None, **said):
@@ -99,9 +99,9 @@ def test_services_of_other_namespaces_and_without_selector_add_nothing() -> None
 
 
 def test_defaults_follow_the_services() -> None:
-    state = ClusterState()
+    cluster_state = ClusterState()
     defaults = DefaultConstraints(PodTopologySpreadArgs())
-    info = state.pod_info(web())
-    assert constraints_of(info, SCHEDULE_ANYWAY, defaults, state.snapshot()) == ()
-    state.load([("Service", SERVICE)])
-    assert len(constraints_of(info, SCHEDULE_ANYWAY, defaults, state.snapshot())) == 2
+    info = cluster_state.pod_info(web())
+    assert constraints_of(info, SCHEDULE_ANYWAY, defaults, cluster_state.snapshot()) == ()
+    cluster_state.load([("Service", SERVICE)])
+    assert len(constraints_of(info, SCHEDULE_ANYWAY, defaults, cluster_state.snapshot())) == 2

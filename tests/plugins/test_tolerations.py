@@ -47,11 +47,11 @@ def test_preferences_keep_nobody_away():
 
 
 def test_taint_lists_that_appear_later_are_judged_then():
-    state = load([node("a")])
-    part = state.pod_info(read_pod(pod())).tolerations
-    assert without_untolerated_taint(state.snapshot().nodes, part).tolist() == [True]
+    cluster_state = load([node("a")])
+    part = cluster_state.pod_info(read_pod(pod())).tolerations
+    assert without_untolerated_taint(cluster_state.snapshot().nodes, part).tolist() == [True]
     tainted = node("b", taints=[{"key": "k", "effect": "NoExecute"}, {"key": "l", "effect": "PreferNoSchedule"}])
-    state.apply(WatchEvent(EventType.ADDED, "Node", read(tainted)))
-    nodes = state.snapshot().nodes
+    cluster_state.apply(WatchEvent(EventType.ADDED, "Node", read(tainted)))
+    nodes = cluster_state.snapshot().nodes
     assert without_untolerated_taint(nodes, part).tolist() == [True, False]
     assert judged_taints(nodes, part).n_unwanted[nodes.taint_ids].tolist() == [0, 1]

@@ -10,8 +10,8 @@ NODES = [node(name, labels={HOST: name, ZONE: f"z-{name}"}) for name in ("a", "b
 
 def chosen(wanted: list[dict], *items: dict) -> list[tuple[str, ...]]:
     """The volume that each claim gets on node a, and on node b; empty for none."""
-    state = load([*NODES, *wanted, *items])
-    nodes, persistent = state.snapshot().nodes, state.volumes.persistent
+    cluster_state = load([*NODES, *wanted, *items])
+    nodes, persistent = cluster_state.snapshot().nodes, cluster_state.volumes.persistent
     taken: list[np.ndarray] = []
     found = []
     for one in wanted:

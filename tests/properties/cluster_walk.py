@@ -74,7 +74,7 @@ class Walk:
     """
 
     def __init__(self, seed: int, features: tuple[str, ...] = ()) -> None:
-        self.state = ClusterState()
+        self.cluster_state = ClusterState()
         self.nodes: dict[str, dict] = {}
         self.pods: dict[str, dict] = {}
         self.others: dict[tuple[str, str], dict] = {}
@@ -167,7 +167,7 @@ class Walk:
         if self.pods:
             pod = copy.deepcopy(r.choice(list(self.pods.values())))
             pod["status"]["phase"] = r.choice(["Succeeded", "Failed"])
-            self.state.apply(WatchEvent(EventType.MODIFIED, "Pod", read(pod)))
+            self.cluster_state.apply(WatchEvent(EventType.MODIFIED, "Pod", read(pod)))
             self._forget_pod(pod)
 
     def _remove_pod(self, r: random.Random) -> None:
@@ -179,13 +179,13 @@ class Walk:
         waiting = [pod for pod in self.pending if pod["metadata"]["uid"] not in self.assumed]
         if waiting:
             pod, node = r.choice(waiting), self._some_node(r)
-            self.state.assume(self.state.pod_info(as_pod(pod)), node)
+            self.cluster_state.assume(self.cluster_state.pod_info(as_pod(pod)), node)
             self.assumed[pod["metadata"]["uid"]] = node
 
     def _forget(self, r: random.Random) -> None:
         if self.assumed:
             uid = r.choice(sorted(self.assumed))
-            self.state.forget(as_pod(self._by_uid(uid)))
+            self.cluster_state.forget(as_pod(self._by_uid(uid)))
             del self.assumed[uid]
 
     def _confirm(self, r: random.Random) -> None:
@@ -228,11 +228,11 @@ class Walk:
     def _put(self, item: dict) -> None:
         known = self._table(item)
         kind = EventType.MODIFIED if key_of(item) in known else EventType.ADDED
-        self.state.apply(WatchEvent(kind, item["kind"], read(item)))
+        self.cluster_state.apply(WatchEvent(kind, item["kind"], read(item)))
         known[key_of(item)] = item
 
     def _remove(self, item: dict) -> None:
-        self.state.apply(WatchEvent(EventType.DELETED, item["kind"], read(item)))
+        self.cluster_state.apply(WatchEvent(EventType.DELETED, item["kind"], read(item)))
         self._table(item).pop(key_of(item))
         if item["kind"] == "Pod":
             self.assumed.pop(item["metadata"]["uid"], None)
@@ -264,9 +264,9 @@ class Walk:
 
     def fresh(self) -> ClusterState:
         """A state that was given the same objects and nothing else."""
-        state = ClusterState()
-        state.load([(item["kind"], read(item)) for item in self.items()])
-        return state
+        cluster_state = ClusterState()
+        cluster_state.load([(item["kind"], read(item)) for item in self.items()])
+        return cluster_state
 
 
 def key_of(item: dict) -> object:

@@ -27,7 +27,7 @@ class ClusterStateMachine(RuleBasedStateMachine):
 
     @rule(app=st.sampled_from(["web", "db", "batch"]), terminating=st.booleans(), key=st.sampled_from(["disk", "rank"]))
     def ask_for_a_group(self, app: str, terminating: bool, key: str) -> None:
-        groups = self.walk.state.groups
+        groups = self.walk.cluster_state.groups
         wanted = ("test", app, terminating)
         group = groups.group(wanted, lambda pod: pod.labels.get("app") == app, includes_terminating=terminating)
         group.by_domain(key)
@@ -35,21 +35,25 @@ class ClusterStateMachine(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 10**6))
     def ask_which_terms_mean_a_pod(self, number: int) -> None:
-        state = self.walk.state
-        infos = [state.pod_info(as_pod(pod)) for pod in self.walk.pods.values()]
+        cluster_state = self.walk.cluster_state
+        infos = [cluster_state.pod_info(as_pod(pod)) for pod in self.walk.pods.values()]
         if infos:
             identity = infos[number % len(infos)].identity
-            for counts in (state.required_anti_affinity, state.required_affinity, state.preferred_affinity):
-                counts.about(identity, state.snapshot().namespace_labels)
+            for counts in (
+                cluster_state.required_anti_affinity,
+                cluster_state.required_affinity,
+                cluster_state.preferred_affinity,
+            ):
+                counts.about(identity, cluster_state.snapshot().namespace_labels)
 
     @invariant()
     def nothing_is_miscounted(self) -> None:
         if hasattr(self, "walk"):
-            self.walk.state.check_invariants()
+            self.walk.cluster_state.check_invariants()
 
     def teardown(self) -> None:
         if hasattr(self, "walk"):
-            assert_same_columns(self.walk.state, self.walk.fresh())
+            assert_same_columns(self.walk.cluster_state, self.walk.fresh())
 
 
 def assert_same_columns(walked: ClusterState, fresh: ClusterState) -> None:
@@ -57,8 +61,8 @@ def assert_same_columns(walked: ClusterState, fresh: ClusterState) -> None:
     assert described(walked) == described(fresh)
 
 
-def described(state: ClusterState) -> dict[str, dict]:
-    columns = state.columns
+def described(cluster_state: ClusterState) -> dict[str, dict]:
+    columns = cluster_state.columns
     return {name: row_of(columns, row) for name, row in columns.row_of.items()}
 
 
@@ -88,40 +92,51 @@ TestClusterState.settings = settings(max_examples=25, stateful_step_count=30)
 @given(seed=st.integers(0, 50), node=st.integers(0, 5), pod=st.integers(0, 2))
 @settings(max_examples=15)
 def test_forget_gives_back_what_assume_took(seed: int, node: int, pod: int) -> None:
-    state = ClusterState()
+    cluster_state = ClusterState()
     items = generated(seed, nodes=6)
     pending = [item for item in items if item["kind"] == "Pod" and not item["spec"].get("nodeName")]
-    state.load([(item["kind"], read(item)) for item in items])
-    claim = next(iter(state.objects.list("PersistentVolumeClaim")))
-    before = everything(state)
-    info = state.pod_info(as_pod(pending[pod]))
-    row = state.columns.row_of[f"node-{node:04d}"]
-    clashes = [entry for entry in info.ports.value if entry in state.columns.ports and state.columns.ports[entry][row]]
+    cluster_state.load([(item["kind"], read(item)) for item in items])
+    claim = next(iter(cluster_state.objects.list("PersistentVolumeClaim")))
+    before = everything(cluster_state)
+    info = cluster_state.pod_info(as_pod(pending[pod]))
+    row = cluster_state.columns.row_of[f"node-{node:04d}"]
+    clashes = [
+        entry
+        for entry in info.ports.value
+        if entry in cluster_state.columns.ports and cluster_state.columns.ports[entry][row]
+    ]
     hypothesis.assume(not clashes)  # a port held twice is free once one of its holders has left, as upstream has it
     taken = read({**claim.document, "spec": {"volumeName": "taken"}})
-    state.assume(info, f"node-{node:04d}", [("PersistentVolumeClaim", taken)])
-    assert everything(state) != before
-    state.forget(info.pod)
-    state.check_invariants()
-    assert everything(state) == before
+    cluster_state.assume(info, f"node-{node:04d}", [("PersistentVolumeClaim", taken)])
+    assert everything(cluster_state) != before
+    cluster_state.forget(info.pod)
+    cluster_state.check_invariants()
+    assert everything(cluster_state) == before
 
 
-def everything(state: ClusterState) -> tuple:
-    columns = state.columns
+def everything(cluster_state: ClusterState) -> tuple:
+    columns = cluster_state.columns
     kinds = ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "Service")
-    objects = {kind: [msg.raw for msg in state.objects.list(kind)] for kind in kinds}
+    objects = {kind: [msg.raw for msg in cluster_state.objects.list(kind)] for kind in kinds}
     pods = [[info.pod.uid for info in row] for row in columns.pods]
     ports = {entry: used.tolist() for entry, used in columns.ports.items() if used.any()}
-    return described(state), objects, pods, ports, state.snapshot().order().tolist(), state.assumed_uids
+    return (
+        described(cluster_state),
+        objects,
+        pods,
+        ports,
+        cluster_state.snapshot().order().tolist(),
+        cluster_state.assumed_uids,
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_any_order_of_events_that_ends_in_the_same_objects_gives_the_same_columns(seed: int) -> None:
     items = generated(seed, bound=20)
     forwards, backwards = ClusterState(), ClusterState()
-    for state, order in ((forwards, items), (backwards, items[::-1])):
+    for cluster_state, order in ((forwards, items), (backwards, items[::-1])):
         for item in order:
-            state.apply(WatchEvent(EventType.ADDED, item["kind"], read(item)))
+            cluster_state.apply(WatchEvent(EventType.ADDED, item["kind"], read(item)))
     assert_same_columns(forwards, backwards)
     backwards.check_invariants()
 

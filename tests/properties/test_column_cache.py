@@ -36,8 +36,8 @@ STEPS = st.lists(st.tuples(st.sampled_from(Walk.STEPS), st.integers(0, 10**6)), 
 def opinions(framework: Framework, info: PodInfo) -> dict[str, Any]:
     """Everything that a profile says of a pod, by node name: every filter's verdicts, and every score."""
     snapshot = framework.handle.snapshot()
-    cycle = CycleState(info)
-    diagnosis = find_feasible(framework, cycle, snapshot.nodes)
+    state = CycleState(info)
+    diagnosis = find_feasible(framework, state, snapshot.nodes)
     result = diagnosis.result
     if result is None:
         return {"preFilter": diagnosis.pre_filter_message}
@@ -48,14 +48,14 @@ def opinions(framework: Framework, info: PodInfo) -> dict[str, Any]:
         rejected = np.flatnonzero(verdicts.values).tolist()
         said[rejection.plugin] = {names[i]: verdicts.status(int(verdicts.values[i])) for i in rejected}
     if result.fits.any():
-        scores = framework.run_score(cycle, info.pod, result, is_whole=result.nodes is snapshot.nodes)
+        scores = framework.run_score(state, info.pod, result, is_whole=result.nodes is snapshot.nodes)
         for plugin in scores.by_plugin:
             said[f"{plugin} score"] = dict(zip(scores.nodes.names, scores.of(plugin).tolist(), strict=True))
     return said
 
 
-def framework_of(state: ClusterState, config: bytes | None = None) -> Framework:
-    return build_frameworks(set_up(config).profiles, state)["default-scheduler"]
+def framework_of(cluster_state: ClusterState, config: bytes | None = None) -> Framework:
+    return build_frameworks(set_up(config).profiles, cluster_state)["default-scheduler"]
 
 
 @pytest.mark.parametrize("config", [None, OTHER_ARGS], ids=["defaults", "other args"])
@@ -72,18 +72,18 @@ def test_what_is_kept_says_what_an_empty_cache_and_a_fresh_load_say(
 ) -> None:
     walk = Walk(seed, tuple(features))
     probes = [as_pod(item) for item in generated(seed, pending=4, features=tuple(features)) if is_pending(item)]
-    keeps, forgets = framework_of(walk.state, config), framework_of(walk.state, config)
+    keeps, forgets = framework_of(walk.cluster_state, config), framework_of(walk.cluster_state, config)
     for (step, number), eviction in zip(steps, evictions, strict=False):
         walk.step(step, number)
         keeps.cache.evict(eviction)
         for pod in probes:
-            info = walk.state.pod_info(pod)
+            info = walk.cluster_state.pod_info(pod)
             forgets.cache.evict()
             assert opinions(keeps, info) == opinions(forgets, info)
     fresh = framework_of(walk.fresh(), config)
     for pod in probes:
-        loaded = opinions(fresh, fresh.handle.state.pod_info(pod))
-        assert without_chance(opinions(keeps, walk.state.pod_info(pod))) == without_chance(loaded)
+        loaded = opinions(fresh, fresh.handle.cluster_state.pod_info(pod))
+        assert without_chance(opinions(keeps, walk.cluster_state.pod_info(pod))) == without_chance(loaded)
 
 
 def is_pending(item: dict) -> bool:
@@ -106,18 +106,18 @@ def as_fault(of_node: object) -> object:
 
 
 def test_the_budget_holds_with_50000_distinct_pods() -> None:
-    state = ClusterState()
-    state.load([("Node", make_node(f"n{i}")) for i in range(3)])
-    cache = ColumnCache(state.columns, budget=1 << 20)
+    cluster_state = ClusterState()
+    cluster_state.load([("Node", make_node(f"n{i}")) for i in range(3)])
+    cache = ColumnCache(cluster_state.columns, budget=1 << 20)
     plugin = IN_TREE_PLUGINS["NodeResourcesFit"]()
     fits = Rule(plugin, cache, "filter_nodes")
     template = make_pod("p")
     largest = 0
     for number in range(50_000):
-        info = state.pod_info(with_request(template, f"{number}m"))
-        cycle = CycleState(info)
-        plugin.pre_filter(cycle, info.pod, state.snapshot().nodes)
-        column = cache.verdicts(fits, cycle, info.pod)
+        info = cluster_state.pod_info(with_request(template, f"{number}m"))
+        state = CycleState(info)
+        plugin.pre_filter(state, info.pod, cluster_state.snapshot().nodes)
+        column = cache.verdicts(fits, state, info.pod)
         assert column.n_rejected == (3 if number > 4000 else 0)
         largest = max(largest, cache.n_bytes)
     assert 0.9 * cache.budget < largest <= cache.budget

@@ -47,26 +47,26 @@ class Weeks:
     """A small cluster that stays, and what comes and goes around it."""
 
     def __init__(self) -> None:
-        self.state = ClusterState()
-        self.state.load([("Node", node(f"stays-{i}", "a")) for i in range(N_NODES)])
-        self.state.load([("StorageClass", make_object("StorageClass", CLASS, provisioner=DRIVER))])
+        self.cluster_state = ClusterState()
+        self.cluster_state.load([("Node", node(f"stays-{i}", "a")) for i in range(N_NODES)])
+        self.cluster_state.load([("StorageClass", make_object("StorageClass", CLASS, provisioner=DRIVER))])
         for i in range(3):
             self.put("Pod", make_pod(f"stays-{i}", node=f"stays-{i}", labels=app_labels("base"), requests={"cpu": "1"}))
-        self.framework: Framework = framework_of(self.state)
+        self.framework: Framework = framework_of(self.cluster_state)
         self.gone: dict[tuple[str, str], object] = {}
 
     def put(self, kind: str, obj) -> None:
-        self.state.apply(WatchEvent(EventType.MODIFIED, kind, obj))
+        self.cluster_state.apply(WatchEvent(EventType.MODIFIED, kind, obj))
         if hasattr(self, "gone"):
             self.gone[kind, obj.key] = obj
 
     def delete_all(self) -> None:
         for (kind, _), obj in reversed(self.gone.items()):
-            self.state.apply(WatchEvent(EventType.DELETED, kind, obj))
+            self.cluster_state.apply(WatchEvent(EventType.DELETED, kind, obj))
         self.gone.clear()
 
     def ask(self, pod) -> None:
-        opinions(self.framework, self.state.pod_info(pod))
+        opinions(self.framework, self.cluster_state.pod_info(pod))
 
     def week(self, number: int) -> None:
         r = random.Random(number)
@@ -76,7 +76,7 @@ class Weeks:
         for i in range(2 * N_NODES):
             self.rollout(number, i, r)
         self.odd_pods(number)
-        self.state.check_invariants()
+        self.cluster_state.check_invariants()
 
     def rollout(self, number: int, i: int, r: random.Random) -> None:
         labels = {"app": f"app-{number}", "pod-template-hash": f"{number}-{i}"}
@@ -114,11 +114,14 @@ class Weeks:
 
     def sizes(self) -> dict[str, int]:
         self.framework.cache.evict()
-        self.state.groups.forget_all()
-        self.state.parts.forget_recent()
+        self.cluster_state.groups.forget_all()
+        self.cluster_state.parts.forget_recent()
         self.framework.handle.snapshot()
         gc.collect()
-        return self.state.sizes() | {"columns": len(self.framework.cache), "bytes": self.framework.cache.n_bytes}
+        return self.cluster_state.sizes() | {
+            "columns": len(self.framework.cache),
+            "bytes": self.framework.cache.n_bytes,
+        }
 
 
 def node(name: str, zone: str, resources: dict | None = None):
@@ -179,10 +182,10 @@ def test_what_overlaps_by_a_week_never_takes_more_than_two_weeks_do(weeks: Weeks
         old = dict(weeks.gone)
         weeks.week(number)
         for (kind, key), obj in reversed(old.items()):
-            weeks.state.apply(WatchEvent(EventType.DELETED, kind, obj))
+            weeks.cluster_state.apply(WatchEvent(EventType.DELETED, kind, obj))
             weeks.gone.pop((kind, key))
         largest.append(weeks.sizes())
     grown = {name for name in largest[1] if largest[-1][name] > 2 * largest[1][name] + 4}
     assert not grown
-    assert len(weeks.state.columns.labels) <= 70  # keys of which 64 may be such as no node has
-    weeks.state.check_invariants()
+    assert len(weeks.cluster_state.columns.labels) <= 70  # keys of which 64 may be such as no node has
+    weeks.cluster_state.check_invariants()

@@ -179,30 +179,30 @@ def test_what_is_kept_gives_the_same_verdicts_as_what_is_read_anew(
 ) -> None:
     walk = _VolumeWalk(seed, features)
     for step, number in steps:
-        verdicts(walk.state, walk.pending[number % 3 :][:1])  # so that all relations are kept from here on
+        verdicts(walk.cluster_state, walk.pending[number % 3 :][:1])  # so that all relations are kept from here on
         walk.step(walk.STEPS[step % len(walk.STEPS)], number)
     asked = [pod for pod in walk.pending if pod["metadata"]["uid"] not in walk.assumed]
-    assert verdicts(walk.state, asked) == verdicts(walk.fresh(), asked)
+    assert verdicts(walk.cluster_state, asked) == verdicts(walk.fresh(), asked)
 
 
-def verdicts(state: ClusterState, pods: list[dict]) -> dict[tuple[str, str], object]:
+def verdicts(cluster_state: ClusterState, pods: list[dict]) -> dict[tuple[str, str], object]:
     """What each volume plugin says of each pod, by pod and plugin."""
     found: dict[tuple[str, str], object] = {}
     for document in pods:
         for kind in VOLUME_PLUGINS:
             plugin = kind()
-            plugin.handle = Handle(state)
-            found[document["metadata"]["name"], plugin.name] = _verdicts_of(plugin, state, document)
+            plugin.handle = Handle(cluster_state)
+            found[document["metadata"]["name"], plugin.name] = _verdicts_of(plugin, cluster_state, document)
     return found
 
 
-def _verdicts_of(plugin: Plugin, state: ClusterState, document: dict) -> Status | dict[str, Status]:
-    pod, nodes = as_pod(document), state.snapshot().nodes
-    cycle = CycleState(state.pod_info(pod))
-    status = plugin.pre_filter(cycle, pod, nodes)
+def _verdicts_of(plugin: Plugin, cluster_state: ClusterState, document: dict) -> Status | dict[str, Status]:
+    pod, nodes = as_pod(document), cluster_state.snapshot().nodes
+    state = CycleState(cluster_state.pod_info(pod))
+    status = plugin.pre_filter(state, pod, nodes)
     if not status.is_success:
         return status
-    answer = as_verdicts(plugin, plugin.filter_nodes(cycle, pod, nodes), len(nodes))
+    answer = as_verdicts(plugin, plugin.filter_nodes(state, pod, nodes), len(nodes))
     return {
         name: answer.status(value) for name, value in zip(nodes.names, answer.values.tolist(), strict=True) if value
     }

@@ -28,23 +28,23 @@ class Cluster:
     """A small cluster, its default profile, and the first pending pod in the middle of its cycle."""
 
     def __init__(self, items: list[dict]) -> None:
-        self.state = ClusterState()
-        self.state.load([(item["kind"], read(item)) for item in items])
-        self.framework: Framework = build_frameworks(set_up(None).profiles, self.state)["default-scheduler"]
+        self.cluster_state = ClusterState()
+        self.cluster_state.load([(item["kind"], read(item)) for item in items])
+        self.framework: Framework = build_frameworks(set_up(None).profiles, self.cluster_state)["default-scheduler"]
         waiting = [item for item in items if item["kind"] == "Pod" and not item["spec"].get("nodeName")]
         self.pods = [as_pod(item) for item in waiting]
-        self.nodes = self.state.snapshot().nodes
-        self.cycle = CycleState(self.state.pod_info(self.pods[0]))
-        before = self.framework.run_pre_filter(self.cycle, self.pods[0], self.nodes)
+        self.nodes = self.cluster_state.snapshot().nodes
+        self.state = CycleState(self.cluster_state.pod_info(self.pods[0]))
+        before = self.framework.run_pre_filter(self.state, self.pods[0], self.nodes)
         self.goes_on = before.status.is_success and before.node_names is None
 
     def rejections(self, name: str) -> dict[str, str]:
         """What every filter says of one node in the cluster as it is."""
-        result = self.framework.run_filter(self.cycle, self.pods[0], self.nodes, is_whole=True)
+        result = self.framework.run_filter(self.state, self.pods[0], self.nodes, is_whole=True)
         return rejections_at(result, result.nodes.position_of(name))
 
     def remove(self, pod: Pod) -> None:
-        self.state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
+        self.cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
 
 
 def rejections_at(result: FilterResult, position: int) -> dict[str, str]:
@@ -58,7 +58,7 @@ def rejections_at(result: FilterResult, position: int) -> dict[str, str]:
 
 def chosen(cluster: Cluster, r: random.Random) -> dict[str, list[Pod]]:
     """Some of the pods on every node."""
-    columns = cluster.state.columns
+    columns = cluster.cluster_state.columns
     on = {name: [info.pod for info in columns.pods[row]] for name, row in columns.row_of.items()}
     return {name: r.sample(pods, r.randint(0, len(pods))) for name, pods in on.items()}
 
@@ -68,12 +68,12 @@ def batches(
 ) -> list[tuple[Rows, PodBatch]]:
     """The chosen pods with their positions, in this many parts; by slot as preemption names them, or one by one."""
     found = []
-    table = cluster.state.columns.pod_table
+    table = cluster.cluster_state.columns.pod_table
     table.settle()
     for part in range(n_batches):
         some = [(name, pod) for name, pods in chosen.items() for pod in pods[part::n_batches]]
         positions = np.array([cluster.nodes.position_of(name) for name, _ in some], dtype=np.intp)
-        infos = [cluster.state.placed(pod.uid) for _, pod in some]
+        infos = [cluster.cluster_state.placed(pod.uid) for _, pod in some]
         slots = np.array([info.slot for info in infos], dtype=np.intp)
         found.append((positions, PodBatch([], table, slots) if by_slot else PodBatch(infos)))
     return found
@@ -89,19 +89,19 @@ def test_pods_taken_off_a_what_if_table_are_gone_for_the_filters(
     if not cluster.goes_on:
         return
     leaving = chosen(cluster, random.Random(chance))
-    untouched = everything(cluster.state)
-    table = cluster.framework.what_if(cluster.cycle, cluster.pods[0], cluster.nodes)
+    untouched = everything(cluster.cluster_state)
+    table = cluster.framework.what_if(cluster.state, cluster.pods[0], cluster.nodes)
     for positions, pods in batches(cluster, leaving, 2, by_slot=by_slot):
         table.remove(positions, pods)
     found = table.filter()
     assert table.fits().tolist() == found.fits.tolist()
-    assert everything(cluster.state) == untouched
+    assert everything(cluster.cluster_state) == untouched
     for name, gone in leaving.items():
         really = Cluster(items)
         for pod in gone:
             really.remove(pod)
-        really.cycle = CycleState(really.state.pod_info(really.pods[0]))
-        if really.framework.run_pre_filter(really.cycle, really.pods[0], really.nodes).status.is_success:
+        really.state = CycleState(really.cluster_state.pod_info(really.pods[0]))
+        if really.framework.run_pre_filter(really.state, really.pods[0], really.nodes).status.is_success:
             said = rejections_at(found, cluster.nodes.position_of(name))
             assert without_shared_claims(said) == without_shared_claims(really.rejections(name)), name
 
@@ -114,7 +114,7 @@ def test_pods_put_back_on_a_what_if_table_leave_everything_as_it_was(
     cluster = Cluster(generated(seed, nodes=5, bound=20, pending=2, features=tuple(features)))
     if not cluster.goes_on:
         return
-    table = cluster.framework.what_if(cluster.cycle, cluster.pods[0], cluster.nodes)
+    table = cluster.framework.what_if(cluster.state, cluster.pods[0], cluster.nodes)
     before = table.filter()
     ((positions, pods),) = batches(cluster, chosen(cluster, random.Random(chance)), 1, by_slot=by_slot)
     table.remove(positions, pods)

@@ -31,11 +31,11 @@ class Driven:
         self.refusals: dict[type[Action], str] = {}
         self.loses_answers = False
         self._binding: BindingCycle | Eviction | None = None
-        self.state = ClusterState()
+        self.cluster_state = ClusterState()
         self.queued: list[tuple[str, str, str]] = []
         self.scheduler = Scheduler(
             [minimal_profile(*plugins)],
-            self.state,
+            self.cluster_state,
             Services(clock=self),
             emit=self.actions.append,
             tie_break=TieBreak.FIRST,
@@ -112,7 +112,7 @@ class Driven:
 
     def held(self, node: str) -> int:
         """The milli-CPU that pods hold on a node."""
-        return int(self.state.columns.requested[0, self.state.columns.row_of[node]])
+        return int(self.cluster_state.columns.requested[0, self.cluster_state.columns.row_of[node]])
 
 
 class Steps(Plugin):

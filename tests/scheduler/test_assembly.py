@@ -16,9 +16,9 @@ from kubesched.testing import minimal_profile
 
 
 def test_columns_and_relations_share_one_budget() -> None:
-    state = ClusterState()
-    (framework,) = build_frameworks(set_up(None).profiles, state, cache_bytes=1 << 20).values()
-    assert (framework.cache.budget, state.groups.budget) == (3 << 18, 1 << 18)
+    cluster_state = ClusterState()
+    (framework,) = build_frameworks(set_up(None).profiles, cluster_state, cache_bytes=1 << 20).values()
+    assert (framework.cache.budget, cluster_state.groups.budget) == (3 << 18, 1 << 18)
 
 
 class Plain(Plugin):

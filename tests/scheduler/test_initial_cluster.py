@@ -27,26 +27,26 @@ class Any(Plugin):
         return Status.SUCCESS
 
 
-def known(state: ClusterState) -> list[str]:
+def known(cluster_state: ClusterState) -> list[str]:
     """The pods on the node, after a check that all columns are right."""
-    state.check_invariants()
-    return [info.pod.name for info in state.snapshot().node_info("n").pods]
+    cluster_state.check_invariants()
+    return [info.pod.name for info in cluster_state.snapshot().node_info("n").pods]
 
 
 def test_pods_without_a_node_come_back_in_their_order_and_the_others_are_in_the_state() -> None:
-    state = ClusterState()
-    assert load_cluster(state, iter(OBJECTS)) == WAITING
-    assert known(state) == ["early"]
-    assert state.objects.get("Pod", "default/a") is None
-    assert list(state.homeless) == ["gone"]
+    cluster_state = ClusterState()
+    assert load_cluster(cluster_state, iter(OBJECTS)) == WAITING
+    assert known(cluster_state) == ["early"]
+    assert cluster_state.objects.get("Pod", "default/a") is None
+    assert list(cluster_state.homeless) == ["gone"]
 
 
 def test_the_order_of_the_objects_does_not_matter() -> None:
     for seed in range(5):
         shuffled = random.Random(seed).sample(OBJECTS, len(OBJECTS))
-        state = ClusterState()
-        assert {pod.name for pod in load_cluster(state, shuffled)} == {"a", "b"}
-        assert known(state) == ["early"]
+        cluster_state = ClusterState()
+        assert {pod.name for pod in load_cluster(cluster_state, shuffled)} == {"a", "b"}
+        assert known(cluster_state) == ["early"]
 
 
 def test_simulator_and_explainer_and_extender_begin_with_the_same_cluster() -> None:
@@ -57,5 +57,5 @@ def test_simulator_and_explainer_and_extender_begin_with_the_same_cluster() -> N
     extender.load(OBJECTS)
     assert simulator.pending == WAITING
     assert explainer.pending == WAITING[::-1]
-    assert [known(driver.state) for driver in (simulator, explainer, extender)] == [["early"]] * 3
-    assert extender.state.objects.get("Pod", "default/a") is WAITING[1]  # a bind call names it
+    assert [known(driver.cluster_state) for driver in (simulator, explainer, extender)] == [["early"]] * 3
+    assert extender.cluster_state.objects.get("Pod", "default/a") is WAITING[1]  # a bind call names it

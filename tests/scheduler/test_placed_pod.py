@@ -30,9 +30,9 @@ def driven_by(*plugins: Plugin) -> Driven:
 
 def check_nothing_is_left(driven: Driven) -> None:
     """The pod waits as it did before it was tried."""
-    driven.state.check_invariants()
+    driven.cluster_state.check_invariants()
     driven.scheduler.queue.check_invariants()
-    assert (driven.held("n"), driven.state.assumed_uids, driven.scheduler.waiting_pods) == (0, [], {})
+    assert (driven.held("n"), driven.cluster_state.assumed_uids, driven.scheduler.waiting_pods) == (0, [], {})
     assert driven.counts == {"active": 1}
     assert driven.scheduler.queue.in_flight_events() == {"PodPopped": 0}
     assert driven.done(RecordEvent) == []
@@ -63,7 +63,7 @@ def test_a_pod_that_somebody_else_binds_there_keeps_its_room() -> None:
 
 def test_a_pod_that_is_on_a_node_already_fails_its_attempt_and_nothing_else() -> None:
     driven = driven_by(Steps())
-    driven.state.assume(driven.state.pod_info(POD), "n")
+    driven.cluster_state.assume(driven.cluster_state.pod_info(POD), "n")
     decision = driven.attempt()
     assert "is in the cache, so can't be assumed" in decision.outcome.message
     assert decision.reason == "SchedulerError"

@@ -52,7 +52,7 @@ def test_a_pod_that_fits_is_bound_and_both_are_told() -> None:
     assert [(action.pod.name, action.node_name) for action in driven.done(Bind)] == [("p", "n")]
     (event,) = driven.done(RecordEvent)
     assert (event.reason, event.type, event.note) == ("Scheduled", "Normal", "Successfully assigned default/p to n")
-    assert (driven.held("n"), driven.state.assumed_uids, driven.counts) == (1000, [], {})
+    assert (driven.held("n"), driven.cluster_state.assumed_uids, driven.counts) == (1000, [], {})
 
 
 def test_hooks_are_called_in_the_order_of_the_cycles() -> None:
@@ -183,8 +183,8 @@ def test_what_a_failed_binding_noted_is_gone() -> None:
     driven.refusals[Bind] = "no"
     driven.attempt()
     assert len(note.seen) == 1
-    assert list(driven.state.snapshot().node_info("n").pods) == []
-    assert driven.state.objects.get("Pod", "default/p").annotations == {}
+    assert list(driven.cluster_state.snapshot().node_info("n").pods) == []
+    assert driven.cluster_state.objects.get("Pod", "default/p").annotations == {}
 
 
 def test_a_rejection_by_permit_is_undone() -> None:
@@ -242,7 +242,7 @@ def test_a_pod_deleted_while_it_waits_is_not_tried_again() -> None:
     driven.tell(pending(), EventType.DELETED)
     driven.resume()
     assert (driven.held("n"), driven.counts, driven.attempt()) == (0, {}, None)
-    driven.state.check_invariants()
+    driven.cluster_state.check_invariants()
 
 
 @pytest.mark.parametrize("hook", ["pre_bind", "bind"])
@@ -255,7 +255,7 @@ def test_a_failed_binding_frees_the_node_and_the_pod_backs_off(hook: str) -> Non
     assert decision.reason == "SchedulerError"
     assert "no luck" in decision.outcome.message
     assert steps.calls[-1] == "unreserve"
-    assert (driven.held("n"), driven.state.assumed_uids, driven.counts) == (0, [], {"backoff": 1})
+    assert (driven.held("n"), driven.cluster_state.assumed_uids, driven.counts) == (0, [], {"backoff": 1})
     driven.refusals.clear()
     steps.answers.clear()
     driven.pass_time(2)
@@ -342,7 +342,7 @@ def test_a_victim_that_waits_in_permit_is_rejected_and_not_deleted() -> None:
 def test_pods_that_a_plugin_wants_activated_are_tried_again() -> None:
     class Activates(Steps):
         def reserve(self, state, pod, node_name):
-            state.pods_to_activate = {"waits": driven.state.objects.get("Pod", "default/waits")}
+            state.pods_to_activate = {"waits": driven.cluster_state.objects.get("Pod", "default/waits")}
             return Status.SUCCESS
 
     driven = Driven(NodeResourcesFit(), Activates(), objects=[make_node("n"), pending("waits", cpu="9")])

@@ -65,13 +65,15 @@ def cycle(
 class Cycle:
     def __init__(self, profile: Profile, nodes: Iterable[object], tie_break: TieBreak, percentage: int) -> None:
         profile.percentage_of_nodes_to_score = percentage
-        self.state = ClusterState()
-        self.state.load([("Node", node) for node in nodes])
-        self.framework = build_frameworks([profile], self.state)["default-scheduler"]
+        self.cluster_state = ClusterState()
+        self.cluster_state.load([("Node", node) for node in nodes])
+        self.framework = build_frameworks([profile], self.cluster_state)["default-scheduler"]
         self.cycle = SchedulingCycle(tie_break, Random(0))
 
     def decide(self, pod: Pod) -> Decision:
-        decision, _ = self.cycle.decide(self.framework, self.state.pod_info(pod), self.state.snapshot(), 1)
+        decision, _ = self.cycle.decide(
+            self.framework, self.cluster_state.pod_info(pod), self.cluster_state.snapshot(), 1
+        )
         return decision
 
 
@@ -193,11 +195,11 @@ def test_of_equal_nodes_the_root_of_the_heap_is_taken_whatever_nodes_come_and_go
         cores[name] = n_cores
         listing.add(name, zone)
         node = make_node(name, zone=zone, allocatable={"cpu": str(n_cores)})
-        upstream.state.apply(WatchEvent(EventType.ADDED, "Node", node))
+        upstream.cluster_state.apply(WatchEvent(EventType.ADDED, "Node", node))
         if i % 4 == 2:
             gone = data.draw(st.sampled_from(listing.names))
             listing.remove(gone)
-            upstream.state.apply(WatchEvent(EventType.DELETED, "Node", make_node(gone)))
+            upstream.cluster_state.apply(WatchEvent(EventType.DELETED, "Node", make_node(gone)))
         upstream.decide(pod(only=" ".join(data.draw(st.sets(st.sampled_from(listing.names), min_size=1)))))
         fitting = data.draw(
             st.sets(st.sampled_from(listing.names), min_size=2) if len(listing.names) > 1 else st.none()

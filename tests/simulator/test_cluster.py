@@ -16,17 +16,17 @@ class Told:
 
     def __init__(self) -> None:
         self.events: list[WatchEvent] = []
-        self.state = ClusterState()
-        self.cluster = MemoryCluster(self.state, self.take)
-        self.state.load([("Node", make_node("n")), ("Pod", POD)])
+        self.cluster_state = ClusterState()
+        self.cluster = MemoryCluster(self.cluster_state, self.take)
+        self.cluster_state.load([("Node", make_node("n")), ("Pod", POD)])
 
     def take(self, event: WatchEvent) -> None:
         self.events.append(event)
-        self.state.apply(event)
+        self.cluster_state.apply(event)
 
     @property
     def pod(self) -> Pod:
-        found = self.state.objects.get("Pod", POD.key)
+        found = self.cluster_state.objects.get("Pod", POD.key)
         assert isinstance(found, Pod)
         return found
 
@@ -37,9 +37,9 @@ def told() -> Told:
 
 
 def test_a_binding_is_confirmed_with_its_annotations(told: Told) -> None:
-    placed = told.state.assume(told.state.pod_info(POD), "n")
+    placed = told.cluster_state.assume(told.cluster_state.pod_info(POD), "n")
     assert told.cluster.perform(Bind(placed.pod, "n", {"a": "b"})).error == ""
-    assert (told.pod.node_name, told.pod.annotations, told.state.assumed_uids) == ("n", {"a": "b"}, [])
+    assert (told.pod.node_name, told.pod.annotations, told.cluster_state.assumed_uids) == ("n", {"a": "b"}, [])
 
 
 def test_a_victim_is_gone_and_remembered(told: Told) -> None:
@@ -56,7 +56,7 @@ def test_a_nomination_is_written_once_and_only_while_the_pod_waits(told: Told) -
     assert told.pod.metadata.resource_version != POD.metadata.resource_version
     told.cluster.perform(PatchPodStatus(POD, nominated_node_name=""))
     assert told.pod.status.nominated_node_name == ""
-    told.state.apply(WatchEvent(EventType.MODIFIED, "Pod", make_pod("p", node="n")))
+    told.cluster_state.apply(WatchEvent(EventType.MODIFIED, "Pod", make_pod("p", node="n")))
     told.cluster.perform(PatchPodStatus(POD, nominated_node_name="n"))
     assert told.pod.status.nominated_node_name == ""
 

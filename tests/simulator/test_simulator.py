@@ -222,7 +222,7 @@ def test_what_reserve_took_stays_with_the_bound_pod() -> None:
     placed = nodes_of(simulator.run())
     assert sorted(placed.values()) == ["", "ended", "free"]
     for name in ("ended", "free"):
-        (info,) = simulator.state.snapshot().node_info(name).pods
+        (info,) = simulator.cluster_state.snapshot().node_info(name).pods
         assert info.pod.annotations == {"device": "0"}
 
 
@@ -295,9 +295,9 @@ def test_a_run_leaves_a_state_that_holds() -> None:
     ]
     simulator = Simulator(objects)
     simulator.run()
-    simulator.state.check_invariants()
+    simulator.cluster_state.check_invariants()
     simulator.scheduler.queue.check_invariants()
-    assert simulator.state.assumed_uids == []
+    assert simulator.cluster_state.assumed_uids == []
 
 
 def test_a_wait_is_looked_at_when_something_changed_that_it_reads_and_when_its_time_is_over() -> None:

@@ -45,8 +45,8 @@ def test_ctrl_c_gives_back_what_waits_and_stops_the_plugins(in_permit: bool) -> 
     with pytest.raises(KeyboardInterrupt):
         simulator.run()
     assert plugin.calls == ["reserve", "unreserve", "stop"]
-    assert simulator.state.assumed_uids == []
+    assert simulator.cluster_state.assumed_uids == []
     assert simulator.scheduler.queue.counts()["active"] == 2
     assert len(simulator.scheduler.waits) == 0
-    simulator.state.check_invariants()
+    simulator.cluster_state.check_invariants()
     simulator.scheduler.queue.check_invariants()

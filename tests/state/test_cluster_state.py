@@ -8,79 +8,79 @@ from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
 
 
-def told(state: ClusterState, obj: KubeObject, type_: EventType = EventType.MODIFIED) -> list[str]:
+def told(cluster_state: ClusterState, obj: KubeObject, type_: EventType = EventType.MODIFIED) -> list[str]:
     """Tell the state, and give the labels of the cluster events that follow."""
-    return [change.event.label for change in state.apply(WatchEvent(type_, type(obj).__name__, obj))]
+    return [change.event.label for change in cluster_state.apply(WatchEvent(type_, type(obj).__name__, obj))]
 
 
 def loaded(*objects: KubeObject) -> ClusterState:
-    state = ClusterState()
-    state.load([(type(obj).__name__, obj) for obj in objects])
-    return state
+    cluster_state = ClusterState()
+    cluster_state.load([(type(obj).__name__, obj) for obj in objects])
+    return cluster_state
 
 
-def pods_on(state: ClusterState, node: str) -> list[str]:
-    return [info.pod.name for info in state.columns.pods[state.columns.row_of[node]]]
+def pods_on(cluster_state: ClusterState, node: str) -> list[str]:
+    return [info.pod.name for info in cluster_state.columns.pods[cluster_state.columns.row_of[node]]]
 
 
-def cpu_held(state: ClusterState, node: str) -> int:
-    return int(state.columns.requested[0, state.columns.row_of[node]])
+def cpu_held(cluster_state: ClusterState, node: str) -> int:
+    return int(cluster_state.columns.requested[0, cluster_state.columns.row_of[node]])
 
 
 def test_nodes_are_loaded_before_the_pods_on_them() -> None:
-    state = loaded(make_pod("p", node="n", requests={"cpu": "1"}), make_node("n"))
-    assert cpu_held(state, "n") == 1000
-    assert state.homeless == {}
+    cluster_state = loaded(make_pod("p", node="n", requests={"cpu": "1"}), make_node("n"))
+    assert cpu_held(cluster_state, "n") == 1000
+    assert cluster_state.homeless == {}
 
 
 def test_a_pod_on_an_unknown_node_waits_for_the_node() -> None:
-    state = loaded(make_pod("p", node="n"))
-    assert [info.pod.name for info in state.homeless["n"]] == ["p"]
-    assert told(state, make_node("n")) == ["NodeAdd"]
-    assert (pods_on(state, "n"), state.homeless) == (["p"], {})
+    cluster_state = loaded(make_pod("p", node="n"))
+    assert [info.pod.name for info in cluster_state.homeless["n"]] == ["p"]
+    assert told(cluster_state, make_node("n")) == ["NodeAdd"]
+    assert (pods_on(cluster_state, "n"), cluster_state.homeless) == (["p"], {})
 
 
 def test_pods_of_a_node_that_left_stand_on_it_again_when_it_comes_back() -> None:
     node = make_node("n")
-    state = loaded(node, make_pod("p", node="n"), make_pod("q", node="n"))
-    assert told(state, node, EventType.DELETED) == ["NodeDelete"]
-    told(state, make_pod("q", node="n"), EventType.DELETED)
-    assert told(state, node) == ["NodeAdd"]
-    assert pods_on(state, "n") == ["p"]
-    state.check_invariants()
+    cluster_state = loaded(node, make_pod("p", node="n"), make_pod("q", node="n"))
+    assert told(cluster_state, node, EventType.DELETED) == ["NodeDelete"]
+    told(cluster_state, make_pod("q", node="n"), EventType.DELETED)
+    assert told(cluster_state, node) == ["NodeAdd"]
+    assert pods_on(cluster_state, "n") == ["p"]
+    cluster_state.check_invariants()
 
 
 def test_a_removed_pod_gives_its_place_in_the_order_to_the_last_one() -> None:
     pods = [make_pod(f"p{i}", node="n") for i in range(6)]
-    state = loaded(make_node("n"), *pods)
-    told(state, pods[1], EventType.DELETED)
-    assert pods_on(state, "n") == ["p0", "p5", "p2", "p3", "p4"]
-    told(state, pods[0], EventType.DELETED)
-    assert pods_on(state, "n") == ["p4", "p5", "p2", "p3"]
+    cluster_state = loaded(make_node("n"), *pods)
+    told(cluster_state, pods[1], EventType.DELETED)
+    assert pods_on(cluster_state, "n") == ["p0", "p5", "p2", "p3", "p4"]
+    told(cluster_state, pods[0], EventType.DELETED)
+    assert pods_on(cluster_state, "n") == ["p4", "p5", "p2", "p3"]
 
 
 def test_an_updated_pod_keeps_its_place_in_the_order() -> None:
-    state = loaded(make_node("n"), *[make_pod(f"p{i}", node="n") for i in range(3)])
-    told(state, make_pod("p0", node="n", requests={"cpu": "2"}))
-    assert (pods_on(state, "n"), cpu_held(state, "n")) == (["p0", "p1", "p2"], 2000)
+    cluster_state = loaded(make_node("n"), *[make_pod(f"p{i}", node="n") for i in range(3)])
+    told(cluster_state, make_pod("p0", node="n", requests={"cpu": "2"}))
+    assert (pods_on(cluster_state, "n"), cpu_held(cluster_state, "n")) == (["p0", "p1", "p2"], 2000)
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 def test_a_finished_pod_takes_no_room(phase: str) -> None:
-    state = loaded(make_node("n"), make_pod("done", node="n", requests={"cpu": "1"}, status={"phase": phase}))
-    assert (cpu_held(state, "n"), pods_on(state, "n")) == (0, [])
+    cluster_state = loaded(make_node("n"), make_pod("done", node="n", requests={"cpu": "1"}, status={"phase": phase}))
+    assert (cpu_held(cluster_state, "n"), pods_on(cluster_state, "n")) == (0, [])
     running = make_pod("p", node="n", requests={"cpu": "1"})
-    assert told(state, running) == ["AssignedPodAdd"]
-    assert told(state, make_pod("p", node="n", status={"phase": phase})) == ["AssignedPodDelete"]
-    assert cpu_held(state, "n") == 0
+    assert told(cluster_state, running) == ["AssignedPodAdd"]
+    assert told(cluster_state, make_pod("p", node="n", status={"phase": phase})) == ["AssignedPodDelete"]
+    assert cpu_held(cluster_state, "n") == 0
 
 
 def test_a_pod_of_the_same_name_takes_the_place_of_one_whose_deletion_was_missed() -> None:
-    state = loaded(make_node("n"), make_pod("web-0", node="n", requests={"cpu": "1"}, metadata={"uid": "old"}))
+    cluster_state = loaded(make_node("n"), make_pod("web-0", node="n", requests={"cpu": "1"}, metadata={"uid": "old"}))
     again = make_pod("web-0", node="n", requests={"cpu": "2"}, metadata={"uid": "new"})
-    assert told(state, again) == ["AssignedPodDelete", "AssignedPodAdd"]
-    assert cpu_held(state, "n") == 2000
-    state.check_invariants()
+    assert told(cluster_state, again) == ["AssignedPodDelete", "AssignedPodAdd"]
+    assert cpu_held(cluster_state, "n") == 2000
+    cluster_state.check_invariants()
 
 
 @pytest.mark.parametrize(
@@ -100,112 +100,120 @@ def test_a_changed_node_means_one_event_for_each_property_that_plugins_hear_of(
     after: KubeObject, labels: list[str]
 ) -> None:
     cordoned = labels == ["NodeUpdateNodeTaint"]
-    state = loaded(after if cordoned else make_node("n"))
-    assert told(state, make_node("n") if cordoned else after) == labels
+    cluster_state = loaded(after if cordoned else make_node("n"))
+    assert told(cluster_state, make_node("n") if cordoned else after) == labels
 
 
 def test_a_node_that_is_uncordoned_says_so_first() -> None:
-    state = loaded(make_node("n", unschedulable=True))
+    cluster_state = loaded(make_node("n", unschedulable=True))
     after = make_node("n", labels={"disk": "ssd"}, taints=["k:NoSchedule"])
-    assert told(state, after) == ["NodeUpdateNodeTaint", "NodeUpdateNodeLabel"]
+    assert told(cluster_state, after) == ["NodeUpdateNodeTaint", "NodeUpdateNodeLabel"]
 
 
 def test_a_cordoned_node_is_no_event() -> None:
-    state = loaded(make_node("n"))
-    assert told(state, make_node("n", unschedulable=True)) == []
+    cluster_state = loaded(make_node("n"))
+    assert told(cluster_state, make_node("n", unschedulable=True)) == []
 
 
 def test_an_assumed_pod_is_counted_until_it_is_forgotten() -> None:
-    state = loaded(make_node("n"))
+    cluster_state = loaded(make_node("n"))
     pod = make_pod("p", requests={"cpu": "1"})
-    placed = state.assume(state.pod_info(pod), "n")
-    assert (placed.pod.node_name, placed.pod.raw, cpu_held(state, "n")) == ("n", pod.raw, 1000)
-    assert state.is_assumed(pod)
-    state.forget(pod)
-    assert (state.is_assumed(pod), cpu_held(state, "n")) == (False, 0)
+    placed = cluster_state.assume(cluster_state.pod_info(pod), "n")
+    assert (placed.pod.node_name, placed.pod.raw, cpu_held(cluster_state, "n")) == ("n", pod.raw, 1000)
+    assert cluster_state.is_assumed(pod)
+    cluster_state.forget(pod)
+    assert (cluster_state.is_assumed(pod), cpu_held(cluster_state, "n")) == (False, 0)
 
 
 def test_a_confirmed_pod_is_assumed_no_longer_and_stands_where_the_api_server_says() -> None:
-    state = loaded(make_node("n"), make_node("m"))
+    cluster_state = loaded(make_node("n"), make_node("m"))
     pod = make_pod("p", requests={"cpu": "1"})
-    state.assume(state.pod_info(pod), "n")
-    assert told(state, make_pod("p", node="m", requests={"cpu": "1"})) == ["AssignedPodAdd"]
-    assert (pods_on(state, "n"), pods_on(state, "m"), state.is_assumed(pod)) == ([], ["p"], False)
+    cluster_state.assume(cluster_state.pod_info(pod), "n")
+    assert told(cluster_state, make_pod("p", node="m", requests={"cpu": "1"})) == ["AssignedPodAdd"]
+    assert (pods_on(cluster_state, "n"), pods_on(cluster_state, "m"), cluster_state.is_assumed(pod)) == (
+        [],
+        ["p"],
+        False,
+    )
 
 
 def test_a_pod_cannot_be_assumed_twice() -> None:
-    state = loaded(make_node("n"))
-    info = state.pod_info(make_pod("p"))
-    state.assume(info, "n")
+    cluster_state = loaded(make_node("n"))
+    info = cluster_state.pod_info(make_pod("p"))
+    cluster_state.assume(info, "n")
     with pytest.raises(StateError, match=r"pod uid-pod-default-p\(default/p\) is in the cache, so can't be assumed"):
-        state.assume(info, "n")
+        cluster_state.assume(info, "n")
 
 
 def test_a_bound_pod_cannot_be_forgotten() -> None:
     pod = make_pod("p", node="n")
-    state = loaded(make_node("n"), pod)
+    cluster_state = loaded(make_node("n"), pod)
     with pytest.raises(StateError, match="is not assumed, so it cannot be removed or forgotten"):
-        state.forget(pod)
+        cluster_state.forget(pod)
 
 
 def test_forgetting_a_pod_that_nobody_knows_does_nothing() -> None:
-    state = loaded(make_node("n"))
-    state.forget(make_pod("p"))
-    state.check_invariants()
+    cluster_state = loaded(make_node("n"))
+    cluster_state.forget(make_pod("p"))
+    cluster_state.check_invariants()
 
 
 def test_objects_of_the_plan_are_given_back_unless_they_changed_meanwhile() -> None:
-    state = loaded(make_node("n"))
+    cluster_state = loaded(make_node("n"))
     before, planned, later = (make_pod("other", annotations={"at": at}) for at in ("before", "planned", "later"))
-    state.objects.put("Pod", before)
-    info = state.pod_info(make_pod("p"))
-    state.assume(info, "n", [("Pod", planned)])
-    state.forget(info.pod)
-    assert state.objects.get("Pod", before.key) is before
-    state.assume(info, "n", [("Pod", planned)])
-    state.objects.put("Pod", later)
-    state.forget(info.pod)
-    assert state.objects.get("Pod", before.key) is later
+    cluster_state.objects.put("Pod", before)
+    info = cluster_state.pod_info(make_pod("p"))
+    cluster_state.assume(info, "n", [("Pod", planned)])
+    cluster_state.forget(info.pod)
+    assert cluster_state.objects.get("Pod", before.key) is before
+    cluster_state.assume(info, "n", [("Pod", planned)])
+    cluster_state.objects.put("Pod", later)
+    cluster_state.forget(info.pod)
+    assert cluster_state.objects.get("Pod", before.key) is later
 
 
 def test_an_assumed_pod_carries_the_annotations_of_its_binding_in_its_place() -> None:
-    state = loaded(make_node("n"), make_pod("a", annotations={"kept": "yes"}), make_pod("b"))
+    cluster_state = loaded(make_node("n"), make_pod("a", annotations={"kept": "yes"}), make_pod("b"))
     for name in ("a", "b"):
-        pod = state.objects.get("Pod", f"default/{name}")
+        pod = cluster_state.objects.get("Pod", f"default/{name}")
         assert isinstance(pod, Pod)
-        state.assume(state.pod_info(pod), "n")
-    carrying = state.assume_annotations(make_pod("a").uid, {"device": "0"})
-    assert state.columns.pods[state.columns.row_of["n"]][0] is carrying is state.placed(make_pod("a").uid)
+        cluster_state.assume(cluster_state.pod_info(pod), "n")
+    carrying = cluster_state.assume_annotations(make_pod("a").uid, {"device": "0"})
+    assert (
+        cluster_state.columns.pods[cluster_state.columns.row_of["n"]][0]
+        is carrying
+        is cluster_state.placed(make_pod("a").uid)
+    )
     assert carrying.pod.annotations == {"kept": "yes", "device": "0"}
-    assert state.is_assumed(carrying.pod)
-    state.check_invariants()
-    state.forget(carrying.pod)
-    assert pods_on(state, "n") == ["b"]
-    pending = state.objects.get("Pod", "default/a")
+    assert cluster_state.is_assumed(carrying.pod)
+    cluster_state.check_invariants()
+    cluster_state.forget(carrying.pod)
+    assert pods_on(cluster_state, "n") == ["b"]
+    pending = cluster_state.objects.get("Pod", "default/a")
     assert pending is not None
     assert "device" not in pending.annotations
 
 
 def test_an_assumed_pod_carries_its_annotations_to_a_node_that_comes_later() -> None:
-    state = loaded(make_pod("p"))
-    state.assume(state.pod_info(make_pod("p")), "n")
-    state.assume_annotations(make_pod("p").uid, {"device": "0"})
-    told(state, make_node("n"))
-    (info,) = state.columns.pods[state.columns.row_of["n"]]
+    cluster_state = loaded(make_pod("p"))
+    cluster_state.assume(cluster_state.pod_info(make_pod("p")), "n")
+    cluster_state.assume_annotations(make_pod("p").uid, {"device": "0"})
+    told(cluster_state, make_node("n"))
+    (info,) = cluster_state.columns.pods[cluster_state.columns.row_of["n"]]
     assert info.pod.annotations == {"device": "0"}
-    state.check_invariants()
+    cluster_state.check_invariants()
 
 
 def test_a_freed_row_is_given_out_again() -> None:
-    state = loaded(make_node("a"), make_node("b"))
-    told(state, make_node("a"), EventType.DELETED)
-    assert state.snapshot().nodes.names == ["b"]
-    told(state, make_node("c"))
-    assert state.columns.row_of == {"b": 1, "c": 0}
-    assert state.snapshot().n_nodes == 2
+    cluster_state = loaded(make_node("a"), make_node("b"))
+    told(cluster_state, make_node("a"), EventType.DELETED)
+    assert cluster_state.snapshot().nodes.names == ["b"]
+    told(cluster_state, make_node("c"))
+    assert cluster_state.columns.row_of == {"b": 1, "c": 0}
+    assert cluster_state.snapshot().n_nodes == 2
 
 
 def test_more_nodes_than_the_columns_have_room_for_make_them_grow() -> None:
-    state = loaded(*[make_node(f"n{i}") for i in range(200)], make_pod("p", node="n199", requests={"cpu": "1"}))
-    state.check_invariants()
-    assert cpu_held(state, "n199") == 1000
+    cluster_state = loaded(*[make_node(f"n{i}") for i in range(200)], make_pod("p", node="n199", requests={"cpu": "1"}))
+    cluster_state.check_invariants()
+    assert cpu_held(cluster_state, "n199") == 1000

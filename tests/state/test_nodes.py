@@ -27,12 +27,12 @@ def state() -> ClusterState:
     return found
 
 
-def batch(state: ClusterState, *pods) -> PodBatch:
-    return PodBatch([state.placed(pod.uid) or state.pod_info(pod) for pod in pods])
+def batch(cluster_state: ClusterState, *pods) -> PodBatch:
+    return PodBatch([cluster_state.placed(pod.uid) or cluster_state.pod_info(pod) for pod in pods])
 
 
-def test_free_rows_stand_in_no_table(state: ClusterState) -> None:
-    nodes = state.snapshot().nodes
+def test_free_rows_stand_in_no_table(cluster_state: ClusterState) -> None:
+    nodes = cluster_state.snapshot().nodes
     assert (nodes.names, len(nodes), nodes.position_of("gone"), nodes.position_of("n2")) == (
         ["n0", "n1", "n2"],
         3,
@@ -42,15 +42,15 @@ def test_free_rows_stand_in_no_table(state: ClusterState) -> None:
     assert [node.name for node in nodes] == nodes.names
 
 
-def test_a_node_is_found_by_its_name_with_the_pods_on_it(state: ClusterState) -> None:
-    node = state.snapshot().node_info("n1")
+def test_a_node_is_found_by_its_name_with_the_pods_on_it(cluster_state: ClusterState) -> None:
+    node = cluster_state.snapshot().node_info("n1")
     assert (node.name, [info.pod.name for info in node.pods]) == ("n1", ["p"])
     with pytest.raises(StateError, match=r"^node gone is not in the snapshot$"):
-        state.snapshot().node_info("gone")
+        cluster_state.snapshot().node_info("gone")
 
 
-def test_a_selection_is_a_table_of_its_own(state: ClusterState) -> None:
-    some = state.snapshot().nodes.select(np.array([2, 1]))
+def test_a_selection_is_a_table_of_its_own(cluster_state: ClusterState) -> None:
+    some = cluster_state.snapshot().nodes.select(np.array([2, 1]))
     assert (some.names, some.position_of("n1"), some.position_of("n0")) == (["n2", "n1"], 1, None)
     assert (some.n_pods.tolist(), some.requested[0].tolist()) == ([0, 1], [0, 1000])
     assert some.select(np.array([1])).names == ["n1"]
@@ -61,20 +61,22 @@ def values_present(nodes: Nodes, key: str, counting: np.ndarray | None = None) -
     return [nodes.label(key).values.values[number] for number in np.flatnonzero(present).tolist()]
 
 
-def test_values_are_present_while_some_node_of_the_table_has_them(state: ClusterState) -> None:
-    nodes = state.snapshot().nodes
+def test_values_are_present_while_some_node_of_the_table_has_them(cluster_state: ClusterState) -> None:
+    nodes = cluster_state.snapshot().nodes
     assert values_present(nodes, "disk") == [None, "ssd", "hdd"]
     assert values_present(nodes, "disk", np.array([True, False, False])) == ["ssd"]
     assert values_present(nodes.select(np.array([1, 2])), "disk") == [None, "hdd"]
-    state.apply(WatchEvent(EventType.ADDED, "Node", make_node("n3", labels={"disk": "hdd"})))  # no row is free now
-    assert values_present(state.snapshot().nodes, "disk") == [None, "ssd", "hdd"]
+    cluster_state.apply(
+        WatchEvent(EventType.ADDED, "Node", make_node("n3", labels={"disk": "hdd"}))
+    )  # no row is free now
+    assert values_present(cluster_state.snapshot().nodes, "disk") == [None, "ssd", "hdd"]
     for name in ("n0", "n2"):
-        state.apply(WatchEvent(EventType.MODIFIED, "Node", make_node(name, labels={"disk": "hdd"})))
-    assert values_present(state.snapshot().nodes, "disk") == ["hdd"]
+        cluster_state.apply(WatchEvent(EventType.MODIFIED, "Node", make_node(name, labels={"disk": "hdd"})))
+    assert values_present(cluster_state.snapshot().nodes, "disk") == ["hdd"]
 
 
-def test_a_node_info_reads_one_row_by_names(state: ClusterState) -> None:
-    node = state.snapshot().nodes[1]
+def test_a_node_info_reads_one_row_by_names(cluster_state: ClusterState) -> None:
+    node = cluster_state.snapshot().nodes[1]
     assert (node.name, node.labels["disk"], [info.pod.name for info in node.pods]) == ("n1", "hdd", ["p"])
     assert node.allocatable == {"cpu": 4000, "memory": 8 * 1024**3, "pods": 110, GPU: 4}
     assert node.requested == {"cpu": 1000, GPU: 1}
@@ -93,24 +95,26 @@ def test_a_node_info_reads_one_row_by_names(state: ClusterState) -> None:
     ],
     ids=lambda value: value.operator if isinstance(value, Requirement) else "",
 )
-def test_requirements_are_judged_row_by_row(state: ClusterState, requirement: Requirement, names: list[str]) -> None:
-    nodes = state.snapshot().nodes
+def test_requirements_are_judged_row_by_row(
+    cluster_state: ClusterState, requirement: Requirement, names: list[str]
+) -> None:
+    nodes = cluster_state.snapshot().nodes
     assert [nodes.name(i) for i in np.flatnonzero(nodes.satisfying(requirement))] == names
 
 
-def test_a_term_may_name_nodes(state: ClusterState) -> None:
-    nodes = state.snapshot().nodes
+def test_a_term_may_name_nodes(cluster_state: ClusterState) -> None:
+    nodes = cluster_state.snapshot().nodes
     for operator, names in (("In", ["n1"]), ("NotIn", ["n0", "n2"])):
         term = parse_node_term(NodeSelectorTerm(None, (SelectorRequirement("metadata.name", operator, ("n1",)),)))
         assert [nodes.name(i) for i in np.flatnonzero(nodes.matching(term))] == names
 
 
-def test_pods_move_on_a_copy_and_stay_in_the_cluster(state: ClusterState) -> None:
-    nodes = state.snapshot().nodes
+def test_pods_move_on_a_copy_and_stay_in_the_cluster(cluster_state: ClusterState) -> None:
+    nodes = cluster_state.snapshot().nodes
     copy = nodes.copy()
     known, new = make_pod("p", node="n1"), make_pod("q", requests={"cpu": "2", "b.com/new": "3"}, host_ports=[81])
-    copy.remove(np.array([1]), batch(state, known))
-    copy.add(np.array([0, 0]), batch(state, new, make_pod("r")))
+    copy.remove(np.array([1]), batch(cluster_state, known))
+    copy.add(np.array([0, 0]), batch(cluster_state, new, make_pod("r")))
     assert copy.n_pods.tolist() == [2, 0, 0]
     assert copy.requested[0].tolist() == [2000, 0, 0]
     assert NodeInfo(copy, 0).requested == {"cpu": 2000, "b.com/new": 3}
@@ -120,14 +124,14 @@ def test_pods_move_on_a_copy_and_stay_in_the_cluster(state: ClusterState) -> Non
         ("0.0.0.0", "TCP", 81): [True, False, False],
     }
     assert nodes.n_pods.tolist() == [0, 1, 0]
-    state.check_invariants()
+    cluster_state.check_invariants()
 
 
-def test_a_copy_of_a_copy_begins_where_the_first_one_stands(state: ClusterState) -> None:
-    copy = state.snapshot().nodes.copy()
-    copy.add(np.array([2]), batch(state, make_pod("q", requests={"cpu": "2"}, host_ports=[81])))
+def test_a_copy_of_a_copy_begins_where_the_first_one_stands(cluster_state: ClusterState) -> None:
+    copy = cluster_state.snapshot().nodes.copy()
+    copy.add(np.array([2]), batch(cluster_state, make_pod("q", requests={"cpu": "2"}, host_ports=[81])))
     twin = copy.copy()
-    twin.add(np.array([2]), batch(state, make_pod("r", requests={"cpu": "1"})))
+    twin.add(np.array([2]), batch(cluster_state, make_pod("r", requests={"cpu": "1"})))
     assert (copy.requested[0].tolist(), twin.requested[0].tolist()) == ([0, 1000, 2000], [0, 1000, 3000])
     assert [info.pod.name for info in twin.pods(2)] == ["q", "r"]
     some = twin.select(np.array([2, 0]))
@@ -135,8 +139,8 @@ def test_a_copy_of_a_copy_begins_where_the_first_one_stands(state: ClusterState)
     assert some.port_used(("0.0.0.0", "TCP", 81)).tolist() == [True, False]
 
 
-def test_all_rows_are_spelled_out_on_demand(state: ClusterState) -> None:
-    assert state.snapshot().nodes.all_rows.tolist() == [0, 2, 3]
+def test_all_rows_are_spelled_out_on_demand(cluster_state: ClusterState) -> None:
+    assert cluster_state.snapshot().nodes.all_rows.tolist() == [0, 2, 3]
     full = ClusterState()
     full.load([("Node", make_node("n"))])
     assert (full.snapshot().nodes.rows, Nodes(full.columns).all_rows.tolist()) == (None, [0])

@@ -12,8 +12,8 @@ PARTS = ("requests", "identity", "tolerations", "node_choice", "ports", "images"
 
 
 def test_equal_pods_share_every_part() -> None:
-    state = ClusterState()
-    a, b = (state.pod_info(make_pod(name, labels={"app": "web"}, requests={"cpu": "1"})) for name in "ab")
+    cluster_state = ClusterState()
+    a, b = (cluster_state.pod_info(make_pod(name, labels={"app": "web"}, requests={"cpu": "1"})) for name in "ab")
     assert all(getattr(a, part) is getattr(b, part) for part in PARTS)
 
 
@@ -32,8 +32,8 @@ def test_equal_pods_share_every_part() -> None:
     ],
 )
 def test_what_differs_differs_in_its_part_alone(part: str, said: dict) -> None:
-    state = ClusterState()
-    plain, other = state.pod_info(make_pod("p")), state.pod_info(make_pod("p", **said))
+    cluster_state = ClusterState()
+    plain, other = cluster_state.pod_info(make_pod("p")), cluster_state.pod_info(make_pod("p", **said))
     assert [name for name in PARTS if getattr(plain, name) is not getattr(other, name)] == [part]
 
 
@@ -43,23 +43,25 @@ def test_what_a_pod_wants_is_in_canonical_units() -> None:
 
 
 def test_labels_in_another_order_are_the_same_identity() -> None:
-    state = ClusterState()
-    a, b = (state.pod_info(make_pod("p", labels=labels)) for labels in ({"a": "1", "b": "2"}, {"b": "2", "a": "1"}))
+    cluster_state = ClusterState()
+    a, b = (
+        cluster_state.pod_info(make_pod("p", labels=labels)) for labels in ({"a": "1", "b": "2"}, {"b": "2", "a": "1"})
+    )
     assert a.identity is b.identity
 
 
 def test_terms_belong_to_the_namespace_of_their_pod() -> None:
-    state = ClusterState()
+    cluster_state = ClusterState()
     term = {"topologyKey": "zone", "labelSelector": {}}
     affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    a, b = (state.pod_info(make_pod("p", namespace=name, spec={"affinity": affinity})) for name in "ab")
+    a, b = (cluster_state.pod_info(make_pod("p", namespace=name, spec={"affinity": affinity})) for name in "ab")
     assert [info.terms.value.required_affinity[0].namespaces for info in (a, b)] == [{"a"}, {"b"}]
 
 
 def test_a_pod_that_has_not_started_has_started_last() -> None:
-    state = ClusterState()
+    cluster_state = ClusterState()
     started = make_pod("p", node="n", status={"startTime": "1970-01-01T00:01:00Z"})
-    assert (state.pod_info(started).start, state.pod_info(make_pod("q")).start) == (60.0, math.inf)
+    assert (cluster_state.pod_info(started).start, cluster_state.pod_info(make_pod("q")).start) == (60.0, math.inf)
 
 
 def test_host_ports_are_those_of_sidecars_and_containers_with_defaults_filled_in() -> None:

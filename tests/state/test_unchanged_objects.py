@@ -28,107 +28,110 @@ def newer(obj, **fields):
     return msgspec.structs.replace(obj, metadata=metadata, **fields)
 
 
-def generations(state: ClusterState) -> tuple[int, int]:
-    return state.columns.node_log.generation, state.columns.row_log.generation
+def generations(cluster_state: ClusterState) -> tuple[int, int]:
+    return cluster_state.columns.node_log.generation, cluster_state.columns.row_log.generation
 
 
-def told(state: ClusterState, obj: KubeObject) -> list[str]:
-    return [c.event.label for c in state.apply(WatchEvent(EventType.MODIFIED, type(obj).__name__, obj))]
+def told(cluster_state: ClusterState, obj: KubeObject) -> list[str]:
+    return [c.event.label for c in cluster_state.apply(WatchEvent(EventType.MODIFIED, type(obj).__name__, obj))]
 
 
-def test_the_heartbeat_of_a_node_changes_no_row(state: ClusterState) -> None:
-    before, node = generations(state), newer(make_node("n", labels={"disk": "ssd"}))
-    assert told(state, node) == []
-    assert generations(state) == before
-    assert state.columns.nodes[0] is state.objects.get("Node", "n") is node
+def test_the_heartbeat_of_a_node_changes_no_row(cluster_state: ClusterState) -> None:
+    before, node = generations(cluster_state), newer(make_node("n", labels={"disk": "ssd"}))
+    assert told(cluster_state, node) == []
+    assert generations(cluster_state) == before
+    assert cluster_state.columns.nodes[0] is cluster_state.objects.get("Node", "n") is node
 
 
-def test_a_status_without_news_changes_no_row(state: ClusterState) -> None:
-    before, pod = generations(state), newer(placed())
-    assert told(state, pod) == ["AssignedPodUpdateOther"]
-    assert generations(state) == before
-    (info,) = state.columns.pods[0]
-    assert info.pod is state.objects.get("Pod", pod.key) is pod
-    state.check_invariants()
+def test_a_status_without_news_changes_no_row(cluster_state: ClusterState) -> None:
+    before, pod = generations(cluster_state), newer(placed())
+    assert told(cluster_state, pod) == ["AssignedPodUpdateOther"]
+    assert generations(cluster_state) == before
+    (info,) = cluster_state.columns.pods[0]
+    assert info.pod is cluster_state.objects.get("Pod", pod.key) is pod
+    cluster_state.check_invariants()
 
 
-def test_a_condition_of_a_pod_changes_its_row_once_and_its_start_is_read_again(state: ClusterState) -> None:
-    nodes, rows = generations(state)
+def test_a_condition_of_a_pod_changes_its_row_once_and_its_start_is_read_again(cluster_state: ClusterState) -> None:
+    nodes, rows = generations(cluster_state)
     later = msgspec.structs.replace(placed().status, start_time="2026-01-02T00:00:00Z")
-    told(state, newer(placed(), status=later))
-    assert generations(state) == (nodes, rows + 1)
-    table = state.columns.pod_table
+    told(cluster_state, newer(placed(), status=later))
+    assert generations(cluster_state) == (nodes, rows + 1)
+    table = cluster_state.columns.pod_table
     table.settle()
-    assert state.columns.pods[0][0].start == table.starts(np.array([0]))[0]
-    state.check_invariants()
+    assert cluster_state.columns.pods[0][0].start == table.starts(np.array([0]))[0]
+    cluster_state.check_invariants()
 
 
-def test_a_pod_with_host_ports_takes_them_again_with_every_update(state: ClusterState) -> None:
+def test_a_pod_with_host_ports_takes_them_again_with_every_update(cluster_state: ClusterState) -> None:
     """As upstream's set of ports has it: the first of two holders that leaves frees the port for both."""
     held = [make_pod(name, node="n", host_ports=[80]) for name in ("a", "b")]
     for pod in held:
-        told(state, pod)
-    state.apply(WatchEvent(EventType.DELETED, "Pod", held[0]))
-    assert not any(used[0] for used in state.columns.ports.values())
-    told(state, newer(held[1]))
-    assert any(used[0] for used in state.columns.ports.values())
+        told(cluster_state, pod)
+    cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", held[0]))
+    assert not any(used[0] for used in cluster_state.columns.ports.values())
+    told(cluster_state, newer(held[1]))
+    assert any(used[0] for used in cluster_state.columns.ports.values())
 
 
-def test_confirming_an_assumed_pod_changes_no_row_when_it_is_as_assumed(state: ClusterState) -> None:
+def test_confirming_an_assumed_pod_changes_no_row_when_it_is_as_assumed(cluster_state: ClusterState) -> None:
     pending = make_pod("q", requests={"cpu": "1"}, status=PENDING)
-    told(state, pending)
-    state.assume(state.pod_info(pending), "n")
-    before = generations(state)
-    assert told(state, make_pod("q", node="n", requests={"cpu": "1"}, status=PENDING)) == ["AssignedPodAdd"]
-    assert (generations(state), state.is_assumed(pending)) == (before, False)
-    state.check_invariants()
+    told(cluster_state, pending)
+    cluster_state.assume(cluster_state.pod_info(pending), "n")
+    before = generations(cluster_state)
+    assert told(cluster_state, make_pod("q", node="n", requests={"cpu": "1"}, status=PENDING)) == ["AssignedPodAdd"]
+    assert (generations(cluster_state), cluster_state.is_assumed(pending)) == (before, False)
+    cluster_state.check_invariants()
 
 
 def test_a_service_whose_selector_stays_leaves_the_generation_of_its_namespace() -> None:
-    state = ClusterState()
-    told(state, make_object("Service", "s", spec={"selector": {"app": "web"}}))
-    generation = state.services.generation("default")
-    told(state, make_object("Service", "s", metadata={"annotations": {"a": "b"}}, spec={"selector": {"app": "web"}}))
-    told(state, make_object("Service", "s", namespace="prod", spec={"selector": {"app": "web"}}))
-    assert state.services.generation("default") == generation
-    told(state, make_object("Service", "s", spec={"selector": {"app": "db"}}))
-    assert state.services.generation("default") != generation
-    assert list(state.services.selecting("default", {"app": "db"})) == [{"app": "db"}]
+    cluster_state = ClusterState()
+    told(cluster_state, make_object("Service", "s", spec={"selector": {"app": "web"}}))
+    generation = cluster_state.services.generation("default")
+    told(
+        cluster_state,
+        make_object("Service", "s", metadata={"annotations": {"a": "b"}}, spec={"selector": {"app": "web"}}),
+    )
+    told(cluster_state, make_object("Service", "s", namespace="prod", spec={"selector": {"app": "web"}}))
+    assert cluster_state.services.generation("default") == generation
+    told(cluster_state, make_object("Service", "s", spec={"selector": {"app": "db"}}))
+    assert cluster_state.services.generation("default") != generation
+    assert list(cluster_state.services.selecting("default", {"app": "db"})) == [{"app": "db"}]
 
 
 def test_a_namespace_whose_last_service_left_is_not_taken_for_what_it_was() -> None:
-    state, service = ClusterState(), make_object("Service", "s", spec={"selector": {"app": "web"}})
-    told(state, service)
-    generation = state.services.generation("default")
-    state.apply(WatchEvent(EventType.DELETED, "Service", service))
-    assert (state.services.generation("default"), state.services._selectors) == (0, {})
-    told(state, service)
-    assert state.services.generation("default") not in (0, generation)
+    cluster_state, service = ClusterState(), make_object("Service", "s", spec={"selector": {"app": "web"}})
+    told(cluster_state, service)
+    generation = cluster_state.services.generation("default")
+    cluster_state.apply(WatchEvent(EventType.DELETED, "Service", service))
+    assert (cluster_state.services.generation("default"), cluster_state.services._selectors) == (0, {})
+    told(cluster_state, service)
+    assert cluster_state.services.generation("default") not in (0, generation)
 
 
 def test_a_disruption_budget_is_parsed_once_and_its_status_followed() -> None:
-    state = ClusterState()
+    cluster_state = ClusterState()
 
     def budget(allowed: int, app: str) -> KubeObject:
         spec = {"selector": {"matchLabels": {"app": app}}}
         return make_object("PodDisruptionBudget", "b", spec=spec, status={"disruptionsAllowed": allowed})
 
-    told(state, budget(1, "web"))
-    (known,) = state.disruption_budgets.of("default")
-    told(state, budget(0, "web"))
-    assert list(state.disruption_budgets.of("default")) == [known]
+    told(cluster_state, budget(1, "web"))
+    (known,) = cluster_state.disruption_budgets.of("default")
+    told(cluster_state, budget(0, "web"))
+    assert list(cluster_state.disruption_budgets.of("default")) == [known]
     assert known.allowed == 0
-    told(state, budget(0, "db"))
-    assert list(state.disruption_budgets.of("default")) != [known]
-    state.apply(WatchEvent(EventType.DELETED, "PodDisruptionBudget", budget(0, "db")))
-    assert not state.disruption_budgets
+    told(cluster_state, budget(0, "db"))
+    assert list(cluster_state.disruption_budgets.of("default")) != [known]
+    cluster_state.apply(WatchEvent(EventType.DELETED, "PodDisruptionBudget", budget(0, "db")))
+    assert not cluster_state.disruption_budgets
 
 
 def test_a_node_is_found_at_once_among_many_with_free_rows() -> None:
-    state = ClusterState()
-    state.load([("Node", make_node(f"n{i:03}")) for i in range(200)])
-    state.apply(WatchEvent(EventType.DELETED, "Node", make_node("n007")))
-    nodes = state.snapshot().nodes
+    cluster_state = ClusterState()
+    cluster_state.load([("Node", make_node(f"n{i:03}")) for i in range(200)])
+    cluster_state.apply(WatchEvent(EventType.DELETED, "Node", make_node("n007")))
+    nodes = cluster_state.snapshot().nodes
     assert [nodes.position_of(name) for name in nodes.names] == list(range(199))
     assert nodes.position_of("n007") is None
     assert nodes.select(nodes.all_rows[:100]).position_of("n199") is None

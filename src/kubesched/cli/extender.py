@@ -213,7 +213,7 @@ def _serve(
         _announce(served, server, options)
 
     def on_ready(served: "Extender") -> None:
-        n_nodes = served.state.columns.n_nodes if options.is_watched else None
+        n_nodes = served.cluster_state.columns.n_nodes if options.is_watched else None
         sentences = advice(
             served.offer,
             setup.configuration,

@@ -13,16 +13,16 @@ def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> E
         preempt: whether to ask PostFilter plugins when no node fits.
     """
     snapshot = framework.handle.snapshot()
-    cycle = CycleState(info)
-    diagnosis = find_feasible(framework, cycle, snapshot.nodes)
+    state = CycleState(info)
+    diagnosis = find_feasible(framework, state, snapshot.nodes)
     explanation = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
     explanation.held_back = _held_back(framework, info)
     for plugin in framework.profile.points["filter"]:
         explanation.by_plugin[plugin.name] = _ask_by_itself(framework.only(plugin.name), info, snapshot)
     if explanation.fits:
-        _score(framework, cycle, explanation)
+        _score(framework, state, explanation)
     elif preempt and snapshot.n_nodes:
-        explanation.preemption = _post_filter(framework, cycle, explanation)
+        explanation.preemption = _post_filter(framework, state, explanation)
     return explanation
 
 
@@ -35,10 +35,10 @@ def _held_back(framework: Framework, info: PodInfo) -> str:
 
 def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:
     (plugin,) = framework.profile.points["filter"]
-    cycle = CycleState(info)
-    said = PluginVerdicts(plugin, cycle, snapshot.nodes)
-    search = NodeSearch(framework, cycle, snapshot.nodes)
-    said.skipped = plugin.name in cycle.skip_filter
+    state = CycleState(info)
+    said = PluginVerdicts(plugin, state, snapshot.nodes)
+    search = NodeSearch(framework, state, snapshot.nodes)
+    said.skipped = plugin.name in state.skip_filter
     if not search.status.is_success:
         said.pre_filter = search.status
     elif not said.skipped:
@@ -47,20 +47,20 @@ def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> P
     return said
 
 
-def _score(framework: Framework, cycle: CycleState, explanation: Explanation) -> None:
+def _score(framework: Framework, state: CycleState, explanation: Explanation) -> None:
     assert explanation.result is not None
     try:
         explanation.scores = framework.run_score(
-            cycle, explanation.pod, explanation.result, is_whole=explanation.result.nodes is explanation.nodes
+            state, explanation.pod, explanation.result, is_whole=explanation.result.nodes is explanation.nodes
         )
     except PluginFault as fault:
         explanation.failure = fault.status
 
 
-def _post_filter(framework: Framework, cycle: CycleState, explanation: Explanation) -> Preemption | None:
+def _post_filter(framework: Framework, state: CycleState, explanation: Explanation) -> Preemption | None:
     if not framework.profile.points["postFilter"]:
         return None
-    answer, status = framework.run_post_filter(cycle, explanation.pod, explanation.diagnosis)
+    answer, status = framework.run_post_filter(state, explanation.pod, explanation.diagnosis)
     if answer is None:
         return Preemption("", (), 0, status.message)
     return Preemption(answer.nominated_node_name or "", answer.victims, answer.n_pdb_violations, status.message)

@@ -37,18 +37,18 @@ class Explainer:
     """
 
     def __init__(self, snapshot: Iterable[KubeObject], setup: Setup, *, nominations: bool = True) -> None:
-        self.state = ClusterState()
+        self.cluster_state = ClusterState()
         self.loop = EventLoop()
         names = {profile.scheduler_name for profile in setup.profiles}
-        served = [pod for pod in load_cluster(self.state, snapshot) if pod.scheduler_name in names]
+        served = [pod for pod in load_cluster(self.cluster_state, snapshot) if pod.scheduler_name in names]
         self.pending = sorted(served, key=lambda pod: -pod.priority)
-        nominated = NominatedPods(self.state.columns, self._nominations if nominations else tuple)
+        nominated = NominatedPods(self.cluster_state.columns, self._nominations if nominations else tuple)
         services = Services(clock=VirtualClock(), rng=Random(0), nominated=nominated)
-        self.frameworks: dict[str, Framework] = build_frameworks(setup.profiles, self.state, services)
+        self.frameworks: dict[str, Framework] = build_frameworks(setup.profiles, self.cluster_state, services)
         self.loop.run(start_plugins(self.frameworks.values()))
 
     def _nominations(self) -> list[tuple[str, PodInfo]]:
-        infos = [self.state.pod_info(pod) for pod in self.pending if pod.status.nominated_node_name]
+        infos = [self.cluster_state.pod_info(pod) for pod in self.pending if pod.status.nominated_node_name]
         return [(info.pod.status.nominated_node_name, info) for info in infos]
 
     def __enter__(self) -> Self:
@@ -78,7 +78,7 @@ class Explainer:
 
     async def _evaluate(self, framework: Framework, pod: Pod, *, preempt: bool) -> Explanation:
         await self.loop.breathe()
-        return evaluate(framework, self.state.pod_info(pod), preempt=preempt)
+        return evaluate(framework, self.cluster_state.pod_info(pod), preempt=preempt)
 
 
 def explain(

@@ -36,11 +36,11 @@ class PluginVerdicts:
         result: its filter's verdicts over all nodes; None where it was not asked.
     """
 
-    def __init__(self, plugin: Plugin, cycle: CycleState, nodes: Nodes) -> None:
+    def __init__(self, plugin: Plugin, state: CycleState, nodes: Nodes) -> None:
         self.plugin = plugin.name
         self.nodes = nodes
         self._plugin = plugin
-        self._cycle = cycle
+        self._state = state
         self.pre_filter: Status | None = None
         self.skipped = False
         self.node_names: frozenset[str] | None = None
@@ -94,7 +94,7 @@ class PluginVerdicts:
         if self.pre_filter is not None:
             return ()
         node, status = self.nodes[position], self.status_of(position)
-        return rejection_details(self._plugin, self._cycle, self._cycle.pod.pod, node, status)
+        return rejection_details(self._plugin, self._state, self._state.pod.pod, node, status)
 
 
 class Preemption:

@@ -72,7 +72,7 @@ class Framework:
         pre_flights, pre_binds, binds: the hooks of the binding cycle.
     """
 
-    def __init__(self, profile: Profile, cache: ColumnCache, state: ClusterState, services: Services) -> None:
+    def __init__(self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services) -> None:
         """Run a profile's plugins over a state, and make their handle.
 
         Args:
@@ -81,7 +81,7 @@ class Framework:
         self.profile = profile
         self.cache = cache
         self.handle = Handle(
-            state,
+            cluster_state,
             what_if=self.what_if,
             preempt_plugins=tuple(plugin for plugin in profile.plugins if plugin.defines("preempt")),
             **{name: getattr(services, name) for name in Services.__struct_fields__},
@@ -100,7 +100,7 @@ class Framework:
 
     def only(self, name: str) -> "Framework":
         """A framework of one of the plugins, over the same state and cache. The plugin keeps the handle that it has."""
-        return Framework(self.profile.only(name), self.cache, self.handle.state, self.handle)
+        return Framework(self.profile.only(name), self.cache, self.handle.cluster_state, self.handle)
 
     def _hooks(self, point: str, method: str, what: str) -> list[Hook]:
         return [Hook(plugin, method, what) for plugin in self.profile.points[point] if plugin.defines(method)]

@@ -278,7 +278,7 @@ class Handle(Services, frozen=True, eq=False):
     """What a plugin may ask of the scheduler. One per profile, complete from the start.
 
     Attributes:
-        state: the cluster state; plugins read it through snapshot(), get() and list().
+        cluster_state: the cluster state; plugins read it through snapshot(), get() and list().
         clock: time. A run replays from its events because only this is used; virtual in a simulation, at 0 in
             `explain`.
         rng: chance, seeded by the driver.
@@ -296,21 +296,21 @@ class Handle(Services, frozen=True, eq=False):
         preempt_plugins: plugins that may strike nodes from a preemption plan.
     """
 
-    state: ClusterState
+    cluster_state: ClusterState
     what_if: Callable[[CycleState, Pod, Nodes], WhatIf] = _no_what_if
     preempt_plugins: tuple[Plugin, ...] = ()
 
     def snapshot(self) -> Snapshot:
         """The cluster as this cycle sees it."""
-        return self.state.snapshot()
+        return self.cluster_state.snapshot()
 
     def get(self, kind: str, namespace: str, name: str) -> KubeObject | None:
         """An object by kind and name; None when there is none. The namespace is empty for kinds outside namespaces."""
-        return self.state.objects.get(kind, f"{namespace}/{name}" if namespace else name)
+        return self.cluster_state.objects.get(kind, f"{namespace}/{name}" if namespace else name)
 
     def list(self, kind: str) -> Iterable[KubeObject]:
         """All objects of a kind, in order of appearance."""
-        return self.state.objects.list(kind)
+        return self.cluster_state.objects.list(kind)
 
 
 def _check_definition(cls: type[Plugin]) -> None:

@@ -68,35 +68,35 @@ class BindingPlan:
         claims = [claim for _, claim in self.volumes] + self.claims
         return ("Pod", pod.key), ("Node", self.node_name), _VOLUME, *((_CLAIM, claim.key) for claim in claims)
 
-    def outcome(self, state: ClusterState, pod: Pod) -> BindingOutcome | None:
+    def outcome(self, cluster_state: ClusterState, pod: Pod) -> BindingOutcome | None:
         """How binding ended; None while it has not."""
-        if state.objects.get("Pod", pod.key) is None:
+        if cluster_state.objects.get("Pod", pod.key) is None:
             return BindingOutcome(f'pod does not exist any more: pod "{pod.name}" not found')
-        row = state.columns.row_of.get(self.node_name)
+        row = cluster_state.columns.row_of.get(self.node_name)
         if row is None:
             return BindingOutcome(f'failed to get node "{self.node_name}": node "{self.node_name}" not found')
-        checks = [self._volume_outcome(state, volume, claim) for volume, claim in self.volumes]
-        checks += [self._claim_outcome(state, claim) for claim in self.claims]
+        checks = [self._volume_outcome(cluster_state, volume, claim) for volume, claim in self.volumes]
+        checks += [self._claim_outcome(cluster_state, claim) for claim in self.claims]
         failed = next((check for check in checks if check is not None and check.error), None)
         return failed or (None if None in checks else BindingOutcome())
 
     def _volume_outcome(
-        self, state: ClusterState, volume: PersistentVolume, claim: PersistentVolumeClaim
+        self, cluster_state: ClusterState, volume: PersistentVolume, claim: PersistentVolumeClaim
     ) -> BindingOutcome | None:
-        current = state.objects.get(_VOLUME, volume.name)
+        current = cluster_state.objects.get(_VOLUME, volume.name)
         if not isinstance(current, PersistentVolume):
             return BindingOutcome(f'failed to check binding: persistentvolume "{volume.name}" not found')
         if self._is_older(_VOLUME, current):
             return None
-        if not self._is_reached(state, volume.name):
+        if not self._is_reached(cluster_state, volume.name):
             return self._unreachable(volume.name)
         ref = current.spec.claim_ref
         if ref is None or not ref.uid:
             return BindingOutcome(f'ClaimRef got reset for pv "{volume.name}"')
-        return self._bound_outcome(state, claim)
+        return self._bound_outcome(cluster_state, claim)
 
-    def _claim_outcome(self, state: ClusterState, claim: PersistentVolumeClaim) -> BindingOutcome | None:
-        current = state.objects.get(_CLAIM, claim.key)
+    def _claim_outcome(self, cluster_state: ClusterState, claim: PersistentVolumeClaim) -> BindingOutcome | None:
+        current = cluster_state.objects.get(_CLAIM, claim.key)
         if not isinstance(current, PersistentVolumeClaim):
             return BindingOutcome(f'failed to check claim binding: persistentvolumeclaim "{claim.name}" not found')
         if self._is_older(_CLAIM, current):
@@ -105,25 +105,27 @@ class BindingPlan:
             return BindingOutcome(f'provisioning failed for PVC "{claim.name}"')
         name = current.spec.volume_name
         if name:
-            if state.volumes.persistent.find(name) is None:  # on its way to us, or deleted; then the claim will tell
+            if (
+                cluster_state.volumes.persistent.find(name) is None
+            ):  # on its way to us, or deleted; then the claim will tell
                 return None
-            if not self._is_reached(state, name):
+            if not self._is_reached(cluster_state, name):
                 return self._unreachable(name)
-        return self._bound_outcome(state, claim)
+        return self._bound_outcome(cluster_state, claim)
 
     @staticmethod
-    def _bound_outcome(state: ClusterState, claim: PersistentVolumeClaim) -> BindingOutcome | None:
-        current = state.objects.get(_CLAIM, claim.key)
+    def _bound_outcome(cluster_state: ClusterState, claim: PersistentVolumeClaim) -> BindingOutcome | None:
+        current = cluster_state.objects.get(_CLAIM, claim.key)
         is_done = isinstance(current, PersistentVolumeClaim) and is_bound(current)
         return BindingOutcome() if is_done else None
 
-    def _is_reached(self, state: ClusterState, volume_name: str) -> bool:
-        known = state.volumes.persistent.find(volume_name)
-        nodes = state.snapshot().nodes
+    def _is_reached(self, cluster_state: ClusterState, volume_name: str) -> bool:
+        known = cluster_state.volumes.persistent.find(volume_name)
+        nodes = cluster_state.snapshot().nodes
         position = nodes.position_of(self.node_name)
         if known is None or position is None:
             return False
-        reached, _ = reach_of_bound(known, state.volumes, nodes.select(np.array([position])))
+        reached, _ = reach_of_bound(known, cluster_state.volumes, nodes.select(np.array([position])))
         return bool(reached[0])
 
     def _unreachable(self, volume_name: str) -> BindingOutcome:

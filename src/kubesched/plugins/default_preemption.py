@@ -119,7 +119,7 @@ class _Search:
         self._handle = handle
         self._state = state
         self._pod = pod
-        self._budgets = handle.state.disruption_budgets
+        self._budgets = handle.cluster_state.disruption_budgets
         self._found: list[Candidates] = []
         self.failures: list[tuple[Status, int]] = []
         self.n_clean = 0
@@ -127,7 +127,7 @@ class _Search:
 
     def look_at(self, nodes: Nodes) -> None:
         """Dry-run preemption on some nodes."""
-        table = self._handle.state.columns.pod_table
+        table = self._handle.cluster_state.columns.pod_table
         lower, positions = table.below(self._state.pod.priority, nodes.all_rows, nodes.columns.n_rows)
         occupied, where = runs(positions)
         if len(occupied) < len(nodes):

@@ -44,7 +44,7 @@ class ImageLocality(Plugin):
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         """The images, as long as their shares of all nodes stay: those change on every node at once."""
-        columns, images = self.handle.state.columns, state.pod.images
+        columns, images = self.handle.cluster_state.columns, state.pod.images
         generation = columns.node_log.generation
         known: tuple[int, Hashable] | None = images.compiled.get(ImageLocality)
         if known is None or known[0] != generation:

@@ -127,7 +127,7 @@ class InterPodAffinity(Plugin):
     @staticmethod
     def _terms_about(state: CycleState, snapshot: Snapshot) -> list[DomainSums]:
         """Required anti-affinity terms of existing pods that mean the incoming pod, counted per domain."""
-        counts = snapshot.state.required_anti_affinity
+        counts = snapshot.cluster_state.required_anti_affinity
         matching = counts.about(state.pod.identity, snapshot.namespace_labels)
         return [] if matching is None else counts.sums(matching, snapshot.columns, by_weight=False)
 
@@ -268,7 +268,7 @@ class InterPodAffinity(Plugin):
 
     def _add_existing_terms(self, points: dict[str, FloatVector], state: CycleState, snapshot: Snapshot) -> bool:
         """Points that existing pods' terms give the incoming pod. Returns: whether any counted, even with 0."""
-        placed, identity = snapshot.state, state.pod.identity
+        placed, identity = snapshot.cluster_state, state.pod.identity
         hard = self.args.hard_pod_affinity_weight
         is_carried = False
         for counts, factor, by_weight in (
@@ -317,10 +317,10 @@ class InterPodAffinity(Plugin):
         assert isinstance(changed, Pod)
         if not is_placed(changed):
             return QueueingHint.SKIP
-        terms = self.handle.state.pod_info(pod).terms.value
+        terms = self.handle.cluster_state.pod_info(pod).terms.value
         wanted, hated = terms.required_affinity, terms.required_anti_affinity
         if not isinstance(new, Pod):
-            theirs = self.handle.state.pod_info(changed).terms.value.required_anti_affinity
+            theirs = self.handle.cluster_state.pod_info(changed).terms.value.required_anti_affinity
             return queue_if(all_match(hated, _identity(changed)) or all_match(theirs, _identity(pod)))
         after = _identity(new)
         if not isinstance(old, Pod):
@@ -331,7 +331,7 @@ class InterPodAffinity(Plugin):
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         assert isinstance(new, Node)
-        terms = self.handle.state.pod_info(pod).terms.value
+        terms = self.handle.cluster_state.pod_info(pod).terms.value
         wanted = [term.topology_key for term in terms.required_affinity]
         hated = [term.topology_key for term in terms.required_anti_affinity]
         after = new.labels

@@ -50,14 +50,14 @@ class NodeVolumeLimits(Plugin):
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """1 where a limit would be exceeded; the higher ones are faults of claims."""
-        attached = self.handle.state.volumes.attached
+        attached = self.handle.cluster_state.volumes.attached
         wanted, rejection = self._wanted(attached, pod, state.pod.volumes)
         if rejection is not None:
             return Verdicts(np.ones(len(nodes), dtype=np.int16), (rejection,))
         verdicts = np.zeros(len(nodes), dtype=np.int16)
         if not wanted:
             return Verdicts(verdicts, self.reasons)
-        limits = self.handle.state.volumes.csi_nodes.limits
+        limits = self.handle.cluster_state.volumes.csi_nodes.limits
         wanted_of = {driver: found for driver, found in _by_driver(wanted).items() if driver in limits}
         faults = _faults(attached, nodes)
         exceeded, may_worsen = np.zeros(len(nodes), dtype=np.bool_), np.zeros(len(nodes), dtype=np.bool_)
@@ -81,7 +81,7 @@ class NodeVolumeLimits(Plugin):
         verdicts[exceeded] = 1
         numbers = {_EXCEEDED: 1}
         for position, fault in faults.items():
-            if self.handle.state.volumes.csi_nodes.has_limits[nodes.row(position)]:
+            if self.handle.cluster_state.volumes.csi_nodes.has_limits[nodes.row(position)]:
                 verdicts[position] = numbers.setdefault(Status.error(fault), len(numbers) + 1)
         return Verdicts(verdicts, list(numbers))
 

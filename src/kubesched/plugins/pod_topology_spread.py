@@ -321,8 +321,8 @@ class PodTopologySpread(Plugin):
         ]
 
     def _hard_constraints(self, pod: Pod) -> tuple[Constraint, ...]:
-        state = self.handle.state
-        return constraints_of(state.pod_info(pod), DO_NOT_SCHEDULE, self._defaults, state.snapshot())
+        cluster_state = self.handle.cluster_state
+        return constraints_of(cluster_state.pod_info(pod), DO_NOT_SCHEDULE, self._defaults, cluster_state.snapshot())
 
     def _pod_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
         changed = new or old

@@ -168,7 +168,7 @@ def _defaults(info: PodInfo, action: str, defaults: DefaultConstraints, snapshot
     """The default constraints, kept while the services of the namespace and the pod's controller select the same."""
     owner = info.pod.metadata.controller
     controlled = _selector_of(owner, info.pod.namespace, snapshot)
-    stamp = (snapshot.state.services.generation(info.pod.namespace), controlled)
+    stamp = (snapshot.cluster_state.services.generation(info.pod.namespace), controlled)
     compiled = info.identity.compiled
     key = (defaults, action, owner)
     known = compiled.get(key)
@@ -199,7 +199,7 @@ def _selector_of(
 def _deduced_selector(pod: Pod, controlled: LabelSelector | dict[str, str] | None, snapshot: Snapshot) -> LabelSelector:
     """What the pod's services and its controller select, together."""
     pairs: dict[str, str] = {}
-    for selector in snapshot.state.services.selecting(pod.namespace, pod.labels):
+    for selector in snapshot.cluster_state.services.selecting(pod.namespace, pod.labels):
         pairs |= selector
     if isinstance(controlled, dict):
         pairs |= controlled

@@ -138,7 +138,7 @@ class VolumeBinding(Plugin):
         self, claims: Sequence[PersistentVolumeClaim], nodes: Nodes, statuses: list[Status]
     ) -> Problems:
         verdicts = np.zeros(len(nodes), dtype=np.int16)
-        volumes = self.handle.state.volumes
+        volumes = self.handle.cluster_state.volumes
         for claim in claims:
             fits = verdicts == 0
             known = volumes.persistent.find(claim.spec.volume_name)
@@ -190,7 +190,7 @@ class VolumeBinding(Plugin):
         Raises:
             ClaimError: a claim's selector does not parse.
         """
-        persistent = self.handle.state.volumes.persistent
+        persistent = self.handle.cluster_state.volumes.persistent
         unmatched = [wish_of(claim) for claim in claims if SELECTED_NODE not in claim.annotations]
         taken: list[IntVector] = []
         matches = []
@@ -230,12 +230,12 @@ class VolumeBinding(Plugin):
         position = nodes.position_of(node_name)
         if claims.delayed and position is not None:
             plan = self._plan(claims.delayed, nodes.select(np.array([position])), node_name)
-            self.handle.state.assume_objects(pod.uid, plan.assumed())
+            self.handle.cluster_state.assume_objects(pod.uid, plan.assumed())
             state.write(plan)
         return Status.SUCCESS
 
     def _plan(self, claims: Sequence[PersistentVolumeClaim], node: Nodes, node_name: str) -> BindingPlan:
-        persistent = self.handle.state.volumes.persistent
+        persistent = self.handle.cluster_state.volumes.persistent
         provisioned = _selected(claims)
         bindings = []
         for wanted, numbers in self._matches(claims, node):
@@ -262,7 +262,7 @@ class VolumeBinding(Plugin):
             if done.error:
                 return Status.error(done.error)
             plan.note_written(done.answer)
-        state_now = self.handle.state
+        state_now = self.handle.cluster_state
         await self.handle.wait(
             lambda: plan.outcome(state_now, pod), self.args.bind_timeout_seconds, plan.objects_read(pod)
         )

@@ -37,7 +37,7 @@ def provisioning_problems(claim: PersistentVolumeClaim, snapshot: Snapshot, node
     problems = np.zeros(len(nodes), dtype=np.int16)
     if not _has_room_everywhere(claim, storage_class, snapshot):
         size = whole_units("storage", storage_request(claim) or 0)
-        problems[~snapshot.state.volumes.capacities.has_room(storage_class.name, size, nodes)] = NO_STORAGE
+        problems[~snapshot.cluster_state.volumes.capacities.has_room(storage_class.name, size, nodes)] = NO_STORAGE
     if storage_class.allowed_topologies:
         problems[~_is_allowed(storage_class, nodes)] = NONE_TO_BIND
     return problems

@@ -70,7 +70,7 @@ class VolumeRestrictions(Plugin):
                 return Status.unresolvable(f'persistentvolumeclaim "{name}" not found')
             if "ReadWriteOncePod" in (claim.spec.access_modes or ()):
                 exclusive.add(name)
-        used = self.handle.state.volumes.use.direct_uses
+        used = self.handle.cluster_state.volumes.use.direct_uses
         n_conflicts = sum(f"{pod.namespace}/{name}" in used for name in exclusive)
         if not volumes.disks and not n_conflicts:
             return Status.SKIP
@@ -93,7 +93,7 @@ class VolumeRestrictions(Plugin):
             verdicts[:] = _CLAIM_IN_USE
         disks = state.pod.volumes.disks
         if disks:
-            conflicts = self.handle.state.volumes.use.rows_with_conflicts(disks, nodes.columns.capacity)
+            conflicts = self.handle.cluster_state.volumes.use.rows_with_conflicts(disks, nodes.columns.capacity)
             has_no_disk = nodes.take(conflicts).copy()
             for position, infos in nodes.in_doubt(Has.VOLUMES, has_no_disk).items():
                 has_no_disk[position] = _is_taken(disks, infos)

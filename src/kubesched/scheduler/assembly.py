@@ -25,7 +25,7 @@ __all__ = ["build_frameworks", "start_plugins", "stop_plugins"]
 
 def build_frameworks(
     profiles: Iterable[Profile],
-    state: ClusterState,
+    cluster_state: ClusterState,
     services: Services | None = None,
     *,
     cache_bytes: int = CACHE_BYTES,
@@ -37,10 +37,10 @@ def build_frameworks(
         cache_bytes: budget of kept columns and relations, all profiles together; a quarter is for relations.
     Returns: scheduler name -> framework.
     """
-    state.groups.budget = cache_bytes // 4
-    cache = ColumnCache(state.columns, cache_bytes - state.groups.budget)
+    cluster_state.groups.budget = cache_bytes // 4
+    cache = ColumnCache(cluster_state.columns, cache_bytes - cluster_state.groups.budget)
     offered = Services() if services is None else services
-    frameworks = {profile.scheduler_name: Framework(profile, cache, state, offered) for profile in profiles}
+    frameworks = {profile.scheduler_name: Framework(profile, cache, cluster_state, offered) for profile in profiles}
     for framework in frameworks.values():
         for plugin in framework.profile.plugins:
             plugin.handle = framework.handle

@@ -8,7 +8,7 @@ from kubesched.state import ClusterState
 __all__ = ["load_cluster"]
 
 
-def load_cluster(state: ClusterState, objects: Iterable[KubeObject]) -> list[Pod]:
+def load_cluster(cluster_state: ClusterState, objects: Iterable[KubeObject]) -> list[Pod]:
     """Fill an empty state with a cluster, but for the pods that wait for a node.
 
     Returns: those pods, in the given order. A driver shows them to its scheduler as events, or to nobody: a pod without
@@ -21,5 +21,5 @@ def load_cluster(state: ClusterState, objects: Iterable[KubeObject]) -> list[Pod
             pending.append(obj)
         else:
             placed.append((type(obj).__name__, obj))
-    state.load(placed)
+    cluster_state.load(placed)
     return pending

@@ -31,7 +31,7 @@ class PlacedPod:
     Attributes:
         pod: the pod; once it is assumed, as it is on its node.
         node_name: the node.
-        cycle: what the plugins remember for this pod.
+        state: what the plugins remember for this pod.
         is_held: whether the pod is counted on the node, with what Reserve took.
         is_written: whether the Binding may have reached the API server. Set by whoever sends it.
     """
@@ -39,8 +39,8 @@ class PlacedPod:
     def __init__(
         self,
         framework: Framework,
-        state: ClusterState,
-        cycle: CycleState,
+        cluster_state: ClusterState,
+        state: CycleState,
         node_name: str,
         waiting_pods: dict[str, WaitingPod],
     ) -> None:
@@ -49,25 +49,27 @@ class PlacedPod:
         Args:
             waiting_pods: where the pod is found while Permit holds it back.
         """
-        self.pod: Pod = cycle.pod.pod
+        self.pod: Pod = state.pod.pod
         self.node_name = node_name
-        self.cycle = cycle
+        self.state = state
         self.is_held = False
         self.is_written = False
         self._framework = framework
-        self._state = state
+        self._cluster_state = cluster_state
         self._waiting_pods = waiting_pods
 
     @property
     def is_confirmed(self) -> bool:
         """Whether the watch shows the pod on this node."""
-        known = self._state.placed(self.pod.uid)
-        return known is not None and known.pod.node_name == self.node_name and not self._state.is_assumed(self.pod)
+        known = self._cluster_state.placed(self.pod.uid)
+        return (
+            known is not None and known.pod.node_name == self.node_name and not self._cluster_state.is_assumed(self.pod)
+        )
 
     @property
     def is_awaited(self) -> bool:
         """Whether the pod is counted on the node, and the watch has not shown it there yet."""
-        return self.is_held and self._state.is_assumed(self.pod)
+        return self.is_held and self._cluster_state.is_assumed(self.pod)
 
     def take(self, now: float) -> Status:
         """Assume the pod on its node, reserve what it needs there, ask Permit.
@@ -75,7 +77,7 @@ class PlacedPod:
         Returns: SUCCESS, also if Permit asked to wait; else why not, with everything given back.
         """
         try:
-            self.pod = self._state.assume(self.cycle.pod, self.node_name).pod
+            self.pod = self._cluster_state.assume(self.state.pod, self.node_name).pod
         except StateError as error:  # the watch has shown it on a node in this very moment
             return Status.error(str(error))
         self.is_held = True
@@ -88,12 +90,12 @@ class PlacedPod:
         return status
 
     def _reserve(self, now: float) -> Status:
-        framework, cycle = self._framework, self.cycle
-        status = framework.run_reserve(cycle, self.pod, self.node_name)
+        framework, state = self._framework, self.state
+        status = framework.run_reserve(state, self.pod, self.node_name)
         if not status.is_success:
             return status
-        self.pod = self._state.assume_annotations(self.pod.uid, cycle.binding.annotations).pod
-        status, waits = framework.run_permit(cycle, self.pod, self.node_name)
+        self.pod = self._cluster_state.assume_annotations(self.pod.uid, state.binding.annotations).pod
+        status, waits = framework.run_permit(state, self.pod, self.node_name)
         if status.is_success and waits:
             self._waiting_pods[self.pod.uid] = WaitingPod(self.pod, waits, now)
         return status
@@ -114,7 +116,7 @@ class PlacedPod:
             is_waiting = self.pod.uid in self._waiting_pods
             status = await run_binding_cycle(
                 self._framework,
-                self.cycle,
+                self.state,
                 self.pod,
                 self.node_name,
                 is_waiting=is_waiting,
@@ -139,6 +141,6 @@ class PlacedPod:
         self._waiting_pods.pop(self.pod.uid, None)
         if self.is_confirmed:
             return
-        self._framework.run_unreserve(self.cycle, self.pod, self.node_name)
-        if self._state.is_assumed(self.pod):
-            self._state.forget(self.pod)
+        self._framework.run_unreserve(self.state, self.pod, self.node_name)
+        if self._cluster_state.is_assumed(self.pod):
+            self._cluster_state.forget(self.pod)

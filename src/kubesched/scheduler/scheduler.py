@@ -69,7 +69,7 @@ class Scheduler:
         observer: told of each pod that comes into a queue, whoever caused it; wakes a driver that sleeps.
 
     Attributes:
-        state, queue: what is known, and who waits.
+        cluster_state, queue: what is known, and who waits.
         frameworks: by scheduler name.
         waiting_pods: pods held back in Permit, by uid.
         waits: what binding cycles wait for; a driver enters their requests, and calls `look` after events.
@@ -78,7 +78,7 @@ class Scheduler:
     def __init__(
         self,
         profiles: Iterable[Profile],
-        state: ClusterState,
+        cluster_state: ClusterState,
         services: Services,
         *,
         emit: Callable[[Action], None],
@@ -87,7 +87,7 @@ class Scheduler:
         max_backoff: float = 10.0,
         observer: Observer | None = None,
     ) -> None:
-        self.state = state
+        self.cluster_state = cluster_state
         self.waiting_pods: dict[str, WaitingPod] = {}
         self.waits = Waits()
         self._on_their_way: dict[str, PlacedPod] = {}
@@ -97,7 +97,7 @@ class Scheduler:
         self._cycle = SchedulingCycle(tie_break, services.rng)
         self._evictions = Evictions(self._find_pod, self.waiting_pods, lambda pod: self.activate([pod]))
         nominator = Nominator(self._find_pod)
-        self.frameworks = build_frameworks(profiles, state, self._offered(services, nominator))
+        self.frameworks = build_frameworks(profiles, cluster_state, self._offered(services, nominator))
         self._order = order = QueueOrder(next(iter(self.frameworks.values())))
         self.queue = SchedulingQueue(
             sort_key=order.sort_key if order.has_key else None,
@@ -117,7 +117,7 @@ class Scheduler:
             perform=perform,
             wait=wait,
             activate=self.activate,
-            nominated=NominatedPods(self.state.columns, self._nominations, lambda: nominator.generation),
+            nominated=NominatedPods(self.cluster_state.columns, self._nominations, lambda: nominator.generation),
             waiting_pods=lambda: self.waiting_pods,
             preempting=self._evictions,
         )
@@ -131,22 +131,22 @@ class Scheduler:
         if isinstance(obj, Pod):
             self._handle_pod(event, obj)
             return
-        for change in self.state.apply(event):
+        for change in self.cluster_state.apply(event):
             self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, self._now())
 
     def _handle_pod(self, event: WatchEvent, pod: Pod) -> None:
-        old = self.state.objects.get("Pod", pod.key)
+        old = self.cluster_state.objects.get("Pod", pod.key)
         before = old if isinstance(old, Pod) else None
         is_gone = event.type is EventType.DELETED or pod.is_finished
         if before is not None and before.uid != pod.uid and not is_gone:  # its deletion was missed
             self._handle_pod(WatchEvent(EventType.DELETED, "Pod", before), before)
             before = None
-        if is_gone and self.state.is_assumed(pod):
+        if is_gone and self.cluster_state.is_assumed(pod):
             self._reject_waiting(pod.uid)
-        changes = self.state.apply(event)
+        changes = self.cluster_state.apply(event)
         waited = before is not None and not before.node_name and self._is_mine(before)
         waits = not is_gone and not pod.node_name and self._is_mine(pod)
-        if waits and not self.state.is_assumed(pod):
+        if waits and not self.cluster_state.is_assumed(pod):
             if waited and before is not None:
                 self.queue.update(before, pod, [change.event for change in changes], self._now())
             else:
@@ -164,7 +164,7 @@ class Scheduler:
         return [(name, self._pod_info(queued)) for name, queued in self.queue.nominator.pairs()]
 
     def _find_pod(self, pod: Pod) -> Pod | None:
-        current = self.state.objects.get("Pod", pod.key)
+        current = self.cluster_state.objects.get("Pod", pod.key)
         return current if isinstance(current, Pod) and current.uid == pod.uid else None
 
     def _pre_enqueue(self, pod: Pod, first: str) -> Status:
@@ -202,12 +202,12 @@ class Scheduler:
         if misplaced is not None:
             outcome = Outcome(misplaced, misplaced.message)
             decision = Decision(
-                pod, framework.profile.scheduler_name, queued.attempts, self.state.columns.n_nodes, outcome
+                pod, framework.profile.scheduler_name, queued.attempts, self.cluster_state.columns.n_nodes, outcome
             )
             self._failed(queued, decision)
             return decision, None
         info = self._pod_info(queued)
-        snapshot = self.state.snapshot()
+        snapshot = self.cluster_state.snapshot()
         decision, state = self._cycle.decide(framework, info, snapshot, queued.attempts)
         if not decision.outcome.status.is_success:
             self._end_lower_nominations(decision)
@@ -219,7 +219,7 @@ class Scheduler:
     def _pod_info(self, queued: QueuedPodInfo) -> PodInfo:
         info = queued.pod_info
         if not isinstance(info, PodInfo):
-            info = queued.pod_info = self.state.pod_info(queued.pod)
+            info = queued.pod_info = self.cluster_state.pod_info(queued.pod)
         return info
 
     def _take(
@@ -227,7 +227,7 @@ class Scheduler:
     ) -> tuple[Decision, BindingCycle | None]:
         """Assume the pod on its node, reserve, ask Permit."""
         self.queue.nominator.delete(queued.pod)
-        placed = PlacedPod(framework, self.state, state, decision.node_name, self.waiting_pods)
+        placed = PlacedPod(framework, self.cluster_state, state, decision.node_name, self.waiting_pods)
         status = placed.take(self._now())
         if not status.is_success:
             decision = _rejected_later(decision, status)
@@ -259,8 +259,8 @@ class Scheduler:
         pod = placed.pod
         note = f"Successfully assigned {pod.key} to {placed.node_name}"
         self._emit(RecordEvent("Scheduled", "Normal", "Binding", pod, note))
-        if placed.cycle.pods_to_activate:
-            self._activate(placed.cycle)
+        if placed.state.pods_to_activate:
+            self._activate(placed.state)
 
     def _not_bound(self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status) -> Decision:
         pod = placed.pod

@@ -25,7 +25,7 @@ class MemoryCluster:
     """Carries out actions against a cluster state.
 
     Args:
-        state: what objects are read from.
+        cluster_state: what objects are read from.
         tell: takes each event that an action causes.
 
     Attributes:
@@ -34,14 +34,14 @@ class MemoryCluster:
         n_changes: how often something changed that other pods could notice; nominations and events are not counted.
     """
 
-    def __init__(self, state: ClusterState, tell: Callable[[WatchEvent], None]) -> None:
+    def __init__(self, cluster_state: ClusterState, tell: Callable[[WatchEvent], None]) -> None:
         self.evicted: list[DeletePod] = []
         self.events: list[RecordEvent] = []
         self.n_changes = 0
-        self._state = state
+        self._cluster_state = cluster_state
         self._tell = tell
         self._version = 0
-        self._controllers = VolumeControllers(state.objects, tell)
+        self._controllers = VolumeControllers(cluster_state.objects, tell)
 
     def perform(self, action: Action) -> ActionDone:
         """Carry out one action."""
@@ -65,7 +65,7 @@ class MemoryCluster:
         return ActionDone(action)
 
     def _bind(self, action: Bind) -> None:
-        placed = self._state.placed(action.pod.uid)
+        placed = self._cluster_state.placed(action.pod.uid)
         pod = action.pod if placed is None else placed.pod
         if action.annotations:
             metadata = pod.metadata
@@ -76,7 +76,7 @@ class MemoryCluster:
     def _patch(self, action: PatchPodStatus) -> None:
         """Set the nomination; conditions are read by nobody here."""
         nominated = action.nominated_node_name
-        current = self._state.objects.get("Pod", action.pod.key)
+        current = self._cluster_state.objects.get("Pod", action.pod.key)
         if nominated is None or not isinstance(current, Pod) or current.node_name:
             return
         if current.status.nominated_node_name != nominated:

@@ -61,7 +61,7 @@ def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
 
 def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | None = None) -> Report:
     """Try every pending pod once, and report as a simulation does; victims are named although they stay."""
-    before = Fill(simulator.state.columns)
+    before = Fill(simulator.cluster_state.columns)
     total = len(simulator.pending)
     placed = {}
     for one in place(simulator, tie_break):
@@ -70,7 +70,7 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
             progress(len(placed), total)
     placements = tuple(_placement(pod, placed.get(pod.key)) for pod in pending_in_order(simulator.pending))
     victims = tuple(_victims(simulator, placed.values()))
-    return Report(placements, victims, before, Fill(simulator.state.columns), 0.0)
+    return Report(placements, victims, before, Fill(simulator.cluster_state.columns), 0.0)
 
 
 def _placement(pod: Pod, placed: Placed | None) -> Placement:
@@ -92,31 +92,31 @@ def _victims(simulator: Simulator, placed: Iterable[Placed]) -> Iterator[Victim]
     for one in placed:
         for outcome in one.preemption:
             for key in outcome.victims:
-                victim = simulator.state.objects.get("Pod", key)
+                victim = simulator.cluster_state.objects.get("Pod", key)
                 owner = owner_of(victim) if isinstance(victim, Pod) else ""
                 yield Victim(key, owner, outcome.node, one.pod)
 
 
 async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break: TieBreak) -> Placed:
     await simulator.loop.breathe()
-    state = simulator.state
-    snapshot = state.snapshot()
-    info = state.pod_info(pod)
-    cycle = CycleState(info)
-    diagnosis = find_feasible(framework, cycle, snapshot.nodes)
+    cluster_state = simulator.cluster_state
+    snapshot = cluster_state.snapshot()
+    info = cluster_state.pod_info(pod)
+    state = CycleState(info)
+    diagnosis = find_feasible(framework, state, snapshot.nodes)
     result, name = diagnosis.result, framework.profile.scheduler_name
     if result is not None and result.fits.any():
         try:
-            scores = framework.run_score(cycle, pod, result, is_whole=result.nodes is snapshot.nodes)
+            scores = framework.run_score(state, pod, result, is_whole=result.nodes is snapshot.nodes)
         except PluginFault as fault:
             return Placed(pod.key, name, message=fault.status.message)
         best = select_best(scores.total, tie_break, None, simulator.rng)
         node_name = scores.nodes.name(best)
-        state.assume(info, node_name)
+        cluster_state.assume(info, node_name)
         return Placed(pod.key, name, node_name)
     if not snapshot.n_nodes:
         return Placed(pod.key, name, message=diagnosis.message)
-    freed, status = framework.run_post_filter(cycle, pod, diagnosis)
+    freed, status = framework.run_post_filter(state, pod, diagnosis)
     outcome: tuple[PreemptionOutcome, ...] = ()
     if freed is not None and freed.nominated_node_name:
         leaving = sorted(victim.pod.key for victim in freed.victims if not victim.pod.is_terminating)

@@ -59,7 +59,7 @@ class Simulator:
         PluginError: a plugin cannot be loaded or started.
 
     Attributes:
-        state: the cluster; changes as the simulation runs.
+        cluster_state: the cluster; changes as the simulation runs.
         clock: the virtual clock.
         loop: the event loop of the plugins.
         rng: the source of chance.
@@ -78,15 +78,15 @@ class Simulator:
         seed: int = 0,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
-        self.state = ClusterState()
+        self.cluster_state = ClusterState()
         self.clock = VirtualClock()
         self.loop = EventLoop()
         self.decisions: Callable[[Decision], None] | None = None
         self.rng = Random(seed)
-        self.cluster = MemoryCluster(self.state, self._tell)
+        self.cluster = MemoryCluster(self.cluster_state, self._tell)
         self.scheduler = Scheduler(
             setup.profiles,
-            self.state,
+            self.cluster_state,
             Services(clock=self.clock, rng=self.rng),
             emit=self._emit,
             tie_break=tie_break,
@@ -98,7 +98,7 @@ class Simulator:
         self._outcomes: dict[str, Decision] = {}
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         with paused_gc(is_kept=True):
-            self.pending = load_cluster(self.state, snapshot)
+            self.pending = load_cluster(self.cluster_state, snapshot)
         self.loop.run(start_plugins(self.frameworks.values()))
 
     # --- running ---
@@ -111,7 +111,7 @@ class Simulator:
         """
         if self._outcomes:
             raise InputError("this simulator has already run; create a new one")
-        before = Fill(self.state.columns)
+        before = Fill(self.cluster_state.columns)
         try:
             self.loop.run(self._place_all(progress))
         finally:
@@ -250,7 +250,7 @@ class Simulator:
             Victim(action.pod.key, owner_of(action.pod), action.node_name, action.preemptor.key)
             for action in self.cluster.evicted
         )
-        return Report(tuple(placements), left, before, Fill(self.state.columns), self.clock.seconds)
+        return Report(tuple(placements), left, before, Fill(self.cluster_state.columns), self.clock.seconds)
 
     def _placement(self, pod: Pod, gated: dict[str, str]) -> Placement:
         name = pod.scheduler_name
@@ -271,7 +271,7 @@ class Simulator:
             placement.state = PodState.ERROR if decision.reason == "SchedulerError" else PodState.UNSCHEDULABLE
             placement.reason = decision.reason
             placement.message = decision.outcome.message
-            current = self.state.objects.get("Pod", pod.key)
+            current = self.cluster_state.objects.get("Pod", pod.key)
             if isinstance(current, Pod):
                 placement.nominated_node = current.status.nominated_node_name
         return placement

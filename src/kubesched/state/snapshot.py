@@ -19,18 +19,29 @@ class Snapshot:
     Attributes:
         nodes: the table of all nodes.
         n_nodes: how many there are.
-        state: what it is a view of, the relations between placed pods among it.
-        columns, objects, groups: those of the state.
+        cluster_state: what it is a view of, with the relations between placed pods.
+        columns, objects, groups: those of the cluster state.
     """
 
-    __slots__ = ("_order", "_places", "_start", "_tree", "columns", "groups", "n_nodes", "nodes", "objects", "state")
+    __slots__ = (
+        "_order",
+        "_places",
+        "_start",
+        "_tree",
+        "cluster_state",
+        "columns",
+        "groups",
+        "n_nodes",
+        "nodes",
+        "objects",
+    )
 
-    def __init__(self, state: ClusterFacts, tree: NodeTree) -> None:
-        columns = state.columns
+    def __init__(self, cluster_state: ClusterFacts, tree: NodeTree) -> None:
+        columns = cluster_state.columns
         self.columns = columns
-        self.objects = state.objects
-        self.groups = state.groups
-        self.state = state
+        self.objects = cluster_state.objects
+        self.groups = cluster_state.groups
+        self.cluster_state = cluster_state
         tree.refresh()
         self._tree = tree
         self._order: Rows | None = None

@@ -53,12 +53,12 @@ def check_score_range(subject: Subject) -> None:
 def check_snapshot_untouched(subject: Subject) -> None:
     """Filtering and scoring change neither the cluster nor the pod."""
     cluster = subject.cluster()
-    before = _contents(cluster.state)
+    before = _contents(cluster.cluster_state)
     for pod in subject.scenario.pending:
         pod_before = msgspec.json.encode(pod)
         subject.answers(cluster, pod)
         assert msgspec.json.encode(pod) == pod_before, f"{subject.name}: it changes pod {pod.key}"
-        after = _contents(cluster.state)
+        after = _contents(cluster.cluster_state)
         changed = [what for what in before if after.get(what) != before[what]]
         assert not changed, f"{subject.name}: a call for pod {pod.key} changes {changed[0]} of the snapshot"
 
@@ -80,7 +80,7 @@ def check_reasons(subject: Subject) -> None:
 
 def _check_details(subject: Subject, cluster: FakeCluster, pod: Pod) -> None:
     """What explain_rejection says of each node that filter rejects."""
-    plugin, nodes, state = subject.plugin_in(cluster), cluster.nodes, CycleState(cluster.state.pod_info(pod))
+    plugin, nodes, state = subject.plugin_in(cluster), cluster.nodes, CycleState(cluster.cluster_state.pod_info(pod))
     before = cluster.framework.run_pre_filter(state, pod, nodes)
     if not before.status.is_success or plugin.name in state.skip_filter:
         return
@@ -100,7 +100,7 @@ def _other_answers(subject: Subject, cluster: FakeCluster, pod: Pod) -> Iterator
     if plugin.defines("permit") and not plugin.defines("reserve"):
         fitting = [name for name, status in cluster.filter(pod).items() if status.is_success]
         for node_name in fitting[:1]:
-            yield "permit", plugin.permit(CycleState(cluster.state.pod_info(pod)), pod, node_name)
+            yield "permit", plugin.permit(CycleState(cluster.cluster_state.pod_info(pod)), pod, node_name)
 
 
 def _check_reason(subject: Subject, status: object, where: str) -> None:
@@ -111,11 +111,13 @@ def _check_reason(subject: Subject, status: object, where: str) -> None:
         assert said, f"{subject.name}: {where}: {status.code.value} without a reason; found {status.reasons!r}"
 
 
-def _contents(state: ClusterState) -> dict[str, object]:
+def _contents(cluster_state: ClusterState) -> dict[str, object]:
     """Everything that a snapshot shows, by what it is called in messages."""
-    columns = state.columns
+    columns = cluster_state.columns
     rows = sorted(columns.row_of.items())
-    contents: dict[str, object] = {f"the {kind}s": msgspec.json.encode([*state.objects.list(kind)]) for kind in KINDS}
+    contents: dict[str, object] = {
+        f"the {kind}s": msgspec.json.encode([*cluster_state.objects.list(kind)]) for kind in KINDS
+    }
     for name in ("allocatable", "requested", "non_zero_requested"):
         matrix = getattr(columns, name)
         contents[name] = {node: [amount for amount in matrix[:, row].tolist() if amount] for node, row in rows}

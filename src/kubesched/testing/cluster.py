@@ -61,7 +61,7 @@ class FakeCluster:
         objects: of any other kind.
 
     Attributes:
-        state: the cluster.
+        cluster_state: the cluster.
         framework: runs the plugins.
 
     Example:
@@ -76,11 +76,11 @@ class FakeCluster:
         pods: Iterable[Pod] = (),
         objects: Iterable[KubeObject] = (),
     ) -> None:
-        self.state = ClusterState()
-        self.state.load([(type(known).__name__, known) for known in (*nodes, *pods, *objects)])
+        self.cluster_state = ClusterState()
+        self.cluster_state.load([(type(known).__name__, known) for known in (*nodes, *pods, *objects)])
         self._loop = EventLoop()
         services = Services(clock=VirtualClock())
-        (self.framework,) = build_frameworks([minimal_profile(*plugins)], self.state, services).values()
+        (self.framework,) = build_frameworks([minimal_profile(*plugins)], self.cluster_state, services).values()
         self._loop.run(start_plugins([self.framework]))
 
     @property
@@ -91,17 +91,17 @@ class FakeCluster:
     @property
     def nodes(self) -> Nodes:
         """The table of all nodes."""
-        return self.state.snapshot().nodes
+        return self.cluster_state.snapshot().nodes
 
     def put(self, *objects: KubeObject) -> None:
         """Add objects, or change them to what they are here."""
         for known in objects:
-            self.state.apply(WatchEvent(EventType.MODIFIED, type(known).__name__, known))
+            self.cluster_state.apply(WatchEvent(EventType.MODIFIED, type(known).__name__, known))
 
     def remove(self, *objects: KubeObject) -> None:
         """Take objects away."""
         for known in objects:
-            self.state.apply(WatchEvent(EventType.DELETED, type(known).__name__, known))
+            self.cluster_state.apply(WatchEvent(EventType.DELETED, type(known).__name__, known))
 
     def stop(self) -> None:
         """Stop the plugins."""
@@ -117,7 +117,7 @@ class FakeCluster:
     def filter(self, pod: Pod) -> dict[str, Status]:
         """Ask PreFilter and Filter. Returns: a status for every node, SUCCESS where the pod fits."""
         nodes = self.nodes
-        diagnosis = find_feasible(self.framework, CycleState(self.state.pod_info(pod)), nodes)
+        diagnosis = find_feasible(self.framework, CycleState(self.cluster_state.pod_info(pod)), nodes)
         return {name: diagnosis.status_of(name) for name in nodes.names}
 
     def score(self, pod: Pod) -> dict[str, int]:
@@ -127,7 +127,7 @@ class FakeCluster:
             PluginError: a plugin failed, or a score is not between 0 and 100 after normalising.
         """
         nodes = self.nodes
-        state = CycleState(self.state.pod_info(pod))
+        state = CycleState(self.cluster_state.pod_info(pod))
         result = find_feasible(self.framework, state, nodes).result
         if result is None or not result.fits.any():
             return {}

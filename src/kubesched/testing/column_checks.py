@@ -35,7 +35,7 @@ def _column_hooks(
 ) -> Iterator[tuple[str, Callable[[Nodes], dict[str, Status]]]]:
     """The column hooks that get to run for a pod, ready to be asked about a table."""
     plugin = subject.plugin_in(cluster)
-    state = CycleState(cluster.state.pod_info(pod))
+    state = CycleState(cluster.cluster_state.pod_info(pod))
     if not cluster.framework.run_pre_filter(state, pod, cluster.nodes).status.is_success:
         return
 
@@ -128,10 +128,10 @@ def check_moved_pods(subject: Subject) -> None:
 def _verdict_without(cluster: FakeCluster, pod: Pod, gone: Pod) -> Status | None:
     """The verdict on the node of a pod that is taken off it; None where no filter runs."""
     framework = cluster.framework
-    state = CycleState(cluster.state.pod_info(pod))
+    state = CycleState(cluster.cluster_state.pod_info(pod))
     before = framework.run_pre_filter(state, pod, cluster.nodes)
     position = cluster.nodes.position_of(gone.node_name)
-    info = cluster.state.placed(gone.uid)
+    info = cluster.cluster_state.placed(gone.uid)
     if not before.status.is_success or before.node_names is not None or position is None or info is None:
         return None
     what_if = framework.what_if(state, pod, cluster.nodes.select(np.array([position], dtype=np.intp)))

@@ -115,13 +115,13 @@ def check_unreserve(subject: Subject) -> None:
 
 
 def _reserve_and_undo(subject: Subject, cluster: FakeCluster, pod: Pod, node_name: str, *, reserves: bool) -> None:
-    framework, state = cluster.framework, CycleState(cluster.state.pod_info(pod))
+    framework, state = cluster.framework, CycleState(cluster.cluster_state.pod_info(pod))
     framework.run_pre_filter(state, pod, cluster.nodes)
     framework.run_filter(state, pod, cluster.nodes, is_whole=False)
-    placed = cluster.state.assume(state.pod, node_name)
+    placed = cluster.cluster_state.assume(state.pod, node_name)
     with _Warnings() as warnings:
         if reserves:
             framework.run_reserve(state, placed.pod, node_name)
         framework.run_unreserve(state, placed.pod, node_name)
-    cluster.state.forget(placed.pod)
+    cluster.cluster_state.forget(placed.pod)
     assert not warnings.texts, f"{subject.name}: pod {pod.key}, node {node_name}: {warnings.texts[0]}"

@@ -55,17 +55,17 @@ class Bound:
 
     def __init__(self, *plugins: Plugin | Profile, pods: tuple[Pod, ...] | None = None) -> None:
         self.api = Api()
-        self.state = ClusterState()
+        self.cluster_state = ClusterState()
         profiles = [one for one in plugins if isinstance(one, Profile)]
         profiles = profiles or [minimal_profile(*(one for one in plugins if isinstance(one, Plugin)))]
         waiting: dict[str, WaitingPod] = {}
         services = Services(clock=LoopClock(), perform=perform, wait=wait, waiting_pods=lambda: waiting)
-        frameworks = build_frameworks(profiles, self.state, services)
+        frameworks = build_frameworks(profiles, self.cluster_state, services)
         first = next(iter(frameworks.values()))
         self.binder = Binder(
             frameworks,
             lambda name: frameworks.get(name, first),
-            self.state,
+            self.cluster_state,
             waiting,
             find_pod=self.api.find_pod,
             create_binding=self.api.create_binding,
@@ -76,7 +76,7 @@ class Bound:
     def show(self, obj: KubeObject, type_: EventType = EventType.ADDED) -> None:
         """The watch shows an object."""
         event = WatchEvent(type_, type(obj).__name__, obj)
-        self.state.apply(event)
+        self.cluster_state.apply(event)
         self.binder.observe(event)
 
     def call(self, name: str = "p", node: str = "n1", *, uid: str | None = None, seconds: float = BUDGET) -> Any:
@@ -88,8 +88,8 @@ class Bound:
         return asyncio.create_task(self.call(*given, **more))
 
     def n_pods(self, node: str = "n1") -> int:
-        self.state.check_invariants()
-        return len(self.state.columns.pods[self.state.columns.row_of[node]])
+        self.cluster_state.check_invariants()
+        return len(self.cluster_state.columns.pods[self.cluster_state.columns.row_of[node]])
 
 
 def error_of(answer: Answer) -> str:
@@ -176,7 +176,7 @@ def test_annotations_of_reserve_and_pre_bind_go_into_the_binding():
 
 def test_a_bound_pod_carries_what_reserve_noted_before_the_watch_shows_it():
     _, bound = outcome(Device())
-    (info,) = bound.state.snapshot().node_info("n1").pods
+    (info,) = bound.cluster_state.snapshot().node_info("n1").pods
     assert info.pod.annotations == {"device": "n1/0"}
 
 

@@ -315,7 +315,7 @@ def test_a_pod_that_was_bound_counts_at_once_and_stays_so_when_the_watch_shows_i
             seen.append((await client.get("/inspect")).json["assumedPods"])
             running.show(pod(node="n1"), type=EventType.MODIFIED)
             seen.append((await client.get("/inspect")).json["assumedPods"])
-            return [*seen, running.extender.state.placed("uid-p").pod.node_name]
+            return [*seen, running.extender.cluster_state.placed("uid-p").pod.node_name]
 
     assert with_writes(story, pod()) == [[{"pod": "d/p", "node": "n1"}], [], "n1"]
 

@@ -29,7 +29,7 @@ def requested(server: Server, body: bytes) -> RequestedNodes:
 
 
 def known(server: Server) -> set[str]:
-    return set(server.state.columns.row_of)
+    return set(server.cluster_state.columns.row_of)
 
 
 # --- whole nodes, no watch ---
@@ -56,7 +56,7 @@ def test_only_nodes_that_are_new_or_changed_are_decoded():
     nodes[3] = node("n3", good="no")
     assert server.filter(with_nodes(*nodes)).FailedAndUnresolvableNodes == {"n3": "not good"}
     assert server.nodes.n_decoded == 51
-    server.state.check_invariants()
+    server.cluster_state.check_invariants()
 
 
 def test_a_change_of_a_node_counts_at_once_in_both_directions():
@@ -90,7 +90,7 @@ def test_nodes_that_no_request_shows_for_a_quarter_of_an_hour_are_gone():
     server.now = QUARTER_OF_AN_HOUR + 1
     server.filter(with_nodes(node("a")))
     assert known(server) == {"a", "c"}
-    server.state.check_invariants()
+    server.cluster_state.check_invariants()
 
 
 def test_a_node_that_was_gone_and_comes_again_is_read_anew():
@@ -103,7 +103,7 @@ def test_a_node_that_was_gone_and_comes_again_is_read_anew():
     result = server.filter(with_nodes(node("b", good="yes"), node("c"), node("a", good="yes")))
     assert result.survivors == ["b", "a"]
     assert server.nodes.n_decoded == 4
-    server.state.check_invariants()
+    server.cluster_state.check_invariants()
 
 
 def test_many_nodes_come_and_go_over_days():
@@ -113,7 +113,7 @@ def test_many_nodes_come_and_go_over_days():
         nodes = [node(f"n{day}-{i}", good="yes") for i in range(20)]
         assert len(server.filter(with_nodes(*nodes)).survivors) == 20
     assert len(known(server)) == 20
-    server.state.check_invariants()
+    server.cluster_state.check_invariants()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_nodes_that_are_none_are_named_by_their_place(nodes: list[Any], message:
     result = server.filter(with_nodes(*nodes))
     assert result.Error.startswith(message)
     assert server.filter(with_nodes(node("a", good="yes"))).survivors == ["a"]
-    server.state.check_invariants()
+    server.cluster_state.check_invariants()
 
 
 def test_a_request_without_nodes_and_names_says_so():
@@ -195,9 +195,9 @@ def test_the_same_list_again_sees_what_has_changed_since():
     server = Server(Good(), watched=[make_node("a", labels={"good": "yes"}), make_node("b")])
     body = with_names("a", "b")
     assert server.filter(body).NodeNames == ["a"]
-    server.state.apply(WatchEvent(EventType.MODIFIED, "Node", make_node("b", labels={"good": "yes"})))
+    server.cluster_state.apply(WatchEvent(EventType.MODIFIED, "Node", make_node("b", labels={"good": "yes"})))
     assert server.filter(body).NodeNames == ["a", "b"]
-    server.state.apply(WatchEvent(EventType.DELETED, "Node", make_node("a")))
+    server.cluster_state.apply(WatchEvent(EventType.DELETED, "Node", make_node("a")))
     server.nodes.rows_changed()
     server.show(make_node("c", labels={"good": "yes"}))  # takes a's row
     result = server.filter(body)
@@ -265,4 +265,4 @@ def test_what_was_asked_before_changes_no_answer(rounds: list[dict[str, str]]):
         old.now += QUARTER_OF_AN_HOUR * 0.6
         body = with_nodes(*(node(name, good=good) for name, good in nodes.items()))
         assert old.filter(body) == Server(Good()).filter(body)
-    old.state.check_invariants()
+    old.cluster_state.check_invariants()

@@ -74,7 +74,7 @@ def test_a_pod_that_is_none_says_why(wrong: Any, message: str):
 def test_victims_by_uid_are_those_of_the_watch_that_are_still_there():
     victim = make_pod("v", node="n1")
     server = Server(watched=[make_node("n1"), victim])
-    pods = RequestedPods(server.state, is_watched=True)
+    pods = RequestedPods(server.cluster_state, is_watched=True)
     assert [info.pod for info in pods.placed([MetaPod("gone"), MetaPod(victim.uid), MetaPod("")])] == [victim]
 
 

@@ -16,22 +16,22 @@ def entries(texts: ScoreTexts, rows: list[int], scores: list[int], epoch: object
 
 
 def test_each_row_gets_its_node_and_score():
-    state = ClusterState()
-    state.load([("Node", make_node(name)) for name in ("n1", "n2", "n3")])
-    texts = ScoreTexts(state.columns)
-    rows = [state.columns.row_of[name] for name in ("n3", "n1")]
+    cluster_state = ClusterState()
+    cluster_state.load([("Node", make_node(name)) for name in ("n1", "n2", "n3")])
+    texts = ScoreTexts(cluster_state.columns)
+    rows = [cluster_state.columns.row_of[name] for name in ("n3", "n1")]
     assert entries(texts, rows, [10, 0], "first") == [{"Host": "n3", "Score": 10}, {"Host": "n1", "Score": 0}]
 
 
 def test_a_row_that_changed_hands_names_its_new_node():
-    state = ClusterState()
-    state.load([("Node", make_node(name)) for name in ("n1", "n2")])
-    texts = ScoreTexts(state.columns)
-    row = state.columns.row_of["n1"]
+    cluster_state = ClusterState()
+    cluster_state.load([("Node", make_node(name)) for name in ("n1", "n2")])
+    texts = ScoreTexts(cluster_state.columns)
+    row = cluster_state.columns.row_of["n1"]
     entries(texts, [row], [1], "first")
-    state.apply(WatchEvent(EventType.DELETED, "Node", make_node("n1")))
+    cluster_state.apply(WatchEvent(EventType.DELETED, "Node", make_node("n1")))
     for name in ("n3", "n4"):
-        state.apply(WatchEvent(EventType.ADDED, "Node", make_node(name)))
-    assert state.columns.row_of["n3"] == row
-    last = state.columns.row_of["n4"]
+        cluster_state.apply(WatchEvent(EventType.ADDED, "Node", make_node(name)))
+    assert cluster_state.columns.row_of["n3"] == row
+    last = cluster_state.columns.row_of["n4"]
     assert entries(texts, [row, last], [1, 2], "second") == [{"Host": "n3", "Score": 1}, {"Host": "n4", "Score": 2}]

@@ -6,36 +6,40 @@ from tests.plugins.storage_objects import csi_node
 DRIVER = "csi.example.com"
 
 
-def limits(state: ClusterState) -> dict[str, int]:
-    columns = state.volumes.csi_nodes
-    rows = state.columns.row_of.items()
+def limits(cluster_state: ClusterState) -> dict[str, int]:
+    columns = cluster_state.volumes.csi_nodes
+    rows = cluster_state.columns.row_of.items()
     assert all((columns.limits[DRIVER][row] < NO_LIMIT) == columns.has_limits[row] for _, row in rows)
     return {name: int(columns.limits[DRIVER][row]) for name, row in rows if columns.has_limits[row]}
 
 
 def test_limits_follow_the_objects():
-    state = load([node("a"), node("b"), csi_node("a", {DRIVER: 2, "unlimited": None}), csi_node("late", {DRIVER: 3})])
-    assert limits(state) == {"a": 2}
-    state.apply(WatchEvent(EventType.ADDED, "Node", read(node("late"))))
-    assert limits(state) == {"a": 2, "late": 3}
-    state.apply(WatchEvent(EventType.MODIFIED, "CSINode", read(csi_node("a", {DRIVER: 0}))))
-    assert limits(state) == {"a": 0, "late": 3}
-    state.apply(WatchEvent(EventType.DELETED, "CSINode", read(csi_node("a"))))
-    assert limits(state) == {"late": 3}
+    cluster_state = load(
+        [node("a"), node("b"), csi_node("a", {DRIVER: 2, "unlimited": None}), csi_node("late", {DRIVER: 3})]
+    )
+    assert limits(cluster_state) == {"a": 2}
+    cluster_state.apply(WatchEvent(EventType.ADDED, "Node", read(node("late"))))
+    assert limits(cluster_state) == {"a": 2, "late": 3}
+    cluster_state.apply(WatchEvent(EventType.MODIFIED, "CSINode", read(csi_node("a", {DRIVER: 0}))))
+    assert limits(cluster_state) == {"a": 0, "late": 3}
+    cluster_state.apply(WatchEvent(EventType.DELETED, "CSINode", read(csi_node("a"))))
+    assert limits(cluster_state) == {"late": 3}
 
 
 def test_rows_added_after_the_columns_were_made_have_no_limits():
-    state = load([node("a"), csi_node("a", {DRIVER: 1})])
-    assert limits(state) == {"a": 1}
+    cluster_state = load([node("a"), csi_node("a", {DRIVER: 1})])
+    assert limits(cluster_state) == {"a": 1}
     for i in range(200):
-        state.apply(WatchEvent(EventType.ADDED, "Node", read(node(f"n{i}"))))
-    assert limits(state) == {"a": 1}
+        cluster_state.apply(WatchEvent(EventType.ADDED, "Node", read(node(f"n{i}"))))
+    assert limits(cluster_state) == {"a": 1}
 
 
 def test_migrated_plugins_are_listed_exactly():
     listed = "kubernetes.io/gce-pd,kubernetes.io/aws-ebs"
-    state = load([node("a"), csi_node("a", migrated=listed), node("b"), csi_node("b", migrated="kubernetes.io/gce")])
-    migrated = state.volumes.csi_nodes.migrated
+    cluster_state = load(
+        [node("a"), csi_node("a", migrated=listed), node("b"), csi_node("b", migrated="kubernetes.io/gce")]
+    )
+    migrated = cluster_state.volumes.csi_nodes.migrated
     assert {plugin: flags[:2].tolist() for plugin, flags in migrated.items()} == {
         "kubernetes.io/gce-pd": [True, False],
         "kubernetes.io/aws-ebs": [True, False],

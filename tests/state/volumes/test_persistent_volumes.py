@@ -8,9 +8,9 @@ from tests.plugins.storage_objects import claim, volume
 ANY = VolumeWish(0, "Filesystem", "", frozenset(), None)
 
 
-def free(state: ClusterState, wish: VolumeWish = ANY, storage_class: str = "x") -> list[str]:
+def free(cluster_state: ClusterState, wish: VolumeWish = ANY, storage_class: str = "x") -> list[str]:
     """The free volumes that will do, smallest first."""
-    persistent = state.volumes.persistent
+    persistent = cluster_state.volumes.persistent
     listed = persistent.free(storage_class)
     numbers = listed.numbers[:-1][listed.eligible(wish)]
     return [persistent.by_number(number).volume.name for number in numbers.tolist()]
@@ -18,11 +18,11 @@ def free(state: ClusterState, wish: VolumeWish = ANY, storage_class: str = "x") 
 
 def after(items: list[dict], *changes: dict) -> ClusterState:
     """The state after these objects were put, the free volumes having been asked for before each."""
-    state = load(items)
+    cluster_state = load(items)
     for item in changes:
-        free(state)
-        state.apply(WatchEvent(EventType.MODIFIED, item["kind"], read(item)))
-    return state
+        free(cluster_state)
+        cluster_state.apply(WatchEvent(EventType.MODIFIED, item["kind"], read(item)))
+    return cluster_state
 
 
 def test_free_volumes_come_smallest_first_and_equal_ones_in_order_of_appearance():
@@ -42,15 +42,15 @@ def test_a_volume_that_changed_while_it_was_taken_comes_back_as_it_is_now():
 
 
 def test_a_volume_changes_its_class():
-    state = after([volume("a", "x")], volume("a", "y"))
-    assert (free(state), free(state, storage_class="y")) == ([], ["a"])
+    cluster_state = after([volume("a", "x")], volume("a", "y"))
+    assert (free(cluster_state), free(cluster_state, storage_class="y")) == ([], ["a"])
 
 
 def test_a_volume_comes_and_goes():
-    state = after([volume("a", "x")], volume("b", "x", size="500Mi"))
-    assert free(state) == ["b", "a"]
-    state.apply(WatchEvent(EventType.DELETED, "PersistentVolume", read(volume("b", "x"))))
-    assert free(state) == ["a"]
+    cluster_state = after([volume("a", "x")], volume("b", "x", size="500Mi"))
+    assert free(cluster_state) == ["b", "a"]
+    cluster_state.apply(WatchEvent(EventType.DELETED, "PersistentVolume", read(volume("b", "x"))))
+    assert free(cluster_state) == ["a"]
 
 
 def test_a_volume_that_is_too_small_will_not_do():
@@ -60,7 +60,7 @@ def test_a_volume_that_is_too_small_will_not_do():
 
 def test_reservations_follow_the_claim_ref():
     wanted = read(claim("c", "x"))
-    state = after([volume("a", "x", taker="c"), volume("b", "x", taker="d")], volume("b", "x", taker="c"))
-    assert [known.volume.name for known in state.volumes.persistent.reserved_for(wanted)] == ["a", "b"]
-    state = after([volume("a", "x", taker="c")], volume("a", "x"))
-    assert state.volumes.persistent.reserved_for(wanted) == []
+    cluster_state = after([volume("a", "x", taker="c"), volume("b", "x", taker="d")], volume("b", "x", taker="c"))
+    assert [known.volume.name for known in cluster_state.volumes.persistent.reserved_for(wanted)] == ["a", "b"]
+    cluster_state = after([volume("a", "x", taker="c")], volume("a", "x"))
+    assert cluster_state.volumes.persistent.reserved_for(wanted) == []

@@ -80,7 +80,7 @@ class Binder:
         self,
         frameworks: Mapping[str, Framework],
         framework_of: Callable[[str], Framework],
-        state: ClusterState,
+        cluster_state: ClusterState,
         waiting_pods: dict[str, WaitingPod],
         *,
         find_pod: Callable[[str, str], Awaitable[Pod | None]],
@@ -100,7 +100,7 @@ class Binder:
         """
         self.waiting_pods = waiting_pods
         self._framework_of = framework_of
-        self._state = state
+        self._cluster_state = cluster_state
         self._find_pod = find_pod
         self._create_binding = create_binding
         self._on_assumed = on_assumed
@@ -173,7 +173,7 @@ class Binder:
             ExtenderError: it is not there any more.
         """
         name = f"{args.pod_namespace}/{args.pod_name}"
-        known = self._state.objects.get("Pod", name)
+        known = self._cluster_state.objects.get("Pod", name)
         if not isinstance(known, Pod) or known.uid != args.pod_uid:
             known = await self._find_pod(args.pod_namespace, args.pod_name)
         if known is None:
@@ -182,7 +182,7 @@ class Binder:
             raise ExtenderError(
                 f"pod {name} was deleted and created again: asked for {args.pod_uid}, found {known.uid}"
             )
-        placed = self._state.placed(known.uid)
+        placed = self._cluster_state.placed(known.uid)
         return known if placed is None or known.uid in self._under_way else placed.pod
 
     # --- one binding ---
@@ -190,11 +190,11 @@ class Binder:
     async def _carry_out(self, pod: Pod, binding: _Binding) -> Status:
         try:
             framework = self._framework_of(pod.spec.scheduler_name)
-            state = CycleState(self._state.pod_info(pod))
+            state = CycleState(self._cluster_state.pod_info(pod))
             status = self._pre_filter(framework, state, binding.node_name)
             if not status.is_success:
                 return status
-            binding.placed = PlacedPod(framework, self._state, state, binding.node_name, self.waiting_pods)
+            binding.placed = PlacedPod(framework, self._cluster_state, state, binding.node_name, self.waiting_pods)
             return await self._take_and_bind(binding.placed)
         except (Exception, asyncio.CancelledError):
             raise
@@ -202,7 +202,7 @@ class Binder:
             return Status.error(f"a plugin raised {in_one_line(error)}")
 
     def _pre_filter(self, framework: Framework, state: CycleState, node_name: str) -> Status:
-        nodes = self._state.snapshot().nodes
+        nodes = self._cluster_state.snapshot().nodes
         position = nodes.position_of(node_name)
         if position is None:
             return Status.error(f"node {node_name} is not in the extender's cache")

@@ -44,7 +44,7 @@ class Extender:
     """All verbs over one cluster state.
 
     Attributes:
-        state: the cluster as requests or the watch have shown it.
+        cluster_state: the cluster as requests or the watch have shown it.
         frameworks: by scheduler name.
         offer: the verbs that the plugins have something to say to.
         kinds: what a watch is to bring.
@@ -86,15 +86,15 @@ class Extender:
                 "binding needs the API server: start the extender with --kubeconfig, or --in-cluster "
                 f"({_why_bind(profiles, offers_bind)})"
             )
-        self.state = ClusterState()
+        self.cluster_state = ClusterState()
         complete = [_with_binder(profile) for profile in profiles] if self.offer.bind else profiles
         waiting_pods: dict[str, WaitingPod] = {}
         services = Services(clock=clock, rng=rng or Random(0), waiting_pods=lambda: waiting_pods)
         if self.offer.bind:
             services = msgspec.structs.replace(services, perform=perform, wait=wait)
-        self.frameworks = build_frameworks(complete, self.state, services)
-        self.nodes = NodeSource(self.state, is_watched=is_watched, monotonic=clock.monotonic)
-        self.pods = RequestedPods(self.state, is_watched=is_watched)
+        self.frameworks = build_frameworks(complete, self.cluster_state, services)
+        self.nodes = NodeSource(self.cluster_state, is_watched=is_watched, monotonic=clock.monotonic)
+        self.pods = RequestedPods(self.cluster_state, is_watched=is_watched)
 
         def serve(frameworks: dict[str, Framework]) -> Verbs:
             return Verbs(
@@ -113,7 +113,7 @@ class Extender:
             self.binder = Binder(
                 self.frameworks,
                 self.verbs.framework_of,
-                self.state,
+                self.cluster_state,
                 waiting_pods,
                 find_pod=writes.find_pod,
                 create_binding=writes.create_binding,
@@ -122,7 +122,7 @@ class Extender:
 
     def load(self, objects: Iterable[KubeObject]) -> None:
         """Take in the cluster that the watch begins with."""
-        pending = load_cluster(self.state, objects)
+        pending = load_cluster(self.cluster_state, objects)
         self.nodes.rows_changed()
         self.apply(WatchEvent(EventType.ADDED, "Pod", pod) for pod in pending)
 
@@ -132,10 +132,10 @@ class Extender:
         Raises:
             StateError: an event contradicts what is known.
         """
-        row_of = self.state.columns.row_of
+        row_of = self.cluster_state.columns.row_of
         for event in events:
             stays = event.kind != "Node" or (event.type is EventType.MODIFIED and event.object.name in row_of)
-            self.state.apply(event)
+            self.cluster_state.apply(event)
             if self.undecided is not None:
                 self.undecided.observe(event)
             if self.binder is not None:

@@ -114,7 +114,9 @@ class _Knowledge(Collector):
     def collect(self) -> Iterable[Metric]:
         """The series as they stand."""
         extender = self._extender
-        yield GaugeMetricFamily("kubesched_extender_nodes_known", "Nodes in the cache.", extender.state.columns.n_nodes)
+        yield GaugeMetricFamily(
+            "kubesched_extender_nodes_known", "Nodes in the cache.", extender.cluster_state.columns.n_nodes
+        )
         yield CounterMetricFamily(
             "kubesched_extender_nodes_decoded",
             "Nodes of requests that were new or had changed.",

@@ -71,8 +71,8 @@ class NodeSource:
         texts: what the answers to prioritize are made of.
     """
 
-    def __init__(self, state: ClusterState, *, is_watched: bool, monotonic: Callable[[], float]) -> None:
-        self._state = state
+    def __init__(self, cluster_state: ClusterState, *, is_watched: bool, monotonic: Callable[[], float]) -> None:
+        self._cluster_state = cluster_state
         self._is_watched = is_watched
         self._monotonic = monotonic
         self._shown: dict[bytes, tuple[bytes, str]] = {}  # name as it stands in JSON -> the node's JSON, its name
@@ -81,7 +81,7 @@ class NodeSource:
         self._lists: OrderedDict[bytes, tuple[object, RequestedNodes]] = OrderedDict()
         self.epoch = object()
         self._compact: tuple[object, dict[str, int]] = (None, {})
-        self.texts = ScoreTexts(state.columns)
+        self.texts = ScoreTexts(cluster_state.columns)
         self.n_decoded = 0
         self.n_unknown = 0
 
@@ -137,7 +137,7 @@ class NodeSource:
             json = None
         try:
             rows = np.fromiter(map(row_of.__getitem__, listed), np.intp, len(listed))
-            return RequestedNodes(Nodes(self._state.columns, rows), listed, raws, (), json)
+            return RequestedNodes(Nodes(self._cluster_state.columns, rows), listed, raws, (), json)
         except KeyError:
             unknown = [name for name in listed if name not in row_of]
         self.n_unknown += len(unknown)
@@ -145,7 +145,7 @@ class NodeSource:
         names = [listed[i] for i in known]
         rows = np.array([row_of[name] for name in names], dtype=np.intp)
         some = None if raws is None else [raws[i] for i in known]
-        return RequestedNodes(Nodes(self._state.columns, rows), names, some, unknown)
+        return RequestedNodes(Nodes(self._cluster_state.columns, rows), names, some, unknown)
 
     def _row_of(self) -> dict[str, int]:
         """The rows by name, under keys that lie side by side in memory.
@@ -156,7 +156,7 @@ class NodeSource:
         if self._compact[0] is not self.epoch:
             self._compact = (
                 self.epoch,
-                {name.encode().decode(): row for name, row in self._state.columns.row_of.items()},
+                {name.encode().decode(): row for name, row in self._cluster_state.columns.row_of.items()},
             )
         return self._compact[1]
 
@@ -180,8 +180,8 @@ class NodeSource:
             return kept
         node = _decoded(raw, i)
         name = node.name
-        is_new = name not in self._state.columns.row_of
-        self._state.apply(WatchEvent(EventType.ADDED if is_new else EventType.MODIFIED, "Node", node))
+        is_new = name not in self._cluster_state.columns.row_of
+        self._cluster_state.apply(WatchEvent(EventType.ADDED if is_new else EventType.MODIFIED, "Node", node))
         if is_new:
             self.rows_changed()
         self._shown[key or name.encode()] = kept = (raw, name)
@@ -191,7 +191,7 @@ class NodeSource:
     def _note_seen(self, rows: Rows) -> None:
         """Nodes that no request has shown for a while are gone from the cluster."""
         now = self._monotonic()
-        capacity = self._state.columns.capacity
+        capacity = self._cluster_state.columns.capacity
         if len(self._seen_at) < capacity:
             self._seen_at = np.concatenate((self._seen_at, np.full(capacity - len(self._seen_at), now)))
         self._seen_at[rows] = now
@@ -200,12 +200,12 @@ class NodeSource:
             self._sweep(now - _UNSEEN_SECONDS)
 
     def _sweep(self, before: float) -> None:
-        columns = self._state.columns
+        columns = self._cluster_state.columns
         gone = [name for name, row in columns.row_of.items() if self._seen_at[row] < before]
         for name in gone:
-            node = self._state.objects.get("Node", name)
+            node = self._cluster_state.objects.get("Node", name)
             if node is not None:
-                self._state.apply(WatchEvent(EventType.DELETED, "Node", node))
+                self._cluster_state.apply(WatchEvent(EventType.DELETED, "Node", node))
         if gone:
             left = columns.row_of
             self._shown = {key: kept for key, kept in self._shown.items() if kept[1] in left}

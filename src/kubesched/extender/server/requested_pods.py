@@ -21,8 +21,8 @@ _LARGEST_KEPT: Final = 2**17  # bytes of JSON; larger ones are rare, and togethe
 class RequestedPods:
     """Turns the pods of requests into what plugins read."""
 
-    def __init__(self, state: ClusterState, *, is_watched: bool) -> None:
-        self._state = state
+    def __init__(self, cluster_state: ClusterState, *, is_watched: bool) -> None:
+        self._cluster_state = cluster_state
         self._is_watched = is_watched
         self._kept: OrderedDict[bytes, PodInfo] = OrderedDict()
 
@@ -44,7 +44,7 @@ class RequestedPods:
         except (ObjectError, RecursionError) as error:
             raise ExtenderError(f"Pod: {error}") from error
         assert isinstance(pod, Pod)
-        info = self._state.pod_info(pod)
+        info = self._cluster_state.pod_info(pod)
         if keep and len(json) <= _LARGEST_KEPT:
             self._kept[json] = info
             if len(self._kept) > _N_KEPT:
@@ -63,4 +63,4 @@ class RequestedPods:
                 "them up; start "
                 "it with --kubeconfig, or set nodeCacheCapable: false in kube-scheduler's configuration"
             )
-        return tuple(info for pod in pods if (info := self._state.placed(pod.uid)) is not None)
+        return tuple(info for pod in pods if (info := self._cluster_state.placed(pod.uid)) is not None)

@@ -109,7 +109,7 @@ class ExtenderService:
             "ready": not self.unready,
             "unready": self.unready,
             "verbs": extender.offer.verbs,
-            "nodes": extender.state.columns.n_nodes,
+            "nodes": extender.cluster_state.columns.n_nodes,
             "assumedPods": [
                 {"pod": pod, "node": node} for pod, node in (extender.binder.assumed() if extender.binder else ())
             ],
