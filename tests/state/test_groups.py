@@ -11,7 +11,7 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 @pytest.fixture
-def state() -> ClusterState:
+def cluster_state() -> ClusterState:
     found = ClusterState()
     found.load([("Node", make_node(name, zone=zone)) for name, zone in (("a1", "a"), ("b1", "b"), ("none", ""))])
     return found

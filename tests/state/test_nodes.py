@@ -12,7 +12,7 @@ GPU = "example.com/gpu"
 
 
 @pytest.fixture
-def state() -> ClusterState:
+def cluster_state() -> ClusterState:
     found = ClusterState()
     found.load(
         [

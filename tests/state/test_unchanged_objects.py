@@ -17,7 +17,7 @@ def placed(**said) -> Pod:
 
 
 @pytest.fixture
-def state() -> ClusterState:
+def cluster_state() -> ClusterState:
     found = ClusterState()
     found.load([("Node", make_node("n", labels={"disk": "ssd"})), ("Pod", placed())])
     return found
