@@ -37,15 +37,14 @@ def test_the_nearest_nodes_come_with_their_obstacles_and_short_names(full):
         "short",
         "by",
         "1:",
-        "asks",
-        "for",
+        "requests",
         "2,",
         "1",
         "of",
         "2",
         "free",
     ] in lines
-    assert ["Names", "of", "nodes", "without", ".eu"] in lines
+    assert ["Node", "names", "are", "shortened", "by", "'.eu'."] in lines
 
 
 def test_what_would_help_is_said_last(full):
@@ -113,7 +112,7 @@ def test_preemption_that_helps_names_its_victims():
 
 def test_a_pod_that_is_held_back_is_told_first():
     text = printed(ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes()))
-    assert text.index("does not try it now: waiting for scheduling gates: [not-yet]") < text.index("Fits on")
+    assert text.index("does not try this pod now: waiting for scheduling gates: [not-yet]") < text.index("Fits on")
 
 
 def test_a_nomination_is_told():

@@ -121,7 +121,7 @@ def test_a_wrong_log_level_is_told(monkeypatch: pytest.MonkeyPatch, serve: Calla
     monkeypatch.setenv("LOG_LEVEL", "loud")
     result = serve()
     assert (result.exit_code, result.stdout) == (2, "")
-    assert 'LOG_LEVEL: no level named "loud"; allowed: debug' in result.stderr
+    assert 'LOG_LEVEL: no level named "loud"; expected one of debug' in result.stderr
 
 
 def test_a_port_in_use_is_told():
@@ -172,7 +172,7 @@ def test_a_task_of_a_plugin_that_exits_ends_alone(serve: Callable[..., Result], 
     (tmp_path / "likes.py").write_text(PLUGIN + hooks)
     result = serve()
     assert result.exit_code == 0
-    assert "ERROR kubesched: a task raised SystemExit: 3; nothing but the task ends" in result.stderr
+    assert "ERROR kubesched: a task raised SystemExit: 3; only this task ends" in result.stderr
     assert result.stdout.endswith("stopped in order\n")
 
 

@@ -86,7 +86,7 @@ def test_what_is_worth_knowing_goes_to_standard_error(folder):
     notes = result.stderr.splitlines()
     assert all(line.startswith("note: ") for line in notes)
     assert any("ignorable" in line for line in notes)
-    assert any("0..10" in line for line in notes)
+    assert any("0 to 10" in line for line in notes)
     newer = run("--plugin", "team_zone.py:TeamZone", "--bind", "--ignorable")
     assert "ignorable" not in newer.stderr
 
@@ -117,14 +117,14 @@ def test_managed_resources_are_in_the_configuration_of_kube_scheduler(folder):
         (("--plugin", "team_zone.py:TeamZone", "--plugin-file", "gone"), "open gone: no such file or directory"),
         (
             ("--plugin", "team_zone.py:TeamZone", "--plugin-file", "sub/zone.yaml", "--plugin-file", "zone.yaml"),
-            "one name",
+            "have the same name",
         ),
         (("--plugin", "team_zone.py:TeamZone", "--plugin-file", "raw"), "not UTF-8 text"),
         (("--plugin", "team_zone.py:TeamZone", "--plugin-file", "my zone"), "rename the file"),
         (("--plugin", "team_zone.py:TeamZone", "--name", "Team"), "expected up to 40 of"),
         (("--plugin", "team_zone.py:TeamZone", "--scheduler-name", "a b"), "as in spec.schedulerName"),
         (("--plugin", "team_zone.py:TeamZone", "--scheduler-name", "default-scheduler"), "own kube-scheduler"),
-        (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "5x"), "'5x' is no duration"),
+        (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "5x"), "'5x' is not a duration"),
         (("--plugin", "team_zone.py:TeamZone", "--http-timeout", "0s"), "must be more than 0"),
         (("--plugin", "team_zone.py:TeamZone", "--service", "--bind"), "--client-secret"),
         (

@@ -33,13 +33,13 @@ def plugin(folder: Path, *names: str) -> str:
 
 def test_the_same_plugins_end_with_0(recording: Path, tmp_path: Path):
     result = run("extender", "replay", recording, "--plugin", plugin(tmp_path, "n1"))
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "2 calls, 0 answered differently\n", "")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "2 calls, 0 changed answers\n", "")
 
 
 def test_other_plugins_end_with_1_and_sentences(recording: Path, tmp_path: Path):
     result = run("extender", "replay", recording, "--plugin", plugin(tmp_path, "n1", "n2"))
     assert result.exit_code == 1
-    assert result.stdout == "call 1: filter d/p\n  rejected now: n2\n2 calls, 1 answered differently\n"
+    assert result.stdout == "call 1: filter d/p\n  rejected now: n2\n2 calls, 1 changed answers\n"
 
 
 def test_lines_for_programs(recording: Path, tmp_path: Path):
@@ -60,11 +60,11 @@ def test_calls_that_are_not_played_are_counted(tmp_path: Path):
     with Recorder(tmp_path / "rec") as recorder:
         recorder.call("/bind", b"{}", Answer([b'{"Error":""}']))
     result = run("extender", "replay", tmp_path / "rec", "--plugin", plugin(tmp_path, "n1"))
-    assert (result.exit_code, result.stdout) == (0, "0 calls, 0 answered differently, 1 not played\n")
+    assert (result.exit_code, result.stdout) == (0, "0 calls, 0 changed answers, 1 skipped\n")
 
 
 def test_a_recording_that_breaks_off_in_the_middle_shows_what_there_is(recording: Path, tmp_path: Path):
     path = recording / "recording.jsonl"
     path.write_bytes(path.read_bytes()[:-10])
     result = run("extender", "replay", recording, "--plugin", plugin(tmp_path, "n1"))
-    assert (result.exit_code, result.stdout) == (0, "1 calls, 0 answered differently\n")
+    assert (result.exit_code, result.stdout) == (0, "1 calls, 0 changed answers\n")

@@ -39,7 +39,7 @@ def test_a_token_that_kubelet_replaced_is_used_within_seconds(tmp_path: Path) ->
 
 
 def test_outside_a_pod_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="this is no pod"):
+    with pytest.raises(ConfigError, match="only inside a pod"):
         in_cluster_access({}, FakeTiming(), service_account(tmp_path))
 
 

@@ -87,5 +87,5 @@ def test_a_file_that_cannot_be_read_is_no_finding(tmp_path):
 
 
 def test_bytes_that_are_no_text_are_refused():
-    with pytest.raises(InputError, match="no UTF-8 text: byte 0"):
+    with pytest.raises(InputError, match="not UTF-8 text: byte 0"):
         load_configuration(b"\xff\xfe", args_types=ARGS_TYPES)

@@ -22,8 +22,8 @@ def test_several_obstacles_are_counted():
 
 def test_nodes_with_the_same_obstacle_are_counted():
     nodes = [make_node(f"n{i}", taints=["gpu:NoSchedule"]) for i in range(3)]
-    assert advised(make_pod("p"), *nodes).endswith("2 more nodes are blocked only by NodeResourcesFit.")
-    assert advised(make_pod("p"), *nodes[:2]).endswith("1 more node is blocked only by NodeResourcesFit.")
+    assert advised(make_pod("p"), *nodes).endswith("2 more nodes are blocked only by TaintToleration.")
+    assert advised(make_pod("p"), *nodes[:2]).endswith("1 more node is blocked only by TaintToleration.")
 
 
 def test_a_value_that_no_node_has_is_answered_with_the_nearest_one():

@@ -83,7 +83,7 @@ def test_the_environment_chooses_the_level(level, shown):
 
 
 def test_an_unknown_level_is_explained():
-    words = 'LOG_LEVEL: no level named "loud"; allowed: debug, info, warning, error'
+    words = 'LOG_LEVEL: no level named "loud"; expected one of debug, info, warning, error'
     with pytest.raises(InputError, match=re.escape(words)):
         set_up_logging({"LOG_LEVEL": "loud"})
 

@@ -55,7 +55,7 @@ def test_where_a_loop_runs_everything_is_on_that_one_and_nothing_can_wait() -> N
         loop = EventLoop()
         assert loop.run(here()) is asyncio.get_running_loop()
         loop.run(loop.breathe())
-        with pytest.raises(RuntimeError, match="nothing can be waited for"):
+        with pytest.raises(RuntimeError, match="this call cannot wait"):
             loop.run(asyncio.sleep(0))
         loop.close()
 

@@ -259,5 +259,5 @@ def test_classes_and_references_stand_side_by_side(tmp_path):
 
 @pytest.mark.parametrize("wrong", [TeamZone(), int, None], ids=["instance", "no plugin", "None"])
 def test_find_plugins_refuses_what_is_no_plugin(wrong):
-    with pytest.raises(PluginDefinitionError, match=r"allowed are classes derived from kubesched\.Plugin"):
+    with pytest.raises(PluginDefinitionError, match=r"expected a subclass of kubesched\.Plugin"):
         find_plugins([wrong])

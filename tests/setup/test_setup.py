@@ -78,7 +78,11 @@ def test_arguments_of_the_configuration_win():
     ("name", "args", "words"),
     [
         ("TeamZoan", {}, 'arguments for TeamZoan: no plugin has the name "TeamZoan"; did you mean "TeamZone"?'),
-        ("NodeResourcesFit", {}, "arguments for NodeResourcesFit: an in-tree plugin takes them from pluginConfig"),
+        (
+            "NodeResourcesFit",
+            {},
+            "arguments for NodeResourcesFit: give the arguments of an in-tree plugin in pluginConfig",
+        ),
         ("TeamZone", {"bonos": 1}, 'unknown field "bonos"'),
         ("TeamZone", {"bonus": "much"}, "bonus"),
     ],

@@ -48,7 +48,7 @@ FILES = {
     "bzip2": (bz2.compress(GOOD), "compressed with bzip2; expected gzip (.gz) or zstd (.zst)"),
     "cut gzip": (gzip.compress(GOOD)[:-9], "the gzip data ends in the middle; the file is cut"),
     "cut zstd": (zstd(GOOD)[:-9], "the zstd data ends in the middle; the file is cut"),
-    "half of UTF-16": (b"\xff\xfe{", "begins like utf-16 text and is none"),
+    "half of UTF-16": (b"\xff\xfe{", "starts like utf-16 text, but is not valid"),
     "Latin-1 in YAML": ("kind: Straße".encode("latin-1"), "not valid YAML: invalid trailing UTF-8 octet"),
     "words": (b"error: You must be logged in to the server", "kind is missing"),
     "a number": (b"42", "document 1: expected an object, found 42"),
@@ -253,7 +253,7 @@ def test_a_name_that_no_file_can_have():
 
 def test_a_folder_without_files_to_read(tmp_path):
     (tmp_path / "notes.txt").write_text("kind: Node")
-    with pytest.raises(InputError, match=r"no file to read in this folder; files are found by \.json, \.json\.gz, "):
+    with pytest.raises(InputError, match=r"no file in this folder has a known suffix; expected \.json, \.json\.gz, "):
         load_snapshot(tmp_path)
 
 

@@ -98,7 +98,7 @@ def test_the_same_object_with_other_content_names_both_places():
     with pytest.raises(ObjectError) as caught:
         load_snapshot(stream(node(), listed(node("x"), node(labels={"a": "b"}))))
     assert str(caught.value).startswith(
-        "<stream>, document 2, item 2 (Node n1): stands at <stream>, document 1 too, with other content"
+        "<stream>, document 2, item 2 (Node n1): is also at <stream>, document 1, with other content"
     )
 
 

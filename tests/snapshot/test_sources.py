@@ -68,7 +68,7 @@ def test_a_dash_is_standard_input(monkeypatch):
 
 def test_standard_input_can_be_named_once(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream(node("n"))))
-    with pytest.raises(InputError, match=r'standard input \("-"\) is named twice; it can be read once'):
+    with pytest.raises(InputError, match=r'standard input \("-"\) is given twice, but can be read only once'):
         load_snapshot("-", "-")
 
 

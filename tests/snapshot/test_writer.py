@@ -102,7 +102,7 @@ def test_a_folder_that_is_not_there_is_an_input_error(tmp_path):
 
 
 def test_another_suffix_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"allowed are names in \.json, \.json\.gz, \.json\.zst"):
+    with pytest.raises(InputError, match=r"expected a name that ends with \.json, \.json\.gz, \.json\.zst"):
         write_snapshot(NODES, tmp_path / "s.yaml")
 
 

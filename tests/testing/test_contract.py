@@ -342,7 +342,7 @@ BROKEN = [
     (
         Shared,
         "same_answer_twice",
-        "two instances answer differently about pod default/plain: node n1: ",
+        "two instances return different answers for pod default/plain: node n1: ",
     ),
     (FirstOnly, "same_answer_in_any_node_order", "the order of the nodes changes the answer about pod default/plain"),
     (Relative, "same_answer_for_some_rows", "Relative.filter_nodes: pod default/plain: called for ['n1'] alone"),

@@ -1,4 +1,4 @@
-"""Growing NumPy columns: one slot per row, capacity doubled when it runs out, freed rows given out again.
+"""Growing NumPy columns: one entry per row, capacity doubled when it runs out, freed rows reused.
 
 The log of changed rows is the memory by which a cached column is brought up to date instead of computed again.
 """

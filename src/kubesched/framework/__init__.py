@@ -1,4 +1,4 @@
-"""What runs plugins: the Plugin contract, statuses, cycle state, kept columns, and the framework of a profile."""
+"""Runs plugins: the Plugin contract, statuses, cycle state, kept columns, and the framework of a profile."""
 
 from kubesched.framework.actions import (
     Action,

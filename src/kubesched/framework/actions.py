@@ -1,4 +1,4 @@
-"""Everything that the core wants done in the world. Drivers carry it out and hand back what came of it.
+"""Actions that the core requests from its driver. The driver carries them out and returns the outcome.
 
 The core does no I/O: it emits actions, or awaits them in binding-cycle hooks through `handle.perform`.
 """

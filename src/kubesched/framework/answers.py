@@ -1,4 +1,4 @@
-"""What a hook raised or returned, checked: faults and nonsense become Errors that name the plugin and the hook.
+"""Checks what a hook raised or returned: faults and invalid values become Errors that name the plugin and the hook.
 
 Rule: kube-scheduler v1.36 framework runtime, whose messages these are.
 """

@@ -1,4 +1,4 @@
-"""Where time comes from. Nothing in the core asks the machine; a driver brings the clock."""
+"""The clock interface. The core never reads the machine's time; a driver passes a clock."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""The one place where computed columns are kept: a rule's answer for all rows, brought up to date, not computed anew.
+"""The only place where computed columns are kept: a rule's answer for all rows, updated instead of computed again.
 
 A column belongs to (rule, part): a plugin class with its arguments, and everything that the rule reads of a pod. It is
 true for one generation of the change log that its rule depends on (node objects, or nodes and their pods); asked for

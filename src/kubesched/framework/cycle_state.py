@@ -1,4 +1,4 @@
-"""What plugins remember between the hooks of one scheduling cycle."""
+"""The state that plugins keep between the hooks of one scheduling cycle."""
 
 from collections.abc import Callable
 from typing import TypeVar

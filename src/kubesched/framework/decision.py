@@ -1,4 +1,4 @@
-"""The record of one attempt to place a pod: what messages, events, metrics and reports are made from."""
+"""The record of one attempt to place a pod; messages, events, metrics and reports are made from it."""
 
 import msgspec
 

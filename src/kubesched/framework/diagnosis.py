@@ -1,4 +1,4 @@
-"""Why no node fits, node by node, and the sentence that users know.
+"""Records why no node fits, node by node, and builds kube-scheduler's message from it.
 
 Rule: kube-scheduler v1.36 framework.Diagnosis and FitError.
 """

@@ -1,4 +1,4 @@
-"""What a plugin says to be asked again: the cluster events that may help a pod it rejected, and a hint for each.
+"""The cluster events that may help a pod that a plugin rejected, with an optional hint for each.
 
 A plugin returns these from `events_to_register`; the profile collects them and the queue asks the hints.
 """

@@ -1,4 +1,4 @@
-"""What plugins raise and answer, as text. None of this raises, whatever their `__str__` and `__repr__` do."""
+"""Turns what plugins raise and return into text, and never raises, whatever their `__str__` and `__repr__` do."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Rules written per node, run over the rows of a table as if they had been written over columns."""
+"""Runs rules written per node over the rows of a table, as if they were written over columns."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Which nodes of a table a pod fits on: PreFilter, the nodes that it leaves, Filter.
+"""Finds the nodes of a table on which a pod fits: PreFilter, the nodes that it leaves, Filter.
 
 Scheduling cycles, explanations and the calls of an extender begin here. Whatever else may reject nodes, such as an
 extender, comes between `filter` and scoring. Rule: kube-scheduler v1.36 findNodesThatFitPod.

@@ -1,4 +1,4 @@
-"""Pods that were promised a node and are not on it yet: filters count those of equal or higher priority."""
+"""Pods that are nominated to a node but not on it yet: filters count those of equal or higher priority."""
 
 from collections.abc import Callable, Iterable
 

@@ -1,4 +1,4 @@
-"""What a plugin author meets: `Plugin`, whose methods are the extension points, and `Handle`, which they may ask.
+"""The interface for plugin authors: `Plugin`, whose methods are the extension points, and `Handle`.
 
 Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
 """

@@ -1,4 +1,4 @@
-"""Asking the plugins that may strike nodes from a preemption plan."""
+"""Calls the plugins that may remove nodes from a preemption plan."""
 
 from collections.abc import Iterable, Mapping
 

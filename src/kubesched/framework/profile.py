@@ -1,4 +1,4 @@
-"""The plugins of one profile, put in order: what `setup` builds from a configuration, and a Framework runs."""
+"""The plugins of one profile, in order: `setup` builds it from a configuration, and a Framework runs it."""
 
 from collections.abc import Mapping
 

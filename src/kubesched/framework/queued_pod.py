@@ -1,4 +1,4 @@
-"""A pod with what the queue remembers about it between attempts."""
+"""A pod in the queue, with its data from earlier attempts."""
 
 import enum
 

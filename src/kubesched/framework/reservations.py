@@ -1,4 +1,4 @@
-"""What pods hold on their nodes, such as devices: written as an annotation with the binding, read from the pods there.
+"""Records what pods hold on their nodes, such as devices, in an annotation that the binding writes.
 
 The pod itself says what it holds, so there is nothing to give back and nothing to rebuild. The assumed pod carries the
 annotation from Reserve on, a binding that fails takes the pod off the node again, a pod that has ended is not on its

@@ -1,4 +1,4 @@
-"""What a driver offers to the plugins that it runs; by default, nothing.
+"""The services that a driver offers to its plugins; by default, none.
 
 Whoever composes a run fills in `Services`; a `Handle` is made from them, once per profile, and does not change.
 """

@@ -1,4 +1,4 @@
-"""What a hook answers: a code, the reasons in the words that a user sees, and which plugin said so."""
+"""The answer of a hook: a code, the reasons in the words that a user sees, and the plugin that returned it."""
 
 import enum
 from typing import ClassVar, Final

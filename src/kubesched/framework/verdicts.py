@@ -1,4 +1,4 @@
-"""What a column filter answers: a small integer per row, and what the integers mean."""
+"""The answer of a column filter: a small integer per row, and the meaning of the integers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""A pod that a Permit plugin holds back: data with deadlines, no timers.
+"""A pod that a Permit plugin delays: data with deadlines, no timers.
 
 Rule: kube-scheduler v1.36 waiting pods: a deadline per plugin, at most 15 minutes; allowed when every plugin allowed
 it; the first rejection or deadline rejects it.

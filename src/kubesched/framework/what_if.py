@@ -1,4 +1,4 @@
-"""Questions about a cluster that is not: some rows with pods moved onto and off them, and what the filters say then."""
+"""Moves pods on a copy of some rows, and runs the filters on it."""
 
 from collections.abc import Callable
 

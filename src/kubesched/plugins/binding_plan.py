@@ -1,4 +1,4 @@
-"""What binding a pod's claims takes: the objects as they should become, and how to tell that it is done.
+"""The steps to bind a pod's claims: the objects as they should become, and the check that it is done.
 
 Rule: kube-scheduler v1.36 VolumeBinding, AssumePodVolumes and BindPodVolumes.
 """

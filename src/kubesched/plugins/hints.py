@@ -1,4 +1,4 @@
-"""What the queueing hints of several plugins have in common."""
+"""Queueing hints that several plugins share."""
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
 from kubesched.framework import EventRegistration, HintFunction, QueueingHint

@@ -1,4 +1,4 @@
-"""What a pod says about nodes by their labels and names, parsed once per distinct wording and judged over columns.
+"""A pod's requirements on node labels and names, parsed once per distinct wording and judged over columns.
 
 NodeAffinity filters and scores by it; PodTopologySpread counts only nodes that it allows. Rule: kube-scheduler v1.36
 component-helpers nodeaffinity: terms are ORed; an empty term matches nothing; a term that does not parse matches

@@ -1,4 +1,4 @@
-"""The incoming pod's affinity terms as InterPodAffinity uses them: namespace selectors resolved to names."""
+"""The incoming pod's affinity terms for InterPodAffinity, with namespace selectors resolved to names."""
 
 from typing import Final
 

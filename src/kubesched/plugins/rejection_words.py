@@ -1,4 +1,4 @@
-"""Requirements, selectors and domains in words, for what plugins say about a rejection."""
+"""Describes requirements, selectors and domains in words, for the details of a rejection."""
 
 from collections.abc import Mapping
 

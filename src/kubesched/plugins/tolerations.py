@@ -1,4 +1,4 @@
-"""Which taints a pod tolerates, and which nodes' taints keep it away.
+"""Finds the taints that a pod tolerates, and the nodes whose taints it does not tolerate.
 
 Distinct taint lists are few, so each is judged once per distinct list of tolerations; a column is a look-up. Rule:
 kube-scheduler v1.36 Toleration.ToleratesTaint and FindMatchingUntoleratedTaint; TaintTolerationComparisonOperators

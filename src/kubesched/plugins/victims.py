@@ -1,4 +1,4 @@
-"""Which pods would have to leave each of some nodes so that another fits, and which node costs least.
+"""Finds the pods to evict from each of some nodes so that another pod fits, and the node that costs least.
 
 Rule: kube-scheduler v1.36 preemption: SelectVictimsOnNode and pickOneNodeForPreemption. All nodes of a table are asked
 at once: every pod of lower priority is taken off, then the most important victim of every node is put back, then the

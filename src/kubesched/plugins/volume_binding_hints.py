@@ -1,4 +1,4 @@
-"""Which cluster events are worth another try for a pod that VolumeBinding rejected.
+"""Decides which cluster events trigger a retry of a pod that VolumeBinding rejected.
 
 Rule: kube-scheduler v1.36 VolumeBinding, EventsToRegister.
 """

@@ -1,4 +1,4 @@
-"""Where the volumes of bound claims can be reached, and which free volume an unbound claim would get on each node.
+"""Finds where the volumes of bound claims can be reached, and the free volume for an unbound claim on each node.
 
 Rule: kube-scheduler v1.36 VolumeBinding, static matching. Among volumes of equal size kube-scheduler takes any; we
 take the first in order of appearance, also among volumes reserved for the same claim.

@@ -1,4 +1,4 @@
-"""On which nodes a claim's storage class could make a volume.
+"""Finds the nodes on which a claim's storage class can create a volume.
 
 Rule: kube-scheduler v1.36 VolumeBinding, dynamic provisioning. Claims are judged one by one: their sizes are not
 summed.

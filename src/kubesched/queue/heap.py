@@ -1,4 +1,4 @@
-"""A heap of queued pods whose entries may be withdrawn or re-sorted without a search."""
+"""A heap of queued pods whose entries can be withdrawn or re-sorted without a search."""
 
 import copy
 import heapq

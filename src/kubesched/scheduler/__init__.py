@@ -1,4 +1,4 @@
-"""Decides where pods go: the scheduling cycle, the binding cycle, and the scheduler that drives both over a queue."""
+"""Decides where pods go: the scheduling cycle, the binding cycle, and the scheduler that runs both over a queue."""
 
 from kubesched.scheduler.assembly import build_frameworks, start_plugins, stop_plugins
 from kubesched.scheduler.evictions import Eviction

@@ -1,4 +1,4 @@
-"""Carries out what PostFilter found: victims leave, and the pod they leave for is not tried until the last one does.
+"""Evicts the victims that PostFilter found, and keeps their preemptor out of the queue until the last one has left.
 
 Rule: kube-scheduler v1.36 preemption executor. A victim that Permit holds back is rejected, any other is deleted, the
 last one after all others: its deletion is the event that wakes the preemptor. When a victim cannot be deleted, the last

@@ -1,4 +1,4 @@
-"""How a run gets the cluster that it begins with: one function for all drivers."""
+"""Loads the initial cluster of a run: one function for all drivers."""
 
 from collections.abc import Iterable
 

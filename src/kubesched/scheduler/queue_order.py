@@ -1,4 +1,4 @@
-"""The queue sort plugin as the queue calls it: whatever the plugin does, the heaps of the queue stay heaps.
+"""Runs the queue sort plugin for the queue: whatever the plugin does, the heaps of the queue stay heaps.
 
 A pod for which the plugin fails stands in front, so that its attempt ends at once, as an error. Keys that cannot be
 compared with each other are nobody's fault alone: such pods are tried in the order in which the queue got them, after

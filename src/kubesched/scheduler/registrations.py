@@ -1,4 +1,4 @@
-"""What the plugins of a profile want to hear of, as the queue takes it."""
+"""Collects the events that the plugins of a profile register, in the form that the queue uses."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One pod, one snapshot: which node, or why none.
+"""Decides for one pod on one snapshot: the node, or why no node fits.
 
 The cycle as a pipeline: PreFilter, Filter, PostFilter when nothing fits, PreScore, Score, selection. It changes
 nothing: assuming the pod, Reserve and Permit are the Scheduler's. Rule: kube-scheduler v1.36 schedulePod, with

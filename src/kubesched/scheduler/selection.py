@@ -1,4 +1,4 @@
-"""Which of the feasible nodes is taken, and how many nodes are looked at."""
+"""Selects one of the feasible nodes, and computes how many nodes to look at."""
 
 import enum
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How a binding cycle hands its requests to whoever drives it, without knowing an event loop.
+"""The requests of a binding cycle to its driver, independent of any event loop.
 
 A binding cycle is a coroutine. Where it has to wait it yields a request; the driver sends the answer back when there is
 one: the live scheduler from asyncio, the simulator from its calendar.

@@ -1,4 +1,4 @@
-"""Pods that are bound, or may be, and that the watch has not shown on their nodes yet."""
+"""Pods that are bound, or may be, and that the watch has not confirmed yet."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Conditions that binding cycles wait for: looked at when something changed that they read, and woken when they hold.
+"""Conditions that binding cycles wait for: checked when something that they read changes.
 
 Nobody polls. `note` takes what happened and costs a lookup where nobody waits for it; `look` asks the conditions that
 it concerns, each once, however much happened. Time is the driver's: it ends a wait with `end`.

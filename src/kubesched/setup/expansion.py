@@ -1,4 +1,4 @@
-"""Which plugins a profile runs at each extension point, in which order, with which weights: names only.
+"""Lists the plugins of a profile at each extension point, in order and with weights: names only.
 
 Rule: kube-scheduler v1.36 framework construction: the sets of the extension points first, then multiPoint; its
 messages, and its order among several faults.

@@ -1,4 +1,4 @@
-"""From a configuration and a registry to profiles: plugin instances, and which of them run where, in which order.
+"""Builds profiles from a configuration and a registry: plugin instances, and their order at each point.
 
 Rule: kube-scheduler v1.36 profile construction, with its messages; our help follows on indented lines.
 """

@@ -1,4 +1,4 @@
-"""Which plugins there are, by name, and where each comes from: the tree, a file or module named by the user, a package.
+"""All plugins by name and origin: in-tree, from a file or module that the user names, from an installed package.
 
 Loading runs other people's code; whatever it does wrong becomes one sentence.
 """

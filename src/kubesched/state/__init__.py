@@ -1,4 +1,4 @@
-"""What the scheduler knows of the cluster: ClusterState, its columns, snapshots, and the tables that rules work on."""
+"""The state of the cluster: ClusterState, its columns, snapshots, and the tables that rules work on."""
 
 from kubesched.state.cluster_state import ClusterState
 from kubesched.state.columns import NodeColumns

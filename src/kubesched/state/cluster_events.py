@@ -1,4 +1,4 @@
-"""Which cluster events an object's change means.
+"""Derives the cluster events from the change of an object.
 
 Rule: kube-scheduler v1.36 event handlers: a node update gives one event per changed property, in upstream's order; a
 pod update gives specific events, or plain Update where none applies; other kinds give Add, Update, Delete.

@@ -1,4 +1,4 @@
-"""The cluster as the scheduler knows it: events in, columns and relations up to date, snapshots out.
+"""The state of the cluster: takes events, updates columns and relations, and gives snapshots.
 
 Theory of operation. ClusterFacts are what is known: NodeColumns (a row per node, sums over the pods on it), relations
 between pods (PodGroups, TermCounts), and ObjectStore (everything else, and all pods by name). ClusterState is the only

@@ -1,4 +1,4 @@
-"""What the cluster knows of its nodes, in columns: one row per node, one contiguous array row per resource.
+"""The nodes of the cluster as columns: one row per node, one contiguous array per resource.
 
 The columns are changed by ClusterState only. Rules see them through `Nodes`, a table of chosen rows.
 """

@@ -1,4 +1,4 @@
-"""In-tree volumes as the CSI drivers see them that took them over: which driver, which handle, which zones.
+"""Translates in-tree volumes to CSI: driver, handle, zones.
 
 Rule: kube-scheduler v1.36 with csi-translation-lib v0.36. Counting volumes (NodeVolumeLimits) asks `migrated_driver`;
 node affinity (VolumeBinding) asks `translated_affinity`, for nodes whose CSINode names the plugin in an annotation.

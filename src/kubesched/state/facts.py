@@ -1,4 +1,4 @@
-"""What is known of a cluster: its columns, its objects, and the relations between them, kept in step."""
+"""The facts of a cluster: its columns, its objects, and the relations between them, updated together."""
 
 from kubesched.state.columns import NodeColumns
 from kubesched.state.disruption_budgets import DisruptionBudgets

@@ -1,4 +1,4 @@
-"""How many pods of a kind are on each node: the relation behind spreading and inter-pod affinity.
+"""Counts the pods of a kind on each node: the relation behind spreading and inter-pod affinity.
 
 A group is a question that some rule asks about pods, such as "pods of namespace a with app=web". Its answer, a count
 per row, is kept while pods come and go; which groups a pod belongs to is looked up per distinct (namespace, labels),

@@ -1,4 +1,4 @@
-"""Which nodes hold an image, by row."""
+"""The nodes that have an image, by row."""
 
 import numpy as np
 import numpy.typing as npt

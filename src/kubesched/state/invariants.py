@@ -1,4 +1,4 @@
-"""What has to hold of a ClusterState after every change: whatever is kept equals what counting anew gives.
+"""The invariants of a ClusterState: everything that it keeps equals a new count.
 
 Tests call this after every step. It is slow, and as plain as it can be: nothing of what it checks is used to check it.
 """

@@ -1,4 +1,4 @@
-"""The order in which kube-scheduler lists nodes: round-robin over zones.
+"""The order of nodes in kube-scheduler: round-robin over zones.
 
 Rule: kube-scheduler v1.36 node tree: zones in order of first appearance, nodes of a zone in order of addition; the list
 takes the first node of every zone, then the second of every zone, and so on. It is made anew for a snapshot whose names

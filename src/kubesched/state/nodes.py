@@ -1,4 +1,4 @@
-"""The table that rules work on: chosen rows of the cluster's columns.
+"""The table that rules work on: selected rows of the cluster's columns.
 
 A rule never sees "the cluster": it sees a Nodes table and answers with one value per row of it. Which rows those are is
 the framework's business: all, those that changed, the names of a PreFilterResult, a sample, or a what-if copy on which

@@ -1,4 +1,4 @@
-"""Pods as rules read them: a pod, and the parts of it that rules share, interned by value.
+"""Pods in the form for rules: a pod, and its parts, which rules share and which are interned by value.
 
 What a rule reads of a pod is a part: its requests, its tolerations, its affinity terms. Pods of one workload have equal
 parts, so that whatever was compiled or computed for a part serves all of them. A part's identity is its value: equal

@@ -1,4 +1,4 @@
-"""The placed pods in columns: one slot per pod, for rules that have to look at many pods at once.
+"""The placed pods as columns: one slot per pod, for rules that look at many pods at once.
 
 A pod that comes or goes is noted at once and written when somebody reads the columns, so that placing a pod costs no
 array operation here. `PodBatch` is what rules get: some pods, by slot or one by one, with what is asked of them as

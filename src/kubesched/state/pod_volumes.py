@@ -1,4 +1,4 @@
-"""What a pod's volumes mean to a scheduler: claims, disks that cannot be shared, in-tree volumes that became CSI."""
+"""The volumes of a pod for scheduling: claims, disks that cannot be shared, in-tree volumes that became CSI."""
 
 from typing import Final, NamedTuple
 

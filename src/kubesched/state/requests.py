@@ -1,4 +1,4 @@
-"""What a pod asks for, in the readings that different rules take of it.
+"""The requests of a pod, in the variants that different rules use.
 
 Rule: kube-scheduler v1.36 component-helpers resource.PodRequests. Amounts are added exactly and rounded up once per
 pod; see `PodRequests` for which reading counts container statuses, pod-level resources and the scoring defaults.

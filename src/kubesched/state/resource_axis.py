@@ -1,4 +1,4 @@
-"""The resource axis of the columns: which resource has which row, and what a pod holds along it."""
+"""The resource axis of the columns: the index of each resource, and the amounts of a pod along the axis."""
 
 from collections.abc import Collection
 from typing import Final

@@ -1,4 +1,4 @@
-"""What a scheduling cycle sees of the cluster: a read-only view of ClusterState, valid for one generation."""
+"""The view of a scheduling cycle on the cluster: read-only, valid for one generation of ClusterState."""
 
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""Where pods stand that carry affinity terms of their own: the terms count per topology domain.
+"""Counts the affinity terms of placed pods per topology domain.
 
 A pod that comes in is judged by the terms of the pods already placed. Distinct terms are few, so the table holds, per
 topology key, how many pods carry each term in each domain; which terms mean the incoming pod is found once per distinct

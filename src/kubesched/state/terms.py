@@ -1,4 +1,4 @@
-"""Inter-pod affinity terms, parsed: which pods a term means, and the topology key of the domain to look in.
+"""Parsed inter-pod affinity terms: the pods that a term selects, and the topology key of its domain.
 
 Rule: kube-scheduler v1.36 framework.AffinityTerm: a term without namespaces and without namespaceSelector means its
 owner's namespace; a null namespaceSelector selects none, `{}` all. matchLabelKeys are merged by the API server, not

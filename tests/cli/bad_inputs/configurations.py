@@ -37,7 +37,7 @@ FINDINGS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "an old version": config(
         "",
         'no kind "KubeSchedulerConfiguration" is registered for version "kubescheduler.config.k8s.io/v1beta3"',
-        "apiVersion: kubescheduler.config.k8s.io/v1 is the one read here",
+        "expected apiVersion: kubescheduler.config.k8s.io/v1; kubesched does not convert older forms",
         header=HEADER.replace("/v1", "/v1beta3"),
     ),
     "a pod": ("apiVersion: v1\nkind: Pod\n", ('no kind "Pod" is registered for version "v1"',)),

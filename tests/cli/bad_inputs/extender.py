@@ -33,7 +33,7 @@ SERVED = {
     "a plugin without a hook": plugin("class P(Plugin): pass\n", "p.py:P defines no extension point"),
     "a plugin that nobody asks": plugin(
         "class P(Plugin):\n    def post_filter(self, state, pod, diagnosis): return None, Status.unschedulable()\n",
-        "P would never be called: kube-scheduler asks an extender to filter, score, preempt and bind",
+        "P would never be called: kube-scheduler calls an extender for filter, score, preempt and bind",
     ),
     "a plugin that counts pods": plugin(
         "class P(Plugin):\n    def score(self, state, pod, node): return len(node.pods)\n",
@@ -42,7 +42,7 @@ SERVED = {
     ),
     "a plugin that reads claims": plugin(
         'class P(Plugin):\n    reads = ("PersistentVolumeClaim",)\n    def score(self, state, pod, node): return 1\n',
-        "plugin P reads PersistentVolumeClaim, which kube-scheduler's requests do not carry",
+        "plugin P reads PersistentVolumeClaim, which kube-scheduler's requests do not have",
     ),
     "a plugin that reads what there is not": plugin(
         'class P(Plugin):\n    reads = ("Frob",)\n    def score(self, state, pod, node): return 1\n',
@@ -70,7 +70,7 @@ SERVED = {
     "a context that is not there": Case(
         f"{_SERVE} --kubeconfig k --context prod", ("prod",), {"k": "apiVersion: v1\nkind: Config\n"}
     ),
-    "no pod": Case(f"{_SERVE} --in-cluster", ("this is no pod",)),
+    "no pod": Case(f"{_SERVE} --in-cluster", ("--in-cluster works only inside a pod",)),
     "two clusters": Case(f"{_SERVE} --in-cluster --kubeconfig k", ("--in-cluster and --kubeconfig are mutu", _HELP)),
     "a context of a pod": Case(f"{_SERVE} --in-cluster --context c", ("--in-cluster and --context are mutu", _HELP)),
     "a certificate without a key": Case(
@@ -124,9 +124,9 @@ SERVED = {
     "a duration without end": Case(f"{_SERVE} --drain {'9' * 400}", ("is not a duration", _HELP)),
     "an unknown way out": Case(f"{_SERVE} --on-timeout wait", ("'wait' is not one of 'error', 'allow'", _HELP)),
     "a recording over another": Case(
-        f"{_SERVE} --record rec", ("--record rec: recording.jsonl is there already",), {"rec/recording.jsonl": _FIRST}
+        f"{_SERVE} --record rec", ("--record rec: recording.jsonl already exists",), {"rec/recording.jsonl": _FIRST}
     ),
-    "a recording into a file": Case(f"{_SERVE} --record good.yaml", ("--record good.yaml: this is no folder",)),
+    "a recording into a file": Case(f"{_SERVE} --record good.yaml", ("--record good.yaml: not a folder",)),
     "a recording below a file": Case(f"{_SERVE} --record good.yaml/rec", ("--record good.yaml/rec: Not a directory",)),
     "an unknown subcommand": Case("extender play", ("No such command 'play'", _HELP)),
     "options before the subcommand": Case(

@@ -5,7 +5,7 @@ from typing import Any
 from tests.cli.bad_inputs.case import Case, text_of
 from tests.snapshot.builders import listed, node, pod, workload
 
-KINDS = "allowed here is Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job"
+KINDS = "expected Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job"
 
 
 def manifest(document: Any, *words: str) -> Case:
@@ -39,7 +39,7 @@ MANIFESTS = {
         workload("Deployment", labels={"app": "api"}), "`selector` does not match template `labels`"
     ),
     "negative replicas": manifest(workload("ReplicaSet", replicas=-1), "spec.replicas: found -1; expected 0 to "),
-    "too many replicas": manifest(workload("ReplicaSet", replicas=10**9), "spec.replicas: found 1000000000; allowed"),
+    "too many replicas": manifest(workload("ReplicaSet", replicas=10**9), "spec.replicas: found 1000000000; expected"),
     "replicas that are a text": manifest(
         workload("StatefulSet", replicas="3"), 'spec.replicas: expected an integer, found "3"'
     ),
@@ -60,7 +60,7 @@ MANIFESTS = {
     "a pod file that is not there": Case("explain cluster.json --pod gone.yaml", ("gone.yaml: no such file",)),
     "a pod file without a pod": Case(
         "explain cluster.json --pod n.yaml",
-        ("n.yaml (Node n1): found kind Node; allowed",),
+        ("n.yaml (Node n1): found kind Node; expected Pod here",),
         {"n.yaml": text_of(node())},
     ),
     "a pod file with two pods": Case(

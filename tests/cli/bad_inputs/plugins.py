@@ -45,11 +45,13 @@ PLUGINS = {
     "a file that raises a page": plugin("raise ValueError('a\\n' * 5000)\n", ": line 1: ValueError: a a a", "..."),
     "a file that exits": plugin("import sys\nsys.exit(0)\n", ": line 2: SystemExit: 0"),
     "a file without end": plugin("def f(): f()\nf()\n", ": line 1: RecursionError: maximum recursion depth exceeded"),
-    "a class that is no plugin": plugin("class P: pass\n", ":P is no plugin: derive it from kubesched.Plugin"),
-    "a function": plugin("def P(): pass\n", ":P is no plugin", "it defines no plugin"),
+    "a class that is no plugin": plugin(
+        "class P: pass\n", ":P is not a Plugin subclass; derive it from kubesched.Plugin"
+    ),
+    "a function": plugin("def P(): pass\n", ":P is not a Plugin subclass", "it defines no plugin"),
     "two forms of one rule": plugin(
         f"class P(Plugin):\n{FILTER}    def filter_nodes(self, state, pod, nodes): return 0\n",
-        ": P defines both filter and filter_nodes: a rule is written once",
+        ": P defines both filter and filter_nodes; delete one of them",
     ),
     "a wrong signature": plugin(
         "class P(Plugin):\n    def score(self, pod): return 1\n",
@@ -116,7 +118,7 @@ ARGUMENTS = {
     ),
     "arguments of an in-tree plugin": Case(
         "simulate cluster.json --plugin-args NodeName=good.yaml",
-        ("arguments for NodeName: an in-tree plugin takes them from pluginConfig",),
+        ("arguments for NodeName: give the arguments of an in-tree plugin in pluginConfig",),
     ),
     "arguments that are not there": Case(
         "simulate cluster.json --plugin team_zone.py:TeamZone --plugin-args TeamZone=gone.yaml",

@@ -118,17 +118,19 @@ OBJECTS = {
         '(Pod x): metadata.creationTimestamp: found "soon"; expected a time such as 2026-01-31T12:00:00Z',
     ),
     "a day that is none": second(
-        pod(status={"startTime": "2026-02-30T00:00:00Z"}), 'status.startTime: found "2026-02-30T00:00:00Z"; allowed'
+        pod(status={"startTime": "2026-02-30T00:00:00Z"}), 'status.startTime: found "2026-02-30T00:00:00Z"; expected'
     ),
     "a number as a name in YAML": Case(
         "simulate a.yaml",
         ("a.yaml, document 2 (Node): metadata.name: expected a string, found 2026",),
         {"a.yaml": "kind: Foo\n---\nkind: Node\napiVersion: v1\nmetadata: {name: 2026}\n"},
     ),
-    "an object twice, different": second(node("before", unschedulable=True), "(Node before): stands at a.json, item 1"),
+    "an object twice, different": second(
+        node("before", unschedulable=True), "(Node before): is also at a.json, item 1"
+    ),
     "an object twice, in two files": Case(
         "simulate cluster.json b.json",
-        ("b.json, item 1 (Node n1): stands at cluster.json, item 1 too, with other content", "remove one"),
+        ("b.json, item 1 (Node n1): is also at cluster.json, item 1, with other content", "remove one"),
         {"b.json": text_of(listed(node("n1", unschedulable=True)))},
     ),
 }

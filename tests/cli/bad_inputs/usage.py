@@ -67,7 +67,7 @@ USAGE = {
     ),
     "nearly a node": Case(
         "explain twins.json --pod shop/web --node n1.eu.exmple",
-        ('no node is called n1.eu.exmple; did you mean "n1.eu.example"?',),
+        ('no node has the name n1.eu.exmple; did you mean "n1.eu.example"?',),
         {"twins.json": _TWINS},
     ),
     "a node of two domains": Case(

@@ -164,7 +164,7 @@ def test_no_plugin_at_all_is_refused():
 
 
 def test_plugins_that_nobody_would_ask_are_refused():
-    with pytest.raises(InputError, match=r"^Late would never be called: .* found is only postFilter and preEnqueue$"):
+    with pytest.raises(InputError, match=r"^Late would never be called: .* found only postFilter and preEnqueue$"):
         extender(Late)
 
 

@@ -333,5 +333,5 @@ def test_a_recording_that_is_there_is_refused_before_the_port_is_opened(tmp_path
     async def story(process: Process) -> None:
         await process.listening()
 
-    with pytest.raises(InputError, match=r"recording\.jsonl is there already"):
+    with pytest.raises(InputError, match=r"recording\.jsonl already exists"):
         lived(story, record=tmp_path)

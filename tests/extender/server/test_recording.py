@@ -97,7 +97,7 @@ def test_a_line_that_a_crash_cut_is_left_out(tmp_path: Path, n_lost: int):
 
 def test_a_recording_is_never_overwritten(tmp_path: Path):
     recorded(tmp_path, SOME)
-    with pytest.raises(InputError, match=rf"--record {tmp_path}: recording.jsonl is there already; name another"):
+    with pytest.raises(InputError, match=rf"--record {tmp_path}: recording.jsonl already exists; name another"):
         Recorder(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Storage as volume rules ask for it: claims, volumes that can be had, drivers' limits, and what placed pods use."""
+"""Storage for the volume rules: claims, available volumes, drivers' limits, and the volumes of placed pods."""
 
 from kubesched.state.volumes.attached_volumes import AttachedVolumes, CSIVolume
 from kubesched.state.volumes.claims import is_bound, is_controlled_by, not_owned, storage_class_of, storage_request

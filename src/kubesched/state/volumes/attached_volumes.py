@@ -1,4 +1,4 @@
-"""Which CSI volumes are attached to which node, counted by driver: those of its pods, and those of VolumeAttachments.
+"""Counts the CSI volumes that are attached to each node by driver: those of its pods and of VolumeAttachments.
 
 Rule: kube-scheduler v1.36 NodeVolumeLimits. A volume is (driver, handle); a claim whose volume does not exist yet
 counts as a volume of its own. In-tree volumes count as their CSI driver's: whether that holds on a node depends on

@@ -1,4 +1,4 @@
-"""Claims: which class, how much, bound or not, whose; the questions that all volume rules ask."""
+"""Claims for the volume rules: class, size, binding and owner."""
 
 from typing import Final
 

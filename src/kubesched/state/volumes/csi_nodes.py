@@ -1,4 +1,4 @@
-"""What CSINode objects say, in columns: how many volumes of a driver a node takes, and what was migrated there."""
+"""CSINode objects as columns: the volume limit per driver and node, and the migrated in-tree plugins."""
 
 from typing import Final
 

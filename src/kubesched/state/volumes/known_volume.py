@@ -1,4 +1,4 @@
-"""A PersistentVolume with what rules ask of it, parsed once."""
+"""A PersistentVolume with the data that rules need, parsed once."""
 
 from weakref import WeakValueDictionary
 

@@ -1,4 +1,4 @@
-"""From which nodes a volume can be reached: terms over node labels, parsed once and judged for all rows of a table."""
+"""Finds the nodes that can reach a volume: terms over node labels, parsed once, judged for all rows of a table."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""Which rows a relation has to look at again: those that it was told of, and those whose node object changed."""
+"""The rows that a relation has to check again: marked ones, and those whose node object changed."""
 
 from kubesched.state.columns import NodeColumns
 

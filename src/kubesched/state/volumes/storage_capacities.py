@@ -1,4 +1,4 @@
-"""CSIStorageCapacity objects by storage class: on which nodes some published capacity is large enough."""
+"""CSIStorageCapacity objects by storage class: the nodes where a published capacity is large enough."""
 
 import numpy as np
 

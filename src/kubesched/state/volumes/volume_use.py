@@ -1,4 +1,4 @@
-"""Which claims and which inline disks the placed pods use, and on which rows."""
+"""The claims and inline disks that placed pods use, with their rows."""
 
 from collections.abc import Iterable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Everything that the cluster knows of storage beyond the objects themselves, each part made when first asked for."""
+"""The storage data of the cluster in addition to the objects, each part created on first use."""
 
 from functools import cached_property
 
