@@ -111,7 +111,7 @@ def awaited(driver: Callable[[Probe], None], awaits: Callable[[Handle], Any]) ->
 
 
 LOOKS: dict[str, tuple[Callable[[Handle, CycleState], Any], Any]] = {
-    "state": (lambda handle, state: handle.cluster_state.objects.get("Node", "n"), NODE),
+    "cluster_state": (lambda handle, state: handle.cluster_state.objects.get("Node", "n"), NODE),
     "clock": (lambda handle, state: handle.clock.monotonic() >= 0 and handle.clock.now() >= 0, True),
     "rng": (lambda handle, state: 0 <= handle.rng.random() < 1, True),
     "preempt_plugins": (lambda handle, state: [plugin.name for plugin in handle.preempt_plugins], ["Probe"]),
