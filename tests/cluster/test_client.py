@@ -144,7 +144,7 @@ def test_a_refusal_whose_text_is_cut_off_is_still_a_refusal() -> None:
 
 def test_an_answer_of_another_type_is_an_error() -> None:
     error, _ = ask(says({"major": 1}), type=Version)
-    assert "the answer is not what was asked for: major: expected a string, found an integer" in str(error)
+    assert "the answer does not match the request: major: expected a string, found an integer" in str(error)
 
 
 # --- a second try ---

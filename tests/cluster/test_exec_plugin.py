@@ -202,7 +202,7 @@ def test_a_plugin_that_says_nothing_is_ended(tmp_path: Path, monkeypatch: pytest
 
 def test_a_plugin_that_has_to_ask_needs_a_terminal(tmp_path: Path) -> None:
     found = credentials(printing(tmp_path, token="t"), interactive_mode="Always")
-    with pytest.raises(UnauthorizedError, match=r"interactiveMode: Always\), but standard input is no terminal$"):
+    with pytest.raises(UnauthorizedError, match=r"interactiveMode: Always\), but standard input is not a terminal$"):
         run(found.current())
 
 

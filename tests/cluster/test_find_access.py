@@ -34,15 +34,15 @@ def test_a_pods_own_cluster_may_be_asked_for(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(in_cluster.in_cluster_access, "__defaults__", (service_account(tmp_path),))
     environ = {"KUBECONFIG": str(write(tmp_path / "k", kubeconfig()))}
     assert find_access(in_cluster=True, environ=ENVIRON | environ).server == "https://10.96.0.1:443"
-    with pytest.raises(ConfigError, match="does not run in a pod"):
+    with pytest.raises(ConfigError, match="only inside a pod"):
         find_access(in_cluster=True, environ=environ)
 
 
 def test_where_there_is_nothing_it_says_where_it_looked(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError,
-        match=rf"no kubeconfig \(looked for {tmp_path}/.kube/config\), and this "
-        "process does not run in a pod",
+        match=rf"no kubeconfig \(looked for {tmp_path}/.kube/config\), and this process "
+        "does not run in a pod",
     ):
         find_access(environ={"HOME": str(tmp_path)})
 

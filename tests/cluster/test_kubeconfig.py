@@ -52,7 +52,7 @@ def test_empty_files_and_null_lists_say_nothing(tmp_path: Path) -> None:
         ("a: b\n\tc: s3cret", "line 2, column 1: not valid YAML: found a tab character that violates indentation"),
         ("a: \x00s3cret", "not valid YAML: control characters are not allowed"),
         *(
-            (text, f"line 1, column {column}: an alias, tag or key that means nothing; {QUOTES}")
+            (text, f"line 1, column {column}: an alias, tag or key that is not defined; {QUOTES}")
             for text, column in (("a: *s3cret", 4), ("a: !s3cret x", 4), ("? [s3cret]\n: b", 3))
         ),
         ("[s3cret]", "expected an object, found a list"),
@@ -99,7 +99,7 @@ def test_without_a_current_context_one_has_to_be_chosen(tmp_path: Path) -> None:
     ("context", "fault"),
     [
         ({"cluster": "x"}, "contexts[0].context.cluster: no cluster named 'x'; there are 'c'"),
-        ({"cluster": ""}, "contexts[0].context.cluster: names no cluster; there are 'c'"),
+        ({"cluster": ""}, "contexts[0].context.cluster: does not name a cluster; there are 'c'"),
         ({"user": "x"}, "contexts[0].context.user: no user named 'x'; there are 'u'"),
     ],
 )

@@ -145,11 +145,11 @@ def test_the_environment_may_ask_for_a_proxy(tmp_path: Path) -> None:
         ({"server": ""}, {}, "clusters[0].cluster.server: missing; expected https://HOST[:PORT][/PATH], or http://"),
         ({"server": "api.example:6443"}, {}, "clusters[0].cluster.server: found 'api.example:6443'; expected"),
         ({"server": "https://ann:s3cret@h"}, {}, "clusters[0].cluster.server: found a URL with a user; expected"),
-        ({"proxy-url": "socks5://ann:s3cret@h"}, {}, "clusters[0].cluster.proxy-url: allowed is http://"),
+        ({"proxy-url": "socks5://ann:s3cret@h"}, {}, "clusters[0].cluster.proxy-url: expected http://"),
         (
             {"insecure-skip-tls-verify": True, "certificate-authority-data": "YQ=="},
             {},
-            "clusters[0].cluster.insecure-skip-tls-verify: found true beside certificate-authority",
+            "clusters[0].cluster.insecure-skip-tls-verify: found true together with certificate-authority",
         ),
         (
             {"certificate-authority-data": "?s3cret"},
@@ -167,7 +167,7 @@ def test_the_environment_may_ask_for_a_proxy(tmp_path: Path) -> None:
             {"exec": EXEC, "client-certificate-data": "YQ==", "client-key-data": "YQ=="},
             "users[0].user: found exec and client-certificate; give only one of them",
         ),
-        ({}, {"auth-provider": {"name": "gcp"}}, "users[0].user.auth-provider: this is no longer part of Kubernetes"),
+        ({}, {"auth-provider": {"name": "gcp"}}, "users[0].user.auth-provider: Kubernetes no longer supports this"),
         (
             {},
             {"exec": EXEC | {"apiVersion": "client.authentication.k8s.io/v1alpha1"}},

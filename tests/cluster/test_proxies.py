@@ -8,7 +8,7 @@ PROXY = {"HTTPS_PROXY": "http://proxy:3128"}
 
 @pytest.mark.parametrize("url", ["https://h:port", "https://h:99999", "https://[::1", "ftp://h", "https://", "h:1", ""])
 def test_what_is_no_url_of_a_server_is_refused_with_its_place(url: str) -> None:
-    with pytest.raises(ConfigError, match=r"^clusters\[0\].cluster.server: .*allowed is https://HOST"):
+    with pytest.raises(ConfigError, match=r"^clusters\[0\].cluster.server: .*expected https://HOST"):
         check_server(url, "clusters[0].cluster.server")
 
 
@@ -28,7 +28,7 @@ def test_a_proxy_without_a_scheme_is_an_http_proxy() -> None:
 
 
 def test_a_proxy_that_we_cannot_use_is_an_error_without_its_password() -> None:
-    with pytest.raises(ConfigError, match=r"^HTTPS_PROXY: allowed is http://") as raised:
+    with pytest.raises(ConfigError, match=r"^HTTPS_PROXY: expected http://") as raised:
         proxy_from_environment("https://api.example", {"HTTPS_PROXY": "socks5://u:s3cret@h:1"})
     assert "s3cret" not in str(raised.value)
 

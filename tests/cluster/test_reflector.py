@@ -572,7 +572,7 @@ def test_an_object_that_does_not_decode_is_skipped_and_said_so(caplog: pytest.Lo
     )
     assert [name for _, name, _ in events] == ["a", "b"]
     assert story.reflector.counts.skipped == 2
-    assert "Node bad is skipped, for it does not decode: spec.taints: expected a list, found " in caplog.text
+    assert "Node bad is skipped, because it does not decode: spec.taints: expected a list, found " in caplog.text
     assert story.restarts == {}
 
 

@@ -194,8 +194,8 @@ def test_a_request_may_show_no_nodes_at_all():
 
 BAD_ARGS = [
     (b"", "ExtenderArgs: "),
-    (b"null", "ExtenderArgs: .*allowed is a JSON object"),
-    (b"[]", "ExtenderArgs: .*allowed is a JSON object"),
+    (b"null", "ExtenderArgs: .*expected a JSON object"),
+    (b"[]", "ExtenderArgs: .*expected a JSON object"),
     (b'{"Pod":{},"Nodes":null', "ExtenderArgs: "),
     (b'{"Pod":{}} {"Pod":{}}', "ExtenderArgs: "),
     (b"\xff\xfe", "ExtenderArgs: "),
@@ -207,9 +207,9 @@ BAD_ARGS = [
     (b'{"Pod":null,"Nodes":null,"NodeNames":["n1"]}', "^Pod is missing"),
     (b'{"pod" : null }', "^Pod is missing"),
     (b'{"Pod":{},"pod":null,"Nodes":null,"NodeNames":["n1"]}', "^Pod is missing"),
-    (b'{"Pod":{},"Nodes":[],"NodeNames":null}', "^Nodes: .*allowed is a JSON object"),
-    (b'{"Pod":{},"Nodes":{"items":{}},"NodeNames":null}', r"^Nodes\.items: .*allowed is a list of nodes"),
-    (b'{"Pod":{},"Nodes":{"items":"n1"},"NodeNames":null}', r"^Nodes\.items: .*allowed is a list of nodes"),
+    (b'{"Pod":{},"Nodes":[],"NodeNames":null}', "^Nodes: .*expected a JSON object"),
+    (b'{"Pod":{},"Nodes":{"items":{}},"NodeNames":null}', r"^Nodes\.items: .*expected a list of nodes"),
+    (b'{"Pod":{},"Nodes":{"items":"n1"},"NodeNames":null}', r"^Nodes\.items: .*expected a list of nodes"),
     (b'{"Pod":{"a":"\xff"},"pod":{"a":"\xff"},"Nodes":null,"NodeNames":[]}', "ExtenderArgs: .*utf-8"),
 ]
 
@@ -303,11 +303,11 @@ def test_the_last_spelling_of_the_victims_counts(keys: str):
 BAD_PREEMPTION = [
     ("[]", "^ExtenderPreemptionArgs: "),
     ('{"NodeNameToVictims":{}}', "^Pod is missing"),
-    ('{"Pod":{},"NodeNameToVictims":[]}', "^NodeNameToVictims: .*allowed is an object by node name"),
+    ('{"Pod":{},"NodeNameToVictims":[]}', "^NodeNameToVictims: .*expected an object by node name"),
     ('{"Pod":{},"NodeNameToVictims":{"n1":[]}}', r"^NodeNameToVictims\['n1'\]: "),
     ('{"Pod":{},"NodeNameToVictims":{"n1":{"Pods":{}}}}', r"^NodeNameToVictims\['n1'\]\.Pods: "),
     ('{"Pod":{},"NodeNameToMetaVictims":{"n1":{"Pods":["v"]}}}', r"^NodeNameToMetaVictims\['n1'\]\.Pods\[0\]: "),
-    ('{"Pod":{},"NodeNameToMetaVictims":{"n1":{"Pods":[{"UID":1}]}}}', r"\.Pods\[0\]\.UID: .*allowed is a text"),
+    ('{"Pod":{},"NodeNameToMetaVictims":{"n1":{"Pods":[{"UID":1}]}}}', r"\.Pods\[0\]\.UID: .*expected a string"),
     *(
         (
             f'{{"Pod":{{}},"NodeNameToMetaVictims":{{"n1":{{"NumPDBViolations":{number}}}}}}}',
@@ -347,8 +347,8 @@ def test_a_binding_as_kube_scheduler_sends_it(how: Callable[[bytes], bytes]):
             "^ExtenderBindingArgs: Node is missing or empty$",
         ),
         (b'{"PodName":"p","podname":null,"PodNamespace":"d","PodUID":"u","Node":"n"}', "PodName is missing or empty$"),
-        (b'{"PodName":1}', "^PodName: .*allowed is a text$"),
-        (b'{"PodName":"\xff"}', "^PodName: .*allowed is a text$"),
+        (b'{"PodName":1}', "^PodName: .*expected a string$"),
+        (b'{"PodName":"\xff"}', "^PodName: .*expected a string$"),
     ],
 )
 def test_what_is_no_binding_is_said_in_a_sentence(body: bytes, message: str):

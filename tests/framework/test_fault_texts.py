@@ -218,7 +218,7 @@ def test_sort_keys_that_cannot_be_shown_are_logged():
             raise TypeError
 
     plugin = faulty("sort_key", lambda: (Odd(),), lambda queued: (1,))()
-    assert logged(plugin) == ["QueueSort plugin Faulty: a tuple, whose repr() failed cannot be compared with (1,)"]
+    assert logged(plugin) == ["QueueSort plugin Faulty: cannot compare a tuple, whose repr() failed with (1,)"]
 
 
 @pytest.mark.parametrize(("answer", "said"), [(raises_mute, MUTE), (lambda self: [Blank()], BLANK)])

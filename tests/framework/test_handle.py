@@ -195,7 +195,7 @@ def test_activate_says_that_there_is_no_queue(
     driver: Callable[[Probe], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     looked(driver, lambda handle, state: handle.activate([POD]))
-    assert "there is no queue here, so that activate does nothing for default/p" in caplog.messages
+    assert "this run has no queue, so activate does nothing for default/p" in caplog.messages
 
 
 class Late(Plugin):

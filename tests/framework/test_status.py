@@ -35,8 +35,8 @@ def test_a_status_keeps_the_plugin_that_it_has() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ((Code.UNSCHEDULABLE, None), "must be a tuple of texts; found None"),
-        ((Code.UNSCHEDULABLE, "why"), "must be a tuple of texts; found 'why'"),
+        ((Code.UNSCHEDULABLE, None), "must be a tuple of strings; found None"),
+        ((Code.UNSCHEDULABLE, "why"), "must be a tuple of strings; found 'why'"),
         (("Unschedulable", ("why",)), "must be a Code, such as Code.UNSCHEDULABLE; found 'Unschedulable'"),
     ],
 )

@@ -198,7 +198,7 @@ def test_half_written_files_leave_the_old_ones_in_force_and_are_logged_once(auth
     (record,) = caplog.records
     assert record.getMessage() == (
         f"{key}: the private key does not belong to the certificate in {certificate}; give a certificate and its key; "
-        "the certificates read before stay in force"
+        "the earlier certificates stay in use"
     )
     touch(certificate, old_certificate)
     assert certificates.reload_if_changed()

@@ -320,15 +320,19 @@ class FragileUnreserve(Plugin):
 
 
 BROKEN = [
-    (Growing, "args_survive_a_file", "arguments come back from a file as Args(label='team', bonus=12), not as"),
-    (NeverContent, "args_survive_a_file", "the arguments do not hold: args.bonus: Invalid value: 10: must be another"),
+    (Growing, "args_survive_a_file", "gives Args(label='team', bonus=12)"),
+    (
+        NeverContent,
+        "args_survive_a_file",
+        "the arguments are not valid: args.bonus: Invalid value: 10: must be another",
+    ),
     (Forgetful, "args_survive_a_file", "__init__ must store its arguments"),
     (NoneFilter, "hooks_answer_what_is_allowed", "filter must return Status.SUCCESS or a rejection; found None"),
     (FloatScore, "hooks_answer_what_is_allowed", "score must return an int64; found 0.5"),
     (
         NonePreEnqueue,
         "hooks_answer_what_is_allowed",
-        "pre_enqueue: pod default/plain: must return success or a rejecti",
+        "pre_enqueue: pod default/plain: must return SUCCESS or a rejecti",
     ),
     (NoneReserve, "hooks_answer_what_is_allowed", 'running Reserve plugin "NoneReserve": must return a Status'),
     (RaisingPostBind, "hooks_answer_what_is_allowed", "PostBind plugin RaisingPostBind: ValueError: late"),
@@ -344,15 +348,15 @@ BROKEN = [
         "same_answer_twice",
         "two instances return different answers for pod default/plain: node n1: ",
     ),
-    (FirstOnly, "same_answer_in_any_node_order", "the order of the nodes changes the answer about pod default/plain"),
+    (FirstOnly, "same_answer_in_any_node_order", "the order of the nodes changes the answer for pod default/plain"),
     (Relative, "same_answer_for_some_rows", "Relative.filter_nodes: pod default/plain: called for ['n1'] alone"),
     (RelativeScore, "same_answer_for_some_rows", "RelativeScore.score_nodes: pod default/plain: called for ['n1'] a"),
     (Greedy, "snapshot_untouched", "a call for pod default/plain changes requested of the snapshot"),
-    (Labeller, "snapshot_untouched", "it changes the Nodes of the snapshot"),
+    (Labeller, "snapshot_untouched", "changes the Nodes of the snapshot"),
     (Marker, "snapshot_untouched", "it changes pod default/red"),
     (HighScore, "scores_from_0_to_100", "returns an invalid score 160, it should in the range of [0, 100]"),
-    (Wordless, "a_reason_with_every_rejection", "pod default/plain, node n6: Unschedulable without a reason in words"),
-    (WordlessColumns, "a_reason_with_every_rejection", "its `reasons`: Unschedulable without a reason in words"),
+    (Wordless, "a_reason_with_every_rejection", "pod default/plain, node n6: Unschedulable without a reason"),
+    (WordlessColumns, "a_reason_with_every_rejection", "its `reasons`: Unschedulable without a reason"),
     (
         WordlessDetails,
         "a_reason_with_every_rejection",
@@ -372,7 +376,7 @@ BROKEN = [
         "after Service default/web was deleted a kept column for pod default/plain",
     ),
     (StaleCounts, "moved_pods_count", "moved away in a what-if table the verdict is not that of a cluster without it"),
-    (Leaky, "unreserve_gives_back", "reserve and unreserve for pod default/plain leave a trace"),
+    (Leaky, "unreserve_gives_back", "reserve and unreserve for pod default/plain change something"),
     (FragileUnreserve, "unreserve_gives_back", "Unreserve plugin FragileUnreserve: KeyError"),
 ]
 

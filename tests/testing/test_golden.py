@@ -49,10 +49,10 @@ def test_what_was_recorded_is_found_again(recorded: dict, tmp_path: Path):
 
 def test_a_plugin_that_decides_otherwise_is_told_field_by_field(recorded: dict):
     assert run_golden(recorded) == [
-        "eval: pod default/web: best is ['n-long', 'n2'], recorded is ['n2']",
-        "eval: pod default/web: scores.ShortNames is None, recorded is {'n-long': 40, 'n2': 80}",
-        "eval: pod default/web: total.n-long is 454, recorded is 494",
-        "place: pod default/web: node is 'n-long', recorded is 'n2'",
+        "eval: pod default/web: best is ['n-long', 'n2'], but the case has ['n2']",
+        "eval: pod default/web: scores.ShortNames is None, but the case has {'n-long': 40, 'n2': 80}",
+        "eval: pod default/web: total.n-long is 454, but the case has 494",
+        "place: pod default/web: node is 'n-long', but the case has 'n2'",
     ]
 
 
@@ -63,14 +63,14 @@ def test_another_configuration_can_be_tried(recorded: dict):
         profiles: [{plugins: {multiPoint: {disabled: [{name: NodeResourcesFit}]}}}]
         """
     found = run_golden(recorded, configuration=without_fit, plugins=[ShortNames])
-    assert "place: pod default/large: node is 'n2', recorded is None" in found
+    assert "place: pod default/large: node is 'n2', but the case has None" in found
 
 
 def test_a_missing_pod_is_a_difference(recorded: dict):
     shorter = copy.deepcopy(recorded)
     del shorter["place"][0]
     (found,) = run_golden(shorter, plugins=[ShortNames])
-    assert found == "place: the pods are ['default/large', 'default/web'], recorded are ['default/web']"
+    assert found == "place: the pods are ['default/large', 'default/web'], but the case has ['default/web']"
 
 
 def test_any_recorded_outcome_of_preemption_is_right():

@@ -183,7 +183,7 @@ def parse_binding_args(body: Body) -> BindingArgs:
     """
     fields = _fields(body, "ExtenderBindingArgs")
     found = {
-        key: _decoded(_TEXT.decode, fields.get(key.lower(), Raw(_NULL)), key, "a text") or ""
+        key: _decoded(_TEXT.decode, fields.get(key.lower(), Raw(_NULL)), key, "a string") or ""
         for key in ("PodName", "PodNamespace", "PodUID", "Node")
     }
     if missing := [key for key, text in found.items() if not text]:
@@ -247,7 +247,7 @@ def _meta_victims(raw: Raw, where: str) -> MetaVictims:
     victims = _victims(raw, where)
     for i, pod in enumerate(victims.pods):
         uid = _fields(pod, f"{where}.Pods[{i}]").get("uid", Raw(_NULL))
-        pods.append(MetaPod(_decoded(_TEXT.decode, uid, f"{where}.Pods[{i}].UID", "a text") or ""))
+        pods.append(MetaPod(_decoded(_TEXT.decode, uid, f"{where}.Pods[{i}].UID", "a string") or ""))
     return MetaVictims(tuple(pods), victims.n_pdb_violations)
 
 

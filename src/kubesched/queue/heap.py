@@ -127,4 +127,4 @@ def chosen_sort_key(
     if less is not None and sort_key is None:
         return sort_key_of_less(less)
     given = "neither" if less is None else "both"
-    raise StateError(f"SchedulingQueue takes sort_key or less, found {given}; give exactly one of them")
+    raise StateError(f"SchedulingQueue needs either sort_key or less, found {given}; give exactly one of them")

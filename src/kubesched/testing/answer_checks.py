@@ -26,9 +26,9 @@ def check_same_answer_twice(subject: Subject) -> None:
     for pod in subject.scenario.pending:
         first = subject.answers(cluster, pod)
         wrong = difference(first, subject.answers(cluster, pod))
-        assert not wrong, f"{subject.name}: asked twice about pod {pod.key}, it answers differently: {wrong}"
+        assert not wrong, f"{subject.name}: two calls for pod {pod.key} return different answers: {wrong}"
         wrong = difference(first, subject.answers(other, pod))
-        assert not wrong, f"{subject.name}: two instances answer differently about pod {pod.key}: {wrong}"
+        assert not wrong, f"{subject.name}: two instances return different answers for pod {pod.key}: {wrong}"
 
 
 def check_any_node_order(subject: Subject) -> None:
@@ -37,7 +37,7 @@ def check_any_node_order(subject: Subject) -> None:
     reversed_cluster = subject.cluster(nodes=subject.scenario.nodes[::-1])
     for pod in subject.scenario.pending:
         wrong = difference(subject.answers(cluster, pod), subject.answers(reversed_cluster, pod))
-        assert not wrong, f"{subject.name}: the order of the nodes changes the answer about pod {pod.key}: {wrong}"
+        assert not wrong, f"{subject.name}: the order of the nodes changes the answer for pod {pod.key}: {wrong}"
 
 
 def check_score_range(subject: Subject) -> None:

@@ -27,7 +27,7 @@ def check_some_rows(subject: Subject) -> None:
             for table in tables:
                 some = ask(table)
                 wrong = difference(({name: whole[name] for name in some}, {}), (some, {}))
-                assert not wrong, f"{subject.name}.{hook}: pod {pod.key}: asked about {table.names} alone: {wrong}"
+                assert not wrong, f"{subject.name}.{hook}: pod {pod.key}: called for {table.names} alone: {wrong}"
 
 
 def _column_hooks(
@@ -69,7 +69,7 @@ def check_kept_columns(subject: Subject) -> None:
             cluster.framework.cache.evict()
             wrong = difference(said, subject.answers(cluster, pod))
             assert not wrong, (
-                f"{subject.name}: after {what} a kept column about pod {pod.key} is not what the rule says: {wrong}; "
+                f"{subject.name}: after {what} a kept column for pod {pod.key} differs from a new one: {wrong}; "
                 "depends_on, filter_part or score_part omits something that the rule reads"
             )
         for pod in pods:

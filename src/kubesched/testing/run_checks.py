@@ -110,7 +110,7 @@ def check_unreserve(subject: Subject) -> None:
         for other in subject.scenario.pending:
             trace = difference(before[other.key], subject.answers(cluster, other))
             assert not trace, (
-                f"{subject.name}: reserve and unreserve for pod {pod.key} leave a trace: {other.key}: {trace}"
+                f"{subject.name}: reserve and unreserve for pod {pod.key} change something: {other.key}: {trace}"
             )
 
 

@@ -144,7 +144,7 @@ UNREADABLE = {
     "a folder": Case("config check .", ("open .: is a directory",)),
     "binary": Case("config check c.yaml", ("c.yaml: not UTF-8 text: byte 1",), {"c.yaml": b"\x01\xff"}),
     "a packed configuration": Case(
-        "config check c.yaml", ("c.yaml: this is not UTF-8 text",), {"c.yaml": gzip.compress(HEADER.encode())}
+        "config check c.yaml", ("c.yaml: not UTF-8 text",), {"c.yaml": gzip.compress(HEADER.encode())}
     ),
     "a plugin that does not load": Case("config check good.yaml --plugin gone.py:P", ("gone.py: no such file",)),
 }

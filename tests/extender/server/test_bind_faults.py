@@ -103,7 +103,7 @@ def test_a_silent_api_server_costs_no_more_than_the_time_of_the_call_and_late_su
 
     first, second, other, third, held, calls, counted = run(story())
     assert first == second
-    assert first.startswith("binding d/p: no outcome after 0.4s; if the API server has taken the Binding")
+    assert first.startswith("binding d/p: no outcome after 0.4s; if the API server has accepted the Binding")
     assert other == "pod d/p is being bound to node node-1, not to node-2"
     assert third == ""
     assert held == calls == ONCE

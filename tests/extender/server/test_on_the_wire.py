@@ -328,4 +328,4 @@ def test_a_body_too_large_is_refused(is_chunked: bool):
 
     refusal, closed, after = tell(story, max_body_bytes=1024, body_seconds=0.1)
     assert (refusal.status, closed, after.status) == (413, True, 200)
-    assert refusal.text.endswith("allowed are 1024 bytes\n")
+    assert refusal.text.endswith("expected at most 1024 bytes\n")

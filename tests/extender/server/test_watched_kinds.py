@@ -94,7 +94,7 @@ class Columns(Plugin):
         (ByFunction, r"the pods on nodes \(score uses n_pods\)"),
         (Decorated, r"the pods on nodes \(score uses n_pods\)"),
         (Inherited, r"the pods on nodes \(filter uses pods\)"),
-        (ByHandle, r"pods \(pre_filter asks its handle for them\)"),
+        (ByHandle, r"pods \(pre_filter reads them from its handle\)"),
         (Declared, "PersistentVolumeClaim and StorageClass"),
         (Columns, r"the pods on nodes \(depends_on is DependsOn.CLUSTER\)"),
     ],
