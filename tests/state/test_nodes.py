@@ -31,6 +31,12 @@ def batch(state: ClusterState, *pods) -> PodBatch:
     return PodBatch([state.placed(pod.uid) or state.pod_info(pod) for pod in pods])
 
 
+def test_a_batch_counts_pods_that_are_given_and_pods_of_the_table(state: ClusterState) -> None:
+    assert len(batch(state, make_pod("p"), make_pod("new"))) == 2
+    below, _ = state.columns.pod_table.below(10, np.arange(state.columns.n_rows))
+    assert len(below) == len(below.infos) == 1
+
+
 def test_free_rows_stand_in_no_table(state: ClusterState) -> None:
     nodes = state.snapshot().nodes
     assert (nodes.names, len(nodes), nodes.position_of("gone"), nodes.position_of("n2")) == (
