@@ -109,6 +109,15 @@ def test_a_column_is_computed_anew_when_most_rows_changed() -> None:
     assert kept.plugin.asked == [10, 10]
 
 
+def test_scores_are_computed_anew_when_most_rows_changed() -> None:
+    kept = Kept(BigNodes())
+    kept.scores()
+    for i in range(8):
+        kept.put(make_node(f"n{i}", allocatable={"cpu": "8"}))
+    assert kept.scores().values[:8].tolist() == [8] * 8
+    assert kept.plugin.asked == [10, 10]
+
+
 def test_a_rule_that_reads_node_objects_does_not_mind_pods() -> None:
     kept = Kept(BigNodes())
     kept.verdicts()

@@ -31,6 +31,12 @@ def batch(cluster_state: ClusterState, *pods) -> PodBatch:
     return PodBatch([cluster_state.placed(pod.uid) or cluster_state.pod_info(pod) for pod in pods])
 
 
+def test_a_batch_counts_pods_that_are_given_and_pods_of_the_table(cluster_state: ClusterState) -> None:
+    assert len(batch(cluster_state, make_pod("p"), make_pod("new"))) == 2
+    below, _ = cluster_state.columns.pod_table.below(10, np.arange(cluster_state.columns.n_rows))
+    assert len(below) == len(below.infos) == 1
+
+
 def test_free_rows_stand_in_no_table(cluster_state: ClusterState) -> None:
     nodes = cluster_state.snapshot().nodes
     assert (nodes.names, len(nodes), nodes.position_of("gone"), nodes.position_of("n2")) == (
