@@ -33,7 +33,7 @@ def batch(cluster_state: ClusterState, *pods) -> PodBatch:
 
 def test_a_batch_counts_pods_that_are_given_and_pods_of_the_table(cluster_state: ClusterState) -> None:
     assert len(batch(cluster_state, make_pod("p"), make_pod("new"))) == 2
-    below, _ = cluster_state.columns.pod_table.below(10, np.arange(cluster_state.columns.n_rows))
+    below, _ = cluster_state.columns.pod_table.below(10, np.arange(3), n_rows=3)
     assert len(below) == len(below.infos) == 1
 
 
