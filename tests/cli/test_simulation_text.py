@@ -53,7 +53,7 @@ def test_pods_with_the_same_reasons_share_them_whatever_the_numbers(tmp_path):
 def test_without_effects_the_text_says_would(tmp_path):
     said = squeezed(run("simulate", write(tmp_path, *shop()), "--no-preemption-effects").stdout)
     assert "Would be evicted to make room: 1" in said
-    assert "preemption would make room for default/urgent on n1: default/cheap" in said
+    assert "preemption would make room for default/urgent on n1 by evicting default/cheap" in said
     assert said[-1].startswith("5 pending pods: 2 placed, 2 left pending, 1 not tried, 1 would be evicted.")
 
 
