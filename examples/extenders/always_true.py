@@ -1,4 +1,4 @@
-"""Every node passes, none is better, preemption may do as it likes: a first extender, to see the wiring at work."""
+"""A first extender, to try the wiring: every node passes, every score is 0, preemption plans do not change."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ Victims = Mapping[str, tuple[PodInfo, ...]]
 
 
 class AlwaysTrue(Plugin):
-    """Let every node pass, and leave every plan of preemption as it is."""
+    """Let every node pass, and do not change preemption plans."""
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
         return Status.SUCCESS
@@ -18,7 +18,7 @@ class AlwaysTrue(Plugin):
 
 
 class ZeroScore(Plugin):
-    """Prefer no node."""
+    """Give every node the same score."""
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
         return 0

@@ -1,4 +1,4 @@
-"""kube-scheduler's side of the protocol, for the tests: requests as it sends them, answers as it reads them."""
+"""kube-scheduler's side of the protocol, for the tests: sends its requests and reads the answers."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from kubesched.extender.server import ClusterWrites, Extender
 
 
 class Writes(ClusterWrites):
-    """An API server that keeps what it is told."""
+    """An API server that records the Bindings that it gets."""
 
     def __init__(self) -> None:
         self.bindings: list[Bind] = []
@@ -43,7 +43,7 @@ class Scheduler:
         self.show(*shown)
 
     def show(self, *objects: KubeObject) -> None:
-        """The watch brings new objects, or changes of old ones."""
+        """Pass new or changed objects to the extender, as its watch does."""
         self.extender.apply(WatchEvent(EventType.MODIFIED, type(known).__name__, known) for known in objects)
 
     def filter(self, pod: Pod, *names: str) -> dict[str, str]:
@@ -68,7 +68,7 @@ class Scheduler:
         return list(json.loads(self._call("preempt", request))["NodeNameToMetaVictims"])
 
     def bind(self, *pairs: tuple[Pod, str]) -> list[str]:
-        """Bind pods side by side. Returns: what went wrong with each, empty for success."""
+        """Bind pods concurrently. Returns: the error of each, empty for success."""
         return asyncio.run(self._bind(pairs))
 
     async def _bind(self, pairs: Iterable[tuple[Pod, str]]) -> list[str]:

@@ -1,11 +1,12 @@
-"""Several pods share a GPU, each with a part of its memory, and a pod's part lies on one device.
+"""Several pods share a GPU. Each pod gets a part of the memory of one device.
 
-A node offers `example.com/gpu-mem`, the memory of all its devices, and `example.com/gpu-count`, how many there are, all
-alike. kube-scheduler itself sees to it that the sum fits; that one device has the room is for this plugin to say. Which
-device a pod got stands in its annotation `example.com/gpu-device`, where the device plugin on the node reads it.
+A node offers `example.com/gpu-mem`, the memory of all its devices, and `example.com/gpu-count`, the number of devices,
+which are all of the same size. kube-scheduler itself checks that the sum fits. This plugin checks that one device has
+enough free memory. The annotation `example.com/gpu-device` of the pod names its device; the device plugin on the node
+reads it.
 
-The bind of one pod is under way while the next ones are filtered. So `reserve` takes the device at once. From then on
-the pod carries the annotation, until it ends or its binding fails.
+The bind of one pod is in flight while the next pods are filtered. So `reserve` takes the device at once. From then on
+the pod has the annotation, until it ends or its binding fails.
 """
 
 from kubesched import CycleState, NodeInfo, Plugin, Pod, PodInfo, Reservations, Status
@@ -41,19 +42,19 @@ class GpuShare(Plugin):
         node = self.handle.snapshot().node_info(node_name)
         device = self.fullest_device(node, wanted, but=pod)
         if device is None:
-            return Status.unschedulable(f"the GPU on node {node_name} has been taken meanwhile")
+            return Status.unschedulable(f"the GPU on node {node_name} was taken in the meantime")
         self.devices.take(state, device)
         return Status.SUCCESS
 
     def fullest_device(self, node: NodeInfo, wanted: int, but: Pod | None = None) -> int | None:
-        """The device with the least free memory that is enough; None without one."""
+        """The device with the least free memory that is still enough; None if no device has enough."""
         used = self.used(node, but)
         size = device_size(node)
         fitting = [device for device, amount in enumerate(used) if amount + wanted <= size]
         return max(fitting, key=lambda device: (used[device], -device), default=None)
 
     def used(self, node: NodeInfo, but: Pod | None = None) -> list[int]:
-        """Memory that pods have on each device; one pod may be left out."""
+        """The memory that pods use on each device, without the pod `but`."""
         used = [0] * node.allocatable.get(COUNT, 0)
         for info, device in self.devices.held_on(node, but=but).items():
             if 0 <= device < len(used):
@@ -62,7 +63,7 @@ class GpuShare(Plugin):
 
 
 def memory_of(info: PodInfo) -> int:
-    """What a pod asks for, in the unit of the resource."""
+    """The request of a pod, in the unit of the resource."""
     return info.wanted.get(MEMORY, 0)
 
 

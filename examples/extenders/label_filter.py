@@ -1,7 +1,7 @@
 """Keep pods on nodes that have a label, and bind them.
 
-The bind hook does what would happen without it, and writes one annotation into the Binding, which the API server copies
-to the pod: one write, where patching the pod first would be two, and would change it under the scheduler's feet.
+The bind hook binds like the default one and writes an annotation into the Binding, which the API server copies to the
+pod. This is one write. Patching the pod first would be two, and would change the pod during its scheduling.
 """
 
 from kubesched import Bind, CycleState, NodeInfo, Plugin, PluginArgs, Pod, Status

@@ -1,9 +1,9 @@
 """Some nodes are lucky for a pod and some are not, and some are luckier than others.
 
-Chance is drawn from the pod's uid and the node's name, so that asking again gives the same answer. kube-scheduler does
-ask again: about the nominated node of a preempting pod alone, then about all nodes; at every retry; and a second
-replica, or the same one after a restart, may be the one that is asked. With fresh dice a node would pass in one call
-and fail in the next, pods would wait without a reason that anybody can find, and no recording could be replayed.
+The random numbers depend on the pod's uid and the node's name, so that repeated calls get the same answer.
+kube-scheduler repeats calls: first for the nominated node of a preempting pod, then for all nodes; at every retry; and
+to a second replica, or to the same one after a restart. With new random numbers a node would pass in one call and fail
+in the next, pods would wait without a visible reason, and a recording could not be replayed.
 """
 
 from random import Random

@@ -183,7 +183,7 @@ def test_of_two_pods_bound_at_once_one_gets_the_last_device():
     scheduler = Scheduler(GpuShare, shown=[gpu_node(memory=16, count=1), *pods])
     errors = scheduler.bind(*((pod, "gpu-1") for pod in pods))
     assert errors[0] == ""
-    assert "the GPU on node gpu-1 has been taken meanwhile" in errors[1]
+    assert "the GPU on node gpu-1 was taken in the meantime" in errors[1]
     assert devices(scheduler) == {"a": "0"}
     assert scheduler.filter(pods[1], "gpu-1")["gpu-1"] != "", "a is bound, though the watch has not shown it"
 

@@ -1,4 +1,4 @@
-"""Write shop-usage.json: what metrics-server might have measured on the nodes of ../shop, the same each time.
+"""Write shop-usage.json: invented measurements of metrics-server for the nodes of ../shop, the same each time.
 
 python make_usage.py
 """

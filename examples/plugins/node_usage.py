@@ -1,8 +1,8 @@
-"""Prefer nodes that are idle in fact, by what metrics-server measured instead of what pods request.
+"""Prefer nodes that are really idle, by the measurements of metrics-server instead of the pods' requests.
 
-The figures come from a file with a NodeMetricsList, as `kubectl get nodes.metrics.k8s.io -o json` writes it. It is read
-in `start`, and again every so often by a task made there if there is an event loop to run it; a simulation has none and
-reads it once. The score stands here twice, node by node and over columns.
+The figures come from a file with a NodeMetricsList, as `kubectl get nodes.metrics.k8s.io -o json` writes it. `start`
+reads it and, if an event loop is running, creates a task that reads it again every `refresh_seconds`. Without an event
+loop the file is read once. This file has the score twice, node by node and over columns.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class NodeMetricsList(msgspec.Struct):
 
 
 class Figures:
-    """What one reading of the file said: node -> (milli-CPU, bytes) in use."""
+    """One reading of the file: node -> (milli-CPU, bytes) in use."""
 
     def __init__(self, path: str, number: int) -> None:
         found = msgspec.json.decode(Path(path).read_bytes(), type=NodeMetricsList)
@@ -64,7 +64,7 @@ def amounts_of(usage: Usage) -> tuple[int, int]:
 
 
 class UsageFile(Plugin):
-    """What both forms of the plugin share: the arguments, the file, and when it is read."""
+    """The common parts of both forms of the plugin: the arguments, the file, and when it is read."""
 
     class Args(PluginArgs):
         path: str = ""
@@ -94,7 +94,7 @@ class UsageFile(Plugin):
             await self.read_again()
 
     async def read_again(self) -> None:
-        """Read the file; what cannot be read leaves the last figures in place."""
+        """Read the file; if that fails, the last figures stay in use."""
         try:
             self.figures = await asyncio.to_thread(Figures, self.args.path, self.figures.number + 1)
         except (OSError, ValueError) as error:
@@ -123,7 +123,7 @@ def free_percentage(used: int, allocatable: int) -> int:
 class NodeUsageByColumn(UsageFile):
     """The same score for all nodes at once.
 
-    It reads the node object and the figures, nothing else: so the column is kept, under the number of the reading, and
+    It depends only on the node object and the figures. So the column is kept under the number of the reading, and
     only nodes that change are scored again until the next reading.
     """
 

@@ -1,7 +1,7 @@
 """Keep the pods of a team on the pools of nodes that the team owns.
 
-A rule about the pod alone belongs in `pre_filter`: it is asked once per pod, and nodes that it leaves out are never
-looked at. The rule stands here twice, node by node and over columns; write yours once, whichever way you find plainer.
+A rule about the pod alone belongs in `pre_filter`: it runs once per pod, and the filters skip the nodes that it leaves
+out. This file has the rule twice, node by node and over columns. Write yours once, in the form that you find simpler.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from kubesched import (
 
 
 class TeamNodes(Plugin):
-    """Pods of a team that is listed fit on its pools only, on none if it has none; other pods fit anywhere."""
+    """Pods of a listed team fit only on its pools, and nowhere if it has no pools; other pods fit anywhere."""
 
     class Args(PluginArgs):
         team_label: str = "team"
@@ -44,7 +44,7 @@ class TeamNodes(Plugin):
         return frozenset(node.name for node in nodes if node.labels.get(self.args.pool_label) in pools)
 
     def events_to_register(self) -> list[EventRegistration]:
-        """A node of the team comes, or the pod changes its team."""
+        """A node of the team is added, or the pod's team changes."""
         node_event = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
         pod_event = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.UPDATE_POD_LABEL)
         return [EventRegistration(node_event, self.node_hint), EventRegistration(pod_event)]

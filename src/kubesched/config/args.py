@@ -11,11 +11,10 @@ _FROZEN: Final = {"frozen": True}
 
 
 class PluginArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True, **_FROZEN):
-    """What a plugin may be told in `pluginConfig`; subclass it as `Args` of the plugin, with a default for each field.
+    """The arguments of a plugin in `pluginConfig`; subclass it as `Args` of the plugin, with a default for each field.
 
-    Fields are snake_case here and camelCase in files; instances are immutable. A field that is absent or null in the
-    file has its default. A field that is not declared, or a value of another type, is refused when the configuration
-    is read.
+    Fields are snake_case in Python and camelCase in files; instances are immutable. A field that is absent or null in
+    the file has its default. Reading the configuration fails on an undeclared field or a value of another type.
 
     Example:
         class Args(PluginArgs):

@@ -20,12 +20,12 @@ _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
 class Explainer:
-    """Explains pods of one cluster, which stays as it is. To be closed, or used as a context manager.
+    """Explains pods of one cluster, which does not change. Close it, or use it as a context manager.
 
     Args:
         snapshot: the objects of the cluster; pods without a node are pending and take no room.
-        setup: what decides.
-        nominations: whether room is kept for pending pods that are nominated to a node, as kube-scheduler does.
+        setup: the profiles that decide.
+        nominations: whether pending pods that are nominated to a node keep their room there, as in kube-scheduler.
 
     Attributes:
         pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.

@@ -26,7 +26,12 @@ HintFunction = Callable[[Pod, KubeObject | None, KubeObject | None], QueueingHin
 
 
 class EventRegistration(NamedTuple):
-    """One entry of `events_to_register`: the events it covers, and the hint to ask (None: always worth a try)."""
+    """One entry of `events_to_register`: the events, and a hint for them; without a hint every event triggers a retry.
+
+    Example:
+        added = ClusterEvent(EventResource.NODE, ActionType.ADD)
+        EventRegistration(added, lambda pod, old, new: QueueingHint.QUEUE)
+    """
 
     event: ClusterEvent
     hint: HintFunction | None = None

@@ -34,12 +34,20 @@ _REJECTED = (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDI
 
 
 class Status(msgspec.Struct, frozen=True):
-    """A verdict. Two statuses are equal when code, reasons and plugin are.
+    """A verdict. Two statuses are equal if code, reasons and plugin are.
 
     Attributes:
         code: the kind of verdict.
-        reasons: why, word for word as events and conditions show it; what is not a text becomes one.
-        plugin: who said so; the framework fills it in.
+        reasons: why, word for word as in events and conditions; a value that is not a string is converted to one.
+        plugin: the plugin that returned it; the framework sets it.
+
+    Raises:
+        TypeError: the code is not a Code, or the reasons are not a tuple.
+
+    Example:
+        rejected = Status.unschedulable("node(s) had no free device")
+        assert rejected.is_rejected and rejected.message == "node(s) had no free device"
+        assert Status.SUCCESS.is_success
     """
 
     code: Code
@@ -50,10 +58,10 @@ class Status(msgspec.Struct, frozen=True):
     SKIP: ClassVar["Status"]
 
     def __post_init__(self) -> None:
-        """Refuse what is no status where it is made, in the plugin.
+        """Refuse an invalid status where it is created, in the plugin.
 
         Raises:
-            TypeError: the code is no Code, or the reasons are no tuple.
+            TypeError: the code is not a Code, or the reasons are not a tuple.
         """
         code: object = self.code
         reasons: object = self.reasons
@@ -124,10 +132,14 @@ class PluginFault(Exception):
 
 
 class PreFilterResult(msgspec.Struct, frozen=True):
-    """PreFilter succeeded and knows that only some nodes are worth looking at.
+    """An answer of PreFilter: success, and only these nodes can fit.
 
     Attributes:
-        node_names: those nodes; names that do not exist are ignored.
+        node_names: the names of the nodes; names that do not exist are ignored.
+
+    Example:
+        def pre_filter(self, state, pod, nodes):
+            return PreFilterResult(frozenset(node.name for node in nodes if "example.com/gpu" in node.labels))
     """
 
     node_names: frozenset[str]
@@ -148,10 +160,14 @@ class PostFilterResult(msgspec.Struct, frozen=True):
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """Permit asks to hold the pod back until somebody allows or rejects it.
+    """An answer of Permit: the pod waits until a plugin allows or rejects it.
 
     Attributes:
-        seconds: after which it is rejected; kube-scheduler caps it at 15 minutes.
+        seconds: time after which the pod is rejected; kube-scheduler caps it at 15 minutes.
+
+    Example:
+        def permit(self, state, pod, node_name):
+            return Wait(60.0)
     """
 
     seconds: float

@@ -48,14 +48,14 @@ class Simulator:
 
     Args:
         snapshot: the cluster, as load_snapshot gives it; pods without a node are pending.
-        configuration: what decides: a configuration, a file with one, None for kube-scheduler's defaults; or what was
-            made of one before, a Setup or profiles. The pods of other schedulers are left alone.
-        plugins, plugin_args: plugins of your own and their arguments, as for load_configuration.
-        tie_break: which of equally good nodes is taken.
-        seed: the source of chance, for random ties and for where preemption begins to search.
+        configuration: a configuration, a file with one, or None for kube-scheduler's defaults; or a Setup or profiles
+            that were built from one. Pods of other schedulers are not placed.
+        plugins, plugin_args: your plugins and their arguments, as for load_configuration.
+        tie_break: which node is taken if several have the highest score.
+        seed: the random seed, for random ties and for the node where preemption starts its search.
 
     Raises:
-        InputError: what decides cannot be read or does not hold.
+        InputError: the configuration cannot be read or is not valid.
         PluginError: a plugin cannot be loaded or started.
 
     Attributes:
