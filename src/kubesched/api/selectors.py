@@ -8,6 +8,8 @@ errors.
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
+
 from kubesched.api.meta import Value
 from kubesched.api.selector_faults import as_int64, field_faults, requirement_faults
 from kubesched.errors import SelectorError
@@ -94,7 +96,7 @@ class Requirement:
         return self.accepts(labels.get(self.key))
 
 
-class Selector:
+class Selector(msgspec.Struct, frozen=True, eq=False):
     """A parsed LabelSelector.
 
     Attributes:
@@ -102,11 +104,8 @@ class Selector:
         nothing: true for the null selector, which matches no object.
     """
 
-    __slots__ = ("nothing", "requirements")
-
-    def __init__(self, requirements: tuple[Requirement, ...] = (), *, nothing: bool = False) -> None:
-        self.requirements = requirements
-        self.nothing = nothing
+    requirements: tuple[Requirement, ...] = ()
+    nothing: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -149,14 +148,11 @@ def parse_selector(selector: LabelSelector | None, path: str = "") -> Selector:
     return Selector(tuple(map(_parsed, written)))
 
 
-class ParsedNodeTerm:
+class ParsedNodeTerm(msgspec.Struct, frozen=True, eq=False):
     """A parsed NodeSelectorTerm: label requirements and requirements on metadata.name, all ANDed."""
 
-    __slots__ = ("fields", "requirements")
-
-    def __init__(self, requirements: tuple[Requirement, ...], fields: tuple[Requirement, ...]) -> None:
-        self.requirements = requirements
-        self.fields = fields
+    requirements: tuple[Requirement, ...]
+    fields: tuple[Requirement, ...]
 
     def matches(self, labels: Mapping[str, str], node_name: str) -> bool:
         """Whether a node of this name with these labels satisfies the term."""

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -27,7 +28,7 @@ class PluginVerdicts:
 
     Args:
         plugin: the plugin.
-        cycle: what its PreFilter left.
+        state: what its PreFilter left.
     Attributes:
         plugin: its name.
         pre_filter: its PreFilter's rejection of the pod, which stands for every node; None for none.
@@ -97,7 +98,7 @@ class PluginVerdicts:
         return rejection_details(self._plugin, self._state, self._state.pod.pod, node, status)
 
 
-class Preemption:
+class Preemption(msgspec.Struct, frozen=True, eq=False):
     """What PostFilter plugins would do for a pod that fits nowhere.
 
     Attributes:
@@ -107,16 +108,13 @@ class Preemption:
         message: what the plugins say.
     """
 
-    __slots__ = ("message", "n_pdb_violations", "node_name", "victims")
-
-    def __init__(self, node_name: str, victims: tuple[PodInfo, ...], n_pdb_violations: int, message: str) -> None:
-        self.node_name = node_name
-        self.victims = victims
-        self.n_pdb_violations = n_pdb_violations
-        self.message = message
+    node_name: str
+    victims: tuple[PodInfo, ...]
+    n_pdb_violations: int
+    message: str
 
 
-class Explanation:
+class Explanation(msgspec.Struct, eq=False, dict=True):
     """One pod against one cluster.
 
     Attributes:
@@ -131,16 +129,15 @@ class Explanation:
         held_back: why kube-scheduler would not even try the pod now; empty when it would.
     """
 
-    def __init__(self, info: PodInfo, profile: str, snapshot: Snapshot, diagnosis: Diagnosis) -> None:
-        self.info = info
-        self.profile = profile
-        self.snapshot = snapshot
-        self.diagnosis = diagnosis
-        self.by_plugin: dict[str, PluginVerdicts] = {}
-        self.scores: Scores | None = None
-        self.failure: Status | None = None
-        self.preemption: Preemption | None = None
-        self.held_back = ""
+    info: PodInfo
+    profile: str
+    snapshot: Snapshot
+    diagnosis: Diagnosis
+    by_plugin: dict[str, PluginVerdicts] = {}
+    scores: Scores | None = None
+    failure: Status | None = None
+    preemption: Preemption | None = None
+    held_back: str = ""
 
     @property
     def result(self) -> FilterResult | None:

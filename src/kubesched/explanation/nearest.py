@@ -1,5 +1,6 @@
 """Finds the nodes that are nearest to fitting, and the missing resources of a node."""
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -10,7 +11,7 @@ from kubesched.state import Nodes, PodInfo
 _FIT = "NodeResourcesFit"
 
 
-class Shortage:
+class Shortage(msgspec.Struct, frozen=True):
     """One resource of which a node has too little left.
 
     Attributes:
@@ -18,13 +19,10 @@ class Shortage:
         wanted, free, allocatable: in canonical units.
     """
 
-    __slots__ = ("allocatable", "free", "resource", "wanted")
-
-    def __init__(self, resource: str, wanted: int, free: int, allocatable: int) -> None:
-        self.resource = resource
-        self.wanted = wanted
-        self.free = free
-        self.allocatable = allocatable
+    resource: str
+    wanted: int
+    free: int
+    allocatable: int
 
     @property
     def short(self) -> int:

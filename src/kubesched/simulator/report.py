@@ -119,7 +119,7 @@ class Fill:
         return {name: amount for name, amount in zip(self._resources, amounts, strict=False) if name and amount}
 
 
-class Report:
+class Report(msgspec.Struct, frozen=True, eq=False):
     """The result of a run.
 
     Attributes:
@@ -129,21 +129,11 @@ class Report:
         seconds: virtual time that passed.
     """
 
-    __slots__ = ("after", "before", "placements", "seconds", "victims")
-
-    def __init__(
-        self,
-        placements: tuple[Placement, ...],
-        victims: tuple[Victim, ...],
-        before: Fill,
-        after: Fill,
-        seconds: float,
-    ) -> None:
-        self.placements = placements
-        self.victims = victims
-        self.before = before
-        self.after = after
-        self.seconds = seconds
+    placements: tuple[Placement, ...]
+    victims: tuple[Victim, ...]
+    before: Fill
+    after: Fill
+    seconds: float
 
     @property
     def nodes(self) -> tuple[NodeFill, ...]:
