@@ -127,6 +127,11 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
         failure: what ended the scoring, if anything did.
         preemption: what PostFilter would do; None when the pod fits, or when nobody asked.
         held_back: why kube-scheduler would not even try the pod now; empty when it would.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
+        assert explanation.fits and explanation.best == ["n1", "n2"]
+        print({name: len(verdicts.rejections) for name, verdicts in explanation.by_plugin.items()})
     """
 
     info: PodInfo

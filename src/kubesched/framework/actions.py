@@ -27,6 +27,11 @@ class Bind(Action, frozen=True):
 
     Attributes:
         annotations: written into the Binding's metadata.
+
+    Example:
+        async def bind(self, state, pod, node_name):
+            done = await self.handle.perform(Bind(pod, node_name))
+            return Status.error(done.error) if done.error else Status.SUCCESS
     """
 
     pod: Pod
@@ -66,6 +71,12 @@ class WriteObject(Action, frozen=True):
     Attributes:
         kind: as in KINDS.
         object: with the fields that a scheduler reads as they should become.
+
+    Example:
+        async def pre_bind(self, state, pod, node_name):
+            claim = self.handle.get("PersistentVolumeClaim", pod.namespace, "data")
+            await self.handle.perform(WriteObject("PersistentVolumeClaim", claim))
+            return Status.SUCCESS
     """
 
     kind: str
@@ -73,7 +84,12 @@ class WriteObject(Action, frozen=True):
 
 
 class RecordEvent(Action, frozen=True):
-    """Tell users what happened to a pod (events.k8s.io/v1)."""
+    """Tell users what happened to a pod (events.k8s.io/v1).
+
+    Example:
+        pod, _ = read_pod("pod.yaml")
+        RecordEvent("Scheduled", "Normal", "Binding", pod, f"Successfully assigned {pod.key} to n1")
+    """
 
     reason: str
     type: str

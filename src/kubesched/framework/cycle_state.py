@@ -30,10 +30,7 @@ class BindingNotes(msgspec.Struct):
 class CycleState(msgspec.Struct, eq=False):
     """Per-cycle data, filed under the class that it is of, and the incoming pod with its parts.
 
-    A plugin defines a class for what it remembers, writes an object of it, and reads it back by that class:
-
-        state.write(FitState(...))
-        fit = state.read(FitState)
+    A plugin defines a class for what it remembers, writes an object of it, and reads it back by that class.
 
     What-if copies share the objects: a plugin whose add_pods or remove_pods changes its data writes a new object.
 
@@ -44,6 +41,19 @@ class CycleState(msgspec.Struct, eq=False):
         pods_to_activate: pods to be tried again right after this one; plugins fill it.
         checkpoint: called between hooks, and after each node in a rule written per node; raises DeadlineExceeded when
             the time is over. None where nobody waits.
+
+    Example:
+        class Wanted:
+            def __init__(self, n_gpus):
+                self.n_gpus = n_gpus
+
+        def pre_filter(self, state, pod, nodes):
+            state.write(Wanted(int(pod.labels.get("gpus", "0"))))
+            return Status.SUCCESS
+
+        def filter(self, state, pod, node):
+            has_enough = node.allocatable.get("example.com/gpu", 0) >= state.read(Wanted).n_gpus
+            return Status.SUCCESS if has_enough else Status.unschedulable("node(s) had too few GPUs")
     """
 
     pod: PodInfo

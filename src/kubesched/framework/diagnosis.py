@@ -29,6 +29,11 @@ class Diagnosis(msgspec.Struct, eq=False):
         pre_filter_message: PreFilter's rejection of the pod, which replaces the count of reasons.
         post_filter_message: appended as it is.
         unschedulable_plugins, pending_plugins: plugins whose rejection the queue must wait for.
+
+    Example:
+        def post_filter(self, state, pod, diagnosis):
+            helped = [name for name, status in diagnosis.by_node().items() if status.code is Code.UNSCHEDULABLE]
+            return None, Status.unschedulable(f"{len(helped)} node(s) could be emptied")
     """
 
     n_all_nodes: int

@@ -13,7 +13,12 @@ __all__ = ["EventRegistration", "HintFunction", "QueueingHint"]
 
 
 class QueueingHint(enum.Enum):
-    """A hint's answer; the values are the labels of kube-scheduler's metrics."""
+    """A hint's answer; the values are the labels of kube-scheduler's metrics.
+
+    Example:
+        def hint(pod, old, new):
+            return QueueingHint.QUEUE if new is not None and "gpu" in new.labels else QueueingHint.SKIP
+    """
 
     QUEUE = "Queue"
     """The event may make the pod schedulable: try it again."""

@@ -90,6 +90,14 @@ class Plugin:
     Attributes:
         args: the decoded arguments. A class with `Args` of its own says `args: Args`, if its types are checked.
         handle: the way to the rest of the scheduler.
+
+    Example:
+        class FewPods(Plugin):
+            def filter(self, state, pod, node):
+                return Status.SUCCESS if len(node.pods) < 10 else Status.unschedulable("node(s) had 10 pods")
+
+            def score(self, state, pod, node):
+                return 100 - 10 * len(node.pods)
     """
 
     Args: ClassVar[type[PluginArgs]] = PluginArgs
@@ -294,6 +302,12 @@ class Handle(Services, frozen=True, eq=False):
         preempting: uids of pods whose victims are being evicted; none behind a kube-scheduler, which evicts itself.
         what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
         preempt_plugins: plugins that may strike nodes from a preemption plan.
+
+    Example:
+        async def pre_bind(self, state, pod, node_name):
+            claim = self.handle.get("PersistentVolumeClaim", pod.namespace, "data")
+            done = await self.handle.perform(WriteObject("PersistentVolumeClaim", claim))
+            return Status.error(done.error) if done.error else Status.SUCCESS
     """
 
     cluster_state: ClusterState

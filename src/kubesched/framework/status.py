@@ -152,6 +152,10 @@ class PostFilterResult(msgspec.Struct, frozen=True):
         nominated_node_name: where the pod should go next; "" clears a nomination; None leaves it as it is.
         victims: pods to evict for it, most important first.
         n_pdb_violations: how many of them a disruption budget protects.
+
+    Example:
+        def post_filter(self, state, pod, diagnosis):
+            return PostFilterResult("n1"), Status.SUCCESS
     """
 
     nominated_node_name: str | None = None

@@ -25,6 +25,10 @@ class Verdicts:
         values: (rows,) integers; 0 where the node fits.
         status: what a value other than 0 means. Called when somebody wants the words.
         may_fail: whether some value means an Error, which ends the whole cycle.
+
+    Example:
+        def filter_nodes(self, state, pod, nodes):
+            return Verdicts((nodes.n_pods >= 10).astype(int), [Status.unschedulable("node(s) had 10 pods")])
     """
 
     __slots__ = ("may_fail", "status", "values")

@@ -17,7 +17,11 @@ _MIN_NODES: Final = 100
 
 
 class TieBreak(enum.Enum):
-    """Which of several equally good nodes is taken."""
+    """Which of several equally good nodes is taken.
+
+    Example:
+        Simulator(load_snapshot("cluster.json"), tie_break=TieBreak.UPSTREAM).run()
+    """
 
     UPSTREAM = "upstream"
     """The one that kube-scheduler's heap has on top."""

@@ -31,6 +31,10 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         configuration: complete and valid, plugins that the user brings enabled.
         profiles: the plugins of each of its profiles, made for this setup alone: a setup serves one cluster.
+
+    Example:
+        setup = set_up("scheduler.yaml")
+        assert [profile.scheduler_name for profile in setup.profiles] == ["default-scheduler"]
     """
 
     configuration: KubeSchedulerConfiguration

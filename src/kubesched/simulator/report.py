@@ -51,6 +51,10 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         victims: `namespace/name` of the pods that left for it.
         evicted_by: the pod for which it had to leave again, after it was placed.
         total: the chosen node's score.
+
+    Example:
+        (placement,) = Simulator(load_snapshot("cluster.json")).run().placements
+        print(placement.pod, placement.node or placement.message)
     """
 
     pod: str
@@ -127,6 +131,10 @@ class Report(msgspec.Struct, frozen=True, eq=False):
         victims: pods that left, in order.
         before, after: how full the nodes were and became.
         seconds: virtual time that passed.
+
+    Example:
+        report = Simulator(load_snapshot("cluster.json")).run()
+        assert report.count(PodState.SCHEDULED) == len(report.placements) - len(report.victims)
     """
 
     placements: tuple[Placement, ...]

@@ -65,6 +65,10 @@ class Simulator:
         rng: the source of chance.
         pending: pods without a node, in file order.
         decisions: called with every decision, in order; None for nobody.
+
+    Example:
+        report = Simulator(load_snapshot("cluster.json")).run()
+        assert [placement.node for placement in report.placements] == ["n1"]
     """
 
     def __init__(

@@ -32,6 +32,10 @@ class Nodes:
     Attributes:
         columns: the columns that the rows are of.
         rows: (n,) the row in `columns` of each entry; None stands for all rows, 0 to n - 1.
+
+    Example:
+        def score_nodes(self, state, pod, nodes):
+            return np.minimum(nodes.n_pods * 10, 100)
     """
 
     def __init__(self, columns: NodeColumns, rows: Rows | None = None) -> None:
@@ -366,6 +370,10 @@ class NodeInfo:
     """One entry of a table, for rules that look at a node at a time.
 
     The framework reuses one NodeInfo for all nodes of a hook's run: read from it, do not keep it.
+
+    Example:
+        def score(self, state, pod, node):
+            return 100 if node.labels.get("disk") == "ssd" and len(node.pods) < 10 else 0
     """
 
     __slots__ = ("_position", "_table")
