@@ -122,7 +122,7 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path, caplog:
 
 def test_a_line_nested_too_deep_is_named(tmp_path: Path):
     path = recorded(tmp_path, SOME) / FILE_NAME
-    deep = b'{"call":{"path":"/filter","status":200,"request":' + b"[" * 100_000 + b"]" * 100_000 + b"}}\n"
+    deep = b'{"call":{"path":"/filter","status":200,"request":' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}}\n"
     path.write_bytes(path.read_bytes() + deep)
     with pytest.raises(InputError, match=rf"^{path}:3: "):
         list(read_recording(tmp_path))
