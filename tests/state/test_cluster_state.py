@@ -5,7 +5,7 @@ import pytest
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.errors import StateError
 from kubesched.state import ClusterState
-from kubesched.testing.builders import make_node, make_pod
+from kubesched.testing.builders import make_node, make_object, make_pod
 
 
 def told(cluster_state: ClusterState, obj: KubeObject, type_: EventType = EventType.MODIFIED) -> list[str]:
@@ -170,6 +170,16 @@ def test_objects_of_the_plan_are_given_back_unless_they_changed_meanwhile() -> N
     cluster_state.objects.put("Pod", later)
     cluster_state.forget(info.pod)
     assert cluster_state.objects.get("Pod", before.key) is later
+
+
+def test_an_object_that_an_assumed_pod_brought_goes_with_it() -> None:
+    cluster_state = loaded(make_node("n"))
+    info = cluster_state.pod_info(make_pod("p"))
+    brought = make_object("PersistentVolumeClaim", "p-scratch", namespace="default")
+    cluster_state.assume(info, "n", [("PersistentVolumeClaim", brought)])
+    assert cluster_state.objects.get("PersistentVolumeClaim", "default/p-scratch") is brought
+    cluster_state.forget(info.pod)
+    assert cluster_state.objects.get("PersistentVolumeClaim", "default/p-scratch") is None
 
 
 def test_an_assumed_pod_carries_the_annotations_of_its_binding_in_its_place() -> None:
