@@ -46,7 +46,7 @@ class NodeVolumeLimits(Plugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         """Only claims and volumes of migrated plugins count."""
         volumes = state.pod.volumes
-        return Status.SUCCESS if volumes.claims or volumes.in_tree else Status.SKIP
+        return Status.SUCCESS if volumes.n_attachable else Status.SKIP
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """1 where a limit would be exceeded; the higher ones are faults of claims."""
@@ -58,26 +58,29 @@ class NodeVolumeLimits(Plugin):
         if not wanted:
             return Verdicts(verdicts, self.reasons)
         limits = self.handle.cluster_state.volumes.csi_nodes.limits
-        wanted_of = {driver: found for driver, found in _by_driver(wanted).items() if driver in limits}
+        wanted_of = {driver: volumes for driver, volumes in _by_driver(wanted).items() if driver in limits}
         faults = _faults(attached, nodes)
         exceeded, may_worsen = np.zeros(len(nodes), dtype=np.bool_), np.zeros(len(nodes), dtype=np.bool_)
         may_worsen[list(faults)] = True
+        at_most = nodes.take(attached.uses) + nodes.moved_volumes
         for driver, volumes in wanted_of.items():
             new = _count_new(attached, nodes, volumes)
-            exceeded |= (new > 0) & (new > nodes.take(limits[driver]) - _held(attached, nodes, driver))
-            may_worsen |= new < len(volumes)  # who leaves may be the one who has a wanted volume
+            limit = nodes.take(limits[driver])
+            in_doubt = len(volumes) > limit - at_most  # else they fit, whatever volumes the pods share
+            exceeded |= in_doubt & (new > 0) & (new > limit - _held(attached, nodes, driver))
+            may_worsen |= in_doubt & (new < len(volumes))  # who leaves may be the one who has a wanted volume
         for position, infos in nodes.in_doubt(Has.VOLUMES, exceeded | may_worsen).items():
-            found = attached.of_pods(infos)
-            every = found.volumes | attached.attached_without_pod(nodes.name(position))
+            there = attached.of_pods(infos)
+            every = there.volumes | attached.attached_without_pod(nodes.name(position))
             row = nodes.row(position)
             drivers = [driver for driver, *_ in every]
             exceeded[position] = any(
-                0 < len(mine - found.volumes) > limits[driver].item(row) - drivers.count(driver)
+                0 < len(mine - there.volumes) > limits[driver].item(row) - drivers.count(driver)
                 for driver, mine in wanted_of.items()
             )
             faults.pop(position, None)
-            if found.fault:
-                faults[position] = found.fault
+            if there.fault:
+                faults[position] = there.fault
         verdicts[exceeded] = 1
         numbers = {_EXCEEDED: 1}
         for position, fault in faults.items():
@@ -96,8 +99,8 @@ class NodeVolumeLimits(Plugin):
                     return earlier.volumes, Status.error(earlier.fault)
                 text = f'looking up PVC {pod.namespace}/{name}: persistentvolumeclaim "{name}" not found'
                 return earlier.volumes, Status.unresolvable(text)
-        found = attached.of_pod(pod, volumes)
-        return found.volumes, Status.error(found.fault) if found.fault else None
+        mine = attached.of_pod(pod, volumes)
+        return mine.volumes, Status.error(mine.fault) if mine.fault else None
 
     def events_to_register(self) -> list[EventRegistration]:
         """Limits that come or grow; pods, attachments that go; claims that come."""
@@ -113,10 +116,10 @@ class NodeVolumeLimits(Plugin):
 
 
 def _by_driver(volumes: frozenset[CSIVolume]) -> dict[str, set[CSIVolume]]:
-    found: dict[str, set[CSIVolume]] = {}
+    by_driver: dict[str, set[CSIVolume]] = {}
     for volume in volumes:
-        found.setdefault(volume[0], set()).add(volume)
-    return found
+        by_driver.setdefault(volume[0], set()).add(volume)
+    return by_driver
 
 
 def _faults(attached: AttachedVolumes, nodes: Nodes) -> dict[int, str]:
@@ -166,7 +169,7 @@ def _pod_deleted(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> Qu
     if not isinstance(old, Pod) or not is_placed(old):
         return QueueingHint.SKIP
     volumes = pod_volumes(old)
-    return QueueingHint.QUEUE if volumes.claims or volumes.in_tree else QueueingHint.SKIP
+    return QueueingHint.QUEUE if volumes.n_attachable else QueueingHint.SKIP
 
 
 def _attachment_deleted(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

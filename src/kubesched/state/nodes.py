@@ -225,6 +225,11 @@ class Nodes:
         """
         return {}
 
+    @property
+    def moved_volumes(self) -> IntVector:
+        """(n,) int64: attachable volumes of pods that came, less those of pods that left; 0 but in a what-if table."""
+        return np.zeros(len(self), dtype=np.int64)
+
     def off_axis(self, position: int) -> dict[str, int]:
         """What pods put on one entry hold of resources that no node offers and no placed pod holds; see `resources`."""
         return {}
@@ -293,6 +298,16 @@ class WhatIfNodes(Nodes):
             at = positions[pods.having(trait)]
             doubted[at] |= sign > 0 or rejected[at]
         return self._pods_on(doubted)
+
+    @property
+    def moved_volumes(self) -> IntVector:
+        """(n,) int64 after the moves."""
+        moved = np.zeros(len(self), dtype=np.int64)
+        for sign, positions, pods in self._moves:
+            having = pods.having(Has.VOLUMES)
+            n_volumes = [info.volumes.n_attachable for info in pods.chosen(having).infos]
+            np.add.at(moved, positions[having], sign * np.array(n_volumes, dtype=np.int64))
+        return moved
 
     def _pods_on(self, chosen: BoolVector) -> dict[int, list[PodInfo]]:
         """Position -> the pods there after the moves, where `chosen`, a (n,) mask, is true."""

@@ -42,6 +42,11 @@ class PodVolumes(NamedTuple):
     in_tree: tuple[tuple[InTree, DiskSource], ...]
 
     @property
+    def n_attachable(self) -> int:
+        """How many volumes a CSI driver may attach; two of them may be the same one."""
+        return len(self.claims) + len(self.in_tree)
+
+    @property
     def direct_claims(self) -> list[str]:
         """The names of the claims that the pod names itself."""
         return [claim.name for claim in self.claims if not claim.is_ephemeral]

@@ -43,6 +43,7 @@ class AttachedVolumes:
 
     Attributes:
         held: driver -> (slots,) int64, its volumes on each row.
+        uses: (slots,) int64, how often pods and VolumeAttachments of each row name a volume; no row has more volumes.
         pod_rows: volume -> rows with a pod that uses it.
         faults: row -> the fault of its pods.
     """
@@ -58,6 +59,7 @@ class AttachedVolumes:
         self._nodes_of: dict[str, set[str]] = {}  # PersistentVolume name -> nodes with an attachment of it
         self._counted: dict[int, tuple[frozenset[CSIVolume], frozenset[CSIVolume]]] = {}  # row -> (by pods, all)
         self.held: dict[str, IntVector] = {}
+        self.uses: IntVector = np.zeros(columns.capacity, dtype=np.int64)
         self.pod_rows: dict[CSIVolume, set[int]] = {}
         self.faults: dict[int, str] = {}
         objects.listen("PersistentVolumeClaim", self._claim_changed)
@@ -73,6 +75,8 @@ class AttachedVolumes:
 
     def refresh(self) -> None:
         """Count the rows that changed."""
+        if len(self.uses) < self._columns.capacity:
+            self.uses = grown(self.uses, self._columns.capacity)
         for row in self._stale.take():
             self._count(row)
 
@@ -95,7 +99,7 @@ class AttachedVolumes:
         """The volumes of the pods of one node; claims that do not exist are passed over."""
         volumes: set[CSIVolume] = set()
         for info in infos:
-            if info.volumes.claims or info.volumes.in_tree:
+            if info.volumes.n_attachable:
                 found = self.of_pod(info.pod, info.volumes)
                 if found.fault:
                     return found
@@ -153,7 +157,9 @@ class AttachedVolumes:
     def _count(self, row: int) -> None:
         name = self._columns.names[row]
         by_pods, fault = self.of_pods(self._columns.pods[row])
-        every = by_pods | self.attached_without_pod(name) if name else by_pods
+        attached = self.attached_without_pod(name) if name else set()
+        every = by_pods | attached
+        self.uses[row] = len(attached) + sum(info.volumes.n_attachable for info in self._columns.pods[row])
         old_by_pods, old_every = self._counted.pop(row, (frozenset(), frozenset()))
         if every:
             self._counted[row] = (by_pods, every)
