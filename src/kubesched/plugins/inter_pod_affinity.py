@@ -207,10 +207,10 @@ class InterPodAffinity(Plugin):
         if before is None:
             return
         counted = before.copy()
-        identities, which = changes.batch.identities()
 
         def of_meant(*terms: Term) -> Rows:
             """The positions of the moved pods that all of these terms mean."""
+            identities, which = changes.batch.identities()
             return changes.positions[np.array([all_match(terms, pod) for pod in identities], dtype=np.bool_)[which]]
 
         wanted = counted.terms.required_affinity
@@ -226,17 +226,22 @@ class InterPodAffinity(Plugin):
         me = state.pod.identity.value
         namespace_labels = self.handle.snapshot().namespace_labels(me.namespace)
         carrying = changes.batch.having(Has.ANTI_AFFINITY)
-        if changes.batch.is_placed:  # and so counted by PreFilter: elsewhere they have no term that means the pod
-            is_meant = np.zeros(len(changes.nodes), dtype=np.bool_)
-            for key, by_code in existing.by_key.items():
-                is_meant |= by_code.take(changes.nodes.codes(key)) > 0
+        nodes, is_counted = changes.nodes, changes.batch.is_placed  # pods on nodes are in PreFilter's sums
+        meant_in = {key: by_code.take(nodes.codes(key)) > 0 for key, by_code in existing.by_key.items()}
+        if is_counted:
+            is_meant = np.zeros(len(nodes), dtype=np.bool_)
+            for in_domain in meant_in.values():
+                is_meant |= in_domain
             carrying = carrying[is_meant[changes.positions[carrying]]]
         at: dict[str, list[int]] = {}
         pods = changes.batch.chosen(carrying).infos
         for position, info in zip(changes.positions[carrying].tolist(), pods, strict=True):
             for term in info.terms.value.required_anti_affinity:
+                key = term.topology_key
+                if is_counted and (key not in meant_in or not meant_in[key][position]):
+                    continue  # no term of this key means the pod in this domain
                 if term.matches(me.namespace, me.labels, namespace_labels):
-                    at.setdefault(term.topology_key, []).append(position)
+                    at.setdefault(key, []).append(position)
         for key, positions in at.items():
             existing.move(key, np.array(positions, dtype=np.intp), sign, len(changes.nodes))
 
