@@ -167,10 +167,18 @@ class RowStatuses:
     def __init__(self, result: FilterResult) -> None:
         self.distinct: list[Status] = [Status.SUCCESS]
         self.index = np.zeros(len(result.nodes), dtype=np.intp)
+        passed: npt.NDArray[np.intp] | None = None  # rows that no plugin has rejected so far; None for all
         for rejection in result.rejections:
-            kinds, which = _distinct(rejection.verdicts.values * (self.index == 0))
-            self.index += which + (len(self.distinct) - 1) * (which > 0)
+            values = rejection.verdicts.values if passed is None else rejection.verdicts.values.take(passed)
+            is_rejected = values != 0
+            rejected = is_rejected.nonzero()[0]
+            if not len(rejected):
+                continue
+            kinds, which = _distinct(values.take(rejected))
+            self.index[rejected if passed is None else passed.take(rejected)] = which + len(self.distinct)
             self.distinct += [_in_words(rejection, value) for value in kinds.tolist()]
+            others = (~is_rejected).nonzero()[0]
+            passed = others if passed is None else passed.take(others)
 
     def __getitem__(self, position: int) -> Status:
         return self.distinct[int(self.index[position])]
@@ -193,15 +201,15 @@ class RowStatuses:
 
 
 def _distinct(values: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
-    """The distinct values but 0, ascending, and (values,) which of them each is, counted from 1; 0 for 0."""
-    if values.min(initial=0) < 0 or values.max(initial=0) >= _SMALL:
-        kinds = np.unique(values[values != 0])
-        return kinds, (np.searchsorted(kinds, values) + 1) * (values != 0)
-    counts = np.bincount(values, minlength=1)
-    counts[0] = 0
-    kinds = counts.nonzero()[0]
-    numbers = np.zeros(len(counts), dtype=np.intp)
-    numbers[kinds] = np.arange(1, len(kinds) + 1)
+    """The distinct values of some, ascending, and (values,) which of them each is."""
+    lowest, highest = values.min(), values.max()
+    if lowest == highest:
+        return values[:1], np.zeros(len(values), dtype=np.intp)
+    if lowest < 0 or highest >= _SMALL:
+        return np.unique(values, return_inverse=True)
+    kinds = np.bincount(values).nonzero()[0]
+    numbers = np.zeros(int(highest) + 1, dtype=np.intp)
+    numbers[kinds] = np.arange(len(kinds))
     return kinds, numbers[values]
 
 
