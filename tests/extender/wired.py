@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from kubesched.api import EventType, KubeObject, WatchEvent
-from kubesched.extender.server import ClusterWrites, Extender, ExtenderOptions, ExtenderService
 
 # The one private name: the server as a process assembles it, with a state that a test fills instead of a watch.
-from kubesched.extender.server.process import SystemClock, _build_server
+from kubesched.cluster import Timing
+from kubesched.extender.server import ClusterWrites, Extender, ExtenderOptions, ExtenderService
+from kubesched.extender.server.process import _build_server
 from kubesched.framework import Plugin, Status
 from kubesched.serving import Server, ServerOptions
 from kubesched.setup import set_up
@@ -51,9 +52,7 @@ async def wired(
         limits: fields of ServerOptions.
     """
     setup = set_up(None, plugins, default_plugins=False)
-    extender = Extender(
-        setup, clock=SystemClock(), is_watched=watched is not None, writes=writes, offers_bind=offers_bind
-    )
+    extender = Extender(setup, clock=Timing(), is_watched=watched is not None, writes=writes, offers_bind=offers_bind)
     options = ExtenderOptions(server=ServerOptions(**limits), http_timeout=http_timeout)
     server, service = _build_server(extender, options, None, None)
     running = Wired(extender, server, service)

@@ -5,6 +5,7 @@ from kubesched.cluster.binding import bind_pod
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
+from kubesched.cluster.feed import Feed
 from kubesched.cluster.find_access import find_access
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
@@ -19,6 +20,7 @@ __all__ = [
     "Auth",
     "ClusterWatch",
     "Credentials",
+    "Feed",
     "Reflector",
     "ReflectorCounts",
     "Restart",

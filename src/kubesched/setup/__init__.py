@@ -1,12 +1,14 @@
 """Builds ready profiles from a configuration and the user's plugins."""
 
 from kubesched.setup.added_plugins import ArgsLike
+from kubesched.setup.awaited import AwaitedRequests
 from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
 from kubesched.setup.setup import ConfigurationLike, Profiles, Setup, load_configuration, set_up
 
 __all__ = [
     "ArgsLike",
+    "AwaitedRequests",
     "ConfigurationLike",
     "EventLoop",
     "PluginLike",

@@ -9,7 +9,7 @@ way. A bound pod stays assumed until the watch shows it.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -30,15 +30,8 @@ from kubesched.framework import (
     WaitingPod,
     in_one_line,
 )
-from kubesched.scheduler import (
-    PermitRequest,
-    PlacedPod,
-    Request,
-    Unconfirmed,
-    WaitRequest,
-    Waits,
-    drive,
-)
+from kubesched.scheduler import PlacedPod, Unconfirmed, Waits, drive
+from kubesched.setup import AwaitedRequests
 from kubesched.state import ClusterState
 
 __all__ = ["Binder"]
@@ -108,6 +101,7 @@ class Binder:
         self._unconfirmed = Unconfirmed()
         self._waits = Waits()
         self._clock = next(iter(frameworks.values())).handle.clock
+        self._requests = AwaitedRequests(self._waits, waiting_pods, self._clock)
 
     async def bind(self, body: bytes, seconds: float) -> Answer:
         """Answer a bind request within some seconds; a failure is an answer whose Error says it."""
@@ -217,17 +211,12 @@ class Binder:
         if not status.is_success:
             return status
         try:
-            return await drive(placed.bind(lambda: None), lambda request: self._answer(request, placed))
+            return await drive(
+                placed.bind(lambda: None), self._requests.answering(lambda action: self._perform(action, placed))
+            )
         finally:
             if placed.is_awaited:
                 self._unconfirmed.add(placed, self._clock.monotonic())
-
-    async def _answer(self, request: Request, placed: PlacedPod) -> Any:
-        if isinstance(request, Action):
-            return await self._perform(request, placed)
-        if isinstance(request, WaitRequest):
-            return await self._until(request)
-        return await self._permitted(request)
 
     async def _perform(self, action: Action, placed: PlacedPod) -> ActionDone:
         if isinstance(action, Bind):
@@ -246,37 +235,6 @@ class Binder:
                 return await self._create_binding(action)
         except TimeoutError:
             return f"the API server has not answered within {UNANSWERED_SECONDS:g}s"
-
-    async def _until(self, request: WaitRequest) -> bool:
-        """Wait for a condition; when its time is over, it is looked at a last time."""
-        if request.condition():
-            return True
-        woken: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-
-        def wake(holds: bool, error: BaseException | None) -> None:
-            if not woken.done():
-                woken.set_result(holds) if error is None else woken.set_exception(error)
-
-        self._waits.begin(request, wake)
-        try:
-            await asyncio.wait((woken,), timeout=request.seconds)
-        finally:
-            self._waits.end(request)
-        return woken.result() if woken.done() else bool(request.condition())
-
-    async def _permitted(self, request: PermitRequest) -> Status:
-        waiting = self.waiting_pods[request.uid]
-        decided: asyncio.Future[Status] = asyncio.get_running_loop().create_future()
-
-        def tell(status: Status) -> None:
-            if not decided.done():
-                decided.set_result(status)
-
-        waiting.on_decided(tell)
-        while not decided.done():
-            await asyncio.wait((decided,), timeout=max(waiting.deadline - self._clock.monotonic(), 0.0))
-            waiting.advance(self._clock.monotonic())
-        return decided.result()
 
     # --- what happens ---
 

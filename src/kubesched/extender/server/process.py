@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import logging
-import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -12,10 +11,19 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object
-from kubesched.cluster import SILENCE_SECONDS, ApiClient, ClusterWatch, bind_pod, find_access, object_path
+from kubesched.api import Pod, WatchEvent, decode_object
+from kubesched.cluster import (
+    SILENCE_SECONDS,
+    ApiClient,
+    ClusterWatch,
+    Feed,
+    Timing,
+    bind_pod,
+    find_access,
+    object_path,
+)
 from kubesched.config import ExtenderManagedResource
-from kubesched.errors import ClusterError, NotFoundError, StateError
+from kubesched.errors import ClusterError, NotFoundError
 from kubesched.extender.server.extender import ClusterWrites, Extender
 from kubesched.extender.server.metrics import ExtenderMetrics
 from kubesched.extender.server.recording import Recorder
@@ -67,18 +75,6 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
     managed_resources: tuple[ExtenderManagedResource, ...] = ()
 
 
-class SystemClock:
-    """The machine's time."""
-
-    def monotonic(self) -> float:
-        """Seconds, for durations."""
-        return time.monotonic()
-
-    def now(self) -> float:
-        """Seconds since 1970-01-01 UTC."""
-        return time.time()
-
-
 async def run_extender(
     setup: Setup,
     options: ExtenderOptions,
@@ -102,7 +98,7 @@ async def run_extender(
         client = await _connect(options, stack)
         extender = Extender(
             setup,
-            clock=SystemClock(),
+            clock=Timing(),
             is_watched=client is not None,
             writes=None if client is None else _ApiWrites(client),
             offers_bind=options.offers_bind,
@@ -112,8 +108,8 @@ async def run_extender(
         recorder = None
         if options.record is not None:
             recorder = stack.enter_context(Recorder(options.record, () if client is None else extender.kinds))
-        feed = _Feed(extender, recorder)
-        watch = None if client is None else _watch_for(extender, client, feed, options.silence_seconds)
+        feed = Feed(extender.load, lambda event: extender.apply((event,)))
+        watch = None if client is None else _watch_for(extender, client, feed, recorder, options.silence_seconds)
         server, service = _build_server(extender, options, watch, recorder)
         await server.start()
         try:
@@ -169,45 +165,21 @@ def _build_server(
     return server, service
 
 
-class _Feed:
-    """What the watch shows, on its way to the extender: the initial cluster in one piece, then event by event."""
-
-    def __init__(self, extender: Extender, recorder: Recorder | None) -> None:
-        self.recorder = recorder
-        self._extender = extender
-        self._initial: dict[tuple[str, str], KubeObject] | None = {}
-
-    def __call__(self, events: list[WatchEvent]) -> None:
-        """Take in what happened."""
-        if self.recorder is not None:
-            self.recorder.events(events)
-        for event in events:
-            if self._initial is None:
-                self._apply(event)
-            elif event.type is EventType.DELETED:
-                self._initial.pop((event.kind, event.object.key), None)
-            else:
-                self._initial[event.kind, event.object.key] = event.object
-
-    def hand_over(self) -> None:
-        """Everything that exists has been shown."""
-        initial, self._initial = self._initial, None
-        self._extender.load((initial or {}).values())
-
-    def _apply(self, event: WatchEvent) -> None:
-        try:
-            self._extender.apply((event,))
-        except StateError as error:  # one event that makes no sense must not end the watch
-            _LOG.error("%s %s of %s: %s", event.type.value, event.kind, event.object.key, error)
-
-
-def _watch_for(extender: Extender, client: ApiClient, feed: _Feed, silence: float) -> ClusterWatch:
+def _watch_for(
+    extender: Extender, client: ApiClient, feed: Feed, recorder: Recorder | None, silence: float
+) -> ClusterWatch:
     plugins = [plugin for framework in extender.frameworks.values() for plugin in framework.profile.plugins]
-    if feed.recorder is not None:
+    if recorder is not None:
         wants_raw = extender.kinds
     else:
         wants_raw = ("Node", "Pod") if any(plugin.wants_raw for plugin in plugins) else ()
-    return ClusterWatch(client, feed, kinds=extender.kinds, wants_raw=wants_raw, silence=silence)
+
+    def sink(events: list[WatchEvent]) -> None:
+        if recorder is not None:
+            recorder.events(events)
+        feed(events)
+
+    return ClusterWatch(client, sink, kinds=extender.kinds, wants_raw=wants_raw, silence=silence)
 
 
 async def _serve(
@@ -215,7 +187,7 @@ async def _serve(
     server: Server,
     service: ExtenderService,
     watch: ClusterWatch | None,
-    feed: _Feed,
+    feed: Feed,
     stop: asyncio.Event,
     on_ready: Callable[[Extender], None],
 ) -> None:
@@ -239,7 +211,7 @@ async def _get_ready(
     extender: Extender,
     service: ExtenderService,
     watch: ClusterWatch | None,
-    feed: _Feed,
+    feed: Feed,
     on_ready: Callable[[Extender], None],
 ) -> None:
     if watch is not None:
