@@ -1,0 +1,200 @@
+"""Drives the Scheduler over a live cluster: events in, one pod after another, binding cycles side by side.
+
+Theory of operation. Everything stands on one event loop, so that a scheduling cycle sees one state of the cluster. The
+watch passes events to `feed` at any time. While the process leads, `run` takes pods out of the queue as long as there
+are some, and lets other tasks run every few milliseconds; without pods it sleeps until a pod comes into the queue or
+the Scheduler's next deadline. What `schedule_one` returns runs as a task of its own: bindings do not hold up the next
+pod. Writes are the business of `Writer`.
+
+A run that ends, because the process stops or lost its lease, cancels the tasks: a cancelled binding cycle gives
+everything back. Bindings that were sent are awaited for a moment, so that their outcome is known.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any, Final, Protocol
+
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.cluster import Feed
+from kubesched.framework import Action, ActionDone, Bind, Clock, Decision, Services
+from kubesched.scheduler import BindingCycle, Eviction, Scheduler, TieBreak, drive, load_cluster
+from kubesched.setup import AwaitedRequests, Setup
+from kubesched.state import ClusterState
+
+__all__ = ["LiveScheduler", "Observer", "Writer"]
+
+_SLICE: Final = 0.005  # seconds of scheduling before other tasks get their turn
+_FINISH_SECONDS: Final = 5.0  # for bindings that are sent when a run ends
+_LOG: Final = logging.getLogger("kubesched.scheduler")
+
+
+class Writer(Protocol):
+    """Carries out actions on the API server."""
+
+    async def perform(self, action: Action) -> ActionDone:
+        """Carry out an action; earlier ones on the same pod come first."""
+        ...
+
+    def emit(self, action: Action) -> None:
+        """Carry out an action whose outcome nobody waits for, after earlier ones on the same pod."""
+        ...
+
+
+class Observer:
+    """Is told what happens; every method may be overridden. Metrics and logs are made here."""
+
+    def queued(self, place: str, event: str, pod: Pod) -> None:
+        """A pod came into a queue."""
+
+    def decided(self, decision: Decision, seconds: float) -> None:
+        """A scheduling cycle ended, after so many seconds."""
+
+    def bound(self, decision: Decision, queued_seconds: float) -> None:
+        """A pod was bound."""
+
+    def failed(self, decision: Decision) -> None:
+        """A binding cycle failed."""
+
+
+class LiveScheduler:
+    """The Scheduler of a live cluster.
+
+    Args:
+        setup: what decides.
+        writer: what writes.
+        clock, rng, tie_break: of the Scheduler.
+        observer: told what happens.
+
+    Attributes:
+        scheduler: the core.
+        feed: the sink for the watch; `feed.hand_over()` when everything that exists has been shown.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        writer: Callable[[ClusterState], Writer],
+        *,
+        clock: Clock,
+        rng: Random,
+        tie_break: TieBreak = TieBreak.UPSTREAM,
+        observer: Observer | None = None,
+    ) -> None:
+        configuration = setup.configuration
+        self.cluster_state = ClusterState()
+        self._writer = writer(self.cluster_state)
+        self._clock = clock
+        self._observer = observer or Observer()
+        self._is_woken = asyncio.Event()
+        self._tasks: dict[asyncio.Task[None], BindingCycle | Eviction] = {}
+        self._n_written = 0  # Bindings that were sent and not answered
+        self.scheduler = Scheduler(
+            setup.profiles,
+            self.cluster_state,
+            Services(clock=clock, rng=rng),
+            emit=self._writer.emit,
+            tie_break=tie_break,
+            initial_backoff=configuration.pod_initial_backoff_seconds,
+            max_backoff=configuration.pod_max_backoff_seconds,
+            observer=self._queued,
+        )
+        self._requests = AwaitedRequests(self.scheduler.waits, self.scheduler.waiting_pods, clock)
+        self.feed = Feed(self._load, self._apply)
+
+    # --- events in ---
+
+    def _load(self, objects: Iterable[KubeObject]) -> None:
+        for pod in load_cluster(self.cluster_state, objects):
+            self._apply(WatchEvent(EventType.ADDED, "Pod", pod))
+
+    def _apply(self, event: WatchEvent) -> None:
+        self.scheduler.handle_event(event)
+        self.scheduler.waits.look()
+
+    def _queued(self, place: str, event: str, pod: Pod) -> None:
+        self._is_woken.set()
+        self._observer.queued(place, event, pod)
+
+    # --- the loop ---
+
+    async def run(self) -> None:
+        """Schedule until cancelled."""
+        try:
+            while True:
+                self.scheduler.advance()
+                if self._schedule_for(_SLICE):
+                    await asyncio.sleep(0)
+                else:
+                    await self._sleep()
+        finally:
+            await self._break_off()
+
+    def _schedule_for(self, seconds: float) -> bool:
+        """Try pods for a while. Returns: whether there are more."""
+        scheduler, clock = self.scheduler, self._clock
+        end = clock.monotonic() + seconds
+        while scheduler.queue.can_pop:
+            began = clock.monotonic()
+            if began >= end:
+                return True
+            taken = scheduler.schedule_one()
+            if taken is None:
+                break
+            decision, cycle = taken
+            self._observer.decided(decision, clock.monotonic() - began)
+            if cycle is not None:
+                self._begin(decision, cycle)
+        return False
+
+    async def _sleep(self) -> None:
+        self._is_woken.clear()
+        deadline = self.scheduler.next_deadline()
+        wait = None if deadline is None else max(deadline - self._clock.monotonic(), 0.0)
+        try:
+            await asyncio.wait_for(self._is_woken.wait(), wait)
+        except TimeoutError:
+            return
+
+    # --- what a decision leads to ---
+
+    def _begin(self, decision: Decision, cycle: BindingCycle | Eviction) -> None:
+        task = asyncio.create_task(self._carry_out(cycle), name=f"bind {decision.pod.key}")
+        self._tasks[task] = cycle
+        task.add_done_callback(self._ended)
+
+    async def _carry_out(self, cycle: BindingCycle | Eviction) -> None:
+        outcome: Any = await drive(cycle, self._requests.answering(self._perform))
+        if isinstance(outcome, Decision):
+            if outcome.outcome.status.is_success:
+                self._observer.bound(outcome, 0.0)
+            else:
+                self._observer.failed(outcome)
+
+    async def _perform(self, action: Action) -> ActionDone:
+        if not isinstance(action, Bind):
+            return await self._writer.perform(action)
+        self.scheduler.note_written(action)
+        self._n_written += 1
+        try:
+            return await self._writer.perform(action)
+        finally:
+            self._n_written -= 1
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        cycle = self._tasks.pop(task)
+        cycle.close()  # for a task that was cancelled before its first step
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _LOG.error("%s: %s", task.get_name(), error, exc_info=error)
+
+    async def _break_off(self) -> None:
+        """Let Bindings that were sent be answered, then cancel what is left."""
+        end = self._clock.monotonic() + _FINISH_SECONDS
+        while self._n_written and self._clock.monotonic() < end:
+            await asyncio.wait(self._tasks, timeout=0.05, return_when=asyncio.FIRST_COMPLETED)
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)

@@ -1,0 +1,194 @@
+"""Records events for users (events.k8s.io/v1), in the background; equal ones become a series.
+
+Rule: client-go v1.36 tools/events: events with the same type, action, reason, controller, instance, regarding and
+related are one event with a series. The second one starts the series at count 2; further ones are counted, and the
+count is written when the series has been silent for six minutes, or every thirty.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api import Pod
+from kubesched.cluster import ApiClient, Timing
+from kubesched.errors import ClusterError, ConflictError, NotFoundError
+from kubesched.framework import RecordEvent
+
+__all__ = ["EventRecorder"]
+
+_FINISH_SECONDS: Final = 6 * 60.0
+_REFRESH_SECONDS: Final = 30 * 60.0
+_ROOT: Final = "/apis/events.k8s.io/v1/namespaces"
+_LOG: Final = logging.getLogger("kubesched.scheduler")
+
+_Key = tuple[str, ...]
+
+
+class _Known(msgspec.Struct):
+    """An event that was recorded.
+
+    Attributes:
+        count: how often it happened.
+        written: the count that the API server has.
+        last_at: when it happened last; seconds of the clock.
+        written_at: when the count was written.
+        last_time: `last_at` as text.
+    """
+
+    namespace: str
+    name: str
+    count: int
+    written: int
+    last_at: float
+    written_at: float
+    last_time: str
+    is_busy: bool = False
+
+
+class EventRecorder:
+    """Writes events one after another for each of them, many at a time.
+
+    Args:
+        hostname: of this machine; part of reportingInstance.
+    """
+
+    def __init__(self, client: ApiClient, hostname: str) -> None:
+        self._client = client
+        self._timing: Timing = client.timing
+        self._hostname = hostname
+        self._known: dict[_Key, _Known] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.n_recorded = 0
+
+    def record(self, event: RecordEvent) -> None:
+        """Tell users of something; returns at once."""
+        self.n_recorded += 1
+        now, stamp = self._timing.monotonic(), _micro_time(self._timing.now())
+        document = self._document(event, stamp)
+        key = _key_of(document)
+        known = self._known.get(key)
+        if known is not None:
+            known.count += 1
+            known.last_at, known.last_time = now, stamp
+            if known.count == 2:
+                self._begin(self._write_series, known)
+            return
+        metadata = document["metadata"]
+        known = self._known[key] = _Known(metadata["namespace"], metadata["name"], 1, 1, now, now, stamp)
+        self._begin(lambda it: self._create(document, key, it), known)
+
+    async def run(self) -> None:
+        """Write the counts of series and forget the silent ones, until cancelled."""
+        while True:
+            await self._timing.sleep(_FINISH_SECONDS / 6)
+            self._keep_house()
+
+    async def finish(self) -> None:
+        """Wait until what was recorded is written."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def sizes(self) -> dict[str, int]:
+        """Events that may still become series, and writes under way."""
+        return {"events": len(self._known), "event writes": len(self._tasks)}
+
+    def _keep_house(self) -> None:
+        now = self._timing.monotonic()
+        for key, known in list(self._known.items()):
+            is_silent = now - known.last_at >= _FINISH_SECONDS
+            if known.count > known.written and (is_silent or now - known.written_at >= _REFRESH_SECONDS):
+                self._begin(self._write_series, known)
+            if is_silent and not known.is_busy:
+                del self._known[key]
+
+    # --- writing ---
+
+    def _begin(self, write: Callable[[_Known], Any], known: _Known) -> None:
+        task = asyncio.create_task(self._in_turn(write, known))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _in_turn(self, write: Callable[[_Known], Any], known: _Known) -> None:
+        try:
+            await write(known)
+        except ClusterError as error:
+            _LOG.warning("an event is lost: %s", error)
+
+    async def _create(self, document: dict[str, Any], key: _Key, known: _Known) -> None:
+        known.is_busy = True
+        try:
+            path = f"{_ROOT}/{known.namespace}/events"
+            await self._client.request("POST", path, body=document, retry=True)
+        except ConflictError:  # written by a try whose answer was lost
+            pass
+        except ClusterError:
+            self._known.pop(key, None)
+            raise
+        finally:
+            known.is_busy = False
+        if known.count > known.written:
+            await self._write_series(known)
+
+    async def _write_series(self, known: _Known) -> None:
+        if known.is_busy or known.count == known.written:
+            return
+        known.is_busy = True
+        count, known.written_at = known.count, self._timing.monotonic()
+        body = {"series": {"count": count, "lastObservedTime": known.last_time}}
+        path = f"{_ROOT}/{known.namespace}/events/{known.name}"
+        try:
+            await self._client.request(
+                "PATCH", path, body=body, retry=True, content_type="application/strategic-merge-patch+json"
+            )
+            known.written = count
+        except NotFoundError:  # expired
+            known.written = known.count
+        finally:
+            known.is_busy = False
+
+    # --- the object ---
+
+    def _document(self, event: RecordEvent, stamp: str) -> dict[str, Any]:
+        pod, controller = event.regarding, (event.related or event.regarding).scheduler_name
+        namespace = pod.namespace or "default"
+        document: dict[str, Any] = {
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"name": f"{pod.name}.{self._suffix():x}", "namespace": namespace},
+            "eventTime": stamp,
+            "reportingController": controller,
+            "reportingInstance": f"{controller}-{self._hostname}",
+            "action": event.action,
+            "reason": event.reason,
+            "regarding": _reference(pod),
+            "note": event.note,
+            "type": event.type,
+        }
+        if event.related is not None:
+            document["related"] = _reference(event.related)
+        return document
+
+    def _suffix(self) -> int:
+        """A number that no other event has: the time, and which event this is."""
+        return (int(self._timing.now() * 1e9) & ~0xFFF) | (self.n_recorded & 0xFFF)
+
+
+def _reference(pod: Pod) -> dict[str, str]:
+    metadata = pod.metadata
+    reference = {"apiVersion": "v1", "kind": "Pod", "namespace": metadata.namespace, "name": metadata.name}
+    reference.update(uid=metadata.uid, resourceVersion=metadata.resource_version)
+    return reference
+
+
+def _key_of(document: dict[str, Any]) -> _Key:
+    names = ("type", "action", "reason", "reportingController", "reportingInstance")
+    related: dict[str, str] = document.get("related", {})
+    return (*[document[name] for name in names], *document["regarding"].values(), *related.values())
+
+
+def _micro_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

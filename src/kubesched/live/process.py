@@ -1,0 +1,119 @@
+"""The process of a live scheduler: starts and stops connection, watch, plugins and scheduling in the right order."""
+
+import asyncio
+import gc
+import logging
+import platform
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+import msgspec
+
+from kubesched.api import KINDS
+from kubesched.cluster import SILENCE_SECONDS, ApiClient, ClusterWatch, find_access
+from kubesched.errors import ClusterError
+from kubesched.live.driver import LiveScheduler, Observer
+from kubesched.live.event_recorder import EventRecorder
+from kubesched.live.writes import ApiWriter
+from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
+from kubesched.setup import Setup
+
+__all__ = ["SchedulerOptions", "run_scheduler"]
+
+_SYNC_SECONDS: Final = 60.0
+_POOL: Final = 64  # requests at a time
+_GC_THRESHOLDS: Final = (100_000, 50, 100)  # scheduling makes much and keeps nothing in cycles
+_LOG: Final = logging.getLogger("kubesched.scheduler")
+
+
+class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which cluster, and how.
+
+    Attributes:
+        kubeconfig, context: which cluster; as with kubectl where not given.
+        in_cluster: the one that this pod runs in.
+        tie_break: which of equally good nodes is taken.
+        silence_seconds: how long a watch may send nothing before everything is listed again.
+    """
+
+    kubeconfig: str = ""
+    context: str = ""
+    in_cluster: bool = False
+    tie_break: TieBreak = TieBreak.UPSTREAM
+    silence_seconds: float = SILENCE_SECONDS
+
+
+async def run_scheduler(
+    setup: Setup,
+    options: SchedulerOptions,
+    *,
+    stop: asyncio.Event,
+    on_ready: Callable[[LiveScheduler], None],
+    observer: Observer | None = None,
+) -> None:
+    """Schedule until `stop` is set.
+
+    Args:
+        on_ready: called when everything that exists is known and the plugins have started.
+    Raises:
+        PluginError: a plugin did not start.
+        ClusterError: there are no usable credentials.
+    """
+    access = find_access(options.kubeconfig or None, options.context, in_cluster=options.in_cluster)
+    async with ApiClient(access, pool_size=_POOL) as client:
+        recorder = EventRecorder(client, platform.node())
+        live = LiveScheduler(
+            setup,
+            lambda cluster_state: ApiWriter(client, cluster_state, recorder.record),
+            clock=client.timing,
+            rng=Random(),
+            tie_break=options.tie_break,
+            observer=observer,
+        )
+        watch = ClusterWatch(client, live.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
+        try:
+            await _run(live, watch, recorder, stop, on_ready)
+        finally:
+            await recorder.finish()
+
+
+async def _run(
+    live: LiveScheduler,
+    watch: ClusterWatch,
+    recorder: EventRecorder,
+    stop: asyncio.Event,
+    on_ready: Callable[[LiveScheduler], None],
+) -> None:
+    """Run everything side by side until `stop`, or until something cannot go on."""
+    frameworks = live.scheduler.frameworks.values()
+    try:
+        async with asyncio.TaskGroup() as group:
+            background = [
+                group.create_task(watch.run(), name="watch"),
+                group.create_task(recorder.run(), name="events"),
+            ]
+            lead = group.create_task(_lead(live, watch, on_ready), name="schedule")
+            await stop.wait()
+            for task in (lead, *background):
+                task.cancel()
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    finally:
+        await stop_plugins(frameworks)
+
+
+async def _lead(live: LiveScheduler, watch: ClusterWatch, on_ready: Callable[[LiveScheduler], None]) -> None:
+    while True:
+        try:
+            await watch.synced(_SYNC_SECONDS)
+            break
+        except ClusterError as error:
+            _LOG.warning("%s", error)
+    live.feed.hand_over()
+    await start_plugins(live.scheduler.frameworks.values())
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_GC_THRESHOLDS)
+    on_ready(live)
+    await live.run()

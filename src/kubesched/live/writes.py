@@ -1,0 +1,177 @@
+"""Carries out the Scheduler's actions on an API server.
+
+Rule: kube-scheduler v1.36: the PodScheduled condition and the nomination in one patch of the pod's status, none where
+nothing would change; DisruptionTarget on a victim, then its deletion, then its event. Upstream updates volumes and
+claims; this patches what changed, of the version that was read.
+
+Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes the
+Binding that follows it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api import KubeObject, PersistentVolume, Pod, decode_object
+from kubesched.cluster import ApiClient, bind_pod, object_path
+from kubesched.errors import ClusterError, NotFoundError
+from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
+from kubesched.state import ClusterState
+
+__all__ = ["ApiWriter", "RecordEvents"]
+
+RecordEvents = Callable[[RecordEvent], None]
+
+_MERGE: Final = "application/merge-patch+json"
+_STRATEGIC: Final = "application/strategic-merge-patch+json"
+_LOG: Final = logging.getLogger("kubesched.scheduler")
+
+
+class ApiWriter:
+    """Writes what the Scheduler decides.
+
+    Args:
+        record: takes events for users.
+    """
+
+    def __init__(self, client: ApiClient, cluster_state: ClusterState, record: RecordEvents) -> None:
+        self._client = client
+        self._cluster_state = cluster_state
+        self._record = record
+        self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
+        self._writers: dict[type[Action], Callable[[Any], Awaitable[object]]] = {
+            Bind: self._bind,
+            PatchPodStatus: self._patch,
+            DeletePod: self._evict,
+            WriteObject: self._update,
+        }
+
+    def emit(self, action: Action) -> None:
+        """Carry out an action whose outcome nobody waits for; a failure is logged."""
+        if isinstance(action, RecordEvent):
+            self._record(action)
+        else:
+            self._begin(action)
+
+    async def perform(self, action: Action) -> ActionDone:
+        """Carry out an action."""
+        if isinstance(action, RecordEvent):
+            self._record(action)
+            return ActionDone(action)
+        task = self._begin(action)
+        return await asyncio.shield(task)
+
+    async def finish(self) -> None:
+        """Wait for the writes under way."""
+        while self._last:
+            await asyncio.wait(self._last.values())
+
+    # --- order ---
+
+    def _begin(self, action: Action) -> asyncio.Task[ActionDone]:
+        target = _target(action)
+        task = asyncio.create_task(self._after(self._last.get(target), action))
+        self._last[target] = task
+        task.add_done_callback(lambda done: self._ended(target, done))
+        return task
+
+    async def _after(self, earlier: asyncio.Task[ActionDone] | None, action: Action) -> ActionDone:
+        if earlier is not None:
+            await asyncio.wait((earlier,))
+        writer = self._writers.get(type(action))
+        if writer is None:
+            return ActionDone(action, f"this scheduler cannot do {type(action).__name__}")
+        try:
+            return ActionDone(action, answer=await writer(action))
+        except ClusterError as error:
+            level = logging.DEBUG if isinstance(error, NotFoundError) else logging.WARNING
+            _LOG.log(level, "%s", error)
+            return ActionDone(action, str(error))
+
+    def _ended(self, target: tuple[str, str], task: asyncio.Task[ActionDone]) -> None:
+        if self._last.get(target) is task:
+            del self._last[target]
+
+    # --- what is written ---
+
+    async def _bind(self, action: Bind) -> None:
+        pod = action.pod
+        await bind_pod(self._client, pod.namespace, pod.name, pod.uid, action.node_name, action.annotations)
+
+    async def _patch(self, action: PatchPodStatus) -> None:
+        current = self._cluster_state.objects.get("Pod", action.pod.key)
+        pod = current if isinstance(current, Pod) and current.uid == action.pod.uid else action.pod
+        status = _status_changes(pod, action)
+        if status:
+            await self._patch_status(pod, status)
+
+    async def _patch_status(self, pod: Pod, status: dict[str, Any]) -> None:
+        path = object_path("Pod", pod.namespace, pod.name, "status")
+        body = {"metadata": {"uid": pod.uid}, "status": status}
+        await self._client.request("PATCH", path, body=body, content_type=_STRATEGIC, retry=True)
+
+    async def _evict(self, action: DeletePod) -> None:
+        """Mark the victim, delete it, tell its owner. A victim that is gone is what was wanted."""
+        pod, preemptor = action.pod, action.preemptor
+        text = f"{preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
+        condition = ("DisruptionTarget", "True", "PreemptionByScheduler", text)
+        try:
+            await self._patch(PatchPodStatus(pod, condition))
+            body = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": pod.uid}}
+            await self._client.request("DELETE", object_path("Pod", pod.namespace, pod.name), body=body, retry=True)
+        except NotFoundError:
+            return
+        note = f"Preempted by pod {preemptor.uid} on node {action.node_name}"
+        self._record(RecordEvent("Preempted", "Normal", "Preempting", pod, note, preemptor))
+
+    async def _update(self, action: WriteObject) -> KubeObject:
+        """Write what a plugin changed of a volume or a claim, unless somebody changed it meanwhile."""
+        changed = action.object
+        metadata = {"resourceVersion": changed.metadata.resource_version, "annotations": dict(changed.annotations)}
+        body: dict[str, Any] = {"metadata": metadata}
+        if isinstance(changed, PersistentVolume):
+            body["spec"] = {"claimRef": _claim_ref(changed)}
+        path = object_path(action.kind, changed.namespace, changed.name)
+        raw = await self._client.request("PATCH", path, body=body, type=msgspec.Raw, content_type=_MERGE)
+        return decode_object(action.kind, raw)
+
+
+def _target(action: Action) -> tuple[str, str]:
+    """The kind and the key of what an action writes."""
+    if isinstance(action, WriteObject):
+        return action.kind, action.object.key
+    return "Pod", action.pod.uid if isinstance(action, Bind | PatchPodStatus | DeletePod) else ""
+
+
+def _status_changes(pod: Pod, action: PatchPodStatus) -> dict[str, Any]:
+    """The part of status to patch; empty where nothing would change."""
+    changes: dict[str, Any] = {}
+    if action.condition is not None:
+        type_, status, reason, message = action.condition
+        old = next((c for c in pod.status.conditions or () if c.type == type_), None)
+        if old is None or (old.status, old.reason, old.message) != (status, reason, message):
+            entry: dict[str, Any] = {"type": type_, "status": status, "reason": reason, "message": message}
+            if old is None or old.status != status:
+                entry["lastTransitionTime"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            changes["conditions"] = [entry]
+    nominated = action.nominated_node_name
+    if nominated is not None and nominated != pod.status.nominated_node_name:
+        changes["nominatedNodeName"] = nominated or None
+    return changes
+
+
+def _claim_ref(volume: PersistentVolume) -> dict[str, str] | None:
+    ref = volume.spec.claim_ref
+    if ref is None:
+        return None
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "uid": ref.uid,
+    }
