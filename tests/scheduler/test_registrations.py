@@ -34,15 +34,33 @@ def test_an_empty_list_means_that_no_event_helps():
 
 def test_a_hint_gives_its_answer():
     entry = EventRegistration(NODE_ADD, lambda pod, old, new: QueueingHint.SKIP)
-    ((event, _, hint),) = registered(filter=fits, events_to_register=lambda self: [entry])
+    (event, _, hint), *_ = registered(filter=fits, events_to_register=lambda self: [entry])
     assert event == NODE_ADD
     assert hint(make_pod("p"), None, None) is QueueingHint.SKIP
+
+
+@pytest.mark.parametrize(
+    ("actions", "hears_of_taints"),
+    [
+        ([ActionType.ADD], True),
+        ([ActionType.ADD | ActionType.UPDATE_NODE_LABEL], True),
+        ([ActionType.ADD, ActionType.UPDATE_NODE_TAINT], False),  # it says itself when taints help
+        ([ActionType.UPDATE_NODE_LABEL], False),
+    ],
+)
+def test_who_hears_of_new_nodes_hears_of_their_taints(actions, hears_of_taints):
+    entries = [EventRegistration(ClusterEvent(EventResource.NODE, action), None) for action in actions]
+    found = [(event, hint) for event, _, hint in registered(filter=fits, events_to_register=lambda self: entries)]
+    added = found[len(entries) :]
+    assert added == (
+        [(ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT), None)] if hears_of_taints else []
+    )
 
 
 @pytest.mark.parametrize("answer", [None, True, "Queue"])
 def test_a_hint_that_answers_nonsense_is_a_fault_of_its_plugin(answer):
     entry = EventRegistration(NODE_ADD, lambda pod, old, new: answer)
-    ((_, _, hint),) = registered(filter=fits, events_to_register=lambda self: [entry])
+    (_, _, hint), *_ = registered(filter=fits, events_to_register=lambda self: [entry])
     with pytest.raises(PluginError, match="a hint must return a QueueingHint") as raised:
         hint(make_pod("p"), None, None)
     assert raised.value.plugin == "Some"

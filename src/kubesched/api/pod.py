@@ -208,6 +208,7 @@ class Condition(Value, frozen=True, gc=False):
     status: str = ""
     reason: str = ""
     message: str = ""
+    observed_generation: int = 0
 
 
 class ContainerStatus(Value, frozen=True, gc=False):

@@ -1,7 +1,7 @@
 """Records events for users (events.k8s.io/v1), in the background; equal ones become a series.
 
-Rule: client-go v1.36 tools/events: events with the same type, action, reason, controller, instance, regarding and
-related are one event with a series. The second one starts the series at count 2; further ones are counted, and the
+Rule: client-go v1.36 tools/events: events with the same type, action, reason, controller, instance and regarding are
+one event with a series. kube-scheduler v1.36.3 writes no `related`, not even on victims. The second one starts the series at count 2; further ones are counted, and the
 count is written when the series has been silent for six minutes, or every thirty.
 """
 
@@ -155,7 +155,7 @@ class EventRecorder:
     def _document(self, event: RecordEvent, stamp: str) -> dict[str, Any]:
         pod, controller = event.regarding, (event.related or event.regarding).scheduler_name
         namespace = pod.namespace or "default"
-        document: dict[str, Any] = {
+        return {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
             "metadata": {"name": f"{pod.name}.{self._suffix():x}", "namespace": namespace},
@@ -168,9 +168,6 @@ class EventRecorder:
             "note": event.note,
             "type": event.type,
         }
-        if event.related is not None:
-            document["related"] = _reference(event.related)
-        return document
 
     def _suffix(self) -> int:
         """A number that no other event has: the time, and which event this is."""
@@ -186,8 +183,7 @@ def _reference(pod: Pod) -> dict[str, str]:
 
 def _key_of(document: dict[str, Any]) -> _Key:
     names = ("type", "action", "reason", "reportingController", "reportingInstance")
-    related: dict[str, str] = document.get("related", {})
-    return (*[document[name] for name in names], *document["regarding"].values(), *related.values())
+    return (*[document[name] for name in names], *document["regarding"].values())
 
 
 def _micro_time(seconds: float) -> str:

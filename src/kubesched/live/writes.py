@@ -153,8 +153,12 @@ def _status_changes(pod: Pod, action: PatchPodStatus) -> dict[str, Any]:
     if action.condition is not None:
         type_, status, reason, message = action.condition
         old = next((c for c in pod.status.conditions or () if c.type == type_), None)
-        if old is None or (old.status, old.reason, old.message) != (status, reason, message):
+        generation = pod.metadata.generation
+        wanted = (status, reason, message, generation)
+        if old is None or (old.status, old.reason, old.message, old.observed_generation) != wanted:
             entry: dict[str, Any] = {"type": type_, "status": status, "reason": reason, "message": message}
+            if generation:
+                entry["observedGeneration"] = generation
             if old is None or old.status != status:
                 entry["lastTransitionTime"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             changes["conditions"] = [entry]

@@ -17,14 +17,26 @@ from kubesched.framework import (
 
 __all__ = ["registrations"]
 
+_TAINTS = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
+
 
 def registrations(framework: Framework) -> list[tuple[ClusterEvent, str, Any]]:
-    """What the profile's plugins want to hear of; one that does not say hears of everything."""
+    """What the profile's plugins want to hear of; one that does not say hears of everything.
+
+    Rule: kube-scheduler v1.36 buildQueueingHintMap. One that wants to hear of new nodes and not of taints hears of all
+    changes of taints: a node may have been tainted when it was added.
+    """
     entries: list[tuple[ClusterEvent, str, Any]] = []
     everything = ClusterEvent(EventResource.WILDCARD, ActionType.ALL)
     for plugin in framework.profile.plugins:
         if plugin.defines("events_to_register"):
-            entries += [(event, plugin.name, _guarded(framework, plugin, hint)) for event, hint in _events_of(plugin)]
+            wanted = _events_of(plugin)
+            entries += [(event, plugin.name, _guarded(framework, plugin, hint)) for event, hint in wanted]
+            actions = [event.action for event, _ in wanted if event.resource is EventResource.NODE]
+            if any(action & ActionType.ADD for action in actions) and not any(
+                action & ActionType.UPDATE_NODE_TAINT for action in actions
+            ):
+                entries.append((_TAINTS, plugin.name, None))
         elif _may_reject(plugin):
             entries.append((everything, plugin.name, None))
     return entries

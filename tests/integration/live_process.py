@@ -1,0 +1,51 @@
+"""`kubesched scheduler` as a process of its own, for tests."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.integration.control_plane import ControlPlane
+from tests.integration.processes import Process
+
+NO_FIELDS: Mapping[str, Any] = {}
+
+
+class LiveProcess:
+    """A running scheduler."""
+
+    def __init__(
+        self, control_plane: ControlPlane, folder: Path, config: Mapping[str, Any] = NO_FIELDS, *options: str
+    ) -> None:
+        """Start it and wait until it schedules.
+
+        Args:
+            folder: takes its files.
+            config: fields of the KubeSchedulerConfiguration besides the usual ones; no leader election.
+            options: further ones of the command.
+        """
+        kubeconfig = control_plane.kubeconfig(folder / "kubeconfig")
+        document = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "leaderElection": {"leaderElect": False},
+            "clientConnection": {"kubeconfig": str(kubeconfig)},
+            **config,
+        }
+        config_file = folder / "config.yaml"
+        config_file.write_text(json.dumps(document))
+        command = [sys.executable, "-m", "kubesched", "scheduler", "--config", str(config_file), *options]
+        self.process = Process("kubesched scheduler", command, folder / "kubesched.log")
+        try:
+            self.process.wait_until(lambda: "schedules pods" in "".join(self.process.logs()), "its cache")
+        except BaseException:
+            self.process.stop()
+            raise
+
+    def stop(self) -> None:
+        self.process.stop()
+
+    def logs(self) -> list[str]:
+        """The lines it has written so far."""
+        return self.process.logs()

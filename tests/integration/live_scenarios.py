@@ -1,0 +1,289 @@
+"""Random scripts of cluster events, played to a scheduler one step at a time, and what became of every pod.
+
+After each step the script waits until the scheduler has nothing to do, so that the outcome depends on the script alone.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from kubesched.api import KubeObject
+from kubesched.testing import make_node, make_object, make_pod
+from tests.integration.api_client import ApiClient, ApiError
+
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+ZONES = ("a", "b", "c")
+APPS = ("web", "db", "cache")
+BANDS = (("low", 1_000), ("low", 1_000), ("middle", 20_000), ("high", 300_000), ("polite", 400_000))
+QUIET_SECONDS = 0.3
+PATIENCE_SECONDS = 8.0
+
+Step = tuple[str, Callable[[ApiClient], object]]
+"""What it does, in words; and doing it."""
+
+
+@dataclass
+class Outcome:
+    """What became of the pods of a script, by name.
+
+    Attributes:
+        nodes: where each is; "" for none, "(gone)" for one that is not there.
+        conditions: type, status, reason, message and observed generation of each.
+        nominated: status.nominatedNodeName.
+        events: reason, type, action, note and controller of each, as often as they were told; series count as one.
+    """
+
+    nodes: dict[str, str] = field(default_factory=dict)
+    conditions: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
+    nominated: dict[str, str] = field(default_factory=dict)
+    events: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
+
+
+class Script:
+    """The steps of one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+        self._n_nodes = 0
+        self.pods: list[str] = []
+        self._alive: list[str] = []
+        self._gated: list[str] = []
+        self._nodes: list[str] = []
+
+    def steps(self) -> Iterator[Step]:
+        """The steps, in order; each is made from what the ones before it made."""
+        random = self._random
+        for app in APPS[:2]:
+            yield self._create(make_object("Service", app, spec={"selector": {"app": app}, "ports": [{"port": 80}]}))
+        for _ in range(random.randrange(3, 9)):
+            yield self._add_node()
+        if random.random() < 0.5:
+            yield self._create(self._budget())
+        kinds = (self._add_pod,) * 14 + (
+            self._delete_pod,
+            self._delete_pod,
+            self._add_node,
+            self._delete_node,
+            self._taint,
+            self._cordon,
+            self._grow,
+            self._ungate,
+            self._relabel,
+        )
+        for _ in range(random.randrange(14, 30)):
+            step = random.choice(kinds)()
+            if step is not None:
+                yield step
+
+    # --- nodes ---
+
+    def _add_node(self) -> Step:
+        random = self._random
+        name = f"node-{self._n_nodes}"
+        self._n_nodes += 1
+        self._nodes.append(name)
+        node = make_node(
+            name,
+            zone=random.choice(ZONES) if random.random() < 0.9 else "",
+            labels={"disk": random.choice(("ssd", "hdd"))},
+            allocatable={
+                "cpu": str(random.choice((1, 2, 4))),
+                "memory": f"{random.choice((2, 4, 8))}Gi",
+                "pods": str(random.choice((3, 10, 110))),
+            },
+            taints=["dedicated=red:NoSchedule"] if random.random() < 0.15 else [],
+        )
+        return self._create(node)
+
+    def _delete_node(self) -> Step | None:
+        if len(self._nodes) < 3:
+            return None
+        name = self._nodes.pop(self._random.randrange(len(self._nodes)))
+        return f"delete node {name}", lambda client: client.delete("Node", name)
+
+    def _taint(self) -> Step:
+        name, random = self._random.choice(self._nodes), self._random
+        taints = random.choice(([], [{"key": "dedicated", "value": "red", "effect": "NoSchedule"}]))
+        return f"taint {name} {taints}", lambda client: client.patch("Node", name, {"spec": {"taints": taints}})
+
+    def _cordon(self) -> Step:
+        name, is_off = self._random.choice(self._nodes), self._random.random() < 0.5
+        return f"cordon {name} {is_off}", lambda client: client.patch("Node", name, {"spec": {"unschedulable": is_off}})
+
+    def _grow(self) -> Step:
+        name, cores = self._random.choice(self._nodes), str(self._random.choice((2, 4, 8)))
+        changes = {"status": {"allocatable": {"cpu": cores}, "capacity": {"cpu": cores}}}
+        return f"{name} has {cores} cores", lambda client: client.patch("Node", name, changes, part="status")
+
+    # --- pods ---
+
+    def _add_pod(self) -> Step:
+        random = self._random
+        name = f"pod-{len(self.pods)}"
+        app = random.choice(APPS)
+        spec: dict[str, Any] = {"terminationGracePeriodSeconds": 0, "affinity": self._affinity(app)}
+        band, value = random.choice(BANDS)
+        # every pod has a priority of its own: of nodes that cost preemption the same, kube-scheduler takes any
+        priority_class = self._priority_class(f"{band}-{name}", value + len(self.pods), band)
+        spec.update(priorityClassName=priority_class.name, priority=value + len(self.pods))
+        if band == "polite":
+            spec["preemptionPolicy"] = "Never"
+        if random.random() < 0.25:
+            spec["topologySpreadConstraints"] = [self._constraint(app)]
+        if random.random() < 0.1:
+            spec["schedulingGates"] = [{"name": "example.com/wait"}]
+            self._gated.append(name)
+        pod = make_pod(
+            name,
+            labels={"app": app},
+            requests={
+                "cpu": random.choice(("100m", "300m", "700m", "1500m", "9")),
+                "memory": random.choice(("64Mi", "512Mi", "1536Mi")),
+            },
+            tolerations=[{"key": "dedicated", "operator": "Exists"}] if random.random() < 0.2 else [],
+            node_selector={"disk": random.choice(("ssd", "hdd"))} if random.random() < 0.15 else {},
+            host_ports=[8080] if random.random() < 0.1 else [],
+            spec=spec,
+        )
+        self.pods.append(name)
+        self._alive.append(name)
+        return f"create Pod {name}", lambda client: (client.create(priority_class), client.create(pod))
+
+    @staticmethod
+    def _priority_class(name: str, value: int, band: str) -> KubeObject:
+        policy = "Never" if band == "polite" else "PreemptLowerPriority"
+        return make_object("PriorityClass", name, value=value, preemptionPolicy=policy)
+
+    def _affinity(self, app: str) -> dict[str, Any]:
+        random, made = self._random, {}
+        near = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": random.choice((HOST, ZONE))}
+        if random.random() < 0.3:
+            kind = random.choice(("podAffinity", "podAntiAffinity"))
+            required = {"requiredDuringSchedulingIgnoredDuringExecution": [near]}
+            preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 50, "podAffinityTerm": near}]}
+            made[kind] = random.choice((required, preferred))
+        return made
+
+    def _constraint(self, app: str) -> dict[str, Any]:
+        return {
+            "maxSkew": self._random.choice((1, 2)),
+            "topologyKey": self._random.choice((HOST, ZONE)),
+            "whenUnsatisfiable": self._random.choice(("DoNotSchedule", "ScheduleAnyway")),
+            "labelSelector": {"matchLabels": {"app": app}},
+        }
+
+    def _delete_pod(self) -> Step | None:
+        if not self._alive:
+            return None
+        name = self._alive.pop(self._random.randrange(len(self._alive)))
+        return f"delete pod {name}", lambda client: _if_there(client.delete, "Pod", name)
+
+    def _ungate(self) -> Step | None:
+        if not self._gated:
+            return None
+        name = self._gated.pop()
+        return f"ungate {name}", lambda client: _if_there(client.patch, "Pod", name, {"spec": {"schedulingGates": []}})
+
+    def _relabel(self) -> Step | None:
+        if not self._alive:
+            return None
+        name, app = self._random.choice(self._alive), self._random.choice(APPS)
+        changes = {"metadata": {"labels": {"app": app}}}
+        return f"{name} is {app} now", lambda client: _if_there(client.patch, "Pod", name, changes)
+
+    def _budget(self) -> KubeObject:
+        app = self._random.choice(APPS)
+        return make_object(
+            "PodDisruptionBudget", f"{app}-budget", spec={"minAvailable": 1, "selector": {"matchLabels": {"app": app}}}
+        )
+
+    @staticmethod
+    def _create(thing: KubeObject) -> Step:
+        return f"create {type(thing).__name__} {thing.name}", lambda client: client.create(thing)
+
+
+def play(client: ApiClient, script: Script) -> Outcome:
+    """Play a script to the scheduler that runs, and look at what became of the pods."""
+    for _, do in script.steps():
+        do(client)
+        wait_until_quiet(client)
+    return look(client, script)
+
+
+def look(client: ApiClient, script: Script) -> Outcome:
+    """What became of the pods."""
+    outcome = Outcome()
+    there = {pod["metadata"]["name"]: pod for pod in client.read_all("Pod", "default")}
+    for name in script.pods:
+        pod = there.get(name)
+        if pod is None:
+            outcome.nodes[name] = "(gone)"
+            continue
+        status = pod["status"]
+        outcome.nodes[name] = pod["spec"].get("nodeName", "")
+        outcome.nominated[name] = status.get("nominatedNodeName", "")
+        fields = ("type", "status", "reason", "message", "observedGeneration")
+        found = [tuple(condition.get(f) for f in fields) for condition in status.get("conditions", [])]
+        outcome.conditions[name] = sorted(found, key=str)
+    events = client.call("GET", "/apis/events.k8s.io/v1/namespaces/default/events")["items"]
+    events = [event for event in events if event["regarding"].get("kind") == "Pod"]
+    uid_names = {event["regarding"]["uid"]: event["regarding"]["name"] for event in events}
+    for event in events:
+        note = event["note"]
+        for uid, name in uid_names.items():
+            note = note.replace(uid, name)
+        related = event.get("related", {}).get("name", "")
+        told = (event["reason"], event["type"], event["action"], note, event["reportingController"], related)
+        outcome.events.setdefault(event["regarding"]["name"], []).append(told)
+    for name, told in outcome.events.items():
+        outcome.events[name] = sorted(told)
+    return outcome
+
+
+def differences(ours: Outcome, theirs: Outcome) -> list[str]:
+    """What is not the same, one line each."""
+    found = []
+    for what in ("nodes", "nominated", "conditions"):
+        mine, others = getattr(ours, what), getattr(theirs, what)
+        for name in sorted(mine.keys() | others.keys()):
+            if mine.get(name) != others.get(name):
+                left, right = json.dumps(mine.get(name)), json.dumps(others.get(name))
+                found.append(f"{what} of {name}: ours {left}, theirs {right}")
+    for name in sorted(ours.events.keys() | theirs.events.keys()):
+        told, wanted = Counter(ours.events.get(name, [])), Counter(theirs.events.get(name, []))
+        if told != wanted:
+            found.append(f"events of {name}: ours alone {list(told - wanted)}, theirs alone {list(wanted - told)}")
+    return found
+
+
+def wait_until_quiet(client: ApiClient) -> None:
+    """Wait until every pod is decided and nothing has changed for a while."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    seen, since = "", time.monotonic()
+    while time.monotonic() < deadline:
+        pods = client.read_all("Pod", "default")
+        state = json.dumps(sorted((pod["metadata"]["uid"], pod["metadata"]["resourceVersion"]) for pod in pods))
+        if state != seen:
+            seen, since = state, time.monotonic()
+        elif time.monotonic() - since > (QUIET_SECONDS if all(_is_decided(pod) for pod in pods) else PATIENCE_SECONDS):
+            return
+        time.sleep(0.02)
+
+
+def _is_decided(pod: dict[str, Any]) -> bool:
+    if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates"):
+        return True
+    return any(condition["type"] == "PodScheduled" for condition in pod["status"].get("conditions", []))
+
+
+def _if_there(call: Callable[..., object], *args: object) -> None:
+    """Do something to an object, unless it is gone: preempted, say."""
+    try:
+        call(*args)
+    except ApiError as error:
+        if error.status != 404:
+            raise

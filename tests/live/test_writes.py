@@ -1,0 +1,138 @@
+"""What a live scheduler writes, and in which order."""
+
+import asyncio
+
+import pytest
+
+from kubesched.api import EventType, Pod, WatchEvent
+from kubesched.errors import ClusterError, NotFoundError
+from kubesched.framework import Bind, DeletePod, PatchPodStatus, RecordEvent
+from kubesched.live import ApiWriter
+from kubesched.state import ClusterState
+from kubesched.testing import make_node, make_pod
+from tests.live.fake_api import FakeApi, on_a_loop
+
+CONDITION = ("PodScheduled", "False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")
+STATUS = "/pods/web/status"
+
+
+class Bed:
+    """A writer over a fake API server."""
+
+    def __init__(self, *pods: Pod) -> None:
+        self.api = FakeApi()
+        self.state = ClusterState()
+        self.events: list[RecordEvent] = []
+        self.state.apply(WatchEvent(EventType.ADDED, "Node", make_node("n1")))
+        for pod in pods:
+            self.state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
+        self.writer = ApiWriter(self.api, self.state, self.events.append)  # type: ignore[arg-type]
+
+
+@on_a_loop
+async def test_a_condition_and_a_nomination_are_one_patch():
+    pod = make_pod("web", metadata={"uid": "u1", "generation": 3})
+    bed = Bed(pod)
+    await bed.writer.perform(PatchPodStatus(pod, CONDITION, "n1"))
+    ((method, path, body),) = bed.api.requests
+    assert (method, path.endswith(STATUS)) == ("PATCH", True)
+    (entry,) = body["status"].pop("conditions")
+    assert entry.pop("lastTransitionTime").endswith("Z")
+    assert entry == {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": CONDITION[3],
+        "observedGeneration": 3,
+    }
+    assert body == {"metadata": {"uid": "u1"}, "status": {"nominatedNodeName": "n1"}}
+
+
+@pytest.mark.parametrize(
+    ("known", "nominated", "is_written"),
+    [
+        ({}, None, True),
+        ({"reason": "SchedulerError"}, None, True),
+        ({"observedGeneration": 1}, None, True),
+        (None, None, False),
+        (None, "n1", True),
+        (None, "", False),
+    ],
+)
+@on_a_loop
+async def test_nothing_is_written_where_nothing_would_change(known, nominated, is_written):
+    same = dict(zip(("type", "status", "reason", "message"), CONDITION, strict=True))
+    conditions = [] if known == {} else [{**same, **(known or {})}]
+    pod = make_pod("web", status={"conditions": conditions})
+    bed = Bed(pod)
+    await bed.writer.perform(PatchPodStatus(pod, CONDITION, nominated))
+    assert bool(bed.api.requests) is is_written
+
+
+@on_a_loop
+async def test_the_time_of_the_last_transition_stays_while_the_status_is_the_same():
+    known = {"type": "PodScheduled", "status": "False", "reason": "SchedulerError", "message": "x"}
+    pod = make_pod("web", status={"conditions": [known]})
+    bed = Bed(pod)
+    await bed.writer.perform(PatchPodStatus(pod, CONDITION))
+    (entry,) = bed.api.written(STATUS)[0]["status"]["conditions"]
+    assert "lastTransitionTime" not in entry
+
+
+@on_a_loop
+async def test_writes_to_one_pod_keep_their_order_and_others_go_ahead():
+    web, db = make_pod("web", metadata={"uid": "u1"}), make_pod("db", metadata={"uid": "u2"})
+    bed = Bed(web, db)
+    gate = bed.api.gates["/api/v1/namespaces/default/pods/web/status"] = asyncio.Event()
+    bed.writer.emit(PatchPodStatus(web, CONDITION))
+    bound = asyncio.create_task(bed.writer.perform(Bind(web, "n1")))
+    assert not (await bed.writer.perform(Bind(db, "n1"))).error
+    assert not bed.api.written("/pods/web/binding")
+    gate.set()
+    assert not (await bound).error
+    assert bed.api.written("/pods/web/binding")
+    await bed.writer.finish()
+
+
+@on_a_loop
+async def test_a_victim_is_marked_deleted_and_told():
+    victim, preemptor = make_pod("web", node="n1"), make_pod("urgent", metadata={"uid": "u9"})
+    bed = Bed(victim)
+    assert not (await bed.writer.perform(DeletePod(victim, preemptor, "n1"))).error
+    assert [method for method, _, _ in bed.api.requests] == ["PATCH", "DELETE"]
+    (condition,) = bed.api.requests[0][2]["status"]["conditions"]
+    assert condition["message"] == "default-scheduler: preempting to accommodate a higher priority pod"
+    assert [event.note for event in bed.events] == ["Preempted by pod u9 on node n1"]
+
+
+@on_a_loop
+async def test_a_victim_that_is_gone_is_what_was_wanted_and_nobody_is_told():
+    def gone(method, path, body):
+        raise NotFoundError('pods "web" not found', status=404)
+
+    victim = make_pod("web", node="n1")
+    bed = Bed(victim)
+    bed.api.answer = gone
+    assert not (await bed.writer.perform(DeletePod(victim, make_pod("urgent"), "n1"))).error
+    assert bed.events == []
+
+
+@on_a_loop
+async def test_a_refused_write_is_an_outcome():
+    def refuse(method, path, body):
+        raise ClusterError("POST: 403 Forbidden", status=403)
+
+    bed = Bed()
+    bed.api.answer = refuse
+    done = await bed.writer.perform(Bind(make_pod("web"), "n1"))
+    assert done.error == "POST: 403 Forbidden"
+
+
+@on_a_loop
+async def test_nothing_is_kept_of_writes_that_are_done():
+    pod = make_pod("web")
+    bed = Bed(pod)
+    for _ in range(50):
+        bed.writer.emit(PatchPodStatus(pod, CONDITION))
+    await bed.writer.finish()
+    assert not bed.writer._last
