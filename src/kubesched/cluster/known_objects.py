@@ -52,9 +52,9 @@ class KnownObjects:
         if old is not None:
             yield WatchEvent(EventType.DELETED, self._kind, last or old)
 
-    def replace(self, found: Mapping[str, KubeObject], *, versions_hold: bool = True) -> Iterator[WatchEvent]:
+    def replace(self, listed: Mapping[str, KubeObject], *, versions_hold: bool = True) -> Iterator[WatchEvent]:
         """Take in everything that exists: first what is gone, then what is new or changed."""
-        for key in [key for key in self._objects if key not in found]:
+        for key in [key for key in self._objects if key not in listed]:
             yield from self.remove(key)
-        for new in found.values():
+        for new in listed.values():
             yield from self.put(new, versions_hold=versions_hold)

@@ -168,8 +168,8 @@ def _merge(merged: Kubeconfig, file: Path, read: KubeconfigFile) -> None:
 
 def _entry(entries: Mapping[str, Placed[T]], name: str, what: str, label: str) -> Placed[T]:
     if name not in entries:
-        found = f"no {what} named {name!r}" if name else f"does not name a {what}"
-        raise ConfigError(f"{label}: {found}; {_known(entries)}")
+        fault = f"no {what} named {name!r}" if name else f"does not name a {what}"
+        raise ConfigError(f"{label}: {fault}; {_known(entries)}")
     return entries[name]
 
 

@@ -153,7 +153,7 @@ class Reflector:
     async def _list(self) -> None:
         """Hear of all objects, and tell what differs from what is known."""
         self.counts.lists += 1
-        found: dict[str, KubeObject] = {}
+        listed: dict[str, KubeObject] = {}
         paging: dict[str, str | int] = {"limit": self._page_size} if self._page_size else {}
         not_older = "" if self._wants_newest else self._version
         query = {**self._selector, **({"resourceVersion": not_older} if not_older else paging)}
@@ -162,27 +162,27 @@ class Reflector:
                 "GET", self._path, query=query, type=ListPage, timeout=_LIST_TIMEOUT, retry=False
             )
             self._heard_at = self._contact()
-            await self._decode_all(page.items or [], found)
+            await self._decode_all(page.items or [], listed)
             if not page.metadata.continue_:
                 break
             query = {**self._selector, **paging, "continue": page.metadata.continue_}
-        await self._replace(found, page.metadata.resource_version)
+        await self._replace(listed, page.metadata.resource_version)
         self._is_listed, self._wants_newest = True, False
         self.synced.set()
 
-    async def _replace(self, found: Mapping[str, KubeObject], version: str) -> None:
+    async def _replace(self, listed: Mapping[str, KubeObject], version: str) -> None:
         """Tell what differs between a list and what is known."""
         went_back = (compare_versions(version, self._version) or 0) < 0
         if went_back:
             words = "watching %s: the resource version went back from %s to %s; the list replaces all known objects"
             _log.warning(words, KINDS[self.kind].plural, self._version, version)
-        changes = self.known.replace(found, versions_hold=not went_back)
+        changes = self.known.replace(listed, versions_hold=not went_back)
         while batch := list(islice(changes, _SLICE)):
             self._tell(batch)
             await asyncio.sleep(0)
         self._version = version
 
-    async def _decode_all(self, items: Sequence[msgspec.Raw], found: dict[str, KubeObject]) -> None:
+    async def _decode_all(self, items: Sequence[msgspec.Raw], listed: dict[str, KubeObject]) -> None:
         """Decode the items of a list; those that do not decode stay as they are known."""
         for start in range(0, len(items), _SLICE):
             with paused_gc():
@@ -192,7 +192,7 @@ class Reflector:
                     if read is None:
                         read = self.known.get(outline_of(raw).key)
                     if read is not None:
-                        found[read.key] = read
+                        listed[read.key] = read
             await asyncio.sleep(0)
 
     def _decode(self, raw: msgspec.Raw) -> KubeObject | None:

@@ -63,8 +63,8 @@ def status_error(where: str, status: Status, retry_after: float | None = None) -
         retry_after = status.details.retry_after_seconds
     message = (status.message or "")[:_MAX_SHOWN]
     text = f"{where}: {code} {reason}{': ' if message else ''}{message}{_ADVICE.get(code, '')}"
-    found = GoneError if reason in EXPIRED else _ERRORS.get(code, ClusterError)
-    return found(text, status=code, reason=reason, retry_after=retry_after)
+    error_class = GoneError if reason in EXPIRED else _ERRORS.get(code, ClusterError)
+    return error_class(text, status=code, reason=reason, retry_after=retry_after)
 
 
 def missing_answer(where: str, error: Exception) -> ClusterError:
