@@ -182,13 +182,13 @@ def parse_binding_args(body: Body) -> BindingArgs:
         ExtenderError: it is no ExtenderBindingArgs, or lacks one of its fields; kube-scheduler sends them all.
     """
     fields = _fields(body, "ExtenderBindingArgs")
-    found = {
+    texts = {
         key: _decoded(_TEXT.decode, fields.get(key.lower(), Raw(_NULL)), key, "a string") or ""
         for key in ("PodName", "PodNamespace", "PodUID", "Node")
     }
-    if missing := [key for key, text in found.items() if not text]:
+    if missing := [key for key, text in texts.items() if not text]:
         raise ExtenderError(f"ExtenderBindingArgs: {', '.join(missing)} is missing or empty")
-    return BindingArgs(*found.values())
+    return BindingArgs(*texts.values())
 
 
 def _parse_args_by_key(body: Body) -> ExtenderArgs:

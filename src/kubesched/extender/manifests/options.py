@@ -68,5 +68,5 @@ class ManifestOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def labels(self, component: str = "") -> dict[str, str]:
         """Labels of an object; those of a component select its pods."""
-        found = {"app.kubernetes.io/name": "kubesched", "app.kubernetes.io/instance": self.name}
-        return found | ({"app.kubernetes.io/component": component} if component else {})
+        labels = {"app.kubernetes.io/name": "kubesched", "app.kubernetes.io/instance": self.name}
+        return labels | ({"app.kubernetes.io/component": component} if component else {})

@@ -42,7 +42,7 @@ def advice(
         is_open: whether other machines reach the extender and need no certificate.
     """
     profiles, minor = tuple(profiles), _minor(scheduler_version)
-    found = (
+    sentences = (
         _one_node(offer, n_nodes),
         _lost_resolution(offer),
         _weights(profiles),
@@ -54,7 +54,7 @@ def advice(
         _ignorable(offer, configuration, minor),
         _openness(offer, is_open),
     )
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _minor(version: str | None) -> int | None:

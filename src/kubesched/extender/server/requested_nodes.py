@@ -111,10 +111,10 @@ class NodeSource:
                 "the request has only node names, and this extender does not watch a cluster to look them up; start it "
                 "with --kubeconfig, or set nodeCacheCapable: false in kube-scheduler's configuration"
             )
-        found = self._lists.get(json)
-        if found is not None and found[0] is self.epoch:
+        kept = self._lists.get(json)
+        if kept is not None and kept[0] is self.epoch:
             self._lists.move_to_end(json)
-            return found[1]
+            return kept[1]
         listed = parse_names(json)
         if not listed:
             raise ExtenderError("NodeNames is empty: kube-scheduler asks about at least one node")

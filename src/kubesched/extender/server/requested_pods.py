@@ -35,10 +35,10 @@ class RequestedPods:
             ExtenderError: it is no pod.
         """
         json = bytes(raw)
-        found = self._kept.get(json)
-        if found is not None:
+        kept = self._kept.get(json)
+        if kept is not None:
             self._kept.move_to_end(json)
-            return found
+            return kept
         try:
             pod = decode_checked("Pod", json)
         except (ObjectError, RecursionError) as error:

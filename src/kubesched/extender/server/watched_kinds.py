@@ -95,25 +95,25 @@ def _reads_pods(plugin: Plugin, hooks: Iterable[str]) -> str:
 
 def _names_in(plugin_class: type[Plugin], hook: str) -> set[str]:
     """What the code of a hook names, and that of functions beside it that it calls: attributes, and texts in quotes."""
-    found: set[str] = set()
+    names: set[str] = set()
     pending: list[object] = [_function(plugin_class, hook)]
     while pending:
         code = getattr(pending[-1], "__code__", pending.pop())
         if isinstance(code, CodeType):
-            new = set(code.co_names) - found
-            found |= new
-            found.update(repr(constant) for constant in code.co_consts if isinstance(constant, str))
+            new = set(code.co_names) - names
+            names |= new
+            names.update(repr(constant) for constant in code.co_consts if isinstance(constant, str))
             pending.extend(constant for constant in code.co_consts if isinstance(constant, CodeType))
             pending.extend(_function(plugin_class, name) for name in new)
-    return found
+    return names
 
 
 def _function(plugin_class: type[Plugin], name: str) -> object:
     """The method that a plugin's code means by a name, or the function in the plugin's own modules; else None."""
     modules = {one.__module__ for one in plugin_class.__mro__} - {Plugin.__module__, object.__module__}
     for place in (plugin_class, *(sys.modules.get(module) for module in modules)):
-        found = inspect.getattr_static(place, name, None)
-        found = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
-        if isinstance(found, FunctionType) and found.__module__ in modules:
-            return inspect.unwrap(found)
+        member = inspect.getattr_static(place, name, None)
+        member = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        if isinstance(member, FunctionType) and member.__module__ in modules:
+            return inspect.unwrap(member)
     return None
