@@ -75,13 +75,13 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     def by_node(self) -> dict[str, Status]:
         """Every node that has a rejection of its own."""
-        found: dict[str, Status] = {}
+        rejections: dict[str, Status] = {}
         if self.result is not None:
             statuses, names = self.statuses(), self.result.nodes.names
             for position in np.flatnonzero(statuses.index).tolist():
-                found[names[position]] = statuses[position]
-        found.update(self.explicit)
-        return found
+                rejections[names[position]] = statuses[position]
+        rejections.update(self.explicit)
+        return rejections
 
     def counts(self) -> list[tuple[Status, int]]:
         """How many nodes have each status of their own."""

@@ -52,8 +52,8 @@ class NodeSearch:
         elif before.node_names is not None:
             self.diagnosis.unschedulable_plugins.update(before.narrowed_by)
             self.diagnosis.absent = Status.unresolvable(_NOT_CHOSEN.format(" ".join(sorted(before.narrowed_by))))
-            found = (nodes.position_of(name) for name in before.node_names)
-            self._narrow(sorted(position for position in found if position is not None))
+            positions = (nodes.position_of(name) for name in before.node_names)
+            self._narrow(sorted(position for position in positions if position is not None))
 
     def _end(self, before: PreFiltered) -> None:
         """PreFilter's rejection or fault stands for every node."""

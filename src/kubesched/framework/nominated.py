@@ -61,9 +61,9 @@ class NominatedPods:
         known = (self._generation(), self._columns.node_log.generation)
         if known != self._known:
             row_of = self._columns.row_of
-            found = [(name, info) for name, info in self._pods() if name in row_of]
-            self._infos = [info for _, info in found]
+            nominations = [(name, info) for name, info in self._pods() if name in row_of]
+            self._infos = [info for _, info in nominations]
             self._index_of = {info.pod.metadata.uid: i for i, info in enumerate(self._infos)}
-            self._rows = np.array([row_of[name] for name, _ in found], dtype=np.int64)
+            self._rows = np.array([row_of[name] for name, _ in nominations], dtype=np.int64)
             self._priorities = np.array([info.priority for info in self._infos], dtype=np.int64)
             self._known = known

@@ -385,8 +385,8 @@ def _check_signature(cls: type[Plugin], hook: str) -> None:
     try:
         inspect.signature(getattr(cls, hook)).bind(None, *wanted)
     except TypeError:
-        listed, found = ", ".join(["self", *wanted]), inspect.signature(getattr(cls, hook))
+        listed, signature = ", ".join(["self", *wanted]), inspect.signature(getattr(cls, hook))
         raise PluginDefinitionError(
-            f"{cls.__name__}.{hook} must be callable as {hook}({listed}); found {hook}{found}",
+            f"{cls.__name__}.{hook} must be callable as {hook}({listed}); found {hook}{signature}",
             plugin=cls.__name__,
         ) from None

@@ -51,16 +51,16 @@ class Reservations(Generic[ValueT]):
         Args:
             but: a pod to leave out: in Reserve the incoming one, which is on the node already.
         """
-        found: dict[PodInfo, ValueT] = {}
+        held: dict[PodInfo, ValueT] = {}
         for info in node.pods:
             written = info.pod.annotations.get(self.annotation)
             if written is None or (but is not None and info.pod.uid == but.uid):
                 continue
             try:
-                found[info] = self._parse(written)
+                held[info] = self._parse(written)
             except ValueError:
                 continue
-        return found
+        return held
 
     def take(self, state: CycleState, value: ValueT) -> None:
         """Let the incoming pod hold something from now on; `parse` has to read what `str` makes of it."""

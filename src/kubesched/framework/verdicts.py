@@ -170,7 +170,7 @@ class RowStatuses:
         for rejection in result.rejections:
             kinds, which = _distinct(rejection.verdicts.values * (self.index == 0))
             self.index += which + (len(self.distinct) - 1) * (which > 0)
-            self.distinct += [_in_words(rejection, value) for value in kinds.tolist()]
+            self.distinct += [_rejection_status(rejection, value) for value in kinds.tolist()]
 
     def __getitem__(self, position: int) -> Status:
         return self.distinct[int(self.index[position])]
@@ -205,7 +205,7 @@ def _distinct(values: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
     return kinds, numbers[values]
 
 
-def _in_words(rejection: Rejections, verdict: int) -> Status:
+def _rejection_status(rejection: Rejections, verdict: int) -> Status:
     """What a verdict means. A plugin that cannot say it has failed."""
     try:
         status = rejection.verdicts.status(verdict).by(rejection.plugin)
