@@ -105,13 +105,13 @@ def find_victims(
     violating = _violating(lower, positions, budgets)
     is_victim = _reprieve(what_if, lower, positions, violating, emptied.fits)
     chosen = np.flatnonzero(is_victim)
-    found, of = runs(positions[chosen])
+    with_victims, of = runs(positions[chosen])
     n_violations = np.bincount(positions, weights=violating & is_victim, minlength=len(nodes)).astype(np.int64)
     candidates = Candidates(
-        [nodes.name(position) for position in found.tolist()],
+        [nodes.name(position) for position in with_victims.tolist()],
         lower.chosen(chosen),
         of,
-        n_violations[found],
+        n_violations[with_victims],
     )
     return candidates, emptied
 
