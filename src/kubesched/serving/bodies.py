@@ -176,8 +176,8 @@ class Bodies:
         refusal.force_close()
         return refusal
 
-    def _too_large(self, found: str) -> web.HTTPException:
-        text = f"the body is {found}; expected at most {self._max_bytes} bytes\n"
+    def _too_large(self, size: str) -> web.HTTPException:
+        text = f"the body is {size}; expected at most {self._max_bytes} bytes\n"
         refusal = web.HTTPRequestEntityTooLarge(self._max_bytes, text=text)
         refusal.force_close()  # the rest of the body may still be on its way
         return refusal

@@ -315,14 +315,14 @@ def _read_head(head: bytes) -> _Head:
     line, *headers = head.split(b"\r\n")
     if not line.startswith(b"POST ") or not line.endswith(b" HTTP/1.1"):
         return _Head()
-    found: dict[bytes, bytes] = {}
+    fields: dict[bytes, bytes] = {}
     for header in headers:
         name, colon, value = header.partition(b":")
         name = name.lower()
-        if not colon or name in found or name not in _PLAIN or _ODD.search(value):
+        if not colon or name in fields or name not in _PLAIN or _ODD.search(value):
             return _Head()
-        found[name] = value.strip(b" ")
-    size = found.get(b"content-length", b"")
-    if not size.isdigit() or len(size) > 7 or not found.get(b"host"):
+        fields[name] = value.strip(b" ")
+    size = fields.get(b"content-length", b"")
+    if not size.isdigit() or len(size) > 7 or not fields.get(b"host"):
         return _Head()
-    return _Head(line[5:-9], found[b"host"].decode("latin-1"), int(size))
+    return _Head(line[5:-9], fields[b"host"].decode("latin-1"), int(size))

@@ -114,10 +114,10 @@ def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -
 
     @web.middleware
     async def check_client(request: web.Request, handler: Handler) -> web.StreamResponse:
-        found = peer_common_names(request)
-        if request.path in open_paths or (len(found) == 1 and found[0] in names):
+        common_names = peer_common_names(request)
+        if request.path in open_paths or (len(common_names) == 1 and common_names[0] in names):
             return await handler(request)
-        why = _why_not_allowed(found)
+        why = _why_not_allowed(common_names)
         allowed = ", ".join(sorted(names))
         _LOG.warning(
             "%s %s from %s: %s; expected one of %s", request.method, request.path, request.remote, why, allowed
@@ -224,7 +224,7 @@ def _stamps(files: TlsFiles) -> list[_Stamp]:
 
 def _stamp(path: Path) -> _Stamp:
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
