@@ -261,12 +261,12 @@ def _line_in(source: str, traceback: TracebackType | None) -> int | None:
 
 
 def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
-    found = getattr(module, name, None)
-    if isinstance(found, type) and issubclass(found, Plugin) and found is not Plugin:
-        return found
+    member = getattr(module, name, None)
+    if isinstance(member, type) and issubclass(member, Plugin) and member is not Plugin:
+        return member
     plugins = [key for key, value in vars(module).items() if isinstance(value, type) and _is_defined(value, module)]
     listed = f"it defines {', '.join(plugins)}" if plugins else "it defines no plugin"
-    if found is None:
+    if member is None:
         near = did_you_mean(name, plugins)
         raise PluginDefinitionError(f"{source} has no class {name}; {near or listed}", plugin=name)
     raise PluginDefinitionError(
