@@ -132,8 +132,8 @@ def _ebs_id(text: str) -> str | None:
     if not text.startswith("aws://"):
         return text
     path = re.split("[?#]", text[len("aws://") :], maxsplit=1)[0].partition("/")[2]
-    found = path.strip("/")
-    return found if _EBS_ID.fullmatch(found) else None
+    volume_id = path.strip("/")
+    return volume_id if _EBS_ID.fullmatch(volume_id) else None
 
 
 # --- node affinity ---
@@ -141,13 +141,13 @@ def _ebs_id(text: str) -> str | None:
 
 def translation_error(volume: PersistentVolume) -> str:
     """Why a PersistentVolume cannot be translated, in upstream's words; empty where it can."""
-    found = in_tree_source(volume)
+    source = in_tree_source(volume)
     error = ""
-    if found is not None and found[0] is _GCE:
+    if source is not None and source[0] is _GCE:
         error = _gce_place(volume.labels)[1]
-    elif found is not None and found[0] is _EBS and _ebs_id(found[1].volume_id) is None:
+    elif source is not None and source[0] is _EBS and _ebs_id(source[1].volume_id) is None:
         error = (
-            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({found[1].volume_id})"
+            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({source[1].volume_id})"
         )
     return f"could not translate pv: {error}" if error else ""
 

@@ -139,7 +139,7 @@ class PodGroups:
         generation = self._numbers.log.generation
         known: Memberships | None = identity.compiled.get(self)
         if known is None or known.generation != generation:
-            known = identity.compiled[self] = self._brought_up_to_date(known, identity.value)
+            known = identity.compiled[self] = self._refreshed(known, identity.value)
             known.generation = generation
         return known.groups.values()
 
@@ -148,7 +148,7 @@ class PodGroups:
         while self._groups:
             self._drop_oldest()
 
-    def _brought_up_to_date(self, known: "Memberships | None", pod: Identity) -> "Memberships":
+    def _refreshed(self, known: "Memberships | None", pod: Identity) -> "Memberships":
         changed = None if known is None else self._numbers.log.since(known.generation)
         if known is None or changed is None:
             known, changed = Memberships(), list(range(len(self._numbers)))

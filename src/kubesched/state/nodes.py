@@ -68,8 +68,8 @@ class Nodes:
         if row is None or self.rows is None:
             return row
         if self._n <= _FEW:
-            found = np.flatnonzero(self.rows == row)
-            return int(found[0]) if len(found) else None
+            positions = np.flatnonzero(self.rows == row)
+            return int(positions[0]) if len(positions) else None
         if self._position_of_row is None:
             self._position_of_row = np.full(self.columns.capacity, -1, dtype=np.int64)
             self._position_of_row[self.rows] = np.arange(self._n)
@@ -166,12 +166,12 @@ class Nodes:
 
     def matching(self, term: ParsedNodeTerm) -> BoolVector:
         """(n,) bool: nodes that satisfy every requirement of a node selector term."""
-        found = np.ones(self._n, dtype=np.bool_)
+        matching = np.ones(self._n, dtype=np.bool_)
         for requirement in term.requirements:
-            found &= self.satisfying(requirement)
+            matching &= self.satisfying(requirement)
         for field in term.fields:
-            found &= self._named(field)
-        return found
+            matching &= self._named(field)
+        return matching
 
     def _named(self, field: Requirement) -> BoolVector:
         if field.key != "metadata.name":
@@ -296,15 +296,15 @@ class WhatIfNodes(Nodes):
 
     def _pods_on(self, chosen: BoolVector) -> dict[int, list[PodInfo]]:
         """Position -> the pods there after the moves, where `chosen`, a (n,) mask, is true."""
-        found = {
+        pods_at = {
             position: list(super(WhatIfNodes, self).pods(position)) for position in np.flatnonzero(chosen).tolist()
         }
         for sign, positions, pods in self._moves:
             moved = np.flatnonzero(chosen[positions])
             if len(moved):
                 for position, info in zip(positions[moved].tolist(), pods.chosen(moved).infos, strict=True):
-                    _move_pod(found[position], info, sign)
-        return found
+                    _move_pod(pods_at[position], info, sign)
+        return pods_at
 
     def off_axis(self, position: int) -> dict[str, int]:
         """What pods put on one entry hold of resources that no node offers and no placed pod holds."""

@@ -65,8 +65,8 @@ def pod_volumes(pod: Pod) -> PodVolumes:
         elif volume.ephemeral is not None:
             claims.append(ClaimUse(f"{pod.name}-{volume.name}", True))
         else:
-            found = in_tree_source(volume)
-            in_tree += [found] if found else []
+            source = in_tree_source(volume)
+            in_tree += [source] if source else []
         disks += _disks(volume)
     return PodVolumes(tuple(claims), tuple(disks), tuple(in_tree)) if claims or disks or in_tree else NO_VOLUMES
 

@@ -87,5 +87,5 @@ class Snapshot:
 
     def namespace_labels(self, name: str) -> dict[str, str]:
         """A namespace's labels; empty when there is no such object."""
-        found = cast("Namespace | None", self.objects.get("Namespace", name))
-        return found.labels if found is not None else {}
+        namespace = cast("Namespace | None", self.objects.get("Namespace", name))
+        return namespace.labels if namespace is not None else {}

@@ -152,7 +152,7 @@ class TermCounts:
             return None
         known = identity.compiled.get(self)
         if known is None or not known.is_of(self.meanings, self._namespace_changes):
-            known = self._brought_up_to_date(known, identity.value, namespace_labels)
+            known = self._refreshed(known, identity.value, namespace_labels)
             identity.compiled[self] = known
         if not known.is_any:
             return None
@@ -165,12 +165,12 @@ class TermCounts:
         Returns: only keys with some non-zero entry.
         """
         weights = self._weights[: len(matching)] * matching if by_weight else matching.astype(np.float64)
-        found = []
+        sums = []
         for key, domains in self._domains.items():
             by_code = domains.sums(weights, len(columns.label(key).values))
             if by_code is not None:
-                found.append(DomainSums(key, by_code))
-        return found
+                sums.append(DomainSums(key, by_code))
+        return sums
 
     def is_carried(self, matching: BoolVector) -> bool:
         """Whether some pod, on a node that has the term's key, carries a matching term."""
@@ -185,7 +185,7 @@ class TermCounts:
         """Labels of a namespace changed: what matched must be found anew."""
         self._namespace_changes += 1
 
-    def _brought_up_to_date(
+    def _refreshed(
         self, known: "MatchingTerms | None", pod: Identity, namespace_labels: NamespaceLabels
     ) -> "MatchingTerms":
         """The meanings that changed since are matched again; all of them when that is too long ago."""

@@ -21,10 +21,10 @@ class Reaches:
 
     def of(self, required: NodeSelector | None) -> NodeReach:
         """The reach of an affinity; None means everywhere."""
-        found = self._by_value.get(required)
-        if found is None:
-            found = self._by_value[required] = NodeReach(required)
-        return found
+        reach = self._by_value.get(required)
+        if reach is None:
+            reach = self._by_value[required] = NodeReach(required)
+        return reach
 
 
 class KnownVolume:

@@ -71,13 +71,13 @@ class _ClassCapacities:
         ]
 
     def has_room(self, size: int, nodes: Nodes) -> BoolVector:
-        found = np.zeros(len(nodes), dtype=np.bool_)
+        fits = np.zeros(len(nodes), dtype=np.bool_)
         for index, largest in self._by_label:
-            found |= largest[index.of(nodes)] >= size
+            fits |= largest[index.of(nodes)] >= size
         for limit, term in self._others:
             if limit >= size:
-                found |= nodes.matching(term)
-        return found
+                fits |= nodes.matching(term)
+        return fits
 
 
 def capacity_limit(capacity: CSIStorageCapacity) -> int | None:

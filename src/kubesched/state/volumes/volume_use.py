@@ -52,14 +52,14 @@ class VolumeUse:
 
     def rows_with_conflicts(self, disks: Iterable[Disk], n_slots: int) -> BoolVector:
         """(n_slots,) bool per row: where a pod has one of these disks and they cannot share it."""
-        found = [
+        rows = [
             row
             for disk in disks
             for row, (_, n_writing) in self._disks.get(disk.key, {}).items()
             if n_writing or not disk.read_only
         ]
         conflicts = np.zeros(n_slots, dtype=np.bool_)
-        conflicts[found] = True
+        conflicts[rows] = True
         return conflicts
 
 
