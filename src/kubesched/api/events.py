@@ -90,6 +90,10 @@ class ClusterEvent(msgspec.Struct, frozen=True):
         resource: the kind of object.
         action: what happened; a registration may name several actions at once.
         special: a label of its own (`UnschedulableTimeout`, `ForceActivate`, ...), empty for ordinary events.
+
+    Example:
+        relabelled = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
+        assert relabelled.covers(ClusterEvent(EventResource.NODE, ActionType.ADD))
     """
 
     resource: EventResource
