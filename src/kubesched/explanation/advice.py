@@ -14,6 +14,10 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
 
     Args:
         order: the positions of the nodes that do not fit, the nearest first.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
+        assert advice(explanation, nearest(explanation)).startswith("to fit on n1, remove this obstacle")
     """
     complaints = _complaints_about_pod(explanation)
     if complaints:

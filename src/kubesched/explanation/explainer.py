@@ -30,6 +30,9 @@ class Explainer:
     Attributes:
         pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.
 
+    Raises:
+        PluginError: a plugin cannot be started.
+
     Example:
         explainer = Explainer(load_snapshot("cluster.json"), set_up())
         for pod in explainer.pending:
@@ -115,6 +118,9 @@ def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
 
     Raises:
         InputError: there is none, or several have the name.
+
+    Example:
+        assert find_pod(load_snapshot("cluster.json"), "web-7").namespace == "shop"
     """
     pods = [obj for obj in objects if isinstance(obj, Pod)]
     called_so = [pod for pod in pods if name in (pod.key, pod.name)]
@@ -133,7 +139,11 @@ def _like(name: str, pods: list[Pod]) -> str:
 
 
 def unplaced(pod: Pod) -> Pod:
-    """The pod before it was placed."""
+    """The pod before it was placed.
+
+    Example:
+        assert not unplaced(make_pod("web", node="n1")).node_name
+    """
     if not pod.node_name:
         return pod
     spec = msgspec.structs.replace(pod.spec, node_name="")
