@@ -107,6 +107,10 @@ def fit_error(n_all_nodes: int, counted: Iterable[tuple[Status, int]], absent: S
         absent: the status of all other nodes.
     Rule: kube-scheduler v1.36 FitError.Error: `<n> <reason>` items sorted as text; a status with two reasons counts
     under both.
+
+    Example:
+        counted = [(Status.unschedulable("Insufficient cpu"), 3)]
+        assert fit_error(3, counted, Status.SUCCESS) == "0/3 nodes are available: 3 Insufficient cpu."
     """
     reasons: Counter[str] = Counter()
     n_explicit = 0

@@ -87,6 +87,13 @@ def find_feasible(framework: Framework, state: CycleState, nodes: Nodes) -> Diag
     """Search all nodes of a snapshot, and count the fault of a plugin as a rejection of the node.
 
     Returns: the diagnosis, with the verdicts of the filters; its `result` is None when PreFilter ended the search.
+    Raises:
+        DeadlineExceeded: the checkpoint of the state raised it.
+
+    Example:
+        with FakeCluster(nodes=[make_node("n1")]) as cluster:
+            state = CycleState(cluster.cluster_state.pod_info(make_pod("web")))
+            assert find_feasible(cluster.framework, state, cluster.nodes).result.fits.all()
     """
     search = NodeSearch(framework, state, nodes)
     if search.status.is_success:

@@ -26,7 +26,19 @@ __all__ = ["HOOKS", "DependsOn", "Handle", "Plugin"]
 
 
 class DependsOn(enum.Enum):
-    """What a column rule reads besides the incoming pod; it decides how long a computed column stays true."""
+    """What a column rule reads besides the incoming pod; it decides how long a computed column stays true.
+
+    Example:
+        class FewPods(Plugin):
+            depends_on = DependsOn.ROW
+            reasons = (Status.unschedulable("node(s) had 10 pods"),)
+
+            def filter_nodes(self, state, pod, nodes):
+                return (nodes.n_pods >= 10).astype(int)
+
+            def filter_part(self, state, pod):
+                return None
+    """
 
     NODE = "node"
     """The node object of the row, nothing else."""
@@ -90,6 +102,9 @@ class Plugin:
     Attributes:
         args: the decoded arguments. A class with `Args` of its own says `args: Args`, if its types are checked.
         handle: the way to the rest of the scheduler.
+
+    Raises:
+        PluginDefinitionError: a subclass is not valid; raised where the class is defined.
 
     Example:
         class FewPods(Plugin):
@@ -302,6 +317,9 @@ class Handle(Services, frozen=True, eq=False):
         preempting: uids of pods whose victims are being evicted; none behind a kube-scheduler, which evicts itself.
         what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
         preempt_plugins: plugins that may strike nodes from a preemption plan.
+
+    Raises:
+        RuntimeError: from clock, perform and wait in a run that does not have them.
 
     Example:
         async def pre_bind(self, state, pod, node_name):

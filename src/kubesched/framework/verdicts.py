@@ -75,6 +75,10 @@ class PodChanges(msgspec.Struct, frozen=True, eq=False):
         nodes: the table.
         positions: (pods,) where each pod is put or taken off.
         batch: the pods, for rules over columns.
+
+    Example:
+        def add_pods(self, state, pod, changes):
+            state.write(Counts(state.read(Counts).n_pods + len(changes.pods)))
     """
 
     nodes: Nodes

@@ -22,6 +22,11 @@ class WaitingPod:
         pod: the pod, assumed.
         deadlines: plugin -> (when it rejects by itself, after how many seconds of waiting).
         status: SUCCESS or the rejection, once decided; else None.
+
+    Example:
+        waiting = WaitingPod(make_pod("web"), {"Gang": 30}, now=0)
+        waiting.advance(now=30)
+        assert waiting.status.message == "rejected due to timeout after waiting 30s at plugin Gang"
     """
 
     __slots__ = ("_told", "deadlines", "pod", "status")

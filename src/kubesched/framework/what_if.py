@@ -22,6 +22,13 @@ class WhatIf:
 
     Attributes:
         nodes: the copy; its positions are those of the table that it was made from.
+
+    Example:
+        with FakeCluster(nodes=[make_node("n1")], pods=[make_pod("web", node="n1")]) as cluster:
+            state = CycleState(cluster.cluster_state.pod_info(make_pod("new")))
+            what_if = cluster.handle.what_if(state, state.pod.pod, cluster.nodes)
+            what_if.remove(np.array([0]), PodBatch(cluster.nodes.pods(0)))
+            assert what_if.fits().all() and not what_if.nodes.pods(0)
     """
 
     __slots__ = ("_ask", "_pod", "_state", "_tell", "nodes")
