@@ -52,7 +52,12 @@ _N_SOURCES: Final = len(fields(Volume)) - 1  # all but the name; most volumes ha
 
 
 def pod_volumes(pod: Pod) -> PodVolumes:
-    """Sort a pod's volumes; NO_VOLUMES itself where none counts."""
+    """Sort a pod's volumes; NO_VOLUMES itself where none counts.
+
+    Example:
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+        assert pod_volumes(make_pod("db", spec={"volumes": volumes})).direct_claims == ["data"]
+    """
     counting = [volume for volume in pod.spec.volumes or () if astuple(volume).count(None) < _N_SOURCES]
     if not counting:
         return NO_VOLUMES

@@ -21,6 +21,11 @@ class Snapshot:
         n_nodes: how many there are.
         cluster_state: what it is a view of, with the relations between placed pods.
         columns, objects, groups: those of the cluster state.
+
+    Example:
+        def pre_filter(self, state, pod, nodes):
+            claim = self.handle.snapshot().get("PersistentVolumeClaim", "data", pod.namespace)
+            return Status.SUCCESS if claim else Status.unresolvable("the claim does not exist")
     """
 
     __slots__ = (

@@ -81,7 +81,14 @@ class _ClassCapacities:
 
 
 def capacity_limit(capacity: CSIStorageCapacity) -> int | None:
-    """The largest volume that can be made there, in bytes; None where the object does not say."""
+    """The largest volume that can be made there, in bytes; None where the object does not say.
+
+    Raises:
+        QuantityError: the text is not a quantity.
+
+    Example:
+        assert capacity_limit(make_object("CSIStorageCapacity", "fast-a", capacity="1Gi")) == 2**30
+    """
     text = capacity.capacity if capacity.maximum_volume_size is None else capacity.maximum_volume_size
     return None if text is None else whole_units("storage", parse_quantity(text))
 

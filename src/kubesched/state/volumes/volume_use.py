@@ -64,7 +64,11 @@ class VolumeUse:
 
 
 def disks_conflict(mine: Iterable[Disk], theirs: Iterable[Disk]) -> bool:
-    """Whether two pods have a disk that they cannot share on one node."""
+    """Whether two pods have a disk that they cannot share on one node.
+
+    Example:
+        assert disks_conflict([Disk(("gce", "d1"), True)], [Disk(("gce", "d1"), False)])
+    """
     return any(a.key == b.key and not (a.read_only and b.read_only) for a in mine for b in theirs)
 
 
