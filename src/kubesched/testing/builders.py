@@ -41,6 +41,9 @@ def make_object(
     Raises:
         KeyError: a scheduler does not read the kind.
         ObjectError: the fields do not decode.
+
+    Example:
+        make_object("PersistentVolumeClaim", "data", spec={"storageClassName": "ssd"})
     """
     known = KINDS[kind]
     place = {"namespace": namespace} if known.namespaced else {}
@@ -80,6 +83,8 @@ def make_pod(
         node: where it runs; a pod without one is pending.
         tolerations: as the wire has them: `{"key": "gpu", "operator": "Exists"}`.
         metadata, spec, status: further fields, and others for those that the arguments give.
+    Raises:
+        ObjectError: the fields do not decode.
 
     Example:
         make_pod("web", labels={"app": "web"}, requests={"cpu": "100m"}, node_selector={"disk": "ssd"})
@@ -131,6 +136,8 @@ def make_node(
         allocatable: quantities besides, or instead of, 4 cores, 8Gi and 110 pods.
         taints: as `kubectl taint` takes them: `gpu=true:NoSchedule`, `gpu:NoExecute`.
         metadata, spec, status: further fields, and others for those that the arguments give.
+    Raises:
+        ObjectError: the fields do not decode.
 
     Example:
         make_node("n1", zone="a", labels={"disk": "ssd"}, allocatable={"cpu": "16"}, taints=["gpu=true:NoSchedule"])

@@ -44,6 +44,11 @@ def run_golden(
         plugins, plugin_args: plugins of your own, as for load_configuration.
     Returns: one sentence per difference, none when everything is as recorded. Of preemption any recorded outcome is
         right; empty fields and absent ones are the same.
+    Raises:
+        InputError: the snapshot or the configuration of the case is not valid.
+        PluginError: a plugin cannot be loaded or started.
+        OSError: the file cannot be read.
+        ValueError: the file is not valid JSON.
 
     Example:
         assert run_golden("tests/cases/team-zone.json.gz", plugins=[TeamZone]) == []
@@ -68,6 +73,13 @@ def record_golden(
 
     Args:
         snapshot: a v1 List, as `kubectl get nodes,pods -A -o json` gives it.
+    Raises:
+        InputError: the snapshot or the configuration is not valid.
+        PluginError: a plugin cannot be loaded or started.
+
+    Example:
+        case = record_golden({"kind": "List", "items": [make_node("n1").document, make_pod("web").document]})
+        assert run_golden(case) == []
     """
     explained, placed = _decide(snapshot, configuration, plugins, plugin_args)
     return {"config": configuration, "snapshot": dict(snapshot), "eval": explained, "place": placed}
