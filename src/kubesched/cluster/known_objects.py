@@ -10,7 +10,7 @@ __all__ = ["KnownObjects"]
 class KnownObjects:
     """The objects of one kind by key; every event that comes out of a method has to be passed on, in order.
 
-    An object that was made again under its name, with another uid, is DELETED with its last state and then ADDED.
+    An object that was re-created under its name, with another uid, is DELETED with its last state and then ADDED.
     """
 
     def __init__(self, kind: str) -> None:

@@ -11,7 +11,7 @@ from kubesched.errors import ClusterError, ConflictError, GoneError, NotFoundErr
 __all__ = ["EXPIRED", "Status", "missing_answer", "refusal", "status_error"]
 
 EXPIRED: Final = ("Expired", "Gone")
-"""Reasons that say that a resource version or a continue token is too old."""
+"""Reasons for a resource version or a continue token that is too old."""
 
 _ERRORS: Final[dict[int, type[ClusterError]]] = {
     401: UnauthorizedError,
@@ -40,7 +40,7 @@ class Status(msgspec.Struct):
 
 
 def refusal(where: str, response: aiohttp.ClientResponse, body: bytes) -> ClusterError:
-    """The error for an answer that is no success.
+    """The error for an answer that is not a success.
 
     Args:
         where: method and URL.
