@@ -10,7 +10,7 @@ from kubesched.plugins import required_node_affinity
 
 
 def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
-    """What stands in the way on the nearest nodes; empty where there is nothing to say.
+    """The obstacles on the nearest nodes, as a sentence; empty where there are none.
 
     Args:
         order: the positions of the nodes that do not fit, the nearest first.

@@ -66,7 +66,7 @@ class Explainer:
         self.loop.close()
 
     def explain(self, pod: Pod, *, preempt: bool = True) -> Explanation:
-        """Hold a pod that is on no node against the cluster.
+        """Explain a pod that is not on a node.
 
         Args:
             preempt: whether to ask what PostFilter plugins would do when no node fits.
@@ -91,7 +91,7 @@ def explain(
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
 ) -> Explanation:
-    """Say where a pod can go, and why not elsewhere.
+    """Explain where a pod can go, and why not elsewhere.
 
     Args:
         snapshot: the objects of the cluster, as load_snapshot gives them.
@@ -99,7 +99,7 @@ def explain(
             not there yet; if the snapshot has a pod of that name, that one is left out.
         configuration, plugins, plugin_args: what decides, as for load_configuration.
     Raises:
-        InputError: there is no such pod, no profile serves it, or what decides cannot be read.
+        InputError: there is no such pod, no profile serves it, or the configuration cannot be read.
         PluginError: a plugin cannot be loaded or started.
 
     Example:

@@ -10,9 +10,9 @@ class Obstacle(msgspec.Struct, frozen=True):
     """One plugin's objection to one node.
 
     Attributes:
-        plugin: who objects.
-        status: in its own words.
-        details: what is behind them, a phrase for each cause; empty where the words say it all.
+        plugin: the plugin that rejects.
+        status: its rejection.
+        details: a phrase for each cause; empty where the reasons are complete.
     """
 
     plugin: str
