@@ -139,7 +139,7 @@ def parse_extender_args(body: Body) -> ExtenderArgs:
     """Read the body of a filter or prioritize request.
 
     Raises:
-        ExtenderError: it is no ExtenderArgs; the message says where.
+        ExtenderError: it is not valid ExtenderArgs; the message names the field.
     """
     try:
         go = _GO_ARGS.decode(body)
@@ -154,7 +154,7 @@ def parse_names(names: bytes) -> list[str]:
     """Read the list of names of ExtenderArgs.
 
     Raises:
-        ExtenderError: it is no list of texts.
+        ExtenderError: it is not a list of strings.
     """
     return _decoded(_NAMES.decode, names, "NodeNames", "a list of strings")
 
@@ -163,7 +163,7 @@ def parse_preemption_args(body: Body) -> PreemptionArgs:
     """Read the body of a preempt request.
 
     Raises:
-        ExtenderError: it is no ExtenderPreemptionArgs; the message says where.
+        ExtenderError: it is not valid ExtenderPreemptionArgs; the message names the field.
     """
     fields = _fields(body, "ExtenderPreemptionArgs")
     victims = _entries(fields, "nodenametovictims", "NodeNameToVictims")
@@ -179,7 +179,7 @@ def parse_binding_args(body: Body) -> BindingArgs:
     """Read the body of a bind request.
 
     Raises:
-        ExtenderError: it is no ExtenderBindingArgs, or lacks one of its fields; kube-scheduler sends them all.
+        ExtenderError: it is not valid ExtenderBindingArgs, or lacks a field; kube-scheduler sends all of them.
     """
     fields = _fields(body, "ExtenderBindingArgs")
     texts = {
@@ -306,7 +306,7 @@ def filter_answer_nodes(
     """The answer to a filter request with whole nodes, as pieces that follow each other; none of them is a copy.
 
     Args:
-        nodes: the survivors, as they stood in the request.
+        nodes: the survivors, as they were in the request.
     """
     tail = _ENCODER.encode(_FilterTail(failed, unresolvable))
     items: list[Raw | bytes] = [b","] * max(2 * len(nodes) - 1, 0)

@@ -1,8 +1,8 @@
 """Builds the objects that run an extender with a separate kube-scheduler, as plain documents.
 
 In one form the extender is a sidecar: kube-scheduler reaches it on 127.0.0.1, every scheduler has its own, and leader
-election leaves one of them at work. In the other it is a Deployment and a Service with TLS. `manifest_access` says who
-may do what, `manifest_pods` what a pod looks like.
+election leaves one of them at work. In the other it is a Deployment and a Service with TLS. `access.py` has the
+permissions, `pods.py` the pods.
 """
 
 import hashlib

@@ -202,6 +202,6 @@ def _config_map_volume(name: str, config_map: str) -> Document:
 
 
 def _secret_volume(name: str, secret: str, keys: Sequence[str]) -> Document:
-    """Some keys of a secret: nobody gets a private key that is not theirs."""
+    """Some keys of a secret: no container gets a private key that it does not use."""
     items = [{"key": key, "path": key} for key in keys]
     return {"name": name, "secret": {"secretName": secret, "items": items, "defaultMode": 0o440}}

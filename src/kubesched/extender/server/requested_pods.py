@@ -32,7 +32,7 @@ class RequestedPods:
         Args:
             keep: whether the same bytes are likely to come again soon.
         Raises:
-            ExtenderError: it is no pod.
+            ExtenderError: it is not a valid pod.
         """
         json = bytes(raw)
         kept = self._kept.get(json)
@@ -52,10 +52,10 @@ class RequestedPods:
         return info
 
     def placed(self, pods: Iterable[MetaPod]) -> tuple[PodInfo, ...]:
-        """Pods by uid. One that has left since is left out: nobody has to evict it any more.
+        """Pods by uid. One that has left since is left out: it does not need to be evicted.
 
         Raises:
-            ExtenderError: there is no watch to look them up in.
+            ExtenderError: the extender does not watch a cluster to look them up.
         """
         if not self._is_watched:
             raise ExtenderError(
