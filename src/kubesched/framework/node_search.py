@@ -56,7 +56,7 @@ class NodeSearch:
             self._narrow(sorted(position for position in positions if position is not None))
 
     def _end(self, before: PreFiltered) -> None:
-        """PreFilter's rejection or fault stands for every node."""
+        """PreFilter's rejection or fault applies to every node."""
         self._narrow([])
         diagnosis, status = self.diagnosis, before.status
         diagnosis.absent = status

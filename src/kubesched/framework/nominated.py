@@ -11,7 +11,7 @@ __all__ = ["NominatedPods"]
 
 
 class NominatedPods:
-    """The nominations as arrays, made anew when they change.
+    """The nominations as arrays, rebuilt when they change.
 
     Args:
         columns: the nodes.
@@ -42,7 +42,7 @@ class NominatedPods:
         return len(self._infos)
 
     def on(self, nodes: Nodes, incoming: PodInfo) -> tuple[Rows, PodBatch]:
-        """The pods nominated to nodes of a table that the incoming pod reckons with: their positions, and they."""
+        """The nominated pods that count for the incoming pod, with their positions in the table."""
         self._refresh()
         counts = self._priorities >= incoming.priority
         positions: Rows = self._rows

@@ -1,6 +1,6 @@
 """Records what pods hold on their nodes, such as devices, in an annotation that the binding writes.
 
-The pod itself says what it holds, so there is nothing to give back and nothing to rebuild. The assumed pod carries the
+The pod itself records what it holds, so there is nothing to give back and nothing to rebuild. The assumed pod has the
 annotation from Reserve on, a binding that fails takes the pod off the node again, a pod that has ended is not on its
 node any more, and after a restart the watch shows the pods with what they hold.
 """
@@ -20,7 +20,7 @@ ValueT = TypeVar("ValueT")
 class Reservations(Generic[ValueT]):
     """Things that a pod holds on its node for as long as it lives, kept in an annotation of the pod.
 
-    A plugin with a `bind` of its own has to write `state.binding.annotations` into the Binding.
+    A plugin that defines `bind` has to write `state.binding.annotations` into the Binding.
 
     Args:
         annotation: the key.

@@ -57,7 +57,7 @@ class WaitingPod:
             self._decide(Status.SUCCESS)
 
     def reject(self, plugin: str, message: str) -> None:
-        """The pod is turned down."""
+        """The pod is rejected."""
         self._decide(Status.unschedulable(message).by(plugin))
 
     def _decide(self, status: Status) -> None:
