@@ -68,7 +68,7 @@ class AffinityState(msgspec.Struct):
         terms: the incoming pod's terms, namespaces resolved.
         affinity: existing pods that match all required affinity terms.
         anti_affinity: existing pods that match required anti-affinity terms.
-        existing: required anti-affinity terms of existing pods that mean the incoming pod.
+        existing: required anti-affinity terms of existing pods that match the incoming pod.
         first_of_its_kind: whether the incoming pod matches its own required affinity terms.
     """
 
@@ -126,7 +126,7 @@ class InterPodAffinity(Plugin):
 
     @staticmethod
     def _terms_about(state: CycleState, snapshot: Snapshot) -> list[DomainSums]:
-        """Required anti-affinity terms of existing pods that mean the incoming pod, counted per domain."""
+        """Required anti-affinity terms of existing pods that match the incoming pod, counted per domain."""
         counts = snapshot.cluster_state.required_anti_affinity
         matching = counts.about(state.pod.identity, snapshot.namespace_labels)
         return [] if matching is None else counts.sums(matching, snapshot.columns, by_weight=False)
@@ -226,7 +226,7 @@ class InterPodAffinity(Plugin):
         me = state.pod.identity.value
         namespace_labels = self.handle.snapshot().namespace_labels(me.namespace)
         carrying = changes.batch.having(Has.ANTI_AFFINITY)
-        if changes.batch.is_placed:  # and so counted by PreFilter: elsewhere they have no term that means the pod
+        if changes.batch.is_placed:  # and so counted by PreFilter: elsewhere they have no term that matches the pod
             is_meant = np.zeros(len(changes.nodes), dtype=np.bool_)
             for key, by_code in existing.by_key.items():
                 is_meant |= by_code.take(changes.nodes.codes(key)) > 0
@@ -359,7 +359,7 @@ def _group(snapshot: Snapshot, *terms: Term) -> PodGroup:
 
 
 def _count(term: Term, node: NodeInfo, snapshot: Snapshot) -> int:
-    """How many pods a term means in the node's domain; none where the node lacks the key."""
+    """How many pods a term matches in the node's domain; none where the node lacks the key."""
     value = node.labels.get(term.topology_key)
     code = snapshot.nodes.label(term.topology_key).code(value) if value is not None else 0
     return int(_group(snapshot, term).by_domain(term.topology_key)[code]) if code else 0

@@ -96,8 +96,8 @@ def find_victims(
         what_if: the table, nothing moved yet.
         lower: the pods of lower priority, node by node, the most important first.
         positions: (pods,) the node of each, ascending; every node has one at least.
-    Returns: the candidates, and what the filters say with all those pods gone. A node that fits then and is no
-        candidate would do without any victim.
+    Returns: the candidates, and the verdicts of the filters without all those pods. A node that fits then and is not
+        a candidate needs no victim.
     """
     nodes = what_if.nodes
     what_if.remove(positions, lower)
