@@ -21,7 +21,7 @@ __all__ = ["Certificates", "TlsFiles", "allow_clients", "peer_common_names"]
 
 _LOG: Final = logging.getLogger(__name__)
 
-_Stamp = tuple[int, int, int] | None  # of one file: modified, size, inode; None where there is no file
+_Stamp = tuple[int, int, int] | None  # of one file: modified, size, inode; None for a missing file
 
 
 class TlsFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class Certificates:
         """Read the files.
 
         Raises:
-            InputError: a file is missing, unreadable, no PEM of its kind, or certificate and key are no pair.
+            InputError: a file is missing, unreadable or not PEM of its kind, or certificate and key are not a pair.
         """
         self._files = files
         self._stamps = _stamps(files)  # taken before reading: a change in between is seen as one at the next look
@@ -68,7 +68,7 @@ class Certificates:
     def reload_if_changed(self) -> bool:
         """Read the files again if one of them changed; return whether new ones are in force.
 
-        Files that do not hold leave the old certificates in force and are logged once per change.
+        Files that are not valid leave the old certificates in force and are logged once per change.
         """
         stamps = _stamps(self._files)
         if stamps == self._stamps:
