@@ -152,7 +152,7 @@ class Registry:
         return plugin_class.__name__
 
     def help_with(self, name: str) -> str:
-        """What to tell somebody who used a name that nobody registered."""
+        """The message for a name that is not registered."""
         near = did_you_mean(name, self._plugins)
         return f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them'
 
