@@ -21,7 +21,7 @@ __all__ = ["PodGroup", "PodGroups"]
 Predicate = Callable[[Identity], bool]
 _MAX_GROUPS: Final = 1024
 _BUDGET: Final = 64 * 1024 * 1024
-_OVERHEAD: Final = 2560  # bytes of a group beside its arrays: objects, key, predicate, memberships; 2,200 measured
+_OVERHEAD: Final = 2560  # bytes of a group without its arrays: objects, key, predicate, memberships; 2,200 measured
 
 
 class PodGroup:
@@ -109,7 +109,7 @@ class PodGroups:
         return sum(group.n_bytes for group in self._groups.values())
 
     def group(self, key: Hashable, predicate: Predicate, *, includes_terminating: bool = True) -> PodGroup:
-        """The group of a key, counted anew when it is not kept.
+        """The group of a key, counted again when it is not kept.
 
         Args:
             key: names the predicate; equal keys, equal predicates.
@@ -144,7 +144,7 @@ class PodGroups:
         return known.groups.values()
 
     def forget_all(self) -> None:
-        """Drop every group; each is counted anew when it is asked for again."""
+        """Drop every group; each is counted again on its next use."""
         while self._groups:
             self._drop_oldest()
 

@@ -78,7 +78,7 @@ def _check_rows(columns: NodeColumns) -> None:
 
 
 def _check_nodes(columns: NodeColumns) -> None:
-    """Every row says what its node object says."""
+    """Every row has the values of its node object."""
     images: defaultdict[str, set[int]] = defaultdict(set)
     names = columns.resources.values
     for row, node in enumerate(columns.nodes):
@@ -110,7 +110,7 @@ def _check_nodes(columns: NodeColumns) -> None:
 
 
 def _check_pods(columns: NodeColumns, placed: dict[str, PodInfo], homeless: dict[str, list[PodInfo]]) -> None:
-    """Every placed pod stands once, on its node's row or among the homeless."""
+    """Every placed pod is there once, on its node's row or among the homeless."""
     standing: Counter[str] = Counter()
     for row, pods in enumerate(columns.pods):
         for info in pods:
@@ -177,7 +177,7 @@ def _check_groups(groups: PodGroups, standing: list[tuple[int, PodInfo]], column
 
 
 def _check_pod_table(table: PodTable, standing: list[tuple[int, PodInfo]]) -> None:
-    """Every placed pod has a slot of its own, and its columns say what it says."""
+    """Every placed pod has its own slot, and its columns have its values."""
     table.settle()
     slots = [info.slot for _, info in standing]
     assert len(set(slots)) == len(slots)

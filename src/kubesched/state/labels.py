@@ -19,7 +19,7 @@ class LabelColumn:
     Attributes:
         key: the label key.
         codes: int32 per row; 0 where the node lacks the key, else the value's number.
-        values: numbers to values; number 0 stands for "absent". A value that no row has any more has no number.
+        values: numbers to values; number 0 means "absent". A value that no row has any more has no number.
         n_labelled: how many rows have the key.
     """
 

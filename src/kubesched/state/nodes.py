@@ -31,7 +31,7 @@ class Nodes:
 
     Attributes:
         columns: the columns that the rows are of.
-        rows: (n,) the row in `columns` of each entry; None stands for all rows, 0 to n - 1.
+        rows: (n,) the row in `columns` of each entry; None means all rows, 0 to n - 1.
 
     Example:
         def score_nodes(self, state, pod, nodes):
@@ -148,7 +148,7 @@ class Nodes:
 
         Args:
             counting: (n,) bool, the nodes that count; None for all.
-        Returns: (values,) bool by the number of the value; entry 0 says whether some node lacks the key.
+        Returns: (values,) bool by the number of the value; entry 0 is whether some node lacks the key.
         """
         label = self.columns.label(key)
         if self.rows is None and counting is None:
@@ -231,7 +231,7 @@ class Nodes:
 
 
 class WhatIfNodes(Nodes):
-    """A copy of a table on which pods come and go; the cluster does not notice. Every entry is a question of its own.
+    """A copy of a table on which pods come and go; the cluster does not change. The entries are independent.
 
     Sums move at once, all pods of a call in a few array operations. What hangs on single pods (host ports, the pods of
     an entry) is worked out from the moves when somebody asks for it.
@@ -318,7 +318,7 @@ class WhatIfNodes(Nodes):
         return {name: amount for name, amount in total.items() if amount}
 
     def select(self, positions: npt.NDArray[np.intp]) -> "WhatIfNodes":
-        """The entries as they stand after the moves, as a table of their own."""
+        """The entries after the moves, as a separate table."""
         chosen = WhatIfNodes(Nodes(self.columns, self.all_rows[positions]))
         chosen._sums = self._sums[positions]
         place = np.full(len(self), -1, dtype=np.intp)

@@ -11,7 +11,7 @@ __all__ = ["NO_VOLUMES", "ClaimUse", "Disk", "PodVolumes", "pod_volumes"]
 
 
 class ClaimUse(NamedTuple):
-    """A volume that stands for a claim in the pod's namespace; an ephemeral one's is named after pod and volume."""
+    """A volume that uses a claim in the pod's namespace; an ephemeral one's claim is named after pod and volume."""
 
     name: str
     is_ephemeral: bool

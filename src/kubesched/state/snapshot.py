@@ -75,7 +75,7 @@ class Snapshot:
         """One node with the pods on it, assumed ones included.
 
         Raises:
-            StateError: there is no such node; the one that Reserve is asked about is there.
+            StateError: there is no such node; the node of a Reserve call exists.
         """
         position = self.nodes.position_of(name)
         if position is None:

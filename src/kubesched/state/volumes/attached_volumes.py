@@ -1,8 +1,8 @@
 """Counts the CSI volumes that are attached to each node by driver: those of its pods and of VolumeAttachments.
 
 Rule: kube-scheduler v1.36 NodeVolumeLimits. A volume is (driver, handle); a claim whose volume does not exist yet
-counts as a volume of its own. In-tree volumes count as their CSI driver's: whether that holds on a node depends on
-its CSINode, but a node without one has no limits either, so that nobody asks.
+counts as a separate volume. In-tree volumes count as their CSI driver's: whether that holds on a node depends on
+its CSINode, but a node without one has no limits either, so it does not matter there.
 """
 
 from collections.abc import Iterable
@@ -52,7 +52,7 @@ class AttachedVolumes:
         self._objects = objects
         self._use = use
         self._stale = StaleRows(columns)
-        self._volume_of: dict[str, CSIVolume | None] = {}  # claim key -> what it stands for, as far as asked
+        self._volume_of: dict[str, CSIVolume | None] = {}  # claim key -> its volume, as far as asked
         self._claims_of: dict[str, set[str]] = {}  # PersistentVolume name -> the claims above that name it
         self._attachments: dict[str, dict[str, VolumeAttachment]] = {}  # node name -> by name
         self._nodes_of: dict[str, set[str]] = {}  # PersistentVolume name -> nodes with an attachment of it

@@ -13,7 +13,7 @@ from kubesched.state.volumes.stale_rows import StaleRows
 __all__ = ["NO_LIMIT", "CSINodes", "driver_limits", "migrated_plugins"]
 
 NO_LIMIT: Final = MAX_INT64
-"""Stands in a column of limits where a node has none."""
+"""The value in a column of limits where a node has none."""
 
 _ANNOTATION: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 
@@ -88,7 +88,7 @@ class CSINodes:
 
 
 def driver_limits(csi_node: CSINode | None) -> dict[str, int]:
-    """How many volumes of each driver a node takes, where it says so."""
+    """How many volumes of each driver a node takes; only drivers with a limit."""
     drivers = (csi_node.spec.drivers if csi_node else None) or ()
     return {d.name: d.allocatable.count for d in drivers if d.allocatable and d.allocatable.count is not None}
 

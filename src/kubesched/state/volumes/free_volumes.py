@@ -19,7 +19,7 @@ Places = npt.NDArray[np.intp]
 
 
 class VolumeWish(NamedTuple):
-    """What a claim wants of a volume.
+    """What a claim requires of a volume.
 
     Attributes:
         size: at least, in billionths of a byte.
@@ -56,7 +56,7 @@ class Reachable(NamedTuple):
 
 
 class FreeVolumes:
-    """Volumes of one class that were free when the list was made; `switch` says which still are.
+    """Volumes of one class that were free when the list was made; `switch` updates which still are.
 
     Attributes:
         numbers: (volumes + 1,) the volumes' numbers by place, and -1 in the end for "none".

@@ -36,8 +36,8 @@ class KnownVolume:
         class_name: its storage class, empty for none.
         capacity: billionths of a byte.
         reach: from which nodes it can be reached.
-        zoned_plugin: the in-tree plugin, where its CSI driver has a name of its own for zones; else empty.
-        translation_error: why the driver's view of it cannot be told; empty when it can.
+        zoned_plugin: the in-tree plugin, where its CSI driver has a separate key for zones; else empty.
+        translation_error: why it cannot be translated for its driver; empty when it can.
         translated_reach: from which nodes it can be reached where that plugin has been migrated.
     """
 

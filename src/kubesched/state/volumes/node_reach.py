@@ -20,7 +20,7 @@ class NodeReach:
     not parse hold nowhere.
 
     Attributes:
-        key, values: set when the affinity is no more than one term `key In values`; such volumes are found by the
+        key, values: set when the affinity is a single term `key In values`; such volumes are found by the
             node's label.
     """
 

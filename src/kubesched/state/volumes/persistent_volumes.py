@@ -87,7 +87,7 @@ class PersistentVolumes:
         return self._next_number - 1
 
     def _bring_up_to_date(self, before: KnownVolume | None, after: KnownVolume | None) -> None:
-        """Switch a volume on or off in the list of its class; one that the list does not have makes the list anew."""
+        """Switch a volume on or off in the list of its class; one that the list does not have causes a rebuild."""
         is_same = before is not None and after is not None and _has_same_shape(before.volume, after.volume)
         if before is not None and not is_same and before.class_name in self._free:
             self._drop(before)
@@ -118,7 +118,7 @@ def _claim_uid(known: KnownVolume) -> str:
 
 
 def _has_same_shape(a: PersistentVolume, b: PersistentVolume) -> bool:
-    """Whether two versions of a volume differ at most in who has it."""
+    """Whether two versions of a volume differ at most in its claim."""
     return (
         msgspec.structs.replace(a.spec, claim_ref=None) == msgspec.structs.replace(b.spec, claim_ref=None)
         and a.labels == b.labels

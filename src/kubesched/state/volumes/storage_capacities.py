@@ -21,7 +21,7 @@ __all__ = ["StorageCapacities", "capacity_limit"]
 
 
 class StorageCapacities:
-    """Published capacities, kept by class; a class is read anew after one of its objects changed."""
+    """Published capacities, kept by class; a class is read again after one of its objects changed."""
 
     def __init__(self, objects: ObjectStore) -> None:
         self._objects = objects
@@ -94,7 +94,7 @@ def capacity_limit(capacity: CSIStorageCapacity) -> int | None:
 
 
 def _parsed_topology(capacity: CSIStorageCapacity) -> Selector | None:
-    """The nodes it is for; None where that is not said or does not parse, which means no node."""
+    """The nodes it is for; None where that is absent or does not parse, which means no node."""
     if capacity.node_topology is None:
         return None
     try:

@@ -18,7 +18,7 @@ class VolumeUse:
     """Kept while pods come and go; pods without claims and disks are not brought here.
 
     Attributes:
-        claim_rows: claim key -> row -> how many volumes of pods there stand for it.
+        claim_rows: claim key -> row -> how many volumes of pods there use it.
         direct_uses: claim key -> how many persistentVolumeClaim volumes of placed pods name it.
     """
 
