@@ -54,13 +54,13 @@ def minimal_profile(*plugins: Plugin, weights: Mapping[str, int] | None = None) 
 
 
 class FakeCluster:
-    """Plugins in a profile of their own, over a cluster that the test fills and changes.
+    """Plugins in a separate profile, over a cluster that the test fills and changes.
 
     The plugins are started, and stopped at the end of `with` or by `stop`.
 
     Args:
         plugins: in the order in which they are called.
-        nodes, pods: the cluster; pods without a node wait and are seen by no rule.
+        nodes, pods: the cluster; pods without a node wait and take no room.
         objects: of any other kind.
 
     Attributes:
@@ -151,7 +151,7 @@ def filter_all(
     pods: Iterable[Pod] = (),
     objects: Iterable[KubeObject] = (),
 ) -> dict[str, Status]:
-    """What one plugin's PreFilter and Filter say of every node.
+    """Ask one plugin's PreFilter and Filter about every node.
 
     Returns: a status for every node, SUCCESS where the pod fits.
     Raises:

@@ -12,7 +12,7 @@ from kubesched.testing.scenario import Scenario
 __all__ = ["Answers", "Subject", "difference"]
 
 Answers = tuple[dict[str, Status], dict[str, int]]
-"""What a plugin says of the nodes: verdicts, scores."""
+"""The answers of a plugin about the nodes: verdicts, scores."""
 
 
 class Subject:
