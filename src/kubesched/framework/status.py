@@ -17,8 +17,8 @@ class Code(enum.Enum):
     """Status codes, in upstream's spelling.
 
     UNSCHEDULABLE may be helped by removing pods (preemption looks at such nodes); UNSCHEDULABLE_AND_UNRESOLVABLE may
-    not. PENDING is for PreEnqueue and Permit-like gates whose plugin will say when to try again. SKIP switches off the
-    plugin's later hooks.
+    not. PENDING is for PreEnqueue and Permit-like gates whose plugin will report when to try again. SKIP switches
+    off the plugin's later hooks.
     """
 
     SUCCESS = "Success"
@@ -91,12 +91,12 @@ class Status(msgspec.Struct, frozen=True):
 
     @classmethod
     def pending(cls, *reasons: str) -> "Status":
-        """Rejected until the plugin itself says that it is worth another try."""
+        """Rejected until the plugin reports that another try is worthwhile."""
         return cls(Code.PENDING, reasons)
 
     @property
     def is_success(self) -> bool:
-        """Whether nothing stands in the way."""
+        """Whether the code is SUCCESS."""
         return self.code is Code.SUCCESS
 
     @property
@@ -106,7 +106,7 @@ class Status(msgspec.Struct, frozen=True):
 
     @property
     def is_rejected(self) -> bool:
-        """Whether the pod was turned down, as opposed to a fault."""
+        """Whether the pod was rejected, as opposed to a fault."""
         return self.code in _REJECTED
 
     @property
@@ -146,7 +146,7 @@ class PreFilterResult(msgspec.Struct, frozen=True):
 
 
 class PostFilterResult(msgspec.Struct, frozen=True):
-    """PostFilter's answer besides its status.
+    """What PostFilter returns with its status.
 
     Attributes:
         nominated_node_name: where the pod should go next; "" clears a nomination; None leaves it as it is.

@@ -22,6 +22,11 @@ class WaitingPod:
         pod: the pod, assumed.
         deadlines: plugin -> (when it rejects by itself, after how many seconds of waiting).
         status: SUCCESS or the rejection, once decided; else None.
+
+    Example:
+        waiting = WaitingPod(make_pod("web"), {"Gang": 30}, now=0)
+        waiting.advance(now=30)
+        assert waiting.status.message == "rejected due to timeout after waiting 30s at plugin Gang"
     """
 
     __slots__ = ("_told", "deadlines", "pod", "status")
@@ -52,7 +57,7 @@ class WaitingPod:
             self._decide(Status.SUCCESS)
 
     def reject(self, plugin: str, message: str) -> None:
-        """The pod is turned down."""
+        """The pod is rejected."""
         self._decide(Status.unschedulable(message).by(plugin))
 
     def _decide(self, status: Status) -> None:
