@@ -1,16 +1,28 @@
 """The answer of a hook: a code, the reasons in the words that a user sees, and the plugin that returned it."""
 
 import enum
+from asyncio import CancelledError
 from typing import ClassVar, Final
 
 import msgspec
 
 from kubesched.state import PodInfo
 
-__all__ = ["HOOK_FAULTS", "Code", "PluginFault", "PostFilterResult", "PreFilterResult", "Status", "Wait"]
+__all__ = [
+    "HOOK_FAULTS",
+    "Code",
+    "PluginFault",
+    "PostFilterResult",
+    "PreFilterResult",
+    "Status",
+    "Wait",
+]
 
-HOOK_FAULTS: Final = (Exception, SystemExit)
-"""What a plugin that fails may raise. One that asks for the end of the process has failed; Ctrl-C has not."""
+HOOK_FAULTS: Final = (Exception, SystemExit, CancelledError)
+"""What a plugin that fails may raise. One that asks for the end of the process has failed; Ctrl-C has not.
+
+A hook that is awaited may also be cancelled by its driver, which is no fault.
+"""
 
 
 class Code(enum.Enum):

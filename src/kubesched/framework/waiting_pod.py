@@ -4,15 +4,18 @@ Rule: kube-scheduler v1.36 waiting pods: a deadline per plugin, at most 15 minut
 it; the first rejection or deadline rejects it.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
 from kubesched.api import Pod
-from kubesched.framework.status import Status
+from kubesched.framework.fault_texts import in_one_line
+from kubesched.framework.status import HOOK_FAULTS, Status
 
 __all__ = ["MAX_PERMIT_SECONDS", "WaitingPod"]
 
 MAX_PERMIT_SECONDS: Final = 15 * 60.0
+_LOG: Final = logging.getLogger("kubesched.plugin")
 
 
 class WaitingPod:
@@ -64,7 +67,10 @@ class WaitingPod:
         if self.status is None:
             self.status = status
             for tell in self._told:
-                tell(status)
+                try:
+                    tell(status)
+                except HOOK_FAULTS as error:  # a plugin's; the others want to know, too
+                    _LOG.warning("on_decided of pod %s: %s", self.pod.key, in_one_line(error))
 
     @property
     def deadline(self) -> float:

@@ -282,6 +282,8 @@ class Binder:
 
     def observe(self, event: WatchEvent) -> None:
         """Take in what the watch shows, after the state has: some binding may wait for it."""
+        if isinstance(event.object, Pod):
+            self._unconfirmed.settle(event.object)
         self._waits.note(event)
         self._waits.look()
 
