@@ -86,7 +86,7 @@ def test_a_column_is_computed_once_for_pods_with_the_same_part() -> None:
     assert kept.plugin.asked == [10]
     kept.verdicts("2")
     assert kept.plugin.asked == [10, 10]
-    assert (kept.cache.n_hits, kept.cache.n_misses, len(kept.cache)) == (1, 2, 2)
+    assert len(kept.cache) == 2
 
 
 def test_only_rows_that_changed_are_computed_again() -> None:
