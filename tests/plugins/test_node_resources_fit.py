@@ -142,7 +142,7 @@ def test_hints_tell_room_that_appears_from_other_news() -> None:
     larger = make_node("n", allocatable={"cpu": "3", "memory": "64Gi"})
     grew = node_event(ActionType.UPDATE_NODE_ALLOCATABLE)
     assert hint(plugin, NODE_ADD, waiting, None, small) is QueueingHint.SKIP
-    assert hint(plugin, NODE_ADD, waiting, None, large) is QueueingHint.QUEUE
+    assert hint(plugin, NODE_ADD, waiting, None, make_node("n", allocatable={"cpu": "2"})) is QueueingHint.QUEUE
     assert hint(plugin, grew, waiting, small, large) is QueueingHint.QUEUE
     assert hint(plugin, grew, waiting, large, larger) is QueueingHint.SKIP
     assert hint(plugin, POD_DELETE, waiting, make_pod("q", node="n"), None) is QueueingHint.QUEUE
