@@ -6,6 +6,7 @@ from kubesched.api import ActionType
 from kubesched.framework import Code, QueueingHint
 from kubesched.plugins import NodeResourcesFit
 from kubesched.plugins.args import (
+    CPU_AND_MEMORY,
     NodeResourcesFitArgs,
     RequestedToCapacityRatioParam,
     ResourceSpec,
@@ -108,6 +109,14 @@ def test_emptier_nodes_score_higher_by_default() -> None:
         requests={"cpu": "1", "memory": "1Gi"}, a={"cpu": "2", "memory": "4Gi"}, b={"cpu": "8", "memory": "8Gi"}
     )
     assert found == {"a": (50 + 75) // 2, "b": (87 + 87) // 2}
+
+
+def test_a_resource_that_a_node_lacks_does_not_count_in_its_score() -> None:
+    shape = tuple(UtilizationShapePoint(utilization=u, score=s) for u, s in ((0, 0), (100, 10)))
+    ratio = RequestedToCapacityRatioParam(shape=shape)
+    kind = ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
+    for args in (None, strategy(kind, *CPU_AND_MEMORY, requested_to_capacity_ratio=ratio)):
+        assert scores(args, a={"cpu": "2", "memory": "0"}) == {"a": 50}
 
 
 def test_containers_without_requests_count_with_the_defaults() -> None:
