@@ -235,9 +235,9 @@ def __getattr__(name: str) -> Any:
     room = _ROOM_OF.get(name)
     if room is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{room}"), name)
-    globals()[name] = found
-    return found
+    exported = getattr(import_module(f"{__name__}.{room}"), name)
+    globals()[name] = exported
+    return exported
 
 
 def __dir__() -> list[str]:

@@ -1,24 +1,24 @@
 """Every exception that kubesched raises, as one tree. A class exists if a caller would catch it separately.
 
     KubeschedError
-    ├── InputError                 something the user gave us is wrong; exit code 2
+    ├── InputError                 invalid input; exit code 2
     │   ├── QuantityError          a resource quantity that Kubernetes does not accept
     │   ├── SelectorError          a label or node selector that does not parse
     │   ├── ObjectError            a Kubernetes object that does not decode
-    │   ├── YamlError              a text that is not valid YAML, or says what JSON cannot
-    │   └── ConfigError            a KubeSchedulerConfiguration or a kubeconfig that does not hold
-    ├── StateError                 an event or call that contradicts what ClusterState or a queue knows
+    │   ├── YamlError              a text that is not valid YAML, or has what JSON cannot express
+    │   └── ConfigError            a KubeSchedulerConfiguration or a kubeconfig that is not valid
+    ├── StateError                 an event or call that contradicts the state of ClusterState or a queue
     ├── PluginError                a plugin raised or returned nonsense (plugin, extension point)
     │   └── PluginDefinitionError  a plugin class that cannot work, found when it is defined or loaded
     ├── ClusterError               the API server refused, or did not answer
-    │   ├── UnauthorizedError      it does not know us (401), or there are no credentials to show
-    │   ├── NotFoundError          the object is not there (404)
-    │   ├── ConflictError          the object is not as the request took it to be (409)
+    │   ├── UnauthorizedError      the credentials are not accepted (401) or missing
+    │   ├── NotFoundError          the object does not exist (404)
+    │   ├── ConflictError          the object is not in the state that the request expects (409)
     │   └── GoneError              the resource version is too old to go on from (410)
     └── ExtenderError              an HTTP extender failed
 
-Each message says where, what was found, what is allowed and what to do, in one sentence. Third-party exceptions end at
-the adapter that met them, as the cause.
+Each message has the place, what was found, what is allowed and what to do, in one sentence. Third-party exceptions end
+at the adapter that met them, as the cause.
 """
 
 __all__ = [
@@ -50,7 +50,7 @@ class InputError(KubeschedError):
 
 
 class QuantityError(InputError):
-    """A text that is no resource quantity."""
+    """A text that is not a resource quantity."""
 
 
 class SelectorError(InputError):
@@ -71,11 +71,11 @@ class ObjectError(InputError):
 
 
 class ConfigError(InputError):
-    """A configuration that does not hold. `str()` begins with kube-scheduler's own text where it has one."""
+    """A configuration that is not valid. `str()` begins with kube-scheduler's own text where it has one."""
 
 
 class YamlError(InputError):
-    """A text that is not valid YAML, or says what JSON cannot.
+    """A text that is not valid YAML, or has what JSON cannot express.
 
     Attributes:
         place: `line 3, column 5: `, empty where it is not known.
@@ -119,7 +119,7 @@ class ClusterError(KubeschedError):
         status: HTTP status code, 0 when there was no answer.
         reason: machine-readable reason of the Status object, such as `Conflict`; `Timeout` when there was no answer in
             time.
-        retry_after: seconds after which the server wants to be asked again, None where it does not say.
+        retry_after: seconds to wait before the next request, None where it is not given.
     """
 
     def __init__(self, message: str, *, status: int = 0, reason: str = "", retry_after: float | None = None) -> None:
@@ -130,7 +130,7 @@ class ClusterError(KubeschedError):
 
 
 class UnauthorizedError(ClusterError):
-    """The API server does not know us, or no credentials could be had."""
+    """The API server does not accept the credentials, or there are none."""
 
 
 class NotFoundError(ClusterError):
@@ -142,7 +142,7 @@ class ConflictError(ClusterError):
 
 
 class GoneError(ClusterError):
-    """The resource version is too old to list or watch from; list anew."""
+    """The resource version is too old to list or watch from; list again."""
 
 
 class ExtenderError(KubeschedError):

@@ -36,6 +36,7 @@ COROUTINES = {
     "kubesched.plugins.default_binder",
     "kubesched.plugins.volume_binding",
 }
+FAULT_TYPES = {"CancelledError"}  # a plugin may raise it; catching it takes its name
 CLOCK_CALLS = {"now", "utcnow", "today"}
 ONLY_IN = {
     "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "web"},
@@ -161,7 +162,7 @@ def _is_door(module: str) -> bool:
 def _is_impure(module: Module, imported: Import) -> bool:
     top = imported.module.split(".")[0]
     if top == "asyncio":
-        return module.name not in COROUTINES
+        return module.name not in COROUTINES and not (imported.names and set(imported.names) <= FAULT_TYPES)
     if imported.module == "random" and imported.names and set(imported.names) <= RNG_TYPES:
         return False
     return top in CORE_MAY_NOT_IMPORT

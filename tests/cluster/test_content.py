@@ -24,7 +24,7 @@ def test_a_file_is_read_again_at_once_on_demand(tmp_path: Path) -> None:
     content = Content("token", FakeTiming(), path=file)
     content.read()
     file.write_text("two")
-    assert content.read(anew=True) == b"two"
+    assert content.read(fresh=True) == b"two"
 
 
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda file: file.write_text(" \n")], ids=["gone", "empty"])
@@ -34,7 +34,7 @@ def test_what_a_file_held_before_stays_in_use(tmp_path: Path, spoil, caplog: pyt
     content = Content("users[0].user.tokenFile", FakeTiming(), path=file)
     content.read()
     spoil(file)
-    assert content.read(anew=True) == b"s3cret"
+    assert content.read(fresh=True) == b"s3cret"
     assert "users[0].user.tokenFile" in caplog.text
     assert str(file) in caplog.text
     assert "s3cret" not in caplog.text

@@ -1,6 +1,9 @@
 """The examples in the docstrings of public names run, in a folder with a snapshot, a configuration and a pod."""
 
+import gzip
+import importlib
 import inspect
+import json
 import textwrap
 from pathlib import Path
 
@@ -8,12 +11,44 @@ import numpy as np
 import pytest
 
 import kubesched
-from kubesched.testing import make_node, make_pod
+from kubesched import Plugin, PluginArgs, Status
+from kubesched.testing import make_node, make_pod, record_golden
 
-EVERYTHING = {"kubesched": kubesched} | {name: getattr(kubesched, name) for name in kubesched.__all__}
-FUNCTIONS = [name for name, known in EVERYTHING.items() if inspect.isfunction(known)]
+FOR_USERS = ("kubesched", "kubesched.explanation", "kubesched.testing")
+DOORS = (*FOR_USERS, "kubesched.framework", "kubesched.simulator", "kubesched.state")
+
+
+def listed(*doors: str) -> dict[str, object]:
+    """What these modules list in `__all__`, by name."""
+    modules = [importlib.import_module(door) for door in doors]
+    return {name: getattr(module, name) for module in modules for name in module.__all__}
+
+
+EVERYTHING = {"kubesched": kubesched} | listed(*DOORS)
+FUNCTIONS = [name for name, known in listed(*FOR_USERS).items() if inspect.isfunction(known)]
 CONFIGURATION = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: new}\nspec: {containers: [{name: c, image: app}]}\n"
+
+
+class TeamZone(Plugin):
+    """The plugin of an author who tests it."""
+
+    class Args(PluginArgs):
+        owners: dict[str, str] = {}
+
+    def score(self, state, pod, node):
+        owned = self.args.owners.get(pod.labels.get("team"))
+        return 100 if owned and owned == node.labels.get("topology.kubernetes.io/zone") else 0
+
+
+class TeamNodes(Plugin):
+    """Another one, for filters."""
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+
+OF_AUTHORS = {"TeamZone": TeamZone, "TeamNodes": TeamNodes, "args": TeamZone.Args(owners={"shop": "a"})}
 
 
 def example_of(known: object) -> str:
@@ -36,13 +71,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kubesched.write_snapshot(objects, tmp_path / "cluster.json")
     (tmp_path / "scheduler.yaml").write_text(CONFIGURATION)
     (tmp_path / "pod.yaml").write_text(POD)
+    (tmp_path / "tests/cases").mkdir(parents=True)
+    case = record_golden({"kind": "List", "items": [make_node("n1").document]}, plugins=[TeamZone])
+    (tmp_path / "tests/cases/team-zone.json.gz").write_bytes(gzip.compress(json.dumps(case).encode()))
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_runs(name: str):
-    exec(example_of(EVERYTHING[name]), {**EVERYTHING, "np": np})
+    exec(example_of(EVERYTHING[name]), {**EVERYTHING, **OF_AUTHORS, "np": np, "pytest": pytest})
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -34,9 +34,13 @@ def test_a_resource_is_told_with_what_is_asked_for_and_what_is_free():
 
 
 def test_a_request_that_no_empty_node_could_meet_is_told_apart():
-    said = why(make_pod("p", requests={"memory": "1Ti", "example.com/fpga": "2"}), make_node("n1"))
-    text = "requests 1Ti memory; the whole node has 8Gi; requests 2 example.com/fpga; the node has none"
-    assert said == {"NodeResourcesFit": text}
+    wanted = {"memory": "1Ti", "example.com/fpga": "2", "example.com/gpu": "2"}
+    said = why(make_pod("p", requests=wanted), make_node("n1", allocatable={"example.com/gpu": "1"}))
+    assert said["NodeResourcesFit"].split("; requests ") == [
+        "requests 1Ti memory; the whole node has 8Gi",
+        "2 example.com/fpga; the node has none",
+        "2 example.com/gpu; the whole node has 1",
+    ]
 
 
 def test_full_places_for_pods_are_told():

@@ -138,11 +138,18 @@ def test_a_rule_is_asked_whole_when_it_may_be_kept_and_else_only_about_survivors
 
 
 def test_kept_and_fresh_verdicts_are_the_same() -> None:
-    kept, fresh = framework(KeptCores()), framework(Cores())
+    asked = []
+
+    class Notes(KeptCores):
+        def filter_nodes(self, state, pod, nodes):
+            asked.append(nodes.names)
+            return super().filter_nodes(state, pod, nodes)
+
+    kept, fresh = framework(Notes()), framework(Cores())
     for found in (kept, kept, fresh):
         result = found.run_filter(new_cycle(found), POD, found.handle.snapshot().nodes, is_whole=True)
         assert result.fits.tolist() == [False, True, True]
-    assert kept.cache.n_hits == 1
+    assert asked == [["n0", "n1", "n2"]]
 
 
 # --- PostFilter ---

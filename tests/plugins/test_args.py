@@ -49,6 +49,12 @@ def test_a_weight_of_zero_is_one():
     assert balanced == NodeResourcesBalancedAllocationArgs((ResourceSpec("a", 1),))
 
 
+@pytest.mark.parametrize(("weight", "is_valid"), [(-1, False), (1, True), (100, True), (101, False)])
+def test_the_weight_of_a_resource_is_at_most_100(weight: int, is_valid: bool):
+    text = f"scoringStrategy: {{type: LeastAllocated, resources: [{{name: cpu, weight: {weight}}}]}}"
+    assert (findings("NodeResourcesFit", text) == []) is is_valid
+
+
 def test_an_empty_resource_list_is_cpu_and_memory():
     assert read("NodeResourcesBalancedAllocation", "resources: []").resources == CPU_AND_MEMORY
 

@@ -21,8 +21,9 @@ Change = Callable[["Binding"], None]
 class Binding:
     """A pod with one local claim and one to be provisioned, on its way to node a."""
 
-    def __init__(self, *, write_error: str = "") -> None:
+    def __init__(self, *, write_error: str = "", is_answered: bool = True) -> None:
         self.write_error = write_error
+        self.is_answered = is_answered
         self.written: list[tuple[str, str]] = []
         self.waited: float | None = None
         self.changes: list[Change] = []
@@ -41,7 +42,7 @@ class Binding:
         self.written.append((action.kind, action.object.name))
         if self.write_error:
             return ActionDone(action, error=self.write_error)
-        return ActionDone(action, answer=versioned(action.object, 7))
+        return ActionDone(action, answer=versioned(action.object, 7) if self.is_answered else None)
 
     async def _wait(self, condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName]) -> bool:
         self.waited = seconds
@@ -59,12 +60,16 @@ class Binding:
         return asyncio.run(self.asked.plugin.pre_bind(self.asked.state, self.asked.pod, "a"))
 
 
-def versioned(obj: KubeObject, version: int) -> KubeObject:
+def versioned(obj: KubeObject, version: int | str) -> KubeObject:
     return msgspec.structs.replace(obj, metadata=msgspec.structs.replace(obj.metadata, resource_version=str(version)))
 
 
-def shown(document: dict, version: int = 9) -> Change:
+def shown(document: dict, version: int | str = 9) -> Change:
     return lambda binding: binding.tell(versioned(read(document), version))
+
+
+def gone(document: dict) -> Change:
+    return lambda binding: binding.cluster.apply(WatchEvent(EventType.DELETED, document["kind"], read(document)))
 
 
 LOCAL_BOUND = shown(claim("local", "local", volume="pv"))
@@ -101,6 +106,9 @@ def test_claims_that_are_not_bound_in_time_fail_the_pod(changes: tuple[Change, .
             'pv "pv" node affinity doesn\'t match node "a": no matching NodeSelectorTerms',
         ),
         (shown(claim("csi", "csi")), 'provisioning failed for PVC "csi"'),
+        (gone(volume("pv")), 'failed to check binding: persistentvolume "pv" not found'),
+        (gone(claim("csi")), 'failed to check claim binding: persistentvolumeclaim "csi" not found'),
+        (gone(NODES[0]), 'failed to get node "a": node "a" not found'),
     ],
 )
 def test_what_can_no_longer_be_bound_fails_the_pod_at_once(change: Change, error: str):
@@ -124,3 +132,10 @@ def test_a_pod_that_is_deleted_meanwhile_waits_no_longer():
 def test_news_from_before_the_write_says_nothing():
     stale = shown(volume("pv", "local", on=("a",)), version=6)
     assert Binding().run(stale, TAKEN, LOCAL_BOUND, MADE, CSI_BOUND) == Status.SUCCESS
+
+
+def test_without_versions_everything_that_is_shown_counts():
+    taken = shown(volume("pv", "local", on=("a",), taker="local", phase="Bound"), version="")
+    bound = shown(claim("local", "local", volume="pv"), version="")
+    provisioned = shown(claim("csi", "csi", volume="pvc-1", annotations=ON_A), version="")
+    assert Binding(is_answered=False).run(taken, bound, MADE, provisioned) == Status.SUCCESS

@@ -100,6 +100,13 @@ def test_the_node_that_costs_least_is_chosen(on_n: list, on_m: list, chosen: str
     assert outcome(high(size), node("n", size), node("m", size), *pods)[0] == chosen
 
 
+@pytest.mark.parametrize("priority", [5, -5])
+def test_one_victim_costs_less_than_two_of_its_priority(priority: int) -> None:
+    two = [low("a", on="n", priority=priority), low("b", on="n", priority=priority)]
+    one = low("c", "2", on="m", priority=priority)
+    assert outcome(high("2"), node("n"), node("m"), *two, one) == ("m", ["c"])
+
+
 def test_of_otherwise_equal_nodes_the_one_whose_victims_started_last_is_chosen() -> None:
     pods = [low("a", on="n", start=5), low("b", on="m", start=9)]
     assert outcome(high(), node("n", "1"), node("m", "1"), *pods) == ("m", ["b"])
@@ -196,6 +203,14 @@ def test_the_search_ends_with_enough_candidates_from_where_chance_says() -> None
     chosen = {outcome(high(), *nodes, *pods, args=few, seed=seed)[0] for seed in range(8)}
     assert len(chosen) > 3
     assert {outcome(high(), *nodes, *pods, seed=seed)[0] for seed in range(8)} == {"n00"}
+
+
+def test_when_the_first_nodes_have_no_victims_all_others_are_compared() -> None:
+    few = DefaultPreemptionArgs(min_candidate_nodes_percentage=0, min_candidate_nodes_absolute=1)
+    seed = next(seed for seed in range(10_000) if Random(seed).randrange(300) == 0)  # the search begins at n000
+    priorities = {f"n{i:03d}": 10 if i < 150 else 5 for i in range(300)} | {"n299": 1}
+    pods = [low(f"p{name}", on=name, priority=priority) for name, priority in priorities.items()]
+    assert outcome(high(), *[node(name, "1") for name in priorities], *pods, args=few, seed=seed)[0] == "n299"
 
 
 def test_other_plugins_may_strike_nodes_from_the_plan() -> None:

@@ -75,6 +75,12 @@ def test_anti_affinity_keeps_away_from_the_domain() -> None:
     assert (found["a1"].code, found["a1"].message) == (Code.UNSCHEDULABLE, ANTI)
 
 
+def test_anti_affinity_keeps_away_from_what_any_of_its_terms_means() -> None:
+    pod = wanting(far=[term("db"), term("cache")])
+    assert said(pod, app("db", "a1"), app("cache", "b1")) == dict.fromkeys(("a1", "a2", "b1"), ANTI)
+    assert said(pod, app("db", "a1"), app("cache", "a2")) == dict.fromkeys(("a1", "a2"), ANTI)
+
+
 def test_existing_pods_keep_others_away() -> None:
     loner = wanting("loner", far=[term("web", HOST)], node="a1", labels={"app": "db"})
     assert said(make_pod("p", labels={"app": "web"}), loner) == {"a1": EXISTING}

@@ -6,6 +6,7 @@ from kubesched.api import ActionType
 from kubesched.framework import Code, QueueingHint
 from kubesched.plugins import NodeResourcesFit
 from kubesched.plugins.args import (
+    CPU_AND_MEMORY,
     NodeResourcesFitArgs,
     RequestedToCapacityRatioParam,
     ResourceSpec,
@@ -110,6 +111,14 @@ def test_emptier_nodes_score_higher_by_default() -> None:
     assert found == {"a": (50 + 75) // 2, "b": (87 + 87) // 2}
 
 
+def test_a_resource_that_a_node_lacks_does_not_count_in_its_score() -> None:
+    shape = tuple(UtilizationShapePoint(utilization=u, score=s) for u, s in ((0, 0), (100, 10)))
+    ratio = RequestedToCapacityRatioParam(shape=shape)
+    kind = ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
+    for args in (None, strategy(kind, *CPU_AND_MEMORY, requested_to_capacity_ratio=ratio)):
+        assert scores(args, a={"cpu": "2", "memory": "0"}) == {"a": 50}
+
+
 def test_containers_without_requests_count_with_the_defaults() -> None:
     args = strategy(ScoringStrategyType.LEAST_ALLOCATED, CPU)
     assert scores(args, requests={}, a={"cpu": "1"}) == {"a": 90}
@@ -142,7 +151,7 @@ def test_hints_tell_room_that_appears_from_other_news() -> None:
     larger = make_node("n", allocatable={"cpu": "3", "memory": "64Gi"})
     grew = node_event(ActionType.UPDATE_NODE_ALLOCATABLE)
     assert hint(plugin, NODE_ADD, waiting, None, small) is QueueingHint.SKIP
-    assert hint(plugin, NODE_ADD, waiting, None, large) is QueueingHint.QUEUE
+    assert hint(plugin, NODE_ADD, waiting, None, make_node("n", allocatable={"cpu": "2"})) is QueueingHint.QUEUE
     assert hint(plugin, grew, waiting, small, large) is QueueingHint.QUEUE
     assert hint(plugin, grew, waiting, large, larger) is QueueingHint.SKIP
     assert hint(plugin, POD_DELETE, waiting, make_pod("q", node="n"), None) is QueueingHint.QUEUE

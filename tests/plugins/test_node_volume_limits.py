@@ -65,6 +65,12 @@ def test_an_ephemeral_claim_of_another_pod_is_a_fault():
     assert ask([claim("p-v")], volumes).filter() == {"a": fault, "b": fault}
 
 
+def test_of_two_claims_that_stand_in_the_way_the_first_is_told():
+    volumes = [{"name": "v", "ephemeral": {}}, *uses("x")]
+    fault = Status.error("PVC default/p-v was not created for pod default/p (pod is not owner)")
+    assert ask([claim("p-v")], volumes).filter() == {"a": fault, "b": fault}
+
+
 def test_a_fault_of_a_placed_pod_fails_its_node_only_where_there_are_limits():
     free = node("free")
     placed = [pod(f"other-{name}", nodeName=name, volumes=[{"name": "v", "ephemeral": {}}]) for name in ("b", "free")]

@@ -1,12 +1,15 @@
 """PodTopologySpread: numbers of matching pods per domain stay close to each other."""
 
+import numpy as np
 import pytest
 
 from kubesched.api import TopologySpreadConstraint
-from kubesched.framework import Code
+from kubesched.framework import Code, PodChanges, Status
 from kubesched.plugins import PodTopologySpread
 from kubesched.plugins.args import PodTopologySpreadArgs
+from kubesched.state import PodBatch
 from kubesched.testing import filter_all, make_node, make_object, make_pod, score_all
+from tests.plugins import one_plugin
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 NODES = [make_node("a1", zone="a"), make_node("a2", zone="a"), make_node("b1", zone="b")]
@@ -81,6 +84,28 @@ def test_nodes_that_the_pod_does_not_select_count_only_when_told_so(policy: str,
 def test_tainted_nodes_count_unless_told_otherwise(policy: str, found: set[str]) -> None:
     nodes = [*NODES[:2], make_node("b1", zone="b", taints=["k:NoSchedule"])]
     assert rejected(spread(constraint(nodeTaintsPolicy=policy)), web("x", "a1"), nodes=nodes) - {"b1"} == found
+
+
+@pytest.mark.parametrize("hole", [False, True], ids=["", "after a node has left"])
+@pytest.mark.parametrize(
+    ("selector", "placed", "found"), [({}, ["a2"], {"a1"}), ({"disk": "ssd"}, ["a2", "a1"], {"a1", "a2"})]
+)
+def test_a_pod_that_is_moved_off_a_node_counts_as_it_did_there(
+    selector: dict, placed: list[str], found: set[str], hole: bool
+) -> None:
+    zones = {"a1": ("a", "ssd"), "a2": ("a", "hdd"), "b1": ("b", "ssd")}
+    items = [one_plugin.node(name, labels={ZONE: zone, "disk": disk}) for name, (zone, disk) in zones.items()]
+    items += [one_plugin.pod(f"on-{name}", nodeName=name) for name in placed]
+    incoming = one_plugin.pod(topologySpreadConstraints=[constraint()], nodeSelector=selector)
+    for pod in (*items[3:], incoming):
+        pod["metadata"]["labels"] = {"app": "web"}
+    asked = one_plugin.Asked(PodTopologySpread(), items, incoming, hole=hole)
+    assert asked.pre_filter() == Status.SUCCESS
+    assert asked.filter().keys() == {"a1", "a2"}
+    table, positions = asked.nodes.copy(), np.array([1])
+    changes = PodChanges(table, positions, PodBatch(list(table.pods(1))))
+    asked.plugin.remove_pods(asked.state, asked.pod, changes)
+    assert asked.filter(table).keys() == found
 
 
 def test_match_label_keys_take_the_pods_own_values() -> None:

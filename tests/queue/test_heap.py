@@ -86,6 +86,15 @@ def test_refresh_with_an_equal_key_keeps_the_turn():
     assert drain(heap) == ["a", "b"]
 
 
+def test_a_pod_that_was_sorted_anew_comes_out_once():
+    heap = make_heap(by_priority)
+    info = make_info("a")
+    heap.add(info)
+    info.replace_pod(make_pod("a", priority=9))
+    heap.refresh(info)
+    assert drain(heap) == ["a"]
+
+
 def test_void_entries_do_not_pile_up():
     heap = make_heap()
     stays = make_info("stays")

@@ -3,6 +3,7 @@ import pytest
 from kubesched.api import ActionType, ClusterEvent, EventResource
 from kubesched.errors import PluginError
 from kubesched.framework import QueueingHint
+from kubesched.queue.in_flight import RecordedEvent
 from kubesched.queue.requeueing import FORCE_ACTIVATE, UNSCHEDULABLE_TIMEOUT, QueueingStrategy, RequeueingTable
 from tests.queue.waiting import ASSIGNED_POD_DELETE, NODE_ADD, NODE_TAINT, POD_DELETE, make_info, make_pod
 
@@ -139,3 +140,10 @@ def test_interest_names_the_plugins_of_all_profiles():
 def test_events_of_a_plugin_come_from_all_profiles_once():
     both = RequeueingTable({"a": [(NODE_ADD, "P", None)], "b": [(NODE_ADD, "P", None), (NODE_TAINT, "P", None)]})
     assert both.events_of("P") == (NODE_ADD, NODE_TAINT)
+
+
+def test_the_event_that_helps_most_counts_when_several_are_replayed():
+    of, info = table((NODE_ADD, "P", None), (NODE_TAINT, "Q", None)), rejected_by("P", pending={"Q"})
+    add, taint = RecordedEvent(NODE_ADD, None, None), RecordedEvent(NODE_TAINT, None, None)
+    answers = [of.replay(info, events) for events in ([], [add], [add, taint], [taint, add])]
+    assert answers == [SKIP, AFTER_BACKOFF, IMMEDIATELY, IMMEDIATELY]

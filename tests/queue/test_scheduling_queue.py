@@ -591,6 +591,16 @@ def test_a_deleted_pod_is_forgotten_wherever_it_stands(plugins):
     assert queue.pop() is None
 
 
+def test_a_deleted_pod_that_was_sorted_anew_before_its_attempt_does_not_come_back():
+    queue, _ = make_queue(A_SECOND_TRY)
+    old, new = make_pod(), make_pod(priority=9)
+    queue.add(old, 0.0)
+    queue.update(old, new, [], 0.0)
+    hand_back(queue, queue.pop(), 0.0, "P")
+    queue.delete(new)
+    assert queue.pop() is None
+
+
 def test_deleting_a_pod_in_flight_leaves_its_attempt():
     queue, _ = make_queue()
     queue.add(make_pod(), 0.0)
@@ -893,3 +903,30 @@ def test_a_hint_may_activate_a_pod_that_the_event_has_yet_to_reach():
     reject(queue, second, 0.0, "P")
     queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 0.5)
     assert places(queue) == {"first": "backoff", "second": "active"}
+
+
+# What the checks of other tests rest on.
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda queue: setattr(queue._places.active, "_count", 2),
+        lambda queue: setattr(queue._places.backoff._rejected, "_count", 2),
+        lambda queue: queue._places.unschedulable._by_rejector.clear(),
+        lambda queue: queue._places._pods.clear(),
+        lambda queue: queue._in_flight._events.append(None),
+        lambda queue: queue.nominator._by_node.clear(),
+    ],
+    ids=["active", "backoff", "unschedulable", "names", "in flight", "nominations"],
+)
+def test_check_invariants_finds_what_is_wrong(spoil):
+    queue, _ = make_queue(A_SECOND_TRY)
+    reject(queue, make_pod("backoff"), 0.0, "P")
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 0.0)
+    reject(queue, make_pod("unschedulable"), 0.0, "P")
+    queue.add(make_pod("active", nominated="n"), 0.0)
+    assert places(queue) == {"backoff": "backoff", "unschedulable": "unschedulable", "active": "active"}
+    spoil(queue)
+    with pytest.raises(AssertionError):
+        queue.check_invariants()

@@ -262,6 +262,18 @@ def test_a_failed_binding_frees_the_node_and_the_pod_backs_off(hook: str) -> Non
     assert driven.attempt().node_name == "n"
 
 
+def test_a_pod_that_changes_during_its_attempt_is_tried_again_as_it_is_then() -> None:
+    driven = Driven(Steps(permit=Wait(60)), objects=[make_node("n"), pending()])
+    driven.attempt()
+    driven.tell(pending(cpu="2"))
+    driven.refusals[Bind] = "no luck"
+    driven.scheduler.waiting_pods[pending().uid].allow("Steps")
+    driven.resume()
+    driven.pass_time(2)
+    driven.attempt()
+    assert driven.held("n") == 2000
+
+
 def test_room_that_a_failed_binding_gives_back_is_news_for_others() -> None:
     small = make_node("n", allocatable={"cpu": "1"})
     driven = Driven(NodeResourcesFit(), Steps(permit=Wait(60)), objects=[small, pending("a"), pending("b")])

@@ -78,3 +78,11 @@ def test_a_wait_that_was_ended_is_not_asked() -> None:
     waiting.waits.end(waiting.request)
     waiting.happen(make_node("n"))
     assert (waiting.condition.n_asked, waiting.told) == (0, [])
+
+
+def test_only_a_wait_that_began_is_ended() -> None:
+    waiting = Waiting("Node")
+    waiting.waits.end(WaitRequest(waiting.condition, 60.0, ("Node",)))
+    assert len(waiting.waits) == 1
+    waiting.waits.end(waiting.request)
+    assert (len(waiting.waits), waiting.waits._readers) == (0, {})

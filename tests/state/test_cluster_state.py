@@ -1,5 +1,6 @@
 """What ClusterState makes of events, and of pods that it is told to assume."""
 
+import msgspec
 import pytest
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
@@ -115,6 +116,29 @@ def test_a_cordoned_node_is_no_event() -> None:
     assert told(cluster_state, make_node("n", unschedulable=True)) == []
 
 
+@pytest.mark.parametrize(
+    ("after", "labels"),
+    [
+        (make_pod("p", requests={"cpu": "2"}, labels={"a": "b"}), ["UpdatePodLabel"]),
+        (make_pod("p", requests={"cpu": "1"}), ["UpdatePodScaleDown"]),
+        (make_pod("p"), ["UpdatePodScaleDown"]),
+        (make_pod("p", requests={"cpu": "2"}, tolerations=[{"operator": "Exists"}]), ["UpdatePodToleration"]),
+        (make_pod("p", requests={"cpu": "3"}), ["UpdateOther"]),
+        (make_pod("p", requests={"cpu": "1"}, labels={"a": "b"}), ["UpdatePodLabel", "UpdatePodScaleDown"]),
+    ],
+    ids=["label", "smaller request", "request gone", "toleration", "larger request", "two at once"],
+)
+@pytest.mark.parametrize(("node", "resource"), [("", "UnschedulablePod"), ("n", "AssignedPod")])
+def test_a_changed_pod_means_one_event_for_each_property_that_plugins_hear_of(
+    after: Pod, labels: list[str], node: str, resource: str
+) -> None:
+    def on_node(pod: Pod) -> Pod:
+        return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
+
+    cluster_state = loaded(make_node("n"), on_node(make_pod("p", requests={"cpu": "2"})))
+    assert told(cluster_state, on_node(after)) == [f"{resource}{label}" for label in labels]
+
+
 def test_an_assumed_pod_is_counted_until_it_is_forgotten() -> None:
     cluster_state = loaded(make_node("n"))
     pod = make_pod("p", requests={"cpu": "1"})
@@ -227,3 +251,13 @@ def test_more_nodes_than_the_columns_have_room_for_make_them_grow() -> None:
     cluster_state = loaded(*[make_node(f"n{i}") for i in range(200)], make_pod("p", node="n199", requests={"cpu": "1"}))
     cluster_state.check_invariants()
     assert cpu_held(cluster_state, "n199") == 1000
+
+
+def test_a_cluster_that_most_pods_left_keeps_room_for_the_others_only() -> None:
+    pods = [make_pod(f"p{i}", node="n", labels={"app": f"a{i % 3}"}, requests={"cpu": i % 5}) for i in range(2200)]
+    cluster_state = loaded(make_node("n"), *pods)
+    for pod in pods[10:]:
+        told(cluster_state, pod, EventType.DELETED)
+    cluster_state.check_invariants()
+    sizes = cluster_state.columns.pod_table.sizes()
+    assert (len(cluster_state.columns.pod_table.infos), sizes) == (10, {"slots": 10, "requests": 6, "identities": 4})

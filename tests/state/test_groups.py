@@ -95,3 +95,13 @@ def test_groups_that_take_more_than_their_budget_go(cluster_state: ClusterState)
     assert list(groups._groups) == ["third", "fourth"]
     put(cluster_state, "p", "a1")
     assert [group.counts.sum() for group in groups.of(cluster_state.columns.pods[0][0].identity)] == [1, 1]
+
+
+def test_a_group_that_is_asked_for_again_counts_nodes_that_came_in_between(cluster_state: ClusterState) -> None:
+    web(cluster_state)
+    for i in range(200):
+        cluster_state.apply(WatchEvent(EventType.ADDED, "Node", make_node(f"n{i}")))
+    group = web(cluster_state)
+    assert counts(cluster_state, group) == {}
+    put(cluster_state, "p", "n199")
+    assert counts(cluster_state, group) == {"n199": 1}

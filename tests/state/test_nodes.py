@@ -150,3 +150,12 @@ def test_all_rows_are_spelled_out_on_demand(cluster_state: ClusterState) -> None
     full = ClusterState()
     full.load([("Node", make_node("n"))])
     assert (full.snapshot().nodes.rows, Nodes(full.columns).all_rows.tolist()) == (None, [0])
+
+
+def test_what_a_batch_holds_has_a_column_for_each_resource_there_is(cluster_state: ClusterState) -> None:
+    pods = batch(cluster_state, make_pod("p"), make_pod("new", requests={GPU: "2"}))
+    axis = cluster_state.columns.resources
+    assert pods.held(axis)[:, 3:].tolist() == [[1000, 0, 0, 1], [0, 0, 0, 2]]
+    cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", make_pod("p", node="n1")))
+    cluster_state.apply(WatchEvent(EventType.DELETED, "Node", make_node("n1")))
+    assert pods.held(axis)[:, 3:].tolist() == [[1000, 0, 0], [0, 0, 0]]

@@ -2,6 +2,7 @@
 
 import math
 
+import msgspec
 import pytest
 
 from kubesched.state import ClusterState, host_ports
@@ -35,6 +36,18 @@ def test_what_differs_differs_in_its_part_alone(part: str, said: dict) -> None:
     cluster_state = ClusterState()
     plain, other = cluster_state.pod_info(make_pod("p")), cluster_state.pod_info(make_pod("p", **said))
     assert [name for name in PARTS if getattr(plain, name) is not getattr(other, name)] == [part]
+
+
+def test_pods_of_one_workload_can_have_different_image_volumes() -> None:
+    cluster_state, plain = ClusterState(), make_pod("p", image="app")
+
+    def images(*references: str) -> tuple[str, ...]:
+        volumes = [{"name": "v", "image": {"reference": reference}} for reference in references]
+        spec = msgspec.structs.replace(plain.spec, volumes=make_pod("q", spec={"volumes": volumes}).spec.volumes)
+        return cluster_state.pod_info(msgspec.structs.replace(plain, spec=spec)).images.value[0]
+
+    found = [images(), images("a"), images("b"), images()]
+    assert found == [("app:latest",), ("app:latest", "a:latest"), ("app:latest", "b:latest"), ("app:latest",)]
 
 
 def test_what_a_pod_wants_is_in_canonical_units() -> None:

@@ -83,9 +83,12 @@ def test_pods_with_equal_keys_have_equal_requests_and_others_other_keys() -> Non
         pod(container(requests={"cpu": "1"}), init=(container("i", {"cpu": "1"}),)),
         pod(container(requests={"cpu": "1"}), init=(container("i", {"cpu": "1"}, restartPolicy="Always"),)),
         pod(container(requests={"cpu": "1"}), resources={"requests": {"cpu": "1"}}),
-        pod(
-            container(requests={"cpu": "1"}),
-            status={"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "7"}}}]},
+        *(
+            pod(
+                container(requests={"cpu": "1"}),
+                status={"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]},
+            )
+            for cpu in ("7", "8")
         ),
     ]
     assert len({requests_key(one) for one in pods}) == len(pods)

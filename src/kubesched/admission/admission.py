@@ -31,7 +31,7 @@ class Admission:
 
     Args:
         cluster: the objects of the snapshot.
-        places: where each of them stands; `str()` is shown.
+        places: the source of each of them; `str()` is shown.
         kinds: what may be in a manifest.
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
@@ -55,7 +55,7 @@ class Admission:
         """Admit one pod or workload.
 
         Args:
-            place: where it stands.
+            place: its source.
         Raises:
             ObjectError: it is of another kind, has a bad field, or is there already.
         """

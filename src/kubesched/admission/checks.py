@@ -38,7 +38,7 @@ Containers = tuple[Container | ContainerStatus, ...]
 
 
 def decode_checked(kind: str, raw: RawJson) -> KubeObject:
-    """Decode and check one object of a kind in KINDS, for those who do not read many at once.
+    """Decode and check one object of a kind in KINDS, for callers that do not read many at once.
 
     Raises:
         ObjectError: the message begins with the field.

@@ -47,7 +47,7 @@ def bind_to_node(spec: dict[str, Any], node: str) -> None:
 
 
 def node_of_daemon(pod: Pod) -> str:
-    """The node that a DaemonSet's pod runs on or is meant for; empty when it does not say."""
+    """The node that a DaemonSet's pod runs on or has to run on; empty when it has neither."""
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
     if pod.node_name or affinity is None or affinity.required is None:
         return pod.node_name

@@ -43,7 +43,7 @@ class Workload:
 
     @property
     def hash(self) -> str:
-        """Letters that stand for the pod template."""
+        """Letters that identify the pod template."""
         return template_hash(self._template)
 
     @property

@@ -12,7 +12,7 @@ from kubesched.api.meta import KubeObject
 
 
 class EventType(enum.Enum):
-    """What a watch says about an object."""
+    """The type of a watch event."""
 
     ADDED = "ADDED"
     MODIFIED = "MODIFIED"
@@ -89,7 +89,11 @@ class ClusterEvent(msgspec.Struct, frozen=True):
     Attributes:
         resource: the kind of object.
         action: what happened; a registration may name several actions at once.
-        special: a label of its own (`UnschedulableTimeout`, `ForceActivate`, ...), empty for ordinary events.
+        special: a separate label (`UnschedulableTimeout`, `ForceActivate`, ...), empty for ordinary events.
+
+    Example:
+        relabelled = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
+        assert relabelled.covers(ClusterEvent(EventResource.NODE, ActionType.ADD))
     """
 
     resource: EventResource
@@ -103,11 +107,11 @@ class ClusterEvent(msgspec.Struct, frozen=True):
 
     @property
     def is_wildcard(self) -> bool:
-        """Whether the event stands for anything."""
+        """Whether the event covers every event."""
         return self.resource is EventResource.WILDCARD and self.action == ActionType.ALL
 
     def covers(self, incoming: "ClusterEvent") -> bool:
-        """Whether a registration for this event hears of `incoming`.
+        """Whether a registration for this event includes `incoming`.
 
         Rule: kube-scheduler v1.36 ClusterEvent.Match: wildcard; or same resource (Pod covers its two special forms), a
         common action bit, and no incoming action above the registered ones.

@@ -69,7 +69,7 @@ _NO_LABELS: dict[str, str] = {}
 
 
 class KubeObject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, dict=True):
-    """Base of the kinds that stand alone in a cluster.
+    """Base of the kinds that are objects in a cluster, with metadata.
 
     `==` compares what a scheduler reads; identity is namespace and name.
     """
@@ -114,12 +114,12 @@ class KubeObject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
     @property
     def raw(self) -> bytes:
-        """The object's JSON as it came in; encoded from the fields we know where there was none."""
+        """The object's JSON as it came in; without one, encoded from the decoded fields."""
         source = self.__dict__.get("raw_source")
         return bytes(source) if source is not None else msgspec.json.encode(self)
 
     @property
     def document(self) -> dict[str, Any]:
-        """The whole object as plain dicts and lists, parsed anew at each call so that the caller may edit it."""
+        """The whole object as plain dicts and lists, parsed again at each call so that the caller may edit it."""
         parsed: dict[str, Any] = msgspec.json.decode(self.raw)
         return parsed

@@ -87,7 +87,7 @@ def is_extended_resource(name: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def is_scalar_resource(name: str) -> bool:
-    """Whether a scheduler keeps a resource besides cpu, memory, ephemeral-storage and pods."""
+    """Whether a scheduler counts a resource that is not cpu, memory, ephemeral-storage or pods."""
     return (
         name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name or is_extended_resource(name)
     )

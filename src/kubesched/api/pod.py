@@ -236,7 +236,12 @@ _DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
 class Pod(KubeObject, frozen=True):
-    """A pod. `spec` and `status` hold the wire fields; the properties are short names that never give None."""
+    """A pod. `spec` and `status` hold the wire fields; the properties are short names that never give None.
+
+    Example:
+        pod, _ = read_pod("pod.yaml")
+        assert pod.key == "default/new" and pod.spec.node_selector is None and pod.node_selector == {}
+    """
 
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()

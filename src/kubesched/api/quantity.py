@@ -44,7 +44,7 @@ def parse_quantity(text: str | int | float) -> int:
     Returns: the value in billionths, exact; what is finer is rounded up (away from zero for negative values too), and
         amounts with a binary suffix end at 2**63 - 1 whole units.
     Raises:
-        QuantityError: the text is no quantity, or its number or exponent is out of any sensible range.
+        QuantityError: the text is not a quantity, or its number or exponent is out of range.
 
     Example:
         assert parse_quantity("1.5Gi") == 1.5 * 1024**3 * 10**9
@@ -69,7 +69,7 @@ def _shown(text: str | int | float) -> str:
 
 
 def _billionths(digits: str, suffix: str, n_fraction: int) -> int:
-    """The value of digits, the last `n_fraction` of which stand behind the point, with a suffix."""
+    """The value of digits, the last `n_fraction` of which are after the point, with a suffix."""
     if suffix in _BINARY:
         exact = Fraction(int(digits) * _BINARY[suffix] * NANO, 10**n_fraction)
         return min(_rounded_up(exact), MAX_INT64 * NANO)
@@ -83,7 +83,7 @@ def _billionths(digits: str, suffix: str, n_fraction: int) -> int:
 
 
 def _power(suffix: str) -> int:
-    """The power of ten that a decimal suffix stands for."""
+    """The power of ten of a decimal suffix."""
     if suffix in _POWERS:
         return _POWERS[suffix]
     power = int(suffix[1:]) if len(suffix) < 6 else _MAX_EXPONENT + 1

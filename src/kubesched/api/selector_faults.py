@@ -1,7 +1,7 @@
 """Describes what is wrong with a selector requirement, in upstream's words.
 
-Rule: k8s.io/apimachinery v0.36 labels.NewRequirement, component-helpers nodeaffinity; every fault is told, in the
-order in which they are looked for.
+Rule: k8s.io/apimachinery v0.36 labels.NewRequirement, component-helpers nodeaffinity; all faults are
+reported, in the order of the checks.
 """
 
 import json

@@ -119,7 +119,7 @@ class CSINodeSpec(Value, frozen=True, gc=False):
 
 
 class CSINode(KubeObject, frozen=True):
-    """What CSI drivers say of the node of the same name."""
+    """What CSI drivers report for the node of the same name."""
 
     spec: CSINodeSpec = CSINodeSpec()
 
@@ -131,7 +131,7 @@ class CSIDriverSpec(Value, frozen=True, gc=False):
 
 
 class CSIDriver(KubeObject, frozen=True):
-    """A CSI driver; `storage_capacity` says that it publishes CSIStorageCapacity objects."""
+    """A CSI driver; with `storage_capacity` it publishes CSIStorageCapacity objects."""
 
     spec: CSIDriverSpec = CSIDriverSpec()
 

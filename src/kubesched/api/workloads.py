@@ -39,7 +39,7 @@ class ReplicaSet(KubeObject, frozen=True):
 
 
 class StatefulSet(KubeObject, frozen=True):
-    """A set of replicas with names and storage of their own."""
+    """A set of replicas, each with its name and storage."""
 
     spec: SelectorSpec = SelectorSpec()
 

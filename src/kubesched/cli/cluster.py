@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def note(text: str) -> None:
-    """Say something that is no result, on standard error."""
+    """Print a note, which is not a result, on standard error."""
     click.echo(f"kubesched: note: {text}", err=True)
 
 
 def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad_objects: bool) -> "ClusterObjects":
-    """Load a snapshot and say what was left out of it.
+    """Load a snapshot and report what was left out of it.
 
     Raises:
         InputError: it cannot be read.
@@ -60,7 +60,7 @@ def read_setup(config: Path | None, references: Sequence[str], plugin_args: Mapp
     """Read the configuration and load the plugins.
 
     Raises:
-        InputError: the configuration cannot be read or does not hold.
+        InputError: the configuration cannot be read or is not valid.
         PluginDefinitionError: a plugin does not load.
     """
     from kubesched.setup import set_up

@@ -64,7 +64,7 @@ class ExplanationText:
         self._domain = common_domain(explanation.nodes.names)
 
     def print(self, *, by: str = "node", nodes: Sequence[int] = (), all_nodes: bool = False) -> None:
-        """Print what somebody wants to know first.
+        """Print the result, then the rejections.
 
         Args:
             by: `node` or `plugin`: what the rows of the table of rejections are.
@@ -196,7 +196,7 @@ class ExplanationText:
             self._console.print("The nodes that do not fit, the nearest to fitting first:")
         table = new_table("NODE", "OBSTACLE")
         alike = groupby(shown, key=lambda position: "\n".join(self._obstacles(position)))
-        for text, positions in alike:  # what stands in the way of neighbours is said once
+        for text, positions in alike:  # neighbours with the same obstacles share a row
             table.add_row("\n".join(self._short(self._of.nodes.name(position)) for position in positions), text)
         self._console.print(table)
         self._print_domain()

@@ -169,7 +169,7 @@ def extender(
 
 
 def _refuse_options_before(ctx: click.Context, subcommand: str) -> None:
-    """Options of the server say nothing to a subcommand; those that it has as well stand behind its name."""
+    """Reject options of the server before a subcommand; its own options come after its name."""
     for param in ctx.command.params:
         if ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{param.opts[0]} is before {subcommand}; write options of {subcommand} after it")
@@ -243,7 +243,7 @@ def _is_open(options: "ExtenderOptions") -> bool:
 
 
 def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") -> None:
-    """Say where it listens, and what belongs into kube-scheduler's configuration."""
+    """Print the address, and what kube-scheduler's configuration needs."""
     names = ", ".join(sorted(served.singles))
     note(f"kubesched {VERSION} serves {names} at {server.url}; kube-scheduler's configuration needs:")
     tls = None

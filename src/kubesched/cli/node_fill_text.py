@@ -85,7 +85,7 @@ def _cells(summed: _Sum, resources: list[str], console: "Console") -> Iterator[s
 
 
 def _groups(fills: tuple[NodeFill, ...], nodes: Mapping[str, Node]) -> tuple[str, dict[str, list[NodeFill]]]:
-    """A heading and the nodes that each row stands for; no rows where nothing tells many nodes apart."""
+    """A heading and the nodes of each row; no rows where no label divides many nodes."""
     if len(fills) <= _MAX_ROWS:
         return _NODE, {fill.node: [fill] for fill in fills}
     key = _grouping_label(nodes.values())
@@ -98,7 +98,7 @@ def _groups(fills: tuple[NodeFill, ...], nodes: Mapping[str, Node]) -> tuple[str
 
 
 def _grouping_label(nodes: Iterable[Node]) -> str | None:
-    """The label that tells pools apart, else zones: the first that most nodes have, with a handful of values."""
+    """The label that distinguishes pools, else zones: the first that most nodes have, with a handful of values."""
     known = list(nodes)
     keys = Counter(key for node in known for key in node.labels)
     named = [key for key in keys if key.rpartition("/")[2] in _POOL_NAMES]

@@ -64,7 +64,7 @@ def print_document(document: Any) -> None:
 
 
 def print_line(line: Any) -> None:
-    """Print one document on a line of its own."""
+    """Print one document as one line."""
     sys.stdout.write(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n")
 
 
@@ -74,7 +74,8 @@ def progress_bar(doing: str) -> Iterator[Callable[[int, int], None] | None]:
 
     Args:
         doing: what is going on.
-    Yields: a function to call with how much is done and how much there is (0 when not known); None where nobody looks.
+    Yields: a function to call with how much is done and how much there is (0 when not known); None when standard error
+        is not a terminal.
     """
     if not sys.stderr.isatty():
         yield None

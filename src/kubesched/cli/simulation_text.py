@@ -53,7 +53,7 @@ class SimulationText:
         self.print_summary()
 
     def print_summary(self) -> None:
-        """Print one line that says it all."""
+        """Print a summary in one line."""
         report = self._report
         parts = [
             f"{report.count(PodState.SCHEDULED)} placed",

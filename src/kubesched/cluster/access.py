@@ -9,18 +9,18 @@ __all__ = ["Access"]
 
 
 class Access(msgspec.Struct, frozen=True):
-    """One API server and who we are to it.
+    """One API server and the credentials for it.
 
     Attributes:
-        label: where this stands, for messages.
+        label: the source of these values, for messages.
         server: its URL, perhaps with a path, without a slash at the end.
-        credentials: who we are.
+        credentials: sent with each request.
         ca: PEM of the authorities that may have signed its certificate; None for those of the system.
         tls_server_name: the name that its certificate has to carry, empty for the host of the URL.
         insecure: whether any certificate will do.
         proxy: URL of an HTTP proxy, empty for none.
         compression: whether answers may come compressed.
-        namespace: where namespaced objects are looked for when nobody says.
+        namespace: where namespaced objects are looked for by default.
         headers: sent with each request, for impersonation.
     """
 

@@ -8,8 +8,8 @@ __all__ = ["Backoff"]
 class Backoff:
     """Delays that double from a first to a longest one, with up to as much again by chance.
 
-    Rule: client-go's reflector: 0.8 s to 30 s, factor 2, jitter 1.0, from the beginning again after two minutes in
-    which nobody asked. The jitter keeps the clients of a server that comes back from arriving together.
+    Rule: client-go's reflector: 0.8 s to 30 s, factor 2, jitter 1.0, from the beginning again after two minutes
+    without a call. The jitter keeps the clients of a server that comes back from arriving together.
     """
 
     def __init__(self, timing: Timing, *, first: float = 0.8, longest: float = 30.0, quiet: float = 120.0) -> None:

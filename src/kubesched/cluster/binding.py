@@ -48,10 +48,10 @@ async def bind_pod(
     *,
     timeout: float | None = None,
 ) -> None:
-    """Bind a pod to a node. Returns when it is bound there, whoever did it.
+    """Bind a pod to a node. Returns when it is bound there, by this or by another request.
 
-    The request carries the uid, so that a pod which was made again under the same name is left alone. A try whose
-    answer is lost is repeated; if the server then says that the pod is bound, the pod itself tells where.
+    The request carries the uid, so that a pod re-created under the same name is not bound. A try whose answer
+    is lost is repeated; if the server then reports that the pod is bound, the node is read from the pod.
 
     Args:
         annotations: added to those of the pod.

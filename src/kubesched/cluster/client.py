@@ -3,7 +3,7 @@
 
 Theory of operation. One session with pooled connections. Plain requests take one of `pool_size` slots and have one
 deadline for each try; watches take none, so that they never starve requests, and have a limit on silence instead.
-Whoever is told 401 asks the credentials for newer ones, once.
+A request that gets 401 is repeated once, if there are newer credentials.
 """
 
 import asyncio
@@ -279,7 +279,7 @@ async def _pieces(response: aiohttp.ClientResponse, label: str) -> AsyncGenerato
 
 
 def _open_socket(address: Any) -> socket.socket:
-    """A socket that finds out within a minute or so that the other side is gone, also when nobody sends anything."""
+    """A socket that detects within about a minute that the other side is gone, also while no data is sent."""
     family, kind, protocol, *_ = address
     opened = socket.socket(family, kind, protocol)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -13,7 +13,7 @@ __all__ = ["ClusterWatch"]
 
 
 class ClusterWatch:
-    """A reflector for each kind, all of which tell one sink, on the event loop's thread.
+    """A reflector for each kind, all with one sink, on the event loop's thread.
 
     Events of one kind come in the server's order. Kinds are independent of each other: a pod may come before its node.
 
@@ -54,11 +54,11 @@ class ClusterWatch:
             for reflector in self.reflectors.values():
                 group.create_task(reflector.run(), name=f"watch {reflector.kind}")
 
-    async def synced(self, timeout: float = 60.0) -> None:  # noqa: ASYNC109 - its error says what is missing
+    async def synced(self, timeout: float = 60.0) -> None:  # noqa: ASYNC109 - its error names what is missing
         """Wait until everything that exists has been told.
 
         Raises:
-            ClusterError: that took too long; it says which kinds are missing and why.
+            ClusterError: that took too long; the message has the missing kinds and the reasons.
         """
         try:
             async with asyncio.timeout(timeout):

@@ -16,12 +16,12 @@ _log = logging.getLogger(__name__)
 class Content:
     """A token, certificate or key. Its bytes appear in no repr and in no message.
 
-    A file is read again when somebody asks and the last reading is ten seconds old. When that fails, the last content
+    A call reloads the file when the last reading is ten seconds old. When that fails, the last content
     stays in use: tokens and certificates are replaced well before they expire.
 
     Args:
-        label: how messages call it, such as `kubeconfig k: users[0].user.tokenFile`.
-        data: the bytes, where they do not stand in a file.
+        label: the name in messages, such as `kubeconfig k: users[0].user.tokenFile`.
+        data: the bytes, if they are not in a file.
         path: the file.
     """
 
@@ -32,16 +32,16 @@ class Content:
         self._path = path
         self._read_at = float("-inf")
 
-    def read(self, *, anew: bool = False) -> bytes:
+    def read(self, *, fresh: bool = False) -> bytes:
         """The bytes as they are now.
 
         Args:
-            anew: do not make do with a reading of the last seconds.
+            fresh: reload the file even if it was just read.
         Raises:
             ConfigError: the file never could be read.
         """
         now = self._timing.monotonic()
-        if self._path is not None and (anew or now - self._read_at >= _REREAD_SECONDS):
+        if self._path is not None and (fresh or now - self._read_at >= _REREAD_SECONDS):
             self._data = self._read_file(self._path)
             self._read_at = now
         return self._data

@@ -39,11 +39,11 @@ class Credentials(Protocol):
 
 
 class ConfiguredCredentials(Credentials):
-    """Credentials that stand in a configuration or in files that are read again.
+    """Credentials in a configuration or in files that are reloaded.
 
     Args:
         token: a bearer token.
-        authorization: the whole header, for what is no bearer token.
+        authorization: the whole header, if it is not a bearer token.
         certificate, key: PEM, both or none.
     """
 
@@ -62,20 +62,20 @@ class ConfiguredCredentials(Credentials):
 
     async def current(self) -> Auth:
         """Read what is due to be read again."""
-        return self._read(anew=False)
+        return self._read(fresh=False)
 
     async def renew(self, rejected: Auth) -> Auth:
         """Read all files again."""
-        return self._read(anew=True)
+        return self._read(fresh=True)
 
-    def _read(self, *, anew: bool) -> Auth:
+    def _read(self, *, fresh: bool) -> Auth:
         authorization = self._authorization
         if self._token:
-            authorization = f"Bearer {self._token.read(anew=anew).decode('latin-1').strip()}"
+            authorization = f"Bearer {self._token.read(fresh=fresh).decode('latin-1').strip()}"
         return Auth(
             authorization,
-            self._certificate.read(anew=anew) if self._certificate else b"",
-            self._key.read(anew=anew) if self._key else b"",
+            self._certificate.read(fresh=fresh) if self._certificate else b"",
+            self._key.read(fresh=fresh) if self._key else b"",
         )
 
 

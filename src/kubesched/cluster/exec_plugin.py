@@ -1,7 +1,7 @@
 """Credentials from an external program: `exec` in a kubeconfig, as cloud providers use it.
 
-Rule: client.authentication.k8s.io/v1 and v1beta1: the program hears what is wanted in KUBERNETES_EXEC_INFO and prints
-an ExecCredential. Its standard error goes where ours goes, as with kubectl: login hints stand there. Nothing that it
+Rule: client.authentication.k8s.io/v1 and v1beta1: the program gets the request in KUBERNETES_EXEC_INFO and prints
+an ExecCredential. Its standard error goes where ours goes, as with kubectl: login hints go there. Nothing that it
 prints to standard output, which is secret, gets into a message.
 """
 
@@ -27,12 +27,12 @@ EXEC_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authenticatio
 _SECONDS_TO_ANSWER: Final = 60.0
 _SECONDS_TO_LOG_IN: Final = 600.0  # somebody types a password, or looks for the browser window
 _RENEW_BEFORE_EXPIRY: Final = 10.0
-_KEEP_AT_LEAST: Final = 10.0  # however soon the program says that its answer expires
+_KEEP_AT_LEAST: Final = 10.0  # however soon the answer of the program expires
 _log = logging.getLogger(__name__)
 
 
 class ExecCluster(msgspec.Struct, frozen=True, rename="kebab", omit_defaults=True):
-    """What the program may know of the cluster, with `provideClusterInfo`."""
+    """What the program gets about the cluster, with `provideClusterInfo`."""
 
     server: str
     tls_server_name: str = ""
@@ -119,7 +119,7 @@ class ExecCredentials(Credentials):
         self._renew_at = float("inf")
 
     async def current(self) -> Auth:
-        """What the program said last, or says now.
+        """The last answer of the program, or a new one.
 
         Raises:
             UnauthorizedError: it cannot be run, fails, or gives no credentials.
@@ -130,7 +130,7 @@ class ExecCredentials(Credentials):
             return self._auth
 
     async def renew(self, rejected: Auth) -> Auth:
-        """What the program says now, unless another request asked it since `rejected` was shown.
+        """A new answer of the program, unless another request got one since `rejected` was in use.
 
         Raises:
             UnauthorizedError: as with `current`.

@@ -16,7 +16,7 @@ _SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 def is_in_cluster(environ: Mapping[str, str]) -> bool:
-    """Whether a pod's environment says where the API server is."""
+    """Whether the environment has the address of the API server, as in a pod."""
     return bool(environ.get("KUBERNETES_SERVICE_HOST") and environ.get("KUBERNETES_SERVICE_PORT"))
 
 
@@ -24,7 +24,7 @@ def in_cluster_access(environ: Mapping[str, str], timing: Timing, folder: Path =
     """Access with the pod's service account. Token and authority are read again as kubelet replaces them.
 
     Raises:
-        ConfigError: this is no pod, or it has no service account token.
+        ConfigError: the process is not in a pod, or the pod has no service account token.
     """
     if not is_in_cluster(environ):
         raise ConfigError(

@@ -10,7 +10,7 @@ __all__ = ["KnownObjects"]
 class KnownObjects:
     """The objects of one kind by key; every event that comes out of a method has to be passed on, in order.
 
-    An object that was made again under its name, with another uid, is DELETED with its last state and then ADDED.
+    An object that was re-created under its name, with another uid, is DELETED with its last state and then ADDED.
     """
 
     def __init__(self, kind: str) -> None:
@@ -52,9 +52,9 @@ class KnownObjects:
         if old is not None:
             yield WatchEvent(EventType.DELETED, self._kind, last or old)
 
-    def replace(self, found: Mapping[str, KubeObject], *, versions_hold: bool = True) -> Iterator[WatchEvent]:
+    def replace(self, listed: Mapping[str, KubeObject], *, versions_hold: bool = True) -> Iterator[WatchEvent]:
         """Take in everything that exists: first what is gone, then what is new or changed."""
-        for key in [key for key in self._objects if key not in found]:
+        for key in [key for key in self._objects if key not in listed]:
             yield from self.remove(key)
-        for new in found.values():
+        for new in listed.values():
             yield from self.put(new, versions_hold=versions_hold)

@@ -1,8 +1,8 @@
 """Kubeconfig files: finds, reads and merges them, and selects one context.
 
-Rule: kubectl. A file that is named has to be there; of the list in KUBECONFIG those that are there count, and whoever
-says something first is right, entry by entry. Relative paths start at the file that they stand in. What is of the wrong
-type is refused with its place, and never with its value, which may be secret.
+Rule: kubectl. A file given by name has to exist. Of the list in KUBECONFIG the files that exist count, and each entry
+is taken from the first file that has it. Relative paths start at the folder of their file. The message about a value of
+the wrong type has its place, and never the value, which may be secret.
 """
 
 import os
@@ -24,7 +24,7 @@ _NO_VALUES: Final = "an alias, tag or key that is not defined; put text with spe
 
 
 class Placed(msgspec.Struct, Generic[T], frozen=True):
-    """An entry and where it stands.
+    """An entry and its place.
 
     Attributes:
         value: the entry.
@@ -41,7 +41,7 @@ class Placed(msgspec.Struct, Generic[T], frozen=True):
         return f"kubeconfig {self.file}: {self.path}{'.' if field else ''}{field}"
 
     def resolve(self, path: str) -> Path:
-        """A path that stands in the entry."""
+        """Resolve a path of the entry against the folder of its file."""
         return self.file.parent / Path(path).expanduser()
 
 
@@ -64,7 +64,7 @@ class Kubeconfig(msgspec.Struct):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing at all."""
+        """Whether it has no entries."""
         return not (self.clusters or self.users or self.contexts or self.current_context)
 
     def context(self, name: str = "") -> Placed[ContextEntry]:
@@ -112,7 +112,7 @@ def load_kubeconfig(files: Sequence[Path], *, must_exist: bool = False) -> Kubec
     """Read and merge files; those that are not there are left out, unless they must be.
 
     Raises:
-        ConfigError: a file cannot be read, or does not hold; with file and place.
+        ConfigError: a file cannot be read, or is not valid; with file and place.
     """
     merged = Kubeconfig(tuple(files), {}, {}, {})
     for file in files:
@@ -144,7 +144,7 @@ def _read(file: Path) -> KubeconfigFile:
 
 
 def _fault_without_value(error: msgspec.ValidationError) -> str:
-    """Msgspec names types of its own accord, and a value only where there is a choice."""
+    """Msgspec names types, and a value only where there is a choice."""
     fault = describe_fault(error)
     if fault.text.startswith("invalid enum value"):
         fault = fault._replace(text="expected Never, IfAvailable or Always")
@@ -168,8 +168,8 @@ def _merge(merged: Kubeconfig, file: Path, read: KubeconfigFile) -> None:
 
 def _entry(entries: Mapping[str, Placed[T]], name: str, what: str, label: str) -> Placed[T]:
     if name not in entries:
-        found = f"no {what} named {name!r}" if name else f"does not name a {what}"
-        raise ConfigError(f"{label}: {found}; {_known(entries)}")
+        fault = f"no {what} named {name!r}" if name else f"does not name a {what}"
+        raise ConfigError(f"{label}: {fault}; {_known(entries)}")
     return entries[name]
 
 

@@ -159,7 +159,7 @@ def _exec_cluster(entry: ClusterEntry, ca: Content | None) -> ExecCluster:
 
 
 def _impersonation(user: Placed[UserEntry]) -> tuple[tuple[str, str], ...]:
-    """Rule: Kubernetes user impersonation: uid, groups and extra only beside a user."""
+    """Rule: Kubernetes user impersonation: uid, groups and extra only with a user."""
     entry = user.value
     headers = [("Impersonate-Uid", entry.impersonate_uid)] if entry.impersonate_uid else []
     headers += [("Impersonate-Group", group) for group in entry.impersonate_groups or ()]

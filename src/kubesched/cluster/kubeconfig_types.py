@@ -58,7 +58,7 @@ class ExecEntry(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class UserEntry(msgspec.Struct, frozen=True, rename="kebab"):
-    """Who we are."""
+    """The credentials of a user."""
 
     client_certificate: str | None = None
     client_certificate_data: str | None = None

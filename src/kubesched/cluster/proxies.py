@@ -17,8 +17,8 @@ def check_server(url: str, label: str) -> str:
     """
     parts = _split(url)
     if parts is None or parts.scheme not in ("http", "https") or parts.query or parts.username:
-        found = f"found {url!r}" if "@" not in url else "found a URL with a user"
-        raise ConfigError(f"{label}: {found if url else 'missing'}; expected https://HOST[:PORT][/PATH], or http://")
+        given = f"found {url!r}" if "@" not in url else "found a URL with a user"
+        raise ConfigError(f"{label}: {given if url else 'missing'}; expected https://HOST[:PORT][/PATH], or http://")
     return url.rstrip("/")
 
 

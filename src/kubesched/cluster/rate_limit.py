@@ -9,7 +9,7 @@ class RateLimit:
     """A token bucket: `burst` requests at once, `qps` a second after that; requests keep their order.
 
     Args:
-        qps: requests per second; 0 or less is no limit.
+        qps: requests per second; 0 or less means no limit.
         burst: how many may go out at once, at least 1.
     """
 
@@ -27,6 +27,6 @@ class RateLimit:
         now = self._timing.monotonic()
         self._tokens = min(self._tokens + (now - self._filled_at) * self._qps, self._burst)
         self._filled_at = now
-        self._tokens -= 1  # taken at once, below zero if need be: whoever comes next waits behind this one
+        self._tokens -= 1  # taken at once, below zero if need be: the next request waits behind this one
         if self._tokens < 0:
             await self._timing.sleep(-self._tokens / self._qps)

@@ -3,16 +3,16 @@
 Theory of operation, after client-go's reflector. A list gives all objects and a resource version; a watch from that
 version gives every change after it, and each change moves the version on, as do bookmarks. So whatever cuts a watch,
 the next one goes on from the last version and nothing is lost. Only when the server has forgotten that version (410, as
-an answer or inside the stream), or says that something else is wrong, is a new list needed; it is held against what is
-known, so that whoever listens hears of changes only. Tries that fail follow each other with growing delays.
+an answer or inside the stream), or reports another error, is a new list needed; it is compared with the known
+objects, so that the sink gets only changes. Tries that fail follow each other with growing delays.
 
 A server whose etcd was wiped or restored has not reached our version yet: it accepts the watch and sends nothing, not
 even the bookmark that a healthy server sends about every minute. Two minutes without an event, a bookmark or a list,
 over any number of watches, therefore lead to a list of the newest state. If its version is lower than ours, the server
 gives out versions for the second time. Objects are then replaced even if their version is the known one.
 
-Invariants: what is known is exactly what the sink has been told; of one object the sink hears in the order in which the
-server changed it. The version that a watch starts from is the last one that the server gave us, also when it is lower
+Invariants: the known objects are exactly those that the sink was sent; the changes of one object are sent in the order
+of the server. The version that a watch starts from is the last one that the server gave us, also when it is lower
 than an earlier one.
 """
 
@@ -42,7 +42,7 @@ Sink = Callable[[list[WatchEvent]], None]
 
 SILENCE_SECONDS: Final = 120.0  # a healthy server sends a bookmark about every 60
 _WATCH_SECONDS: Final = (300, 600)
-_BRIEF: Final = 1.0  # a watch that ends sooner and says nothing is not tried again at once
+_BRIEF: Final = 1.0  # a watch that ends sooner and without events is not tried again at once
 _LIST_TIMEOUT: Final = 120.0
 _SLICE: Final = 1000  # objects handled before other tasks get their turn
 _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -52,7 +52,7 @@ _EXPECTED: Final = (Restart.EXPIRED, Restart.IDLE)  # restarts of servers, and p
 
 
 class Reflector:
-    """Keeps one kind up to date and tells a sink what changes.
+    """Keeps one kind up to date and sends the changes to a sink.
 
     Args:
         kind: a key of KINDS.
@@ -101,7 +101,7 @@ class Reflector:
         self._wants_newest = False  # whether to list without our version, which the server may not have
         self._heard_at = client.timing.monotonic()  # the last event, bookmark or list
         self._began: float | None = None  # of the watch, once the server answered
-        self._has_heard = False  # whether it said anything
+        self._has_heard = False  # whether it sent anything
 
     async def run(self) -> None:
         """List and watch until cancelled."""
@@ -135,7 +135,7 @@ class Reflector:
         return self._timing.monotonic() - self._heard_at >= self._silence
 
     def _judge(self, error: ClusterError | ConfigError) -> Restart:
-        """The kind of fault, and what it means for the next try."""
+        """The kind of fault, and its effect on the next try."""
         if isinstance(error, ConfigError) or error.status in (401, 403, 429):
             return Restart.REFUSED
         if error.status == 0:
@@ -151,9 +151,9 @@ class Reflector:
     # --- list ---
 
     async def _list(self) -> None:
-        """Hear of all objects, and tell what differs from what is known."""
+        """List all objects, and send what differs from the known ones."""
         self.counts.lists += 1
-        found: dict[str, KubeObject] = {}
+        listed: dict[str, KubeObject] = {}
         paging: dict[str, str | int] = {"limit": self._page_size} if self._page_size else {}
         not_older = "" if self._wants_newest else self._version
         query = {**self._selector, **({"resourceVersion": not_older} if not_older else paging)}
@@ -162,27 +162,27 @@ class Reflector:
                 "GET", self._path, query=query, type=ListPage, timeout=_LIST_TIMEOUT, retry=False
             )
             self._heard_at = self._contact()
-            await self._decode_all(page.items or [], found)
+            await self._decode_all(page.items or [], listed)
             if not page.metadata.continue_:
                 break
             query = {**self._selector, **paging, "continue": page.metadata.continue_}
-        await self._replace(found, page.metadata.resource_version)
+        await self._replace(listed, page.metadata.resource_version)
         self._is_listed, self._wants_newest = True, False
         self.synced.set()
 
-    async def _replace(self, found: Mapping[str, KubeObject], version: str) -> None:
-        """Tell what differs between a list and what is known."""
+    async def _replace(self, listed: Mapping[str, KubeObject], version: str) -> None:
+        """Send what differs between a list and the known objects."""
         went_back = (compare_versions(version, self._version) or 0) < 0
         if went_back:
             words = "watching %s: the resource version went back from %s to %s; the list replaces all known objects"
             _log.warning(words, KINDS[self.kind].plural, self._version, version)
-        changes = self.known.replace(found, versions_hold=not went_back)
+        changes = self.known.replace(listed, versions_hold=not went_back)
         while batch := list(islice(changes, _SLICE)):
             self._tell(batch)
             await asyncio.sleep(0)
         self._version = version
 
-    async def _decode_all(self, items: Sequence[msgspec.Raw], found: dict[str, KubeObject]) -> None:
+    async def _decode_all(self, items: Sequence[msgspec.Raw], listed: dict[str, KubeObject]) -> None:
         """Decode the items of a list; those that do not decode stay as they are known."""
         for start in range(0, len(items), _SLICE):
             with paused_gc():
@@ -192,7 +192,7 @@ class Reflector:
                     if read is None:
                         read = self.known.get(outline_of(raw).key)
                     if read is not None:
-                        found[read.key] = read
+                        listed[read.key] = read
             await asyncio.sleep(0)
 
     def _decode(self, raw: msgspec.Raw) -> KubeObject | None:
@@ -206,7 +206,7 @@ class Reflector:
     # --- watch ---
 
     async def _watch(self) -> None:
-        """Tell every change, until the server or the network ends it."""
+        """Send every change, until the server or the network ends the watch."""
         self.counts.watches += 1
         seconds = self._timing.rng.randint(*_WATCH_SECONDS)
         query: Mapping[str, str | int] = {
@@ -227,7 +227,7 @@ class Reflector:
             raise self._cut("the watch ended in the middle of a line")
 
     def _hear(self, lines: Iterable[bytes]) -> None:
-        """Tell what some lines say, also when the last of them is an error."""
+        """Send the changes of some lines, also when the last of them is an error."""
         events: list[WatchEvent] = []
         try:
             for line in lines:

@@ -19,7 +19,7 @@ class Restart(enum.Enum):
     EXPIRED = "expired"
     """The resource version, or the list's next page, was too old."""
     REFUSED = "refused"
-    """401, 403 or 429, or there were no credentials to show."""
+    """401, 403 or 429, or there were no credentials."""
     FAILED = "failed"
     """Any other error."""
 
@@ -29,7 +29,7 @@ class ReflectorCounts(msgspec.Struct):
 
     Attributes:
         lists, watches: how many were begun.
-        events: changes that the sink was told.
+        events: changes that the sink got.
         bookmarks: how many were read.
         skipped: objects that did not decode.
         restarts: ends of lists and watches by reason.

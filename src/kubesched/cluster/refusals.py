@@ -11,7 +11,7 @@ from kubesched.errors import ClusterError, ConflictError, GoneError, NotFoundErr
 __all__ = ["EXPIRED", "Status", "missing_answer", "refusal", "status_error"]
 
 EXPIRED: Final = ("Expired", "Gone")
-"""Reasons that say that a resource version or a continue token is too old."""
+"""Reasons for a resource version or a continue token that is too old."""
 
 _ERRORS: Final[dict[int, type[ClusterError]]] = {
     401: UnauthorizedError,
@@ -40,7 +40,7 @@ class Status(msgspec.Struct):
 
 
 def refusal(where: str, response: aiohttp.ClientResponse, body: bytes) -> ClusterError:
-    """The error for an answer that is no success.
+    """The error for an answer that is not a success.
 
     Args:
         where: method and URL.
@@ -63,8 +63,8 @@ def status_error(where: str, status: Status, retry_after: float | None = None) -
         retry_after = status.details.retry_after_seconds
     message = (status.message or "")[:_MAX_SHOWN]
     text = f"{where}: {code} {reason}{': ' if message else ''}{message}{_ADVICE.get(code, '')}"
-    found = GoneError if reason in EXPIRED else _ERRORS.get(code, ClusterError)
-    return found(text, status=code, reason=reason, retry_after=retry_after)
+    error_class = GoneError if reason in EXPIRED else _ERRORS.get(code, ClusterError)
+    return error_class(text, status=code, reason=reason, retry_after=retry_after)
 
 
 def missing_answer(where: str, error: Exception) -> ClusterError:

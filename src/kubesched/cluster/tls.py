@@ -25,7 +25,7 @@ class TlsContexts:
         """The context for this certificate; True for a server without TLS.
 
         Raises:
-            ConfigError: a certificate or key is no PEM, or the two do not belong together.
+            ConfigError: a certificate or key is not PEM, or the two do not belong together.
         """
         if not self._access.server.startswith("https:"):
             return True

@@ -35,7 +35,7 @@ class PluginArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True, **_
         """Find what is wrong with the arguments; called once, after `with_defaults`.
 
         Args:
-            path: where the arguments stand, to put in front of each field's name with `child(path, "bonus")`; empty
+            path: the place of the arguments, to put in front of each field's name with `child(path, "bonus")`; empty
                 when the arguments themselves are the root.
         Returns: findings in the order of the fields; none when the arguments hold.
         """

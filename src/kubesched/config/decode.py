@@ -16,7 +16,7 @@ from kubesched.config.type_meta import API_VERSION, KIND, check_registered, take
 from kubesched.config.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginConfig, Plugins
 from kubesched.errors import ConfigError
 
-_MAX_SHOWN: Final = 200  # characters of a text that is no configuration; upstream shows all of it
+_MAX_SHOWN: Final = 200  # characters of a text that is not a configuration; upstream shows all of it
 _MAX_LINES: Final = 3
 
 
@@ -28,7 +28,7 @@ def decode_configuration(
     Args:
         default_plugins: whether the defaults have plugins, too.
     Raises:
-        ConfigError: the text is no strictly well-formed configuration.
+        ConfigError: the text is not a strictly well-formed configuration.
     """
     parsed = parse_document(text)
     known, unknown = select_known(_body(parsed.value, text), KubeSchedulerConfiguration)

@@ -17,7 +17,7 @@ ArgsTypes = Mapping[str, type[PluginArgs]]
 
 
 def decode_args(name: str, document: Any, args_types: ArgsTypes) -> tuple[PluginArgs | bytes | None, list[StrictFault]]:
-    """Make the arguments of a plain value; a plugin whose arguments nobody knows gets them as JSON.
+    """Make the arguments of a plain value; a plugin without an args type gets them as JSON.
 
     Raises:
         ConfigError: arguments of another plugin, or a value of a wrong type.
@@ -41,12 +41,12 @@ def has_args_kind(name: str, args_types: ArgsTypes) -> bool:
 
 
 def _is_typed(name: str, args_types: ArgsTypes) -> bool:
-    """Whether somebody here reads the arguments; those of in-tree plugins without a kind of arguments nobody does."""
+    """Whether the arguments have a type here; those of in-tree plugins without a kind of arguments have none."""
     return has_args_kind(name, args_types) or (name in args_types and name not in DEFAULT_PLUGINS.enabled_names)
 
 
 def _without_kind(name: str, document: Any) -> Any:
-    """The fields alone; apiVersion and kind are optional, and are the plugin's own where they stand."""
+    """The fields alone; apiVersion and kind are optional, and have to be the plugin's."""
     if document is None:
         return None
     expected = f"{name}Args"

@@ -60,11 +60,11 @@ ARGS_PLUGINS: Final = frozenset(
         "VolumeBinding",
     )
 )
-"""The plugins with a kind of arguments of their own, `<name>Args`; other in-tree plugins ignore theirs."""
+"""The plugins with a kind of arguments, `<name>Args`; other in-tree plugins ignore theirs."""
 
 
 def with_defaults(configuration: KubeSchedulerConfiguration, plugins: Plugins) -> KubeSchedulerConfiguration:
-    """Fill in what an absent, empty or zero value stands for; plugin arguments are left to their own defaults.
+    """Fill in the defaults of absent, empty and zero values; plugin arguments are left to their own defaults.
 
     Args:
         plugins: those that every profile starts with.

@@ -1,7 +1,7 @@
 """Reads the text of a configuration into plain values: YAML as kubectl reads it, or Kubernetes' strict JSON.
 
 Only the first document of a YAML text counts. Its mappings come out with sorted keys, as they do upstream, so that
-findings stand in upstream's order.
+findings are in upstream's order.
 """
 
 import json

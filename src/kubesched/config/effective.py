@@ -1,7 +1,7 @@
 """Turns a complete configuration into plain values, as kube-scheduler writes it with --write-config-to.
 
 Rule: kube-scheduler v1.36: merged plugin sets; arguments only of plugins that are built, by name; empty values left out
-where upstream's types say `omitempty`.
+where upstream's types have `omitempty`.
 """
 
 from collections.abc import Mapping

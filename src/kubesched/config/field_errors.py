@@ -53,7 +53,7 @@ class FieldError(msgspec.Struct, frozen=True):
 
     @classmethod
     def duplicate(cls, path: str, value: object, *, help: str = "") -> "FieldError":
-        """A value that stands in the list already."""
+        """A value that is in the list already."""
         return cls(path, f"Duplicate value: {_shown(value)}", help)
 
     @classmethod
@@ -91,7 +91,7 @@ def item(path: str, index: int) -> str:
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Several messages as one: `[a, b]`; one message alone stands bare, a repeated one counts once."""
+    """Several messages as one: `[a, b]`; a single message has no brackets, a repeated one counts once."""
     distinct = list(dict.fromkeys(texts))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
 

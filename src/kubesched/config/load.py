@@ -32,14 +32,14 @@ def load_configuration(
     """Read a KubeSchedulerConfiguration v1, fill in upstream's defaults, and check it.
 
     Args:
-        source: YAML or JSON, as text or as a file; None stands for the default configuration.
+        source: YAML or JSON, as text or as a file; None means the default configuration.
         args_types: the Args class of every plugin that is known, by the plugin's name. Arguments of other plugins are
             kept as they are. Only the names that the configuration uses are looked up.
         default_plugins: whether profiles start with upstream's default plugins; without them they have what the file
             enables.
     Raises:
         InputError: the file cannot be read.
-        ConfigError: the configuration does not hold. The text begins with kube-scheduler's own where it has one; our
+        ConfigError: the configuration is not valid. The text begins with kube-scheduler's own where it has one; our
             help follows on indented lines.
     """
     text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else _text_of(source)
@@ -57,10 +57,10 @@ def load_configuration(
 def load_args(
     source: str | bytes | Readable, name: str, *, args_types: Mapping[str, type[PluginArgs]]
 ) -> PluginArgs | bytes | None:
-    """Read the arguments of one plugin from a text of their own, with defaults; a profile's construction checks them.
+    """Read the arguments of one plugin from a separate text, with defaults; a profile's construction checks them.
 
     Args:
-        source: YAML or JSON, as text or as a file: what stands under `args` in a configuration.
+        source: YAML or JSON, as text or as a file: the value of `args` in a configuration.
         name: the plugin.
         args_types: as for `load_configuration`.
     Returns: as in `PluginConfig.args`.

@@ -1,8 +1,8 @@
 """Decodes plain values into structs strictly: finds every unknown or repeated field, and the path of a wrong type.
 
 Rule: Kubernetes' strict decoding. Null is the same as absent; a wrong type counts before unknown fields; the
-findings stand in the order of the document. Where upstream lets Go's decoder speak (`json: cannot unmarshal ...`), the
-words are ours.
+findings are in the order of the document. Where upstream shows the error of Go's decoder (`json: cannot unmarshal
+...`), the words are ours.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class StrictFault(msgspec.Struct, frozen=True):
-    """A field that may not stand where it stands.
+    """A field that is not allowed at its place.
 
     Attributes:
         text: upstream's words, such as `unknown field "profiles[0].bar"`.
@@ -92,7 +92,7 @@ def _select(value: Any, kind: inspect.Type, path: str, faults: list[StrictFault]
 
 
 def _select_item(value: Any, kind: inspect.Type, path: str, faults: list[StrictFault]) -> Any:
-    """An item of a list; null stands for an object without fields."""
+    """An item of a list; null means an object without fields."""
     if value is None and isinstance(kind, inspect.StructType):
         return {}
     return _select(value, kind, path, faults)

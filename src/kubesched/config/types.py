@@ -15,7 +15,7 @@ class _Part(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PluginEntry(_Part, frozen=True):
-    """A plugin named in a list. The weight counts at score only; 0 stands for no weight given."""
+    """A plugin named in a list. The weight counts at score only; 0 means that no weight is given."""
 
     name: str = ""
     weight: Int32 = 0
@@ -71,8 +71,8 @@ class PluginConfig(_Part, frozen=True):
     """Arguments of one plugin.
 
     Attributes:
-        args: typed arguments; for a plugin that nobody registered, or that takes none in the tree, the JSON as given;
-            None where nothing was given for such a plugin.
+        args: typed arguments; for a plugin that is not registered, or an in-tree one without arguments, the JSON as
+            given; None where nothing was given for such a plugin.
     """
 
     name: str = ""
@@ -94,7 +94,7 @@ class KubeSchedulerProfile(_Part, frozen=True):
 
 
 class ExtenderManagedResource(_Part, frozen=True):
-    """An extended resource that an extender manages; the scheduler may be told to leave it alone."""
+    """An extended resource that an extender manages; `ignored_by_scheduler` makes NodeResourcesFit ignore it."""
 
     name: str = ""
     ignored_by_scheduler: bool = False

@@ -169,8 +169,8 @@ def _extenders_errors(extenders: tuple[ExtenderConfig, ...]) -> list[FieldError]
             managed.add(resource.name)
     binders = sum(bool(extender.bind_verb) for extender in extenders)
     if binders > 1:
-        found = f"found {binders} extenders implementing bind"
-        errors.append(FieldError.invalid("extenders", found, "only one extender can implement bind"))
+        value = f"found {binders} extenders implementing bind"
+        errors.append(FieldError.invalid("extenders", value, "only one extender can implement bind"))
     return errors
 
 

@@ -1,6 +1,6 @@
 """Describes what is wrong with a document in one sentence: the field, what is expected, what was found.
 
-msgspec has words of its own. They are read here and nowhere else.
+Only this module reads the texts of msgspec.
 """
 
 import re
@@ -46,7 +46,7 @@ def shorten(value: object) -> str:
 
 
 def describe_json_fault(error: BaseException, raw: bytes) -> Fault:
-    """Say why some JSON did not decode.
+    """Describe why some JSON did not decode.
 
     Args:
         error: what the decoder raised.
@@ -61,7 +61,7 @@ def describe_json_fault(error: BaseException, raw: bytes) -> Fault:
 
 
 def describe_fault(error: BaseException, document: Any = _NOTHING) -> Fault:
-    """Say why something did not become a struct.
+    """Describe why a value did not become a struct.
 
     Args:
         error: what msgspec raised.
@@ -111,7 +111,7 @@ def _wanted(kind: str, bound: str | None) -> str:
 def _find(document: Any, path: str, got: str | None) -> tuple[str, Any] | None:
     """The value at a path of msgspec's, and its own path; None if another value is there, as under a repeated key.
 
-    For any key of a map msgspec says `[...]`: there it is the first value of the kind that it met.
+    For any key of a map msgspec writes `[...]`: there it is the first value of the kind that it met.
     """
     candidates = _candidates(document, _STEP.findall(path), "")
     return next((one for one in candidates if got not in _KINDS.values() or _kind_of(one[1]) == got), None)

@@ -19,7 +19,7 @@ from kubesched.errors import YamlError
 
 _Parser: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH: Final = 200
-_MAX_ALIASED: Final = 1_000_000  # values that the aliases of a document may stand for; more is a mistake or an attack
+_MAX_ALIASED: Final = 1_000_000  # values that the aliases of a document may expand to; more is a mistake or an attack
 _MERGE: Final = object()  # the key `<<`
 
 
@@ -56,7 +56,7 @@ def read_yaml(text: str | bytes, *, sort_keys: bool = False) -> Iterator[YamlDoc
     Args:
         sort_keys: whether maps come out with sorted keys, as they do upstream.
     Raises:
-        YamlError: the text is not valid YAML, or says what JSON cannot.
+        YamlError: the text is not valid YAML, or has what JSON cannot express.
     """
     try:
         parser = _Parser(text)
@@ -165,7 +165,7 @@ class _Builder:
         self._repeated.append(RepeatedKey(mark.line + 1, mark.column + 1, text, is_merged))
 
     def _add(self, value: Any, event: yaml.Event | None) -> None:
-        """Put a value where the innermost open list or map wants it."""
+        """Add a value to the innermost open list or map."""
         if not self._stack:
             self._root = value
             return

@@ -36,7 +36,7 @@ def _resolved(text: str) -> Scalar:
 
 
 def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    """Text of several lines stands as it is, below a `|`, where YAML allows that."""
+    """Text of several lines is written unchanged, below a `|`, where YAML allows that."""
     return dumper.represent_scalar(f"{_TAG}str", text, style="|" if "\n" in text else None)
 
 

@@ -10,10 +10,14 @@ from kubesched.plugins import required_node_affinity
 
 
 def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
-    """What stands in the way on the nearest nodes; empty where there is nothing to say.
+    """The obstacles on the nearest nodes, as a sentence; empty where there are none.
 
     Args:
         order: the positions of the nodes that do not fit, the nearest first.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
+        assert advice(explanation, nearest(explanation)).startswith("to fit on n1, remove this obstacle")
     """
     complaints = _complaints_about_pod(explanation)
     if complaints:

@@ -37,7 +37,11 @@ class Choice(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def choice(explanation: Explanation) -> Choice | None:
-    """Find the node that the pod goes to and what decided; None where no node was scored."""
+    """Find the node that the pod goes to and what decided; None where no node was scored.
+
+    Example:
+        assert choice(explain(load_snapshot("cluster.json"), "shop/web-7")).best.node == "n1"
+    """
     scores = explanation.scores
     if scores is None:
         return None

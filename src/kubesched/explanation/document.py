@@ -19,6 +19,10 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     """The fields of as_line, `heldBack`, `nNodes`, `nearest`, `advice`, `preemption`, `choice` and `defaultSample`.
 
     docs/reference/output.md describes them. Empty ones are left out.
+
+    Example:
+        document = as_document(explain(load_snapshot("cluster.json"), "shop/web-7"))
+        assert document["nNodes"] == 2 and document["choice"]["best"]["node"] == "n1"
     """
     document = as_line(explanation)
     document["heldBack"] = explanation.held_back

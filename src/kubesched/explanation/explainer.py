@@ -30,6 +30,9 @@ class Explainer:
     Attributes:
         pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.
 
+    Raises:
+        PluginError: a plugin cannot be started.
+
     Example:
         explainer = Explainer(load_snapshot("cluster.json"), set_up())
         for pod in explainer.pending:
@@ -63,7 +66,7 @@ class Explainer:
         self.loop.close()
 
     def explain(self, pod: Pod, *, preempt: bool = True) -> Explanation:
-        """Hold a pod that is on no node against the cluster.
+        """Explain a pod that is not on a node.
 
         Args:
             preempt: whether to ask what PostFilter plugins would do when no node fits.
@@ -88,7 +91,7 @@ def explain(
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
 ) -> Explanation:
-    """Say where a pod can go, and why not elsewhere.
+    """Explain where a pod can go, and why not elsewhere.
 
     Args:
         snapshot: the objects of the cluster, as load_snapshot gives them.
@@ -96,7 +99,7 @@ def explain(
             not there yet; if the snapshot has a pod of that name, that one is left out.
         configuration, plugins, plugin_args: what decides, as for load_configuration.
     Raises:
-        InputError: there is no such pod, no profile serves it, or what decides cannot be read.
+        InputError: there is no such pod, no profile serves it, or the configuration cannot be read.
         PluginError: a plugin cannot be loaded or started.
 
     Example:
@@ -115,6 +118,9 @@ def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
 
     Raises:
         InputError: there is none, or several have the name.
+
+    Example:
+        assert find_pod(load_snapshot("cluster.json"), "web-7").namespace == "shop"
     """
     pods = [obj for obj in objects if isinstance(obj, Pod)]
     called_so = [pod for pod in pods if name in (pod.key, pod.name)]
@@ -133,7 +139,11 @@ def _like(name: str, pods: list[Pod]) -> str:
 
 
 def unplaced(pod: Pod) -> Pod:
-    """The pod before it was placed."""
+    """The pod before it was placed.
+
+    Example:
+        assert not unplaced(make_pod("web", node="n1")).node_name
+    """
     if not pod.node_name:
         return pod
     spec = msgspec.structs.replace(pod.spec, node_name="")

@@ -24,15 +24,15 @@ BoolVector = npt.NDArray[np.bool_]
 
 
 class PluginVerdicts:
-    """What one Filter plugin says by itself, whatever the others say.
+    """The verdicts of one Filter plugin, independent of the others.
 
     Args:
         plugin: the plugin.
         state: what its PreFilter left.
     Attributes:
         plugin: its name.
-        pre_filter: its PreFilter's rejection of the pod, which stands for every node; None for none.
-        skipped: whether its PreFilter said that its filter has nothing to do.
+        pre_filter: its PreFilter's rejection of the pod, which applies to every node; None for none.
+        skipped: whether its PreFilter returned SKIP.
         node_names: the only nodes that its PreFilter thinks worth looking at; None for all.
         result: its filter's verdicts over all nodes; None where it was not asked.
     """
@@ -49,7 +49,7 @@ class PluginVerdicts:
 
     @property
     def rejections(self) -> dict[str, Status]:
-        """Node -> why its filter rejects it, in the snapshot's order; what PreFilter says is left out."""
+        """Node -> why its filter rejects it, in the snapshot's order, without PreFilter's rejection."""
         return {} if self.result is None else rejections_in(self.result)
 
     @cached_property
@@ -91,7 +91,7 @@ class PluginVerdicts:
         return Status.SUCCESS
 
     def details(self, position: int) -> tuple[str, ...]:
-        """What is behind its filter's rejection of one node, in its own words; empty where its reasons say it all."""
+        """The details of its filter's rejection of one node; empty where the reasons are complete."""
         if self.pre_filter is not None:
             return ()
         node, status = self.nodes[position], self.status_of(position)
@@ -121,12 +121,12 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
         info: the pod with its parts.
         profile: the scheduler name that serves it.
         snapshot: the cluster without the pod.
-        by_plugin: what each Filter plugin says by itself, in the order in which filters run.
+        by_plugin: the verdicts of each Filter plugin, in the order in which filters run.
         diagnosis: why the nodes do not fit.
         scores: of the feasible nodes; None when there are none, or when scoring failed.
         failure: what ended the scoring, if anything did.
-        preemption: what PostFilter would do; None when the pod fits, or when nobody asked.
-        held_back: why kube-scheduler would not even try the pod now; empty when it would.
+        preemption: what PostFilter would do; None when the pod fits, or without `preempt`.
+        held_back: why kube-scheduler would not try the pod now; empty when it would.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
@@ -151,7 +151,7 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
 
     @property
     def pod(self) -> Pod:
-        """The pod, as it was held against the cluster."""
+        """The pod, as it was explained."""
         return self.info.pod
 
     @property

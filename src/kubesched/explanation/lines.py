@@ -10,6 +10,9 @@ def as_line(explanation: Explanation) -> dict[str, Any]:
     """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best` and `message`.
 
     docs/reference/output.md describes them. Empty ones are left out; lists of nodes and of reasons are sorted.
+
+    Example:
+        assert as_line(explain(load_snapshot("cluster.json"), "shop/web-7"))["feasible"] == ["n1", "n2"]
     """
     line: dict[str, Any] = {"pod": explanation.pod.key, "profile": explanation.profile}
     line["plugins"] = {name: _verdicts(said) for name, said in explanation.by_plugin.items()}

@@ -31,7 +31,13 @@ class Shortage(msgspec.Struct, frozen=True):
 
 
 def shortages(info: PodInfo, nodes: Nodes, position: int) -> list[Shortage]:
-    """Every resource of which a node has less left than the pod asks for."""
+    """Every resource of which a node has less left than the pod asks for.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
+        (shortage,) = shortages(explanation.info, explanation.nodes, 0)
+        assert (shortage.resource, shortage.short) == ("cpu", 60_000)
+    """
     node = nodes[position]
     offered, held = node.allocatable, node.requested
     held["pods"] = int(nodes.n_pods[position])
@@ -48,6 +54,10 @@ def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
 
     The fewer plugins reject a node, the nearer it is; then, the fewer reject it whatever pods leave; then, the less
     room is missing. Equally near nodes keep the snapshot's order.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
+        assert nearest(explanation).tolist() == [0, 1]
     """
     nodes = explanation.nodes
     rejecting = np.zeros(len(nodes), dtype=np.int64)

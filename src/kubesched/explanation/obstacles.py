@@ -10,9 +10,9 @@ class Obstacle(msgspec.Struct, frozen=True):
     """One plugin's objection to one node.
 
     Attributes:
-        plugin: who objects.
-        status: in its own words.
-        details: what is behind them, a phrase for each cause; empty where the words say it all.
+        plugin: the plugin that rejects.
+        status: its rejection.
+        details: a phrase for each cause; empty where the reasons are complete.
     """
 
     plugin: str
@@ -26,7 +26,12 @@ class Obstacle(msgspec.Struct, frozen=True):
 
 
 def obstacles(explanation: Explanation, position: int) -> list[Obstacle]:
-    """Everything that keeps the pod from a node, in the order in which filters run; empty for a node that fits."""
+    """Everything that keeps the pod from a node, in the order in which filters run; empty for a node that fits.
+
+    Example:
+        explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
+        assert [obstacle.plugin for obstacle in obstacles(explanation, 0)] == ["NodeResourcesFit"]
+    """
     return [
         Obstacle(name, status, said.details(position))
         for name, said in explanation.by_plugin.items()

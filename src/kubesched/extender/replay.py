@@ -18,7 +18,7 @@ from kubesched.setup import EventLoop, Setup
 __all__ = ["Replayed", "replay"]
 
 _SHOWN: Final = 5
-_MAX_SHOWN: Final = 300  # characters of an answer that is no document
+_MAX_SHOWN: Final = 300  # characters of an answer that is not a document
 _VERBS: Final = {
     "filter": "filter",
     "predicates": "filter",
@@ -36,7 +36,7 @@ class Replayed(msgspec.Struct, frozen=True):
         number: counted from 1 over all calls.
         verb: of the call; bind is not played again.
         pod: namespace/name.
-        differences: in sentences; empty where the answers say the same.
+        differences: in sentences; empty where the answers are equal.
         is_skipped: whether it was not played: binds, calls of plugins that are gone, and those that were answered late.
     """
 
@@ -56,7 +56,7 @@ def replay(setup: Setup, folder: Path, *, preemption_helps: bool = False) -> Ite
     Args:
         setup: made without default plugins.
     Raises:
-        InputError: there is no recording, or it does not fit the plugins.
+        InputError: the recording does not exist, or does not fit the plugins.
         PluginError: a plugin did not start.
     """
     records = read_recording(folder)
@@ -110,7 +110,7 @@ def _play(extender: Extender, call: RecordedCall, number: int) -> Replayed:
 
 
 def _no_limit() -> None:
-    """There is no hurry."""
+    """There is no deadline."""
 
 
 def _differences(verb: str, call: RecordedCall, status: int, now: bytes) -> Iterator[str]:

@@ -139,7 +139,7 @@ def parse_extender_args(body: Body) -> ExtenderArgs:
     """Read the body of a filter or prioritize request.
 
     Raises:
-        ExtenderError: it is no ExtenderArgs; the message says where.
+        ExtenderError: it is not valid ExtenderArgs; the message names the field.
     """
     try:
         go = _GO_ARGS.decode(body)
@@ -154,7 +154,7 @@ def parse_names(names: bytes) -> list[str]:
     """Read the list of names of ExtenderArgs.
 
     Raises:
-        ExtenderError: it is no list of texts.
+        ExtenderError: it is not a list of strings.
     """
     return _decoded(_NAMES.decode, names, "NodeNames", "a list of strings")
 
@@ -163,7 +163,7 @@ def parse_preemption_args(body: Body) -> PreemptionArgs:
     """Read the body of a preempt request.
 
     Raises:
-        ExtenderError: it is no ExtenderPreemptionArgs; the message says where.
+        ExtenderError: it is not valid ExtenderPreemptionArgs; the message names the field.
     """
     fields = _fields(body, "ExtenderPreemptionArgs")
     victims = _entries(fields, "nodenametovictims", "NodeNameToVictims")
@@ -179,16 +179,16 @@ def parse_binding_args(body: Body) -> BindingArgs:
     """Read the body of a bind request.
 
     Raises:
-        ExtenderError: it is no ExtenderBindingArgs, or lacks one of its fields; kube-scheduler sends them all.
+        ExtenderError: it is not valid ExtenderBindingArgs, or lacks a field; kube-scheduler sends all of them.
     """
     fields = _fields(body, "ExtenderBindingArgs")
-    found = {
+    texts = {
         key: _decoded(_TEXT.decode, fields.get(key.lower(), Raw(_NULL)), key, "a string") or ""
         for key in ("PodName", "PodNamespace", "PodUID", "Node")
     }
-    if missing := [key for key, text in found.items() if not text]:
+    if missing := [key for key, text in texts.items() if not text]:
         raise ExtenderError(f"ExtenderBindingArgs: {', '.join(missing)} is missing or empty")
-    return BindingArgs(*found.values())
+    return BindingArgs(*texts.values())
 
 
 def _parse_args_by_key(body: Body) -> ExtenderArgs:
@@ -306,7 +306,7 @@ def filter_answer_nodes(
     """The answer to a filter request with whole nodes, as pieces that follow each other; none of them is a copy.
 
     Args:
-        nodes: the survivors, as they stood in the request.
+        nodes: the survivors, as they were in the request.
     """
     tail = _ENCODER.encode(_FilterTail(failed, unresolvable))
     items: list[Raw | bytes] = [b","] * max(2 * len(nodes) - 1, 0)

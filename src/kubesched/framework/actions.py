@@ -43,8 +43,8 @@ class PatchPodStatus(Action, frozen=True):
     """Set a condition of a pod, its nomination, or both.
 
     Attributes:
-        condition: type, status, reason, message; None to leave the conditions alone.
-        nominated_node_name: the new value, "" to clear it; None to leave it alone.
+        condition: type, status, reason, message; None for no change.
+        nominated_node_name: the new value, "" to clear it; None for no change.
     """
 
     pod: Pod

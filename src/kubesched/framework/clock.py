@@ -22,6 +22,11 @@ class VirtualClock(Clock):
 
     Attributes:
         seconds: since the run began.
+
+    Example:
+        clock = VirtualClock()
+        clock.advance_to(5)
+        assert clock.monotonic() == 5
     """
 
     def __init__(self) -> None:

@@ -138,15 +138,11 @@ class ColumnCache:
     Attributes:
         budget: bytes that the columns may take together, with the parts that they are kept for.
         n_bytes: what they take.
-        n_hits, n_updates, n_misses: how often a column was true, brought up to date, and computed whole.
     """
 
     def __init__(self, columns: NodeColumns, budget: int = CACHE_BYTES) -> None:
         self.budget = budget
         self.n_bytes = 0
-        self.n_hits = 0
-        self.n_updates = 0
-        self.n_misses = 0
         self._columns = columns
         self._kept: OrderedDict[Hashable, Column] = OrderedDict()
         self._rules: dict[tuple[type[Plugin], bytes, str], int] = {}
@@ -168,8 +164,6 @@ class ColumnCache:
         column = self._kept.get(key)
         if column is None or column.generation != rule.log.generation:
             column = self._refreshed_filter(key, column, rule, state, pod)
-        else:
-            self.n_hits += 1
         self._kept.move_to_end(key)
         return column
 
@@ -185,8 +179,6 @@ class ColumnCache:
                 column = None
             column = self._refreshed_score(key, column, rule, state, pod)
             column.stamp = stamp
-        else:
-            self.n_hits += 1
         self._kept.move_to_end(key)
         return column
 
@@ -248,7 +240,6 @@ class ColumnCache:
     def _stale_rows(self, column: Column | None, log: ChangeLog) -> _FewRows | None:
         """The rows to compute again; None for all of them."""
         if column is None or len(column.values) < self._columns.n_rows:
-            self.n_misses += 1
             return None
         since = (log, column.generation, log.generation)
         if since != self._few_since:
@@ -256,10 +247,6 @@ class ColumnCache:
             changed = log.since(column.generation)
             is_few = changed is not None and 2 * len(changed) <= self._columns.n_rows + 2
             self._few = _FewRows(self._columns, np.array(changed, dtype=np.intp)) if is_few else None
-        if self._few is None:
-            self.n_misses += 1
-        else:
-            self.n_updates += 1
         return self._few
 
     def _all_rows(self) -> Nodes:

@@ -13,11 +13,11 @@ DataT = TypeVar("DataT")
 
 
 class DeadlineExceeded(BaseException):
-    """The time of an attempt is over. No Exception, so that nobody takes it for a plugin's fault and goes on."""
+    """The time of an attempt is over. It is not an Exception, so that it is not handled as a plugin's fault."""
 
 
 class BindingNotes(msgspec.Struct):
-    """What Reserve and PreBind want said with the binding.
+    """What Reserve and PreBind add to the Binding.
 
     Attributes:
         annotations: written into the Binding object, which the API server copies to the pod. What Reserve wrote is on
@@ -36,11 +36,11 @@ class CycleState(msgspec.Struct, eq=False):
 
     Attributes:
         pod: the incoming pod with its parts.
-        binding: what to say with the binding.
+        binding: what the Binding gets from plugins.
         skip_filter, skip_score: plugins whose PreFilter (PreScore) said Skip.
         pods_to_activate: pods to be tried again right after this one; plugins fill it.
         checkpoint: called between hooks, and after each node in a rule written per node; raises DeadlineExceeded when
-            the time is over. None where nobody waits.
+            the time is over. None without a deadline.
 
     Example:
         class Wanted:

@@ -23,7 +23,7 @@ class NodeScore(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """Where a cycle led.
+    """How a cycle ended.
 
     Attributes:
         status: SUCCESS; a rejection (reason Unschedulable); or an Error (reason SchedulerError).
@@ -47,7 +47,7 @@ class Decision(msgspec.Struct, frozen=True):
         outcome: how it ended.
         rejections: distinct verdicts of nodes that do not fit, with how many nodes have each; only when no node fits.
         unschedulable_plugins, pending_plugins: whose rejection the queue waits for.
-        nominated_node_name: where preemption makes room; "" clears a nomination; None leaves it alone.
+        nominated_node_name: where preemption makes room; "" clears a nomination; None does not change it.
         victims: pods to be evicted for it.
         n_pdb_violations: how many of them a disruption budget protects.
     """

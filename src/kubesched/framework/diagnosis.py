@@ -19,13 +19,13 @@ _NO_REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
 
 class Diagnosis(msgspec.Struct, eq=False):
-    """What stood in the way of one pod.
+    """Why one pod did not fit.
 
     Attributes:
         n_all_nodes: nodes in the snapshot.
         result: the filters' verdicts, over the rows that were looked at; None when none were.
         explicit: verdicts from elsewhere (an extender, the nominated node tried first) by node name; they win.
-        absent: the status of every node without a verdict of its own.
+        absent: the status of every node that has no verdict in `result` or `explicit`.
         pre_filter_message: PreFilter's rejection of the pod, which replaces the count of reasons.
         post_filter_message: appended as it is.
         unschedulable_plugins, pending_plugins: plugins whose rejection the queue must wait for.
@@ -74,17 +74,17 @@ class Diagnosis(msgspec.Struct, eq=False):
         return self.absent if position is None else self.statuses()[position]
 
     def by_node(self) -> dict[str, Status]:
-        """Every node that has a rejection of its own."""
-        found: dict[str, Status] = {}
+        """The rejections in `result`, and the verdicts in `explicit`."""
+        rejections: dict[str, Status] = {}
         if self.result is not None:
             statuses, names = self.statuses(), self.result.nodes.names
             for position in np.flatnonzero(statuses.index).tolist():
-                found[names[position]] = statuses[position]
-        found.update(self.explicit)
-        return found
+                rejections[names[position]] = statuses[position]
+        rejections.update(self.explicit)
+        return rejections
 
     def counts(self) -> list[tuple[Status, int]]:
-        """How many nodes have each status of their own."""
+        """How many nodes have each status; nodes with `absent` are left out."""
         if not self.explicit:
             return self.statuses().counts() if self.result is not None else []
         return list(Counter(self.by_node().values()).items())
@@ -103,10 +103,14 @@ def fit_error(n_all_nodes: int, counted: Iterable[tuple[Status, int]], absent: S
     """Count reasons into the sentence that users search for.
 
     Args:
-        counted: statuses of nodes that have one of their own, with how many nodes have it.
+        counted: distinct statuses of nodes, with how many nodes have each.
         absent: the status of all other nodes.
     Rule: kube-scheduler v1.36 FitError.Error: `<n> <reason>` items sorted as text; a status with two reasons counts
     under both.
+
+    Example:
+        counted = [(Status.unschedulable("Insufficient cpu"), 3)]
+        assert fit_error(3, counted, Status.SUCCESS) == "0/3 nodes are available: 3 Insufficient cpu."
     """
     reasons: Counter[str] = Counter()
     n_explicit = 0

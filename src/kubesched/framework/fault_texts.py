@@ -13,7 +13,12 @@ _MAX_ANSWER: Final = 80
 
 
 def fault_text(error: BaseException) -> str:
-    """Return an exception's text; its type in front, unless it was raised to say just that (RuntimeError)."""
+    """Return an exception's text; its type in front, unless it was raised to say just that (RuntimeError).
+
+    Example:
+        assert fault_text(ValueError("no disk")) == "ValueError: no disk"
+        assert fault_text(RuntimeError("no disk")) == "no disk"
+    """
     text = _text(error)
     is_plain = isinstance(error, _PLAIN) and text not in ("", _NO_TEXT)
     return text if is_plain else _with_type(error, text)

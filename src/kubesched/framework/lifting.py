@@ -20,7 +20,7 @@ def lifted_filter(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> 
     """Ask `filter` of every row.
 
     Raises:
-        TypeError: the hook returned something that is no verdict.
+        TypeError: the hook returned something that is not a verdict.
     """
     values = np.zeros(len(nodes), dtype=np.int32)
     numbers: dict[Status, int] = {}
@@ -31,7 +31,7 @@ def lifted_filter(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> 
         status = ask(state, pod, node)
         if status is not Status.SUCCESS:
             values[position] = numbers.setdefault(_rejection(status), len(numbers) + 1)
-        if checkpoint is not None:  # after each row, for nobody knows how long the next one takes
+        if checkpoint is not None:  # after each row, because the next one may take long
             checkpoint()
     return Verdicts(values, list(numbers))
 
@@ -46,7 +46,7 @@ def lifted_score(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> I
     """Ask `score` of every row.
 
     Raises:
-        TypeError: the hook returned something that is no int64.
+        TypeError: the hook returned something that is not an int64.
     """
     scores = []
     node = NodeInfo(nodes, 0)

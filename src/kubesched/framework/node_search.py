@@ -52,11 +52,11 @@ class NodeSearch:
         elif before.node_names is not None:
             self.diagnosis.unschedulable_plugins.update(before.narrowed_by)
             self.diagnosis.absent = Status.unresolvable(_NOT_CHOSEN.format(" ".join(sorted(before.narrowed_by))))
-            found = (nodes.position_of(name) for name in before.node_names)
-            self._narrow(sorted(position for position in found if position is not None))
+            positions = (nodes.position_of(name) for name in before.node_names)
+            self._narrow(sorted(position for position in positions if position is not None))
 
     def _end(self, before: PreFiltered) -> None:
-        """PreFilter's rejection or fault stands for every node."""
+        """PreFilter's rejection or fault applies to every node."""
         self._narrow([])
         diagnosis, status = self.diagnosis, before.status
         diagnosis.absent = status
@@ -87,6 +87,13 @@ def find_feasible(framework: Framework, state: CycleState, nodes: Nodes) -> Diag
     """Search all nodes of a snapshot, and count the fault of a plugin as a rejection of the node.
 
     Returns: the diagnosis, with the verdicts of the filters; its `result` is None when PreFilter ended the search.
+    Raises:
+        DeadlineExceeded: the checkpoint of the state raised it.
+
+    Example:
+        with FakeCluster(nodes=[make_node("n1")]) as cluster:
+            state = CycleState(cluster.cluster_state.pod_info(make_pod("web")))
+            assert find_feasible(cluster.framework, state, cluster.nodes).result.fits.all()
     """
     search = NodeSearch(framework, state, nodes)
     if search.status.is_success:

@@ -11,7 +11,7 @@ __all__ = ["NominatedPods"]
 
 
 class NominatedPods:
-    """The nominations as arrays, made anew when they change.
+    """The nominations as arrays, rebuilt when they change.
 
     Args:
         columns: the nodes.
@@ -42,7 +42,7 @@ class NominatedPods:
         return len(self._infos)
 
     def on(self, nodes: Nodes, incoming: PodInfo) -> tuple[Rows, PodBatch]:
-        """The pods nominated to nodes of a table that the incoming pod reckons with: their positions, and they."""
+        """The nominated pods that count for the incoming pod, with their positions in the table."""
         self._refresh()
         counts = self._priorities >= incoming.priority
         positions: Rows = self._rows
@@ -61,9 +61,9 @@ class NominatedPods:
         known = (self._generation(), self._columns.node_log.generation)
         if known != self._known:
             row_of = self._columns.row_of
-            found = [(name, info) for name, info in self._pods() if name in row_of]
-            self._infos = [info for _, info in found]
+            nominations = [(name, info) for name, info in self._pods() if name in row_of]
+            self._infos = [info for _, info in nominations]
             self._index_of = {info.pod.metadata.uid: i for i, info in enumerate(self._infos)}
-            self._rows = np.array([row_of[name] for name, _ in found], dtype=np.int64)
+            self._rows = np.array([row_of[name] for name, _ in nominations], dtype=np.int64)
             self._priorities = np.array([info.priority for info in self._infos], dtype=np.int64)
             self._known = known

@@ -26,16 +26,28 @@ __all__ = ["HOOKS", "DependsOn", "Handle", "Plugin"]
 
 
 class DependsOn(enum.Enum):
-    """What a column rule reads besides the incoming pod; it decides how long a computed column stays true."""
+    """What a column rule reads apart from the incoming pod; it decides how long a computed column is kept.
+
+    Example:
+        class FewPods(Plugin):
+            depends_on = DependsOn.ROW
+            reasons = (Status.unschedulable("node(s) had 10 pods"),)
+
+            def filter_nodes(self, state, pod, nodes):
+                return (nodes.n_pods >= 10).astype(int)
+
+            def filter_part(self, state, pod):
+                return None
+    """
 
     NODE = "node"
     """The node object of the row, nothing else."""
     ROW = "row"
     """The node object and the pods on the row."""
     CLUSTER = "cluster"
-    """Relations between rows, which the state keeps; computed anew for each pod, over all rows."""
+    """Relations between rows, which the state keeps; computed again for each pod, over all rows."""
     ANYTHING = "anything"
-    """Whatever the author likes: computed anew for each pod, only on rows that passed the plugins before."""
+    """Anything: computed again for each pod, only on rows that passed the plugins before."""
 
 
 HOOKS: Final[dict[str, tuple[str, ...]]] = {
@@ -67,7 +79,7 @@ _FURTHER_HOOKS: Final = (
     "pre_bind_pre_flight",
     "preempt",
 )
-"""Methods that the framework calls besides; they make a class take part nowhere."""
+"""Other methods that the framework calls; they do not make a class take part in an extension point."""
 _MAY_AWAIT: Final = ("start", "stop", "pre_bind", "bind", "post_bind")
 
 _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
@@ -75,7 +87,7 @@ _ONE_FORM: Final = (("filter", "filter_nodes"), ("score", "score_nodes"), ("sort
 
 
 class Plugin:
-    """Base of all scheduling plugins. Define the methods of the extension points that you want; leave the others alone.
+    """Base of all scheduling plugins. Define the methods of the extension points that you need, and no others.
 
     The class name is the name in configuration files. Arguments are declared as a nested class `Args(PluginArgs)` and
     arrive, decoded and checked, as `self.args`. `__init__` stores arguments and no more; computing starts in a hook.
@@ -83,13 +95,16 @@ class Plugin:
 
     A rule is written once, per node (`filter`, `score`) or over columns (`filter_nodes`, `score_nodes`); defining both
     forms of one rule is an error. A rejection is a returned Status; an exception is a fault and ends the pod's attempt
-    as SchedulerError. Returning None is an error: a hook that is content returns `Status.SUCCESS`. Hooks of the
+    as SchedulerError. Returning None is an error: a hook with no objection returns `Status.SUCCESS`. Hooks of the
     scheduling cycle (up to permit) are plain functions and do no I/O; `start`, `stop`, `pre_bind`, `bind` and
     `post_bind` may be coroutines.
 
     Attributes:
-        args: the decoded arguments. A class with `Args` of its own says `args: Args`, if its types are checked.
+        args: the decoded arguments. A class that defines `Args` declares `args: Args`, if its types are checked.
         handle: the way to the rest of the scheduler.
+
+    Raises:
+        PluginDefinitionError: a subclass is not valid; raised where the class is defined.
 
     Example:
         class FewPods(Plugin):
@@ -104,9 +119,9 @@ class Plugin:
     reasons: ClassVar[tuple[Status, ...]] = ()
     """What the verdicts of `filter_nodes` mean: verdict 1 is the first."""
     depends_on: ClassVar[DependsOn] = DependsOn.ANYTHING
-    """What the column rules read. Leave it alone unless that is exactly true: columns are kept accordingly."""
+    """What the column rules read. Change it only if that is exactly true: columns are kept accordingly."""
     reads: ClassVar[tuple[str, ...]] = ()
-    """Kinds besides nodes and pods that the plugin gets from the handle, so that they are watched."""
+    """Kinds other than nodes and pods that the plugin gets from the handle, so that they are watched."""
     wants_raw: ClassVar[bool] = False
     """Whether it reads `raw` or `document` of nodes or pods."""
 
@@ -132,7 +147,7 @@ class Plugin:
 
     @classmethod
     def defines(cls, hook: str) -> bool:
-        """Whether the class has a method of its own for a hook."""
+        """Whether the class or a base of it other than Plugin defines a hook."""
         return getattr(cls, hook) is not getattr(Plugin, hook)
 
     # --- life ---
@@ -146,7 +161,7 @@ class Plugin:
     def events_to_register(self) -> list[EventRegistration]:
         """The cluster events that make a pod that this plugin rejected worth another try, each with a hint or without.
 
-        Left alone, every event does. An empty list means that no event helps.
+        By default, every event triggers a retry. An empty list means that no event helps.
         """
         raise NotImplementedError
 
@@ -199,10 +214,10 @@ class Plugin:
         raise NotImplementedError
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterable[str]:
-        """What exactly keeps the pod from one node, a phrase for each cause: `taint gpu:NoSchedule is not tolerated`.
+        """What keeps the pod from one node, a phrase for each cause: `taint gpu:NoSchedule is not tolerated`.
 
-        Called when somebody asks (`kubesched explain`), and only for a node that this plugin's filter rejects; the
-        phrases are shown in place of the reasons. None are fine: then the reasons are shown.
+        Called on request (`kubesched explain`), and only for a node that this plugin's filter rejects; the
+        phrases are shown instead of the reasons. Without any, the reasons are shown.
 
         Args:
             state: with what this plugin's pre_filter wrote.
@@ -219,7 +234,7 @@ class Plugin:
         raise NotImplementedError
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        """How good one feasible node is; 0..100 after normalize_score, if the class defines it, else as it stands."""
+        """How good one feasible node is; 0..100 after normalize_score, if the class defines it, else as returned."""
         raise NotImplementedError
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
@@ -249,7 +264,7 @@ class Plugin:
     # --- the binding cycle ---
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Status:
-        """Whether pre_bind has anything to do: SUCCESS for yes, SKIP for no. Left alone, yes."""
+        """Whether pre_bind has anything to do: SUCCESS for yes, SKIP for no. The default is yes."""
         raise NotImplementedError
 
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | Awaitable[Status]:
@@ -283,13 +298,13 @@ def _no_what_if(state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
 
 
 class Handle(Services, frozen=True, eq=False):
-    """What a plugin may ask of the scheduler. One per profile, complete from the start.
+    """What the scheduler offers to a plugin. One per profile, complete from the start.
 
     Attributes:
         cluster_state: the cluster state; plugins read it through snapshot(), get() and list().
         clock: time. A run replays from its events because only this is used; virtual in a simulation, at 0 in
             `explain`.
-        rng: chance, seeded by the driver.
+        rng: random numbers, seeded by the driver.
         logger: the place for messages: `logging`'s kubesched.plugin, shown on standard error from WARNING on.
         perform: awaited by binding-cycle hooks: carries out an action (a write to the API server) and gives its
             outcome. Behind a kube-scheduler, Bind alone is carried out.
@@ -302,6 +317,9 @@ class Handle(Services, frozen=True, eq=False):
         preempting: uids of pods whose victims are being evicted; none behind a kube-scheduler, which evicts itself.
         what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
         preempt_plugins: plugins that may strike nodes from a preemption plan.
+
+    Raises:
+        RuntimeError: from clock, perform and wait in a run that does not have them.
 
     Example:
         async def pre_bind(self, state, pod, node_name):
@@ -343,7 +361,7 @@ def _check_definition(cls: type[Plugin]) -> None:
 
 
 def _check_declarations(cls: type[Plugin]) -> None:
-    """What the class says of itself has the types that the framework reads."""
+    """The declarations of the class have the types that the framework reads."""
     args: object = cls.Args
     depends_on: object = cls.depends_on
     if not (isinstance(args, type) and issubclass(args, PluginArgs)):
@@ -364,7 +382,7 @@ def _check_declarations(cls: type[Plugin]) -> None:
 
 
 def _check_is_plain(cls: type[Plugin], hook: str) -> None:
-    """Nobody waits in a scheduling cycle: a coroutine there would be an answer of the wrong type, each time."""
+    """A scheduling cycle awaits nothing: there, a coroutine would be an answer of the wrong type."""
     if inspect.iscoroutinefunction(getattr(cls, hook)) and hook not in _MAY_AWAIT:
         raise PluginDefinitionError(
             f"{cls.__name__}.{hook} is a coroutine; only {', '.join(_MAY_AWAIT)} may be; make it a plain function "
@@ -385,8 +403,8 @@ def _check_signature(cls: type[Plugin], hook: str) -> None:
     try:
         inspect.signature(getattr(cls, hook)).bind(None, *wanted)
     except TypeError:
-        listed, found = ", ".join(["self", *wanted]), inspect.signature(getattr(cls, hook))
+        listed, signature = ", ".join(["self", *wanted]), inspect.signature(getattr(cls, hook))
         raise PluginDefinitionError(
-            f"{cls.__name__}.{hook} must be callable as {hook}({listed}); found {hook}{found}",
+            f"{cls.__name__}.{hook} must be callable as {hook}({listed}); found {hook}{signature}",
             plugin=cls.__name__,
         ) from None

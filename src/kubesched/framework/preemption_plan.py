@@ -21,7 +21,7 @@ def strike_nodes(plugins: Iterable[Plugin], state: CycleState, pod: Pod, plan: P
         plan: node name -> the pods to evict there.
     Returns: the entries that all of them left, unchanged.
     Raises:
-        PluginFault: a plugin raised, or gave back something that is no mapping.
+        PluginFault: a plugin raised, or returned something that is not a mapping.
     """
     for plugin in plugins:
         if not plan:

@@ -10,7 +10,7 @@ __all__ = ["Place", "QueuedPodInfo"]
 
 
 class Place(enum.Enum):
-    """Where a queued pod stands."""
+    """The queue that a pod is in."""
 
     ACTIVE = "active"
     BACKOFF = "backoff"
@@ -27,7 +27,7 @@ class QueuedPodInfo(msgspec.Struct, eq=False):
         pod: the pod as last seen; replaced with `replace_pod` only.
         key: `namespace/name`.
         timestamp: when it was last given to the queue: first added, or handed back after an attempt.
-        pod_info: what the scheduler keeps beside the pod; the queue never looks into it, and drops it with the pod it
+        pod_info: what the scheduler keeps with the pod; the queue never reads it, and drops it with the pod it
             describes.
         initial_attempt_timestamp: when it first became active, None before.
         attempts: how often it was popped.
@@ -35,7 +35,7 @@ class QueuedPodInfo(msgspec.Struct, eq=False):
         consecutive_errors_count: attempts that failed without any plugin rejecting, since the last rejection.
         backoff_expiration: cached end of the backoff; None until asked for, -inf for no backoff.
         unschedulable_plugins: plugins that rejected the last attempt, or that gate the pod.
-        pending_plugins: plugins that want the pod back at once when their event comes.
+        pending_plugins: plugins whose event returns the pod to the active queue at once.
         gating_plugin: the PreEnqueue plugin that keeps the pod from becoming active, empty for none.
         gating_message: what that plugin said.
         gating_plugin_events: events that plugin registered, in all profiles.

@@ -1,6 +1,6 @@
 """Records what pods hold on their nodes, such as devices, in an annotation that the binding writes.
 
-The pod itself says what it holds, so there is nothing to give back and nothing to rebuild. The assumed pod carries the
+The pod itself records what it holds, so there is nothing to give back and nothing to rebuild. The assumed pod has the
 annotation from Reserve on, a binding that fails takes the pod off the node again, a pod that has ended is not on its
 node any more, and after a restart the watch shows the pods with what they hold.
 """
@@ -20,7 +20,7 @@ ValueT = TypeVar("ValueT")
 class Reservations(Generic[ValueT]):
     """Things that a pod holds on its node for as long as it lives, kept in an annotation of the pod.
 
-    A plugin with a `bind` of its own has to write `state.binding.annotations` into the Binding.
+    A plugin that defines `bind` has to write `state.binding.annotations` into the Binding.
 
     Args:
         annotation: the key.
@@ -51,16 +51,16 @@ class Reservations(Generic[ValueT]):
         Args:
             but: a pod to leave out: in Reserve the incoming one, which is on the node already.
         """
-        found: dict[PodInfo, ValueT] = {}
+        held: dict[PodInfo, ValueT] = {}
         for info in node.pods:
             written = info.pod.annotations.get(self.annotation)
             if written is None or (but is not None and info.pod.uid == but.uid):
                 continue
             try:
-                found[info] = self._parse(written)
+                held[info] = self._parse(written)
             except ValueError:
                 continue
-        return found
+        return held
 
     def take(self, state: CycleState, value: ValueT) -> None:
         """Let the incoming pod hold something from now on; `parse` has to read what `str` makes of it."""

@@ -1,6 +1,6 @@
 """The services that a driver offers to its plugins; by default, none.
 
-Whoever composes a run fills in `Services`; a `Handle` is made from them, once per profile, and does not change.
+A driver fills in `Services`; a `Handle` is made from them, once per profile, and does not change.
 """
 
 import logging

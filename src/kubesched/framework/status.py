@@ -1,24 +1,36 @@
 """The answer of a hook: a code, the reasons in the words that a user sees, and the plugin that returned it."""
 
 import enum
+from asyncio import CancelledError
 from typing import ClassVar, Final
 
 import msgspec
 
 from kubesched.state import PodInfo
 
-__all__ = ["HOOK_FAULTS", "Code", "PluginFault", "PostFilterResult", "PreFilterResult", "Status", "Wait"]
+__all__ = [
+    "HOOK_FAULTS",
+    "Code",
+    "PluginFault",
+    "PostFilterResult",
+    "PreFilterResult",
+    "Status",
+    "Wait",
+]
 
-HOOK_FAULTS: Final = (Exception, SystemExit)
-"""What a plugin that fails may raise. One that asks for the end of the process has failed; Ctrl-C has not."""
+HOOK_FAULTS: Final = (Exception, SystemExit, CancelledError)
+"""What a plugin that fails may raise. One that asks for the end of the process has failed; Ctrl-C has not.
+
+A hook that is awaited may also be cancelled by its driver, which is no fault.
+"""
 
 
 class Code(enum.Enum):
     """Status codes, in upstream's spelling.
 
     UNSCHEDULABLE may be helped by removing pods (preemption looks at such nodes); UNSCHEDULABLE_AND_UNRESOLVABLE may
-    not. PENDING is for PreEnqueue and Permit-like gates whose plugin will say when to try again. SKIP switches off the
-    plugin's later hooks.
+    not. PENDING is for PreEnqueue and Permit-like gates whose plugin will report when to try again. SKIP switches
+    off the plugin's later hooks.
     """
 
     SUCCESS = "Success"
@@ -91,12 +103,12 @@ class Status(msgspec.Struct, frozen=True):
 
     @classmethod
     def pending(cls, *reasons: str) -> "Status":
-        """Rejected until the plugin itself says that it is worth another try."""
+        """Rejected until the plugin reports that another try is worthwhile."""
         return cls(Code.PENDING, reasons)
 
     @property
     def is_success(self) -> bool:
-        """Whether nothing stands in the way."""
+        """Whether the code is SUCCESS."""
         return self.code is Code.SUCCESS
 
     @property
@@ -106,7 +118,7 @@ class Status(msgspec.Struct, frozen=True):
 
     @property
     def is_rejected(self) -> bool:
-        """Whether the pod was turned down, as opposed to a fault."""
+        """Whether the pod was rejected, as opposed to a fault."""
         return self.code in _REJECTED
 
     @property
@@ -146,7 +158,7 @@ class PreFilterResult(msgspec.Struct, frozen=True):
 
 
 class PostFilterResult(msgspec.Struct, frozen=True):
-    """PostFilter's answer besides its status.
+    """What PostFilter returns with its status.
 
     Attributes:
         nominated_node_name: where the pod should go next; "" clears a nomination; None leaves it as it is.

@@ -14,8 +14,8 @@ from kubesched.state import Nodes, PodBatch, PodInfo
 __all__ = ["Codes", "FilterResult", "PodChanges", "Rejections", "RowStatuses", "Verdicts"]
 
 Codes = npt.NDArray[np.integer[Any]]
-"""(rows,) what a column filter says of each row; 0 where the node fits."""
-_SMALL: Final = 4096  # verdicts below are told apart by counting
+"""(rows,) the verdict of a column filter on each row; 0 where the node fits."""
+_SMALL: Final = 4096  # smaller verdicts are grouped by counting
 
 
 class Verdicts:
@@ -23,7 +23,7 @@ class Verdicts:
 
     Attributes:
         values: (rows,) integers; 0 where the node fits.
-        status: what a value other than 0 means. Called when somebody wants the words.
+        status: what a value other than 0 means. Called when the reasons are needed.
         may_fail: whether some value means an Error, which ends the whole cycle.
 
     Example:
@@ -75,6 +75,10 @@ class PodChanges(msgspec.Struct, frozen=True, eq=False):
         nodes: the table.
         positions: (pods,) where each pod is put or taken off.
         batch: the pods, for rules over columns.
+
+    Example:
+        def add_pods(self, state, pod, changes):
+            state.write(Counts(state.read(Counts).n_pods + len(changes.pods)))
     """
 
     nodes: Nodes
@@ -95,7 +99,7 @@ class Rejections(msgspec.Struct, frozen=True):
 
 
 class FilterResult(msgspec.Struct, eq=False):
-    """What the filters of a profile said of a table; the first rejection of a row is the one that counts.
+    """The verdicts of the filters of a profile on a table; the first rejection of a row is the one that counts.
 
     Attributes:
         nodes: the table.
@@ -158,7 +162,7 @@ class RowStatuses:
     """Why each row of a table was rejected: the distinct statuses, and which row has which.
 
     Attributes:
-        distinct: the statuses, in order of plugin; index 0 stands for "fits".
+        distinct: the statuses, in order of plugin; index 0 means "fits".
         index: (rows,) int: which one a row has.
     """
 
@@ -176,7 +180,7 @@ class RowStatuses:
                 continue
             kinds, which = _distinct(values.take(rejected))
             self.index[rejected if passed is None else passed.take(rejected)] = which + len(self.distinct)
-            self.distinct += [_in_words(rejection, value) for value in kinds.tolist()]
+            self.distinct += [_rejection_status(rejection, value) for value in kinds.tolist()]
             others = (~is_rejected).nonzero()[0]
             passed = others if passed is None else passed.take(others)
 
@@ -213,8 +217,8 @@ def _distinct(values: Codes) -> tuple[Codes, npt.NDArray[np.intp]]:
     return kinds, numbers[values]
 
 
-def _in_words(rejection: Rejections, verdict: int) -> Status:
-    """What a verdict means. A plugin that cannot say it has failed."""
+def _rejection_status(rejection: Rejections, verdict: int) -> Status:
+    """The status of a verdict. If the plugin raises, an Error."""
     try:
         status = rejection.verdicts.status(verdict).by(rejection.plugin)
     except HOOK_FAULTS as error:

@@ -4,15 +4,18 @@ Rule: kube-scheduler v1.36 waiting pods: a deadline per plugin, at most 15 minut
 it; the first rejection or deadline rejects it.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
 from kubesched.api import Pod
-from kubesched.framework.status import Status
+from kubesched.framework.fault_texts import in_one_line
+from kubesched.framework.status import HOOK_FAULTS, Status
 
 __all__ = ["MAX_PERMIT_SECONDS", "WaitingPod"]
 
 MAX_PERMIT_SECONDS: Final = 15 * 60.0
+_LOG: Final = logging.getLogger("kubesched.plugin")
 
 
 class WaitingPod:
@@ -22,6 +25,11 @@ class WaitingPod:
         pod: the pod, assumed.
         deadlines: plugin -> (when it rejects by itself, after how many seconds of waiting).
         status: SUCCESS or the rejection, once decided; else None.
+
+    Example:
+        waiting = WaitingPod(make_pod("web"), {"Gang": 30}, now=0)
+        waiting.advance(now=30)
+        assert waiting.status.message == "rejected due to timeout after waiting 30s at plugin Gang"
     """
 
     __slots__ = ("_told", "deadlines", "pod", "status")
@@ -52,14 +60,17 @@ class WaitingPod:
             self._decide(Status.SUCCESS)
 
     def reject(self, plugin: str, message: str) -> None:
-        """The pod is turned down."""
+        """The pod is rejected."""
         self._decide(Status.unschedulable(message).by(plugin))
 
     def _decide(self, status: Status) -> None:
         if self.status is None:
             self.status = status
             for tell in self._told:
-                tell(status)
+                try:
+                    tell(status)
+                except HOOK_FAULTS as error:  # a plugin's; the others want to know, too
+                    _LOG.warning("on_decided of pod %s: %s", self.pod.key, in_one_line(error))
 
     @property
     def deadline(self) -> float:

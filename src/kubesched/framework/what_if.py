@@ -12,16 +12,23 @@ __all__ = ["WhatIf"]
 
 
 class WhatIf:
-    """Some rows of the cluster with pods moved onto and off them, and what the filters say then.
+    """Some rows of the cluster with pods moved onto and off them, and the verdicts of the filters then.
 
     Args:
-        ask: what answers for the filters.
-        tell: what tells the plugins that pods were added (True) or removed (False).
+        ask: runs the filters.
+        tell: notifies the plugins that pods were added (True) or removed (False).
         state: of the cycle; it is copied.
         nodes: the rows; they are copied.
 
     Attributes:
         nodes: the copy; its positions are those of the table that it was made from.
+
+    Example:
+        with FakeCluster(nodes=[make_node("n1")], pods=[make_pod("web", node="n1")]) as cluster:
+            state = CycleState(cluster.cluster_state.pod_info(make_pod("new")))
+            what_if = cluster.handle.what_if(state, state.pod.pod, cluster.nodes)
+            what_if.remove(np.array([0]), PodBatch(cluster.nodes.pods(0)))
+            assert what_if.fits().all() and not what_if.nodes.pods(0)
     """
 
     __slots__ = ("_ask", "_pod", "_state", "_tell", "nodes")
@@ -44,7 +51,7 @@ class WhatIf:
         """Put the i-th pod on the node at positions[i].
 
         Raises:
-            PluginFault: a plugin failed; the table is of no more use.
+            PluginFault: a plugin failed; the table is not usable any more.
         """
         self.nodes.add(positions, pods)
         self._tell(self._state, self._pod, PodChanges(self.nodes, positions, pods), True)
@@ -59,7 +66,7 @@ class WhatIf:
         self._tell(self._state, self._pod, PodChanges(self.nodes, positions, pods), False)
 
     def filter(self) -> FilterResult:
-        """What the filters say of every row now."""
+        """The current verdicts of the filters on every row."""
         return self._ask(self._state, self._pod, self.nodes)
 
     def fits(self) -> BoolVector:

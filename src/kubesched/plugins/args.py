@@ -132,7 +132,7 @@ class InterPodAffinityArgs(PluginArgs):
 
 
 class NodeAffinityArgs(PluginArgs):
-    """Arguments of NodeAffinity: a node affinity that every pod of the profile has besides its own."""
+    """Arguments of NodeAffinity: a node affinity that every pod of the profile has in addition to its own."""
 
     added_affinity: NodeAffinity | None = None
 
@@ -180,7 +180,7 @@ class VolumeBindingArgs(PluginArgs):
     shape: tuple[UtilizationShapePoint, ...] | None = None
 
     def validate(self, path: str) -> list[FieldError]:
-        """The timeout is not negative, and there is no shape."""
+        """The timeout is not negative, and a shape is not set."""
         errors = []
         if self.bind_timeout_seconds < 0:
             detail = "invalid BindTimeoutSeconds, should not be a negative value"

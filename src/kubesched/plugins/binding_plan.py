@@ -33,7 +33,7 @@ class BindingOutcome(msgspec.Struct, frozen=True):
 
 
 class BindingPlan:
-    """Volumes that claims take, and claims for which the provisioner is told a node.
+    """Volumes that claims take, and claims for which the provisioner gets a node.
 
     Attributes:
         node_name: where the pod goes.
@@ -58,7 +58,7 @@ class BindingPlan:
         return volumes + [(_CLAIM, claim) for claim in self.claims]
 
     def note_written(self, answer: object) -> None:
-        """Remember what the API server made of a write: an older version of the object says nothing about it."""
+        """Remember what the API server made of a write: an older version of the object does not have it."""
         if isinstance(answer, KubeObject):
             kind = _VOLUME if isinstance(answer, PersistentVolume) else _CLAIM
             self._written[kind, answer.key] = _version(answer)
@@ -101,7 +101,7 @@ class BindingPlan:
             return BindingOutcome(f'failed to check claim binding: persistentvolumeclaim "{claim.name}" not found')
         if self._is_older(_CLAIM, current):
             return None
-        if current.annotations.get(SELECTED_NODE) != self.node_name:  # how a provisioner says that it failed
+        if current.annotations.get(SELECTED_NODE) != self.node_name:  # how a provisioner reports that it failed
             return BindingOutcome(f'provisioning failed for PVC "{claim.name}"')
         name = current.spec.volume_name
         if name:
@@ -138,7 +138,7 @@ class BindingPlan:
 
 
 def _taken_by(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolume:
-    """The volume with its claimRef set; the annotation says that it was not the user who set it."""
+    """The volume with its claimRef set; the annotation marks that the user did not set it."""
     ref = volume.spec.claim_ref
     is_reserved = ref is not None and (ref.namespace, ref.name) == (claim.namespace, claim.name)
     spec = msgspec.structs.replace(volume.spec, claim_ref=ObjectReference(claim.namespace, claim.name, claim.uid))

@@ -1,7 +1,7 @@
 """DynamicResources: devices by resource claim. kubesched does not place pods that have claims.
 
 A pod without claims is treated exactly as upstream treats it, words and extension points included; one with claims is
-turned down before any node is looked at. Rule: kube-scheduler v1.36 DynamicResources; pods with claims are where we
+rejected before any node is looked at. Rule: kube-scheduler v1.36 DynamicResources; pods with claims are where we
 differ, because the objects of resource.k8s.io are not read.
 """
 
@@ -34,7 +34,7 @@ _NOT_FOUND: Final = "not found"
 
 
 class PreFiltered:
-    """Says that PreFilter looked at the pod's claims."""
+    """Marks that PreFilter looked at the pod's claims."""
 
     __slots__ = ()
 

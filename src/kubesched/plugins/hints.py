@@ -32,7 +32,7 @@ def claim_hint(*, ephemeral: bool) -> HintFunction:
 
     Args:
         ephemeral: whether the claims of generic ephemeral volumes count.
-    Rule: kube-scheduler v1.36: Queue if the claim is in the pod's namespace and a volume of the pod stands for it.
+    Rule: kube-scheduler v1.36: Queue if the claim is in the pod's namespace and a volume of the pod uses it.
     """
 
     def hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

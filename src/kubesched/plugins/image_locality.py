@@ -1,7 +1,7 @@
 """ImageLocality: nodes that hold the pod's images already score higher; an image that few nodes hold counts less.
 
 Rule: kube-scheduler v1.36 ImageLocality: each image counts with its size times the share of all nodes that hold it;
-the sum is cut to 23 MiB .. 1000 MiB per container and scaled to 0..100. Image volumes add to the sum but are no
+the sum is cut to 23 MiB .. 1000 MiB per container and scaled to 0..100. Image volumes add to the sum but are not
 containers.
 """
 

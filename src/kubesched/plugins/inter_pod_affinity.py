@@ -68,7 +68,7 @@ class AffinityState(msgspec.Struct):
         terms: the incoming pod's terms, namespaces resolved.
         affinity: existing pods that match all required affinity terms.
         anti_affinity: existing pods that match required anti-affinity terms.
-        existing: required anti-affinity terms of existing pods that mean the incoming pod.
+        existing: required anti-affinity terms of existing pods that match the incoming pod.
         first_of_its_kind: whether the incoming pod matches its own required affinity terms.
     """
 
@@ -126,7 +126,7 @@ class InterPodAffinity(Plugin):
 
     @staticmethod
     def _terms_about(state: CycleState, snapshot: Snapshot) -> list[DomainSums]:
-        """Required anti-affinity terms of existing pods that mean the incoming pod, counted per domain."""
+        """Required anti-affinity terms of existing pods that match the incoming pod, counted per domain."""
         counts = snapshot.cluster_state.required_anti_affinity
         matching = counts.about(state.pod.identity, snapshot.namespace_labels)
         return [] if matching is None else counts.sums(matching, snapshot.columns, by_weight=False)
@@ -227,19 +227,19 @@ class InterPodAffinity(Plugin):
         namespace_labels = self.handle.snapshot().namespace_labels(me.namespace)
         carrying = changes.batch.having(Has.ANTI_AFFINITY)
         nodes, is_counted = changes.nodes, changes.batch.is_placed  # pods on nodes are in PreFilter's sums
-        meant_in = {key: by_code.take(nodes.codes(key)) > 0 for key, by_code in existing.by_key.items()}
+        matched_in = {key: by_code.take(nodes.codes(key)) > 0 for key, by_code in existing.by_key.items()}
         if is_counted:
-            is_meant = np.zeros(len(nodes), dtype=np.bool_)
-            for in_domain in meant_in.values():
-                is_meant |= in_domain
-            carrying = carrying[is_meant[changes.positions[carrying]]]
+            is_matched = np.zeros(len(nodes), dtype=np.bool_)
+            for in_domain in matched_in.values():
+                is_matched |= in_domain
+            carrying = carrying[is_matched[changes.positions[carrying]]]
         at: dict[str, list[int]] = {}
         pods = changes.batch.chosen(carrying).infos
         for position, info in zip(changes.positions[carrying].tolist(), pods, strict=True):
             for term in info.terms.value.required_anti_affinity:
                 key = term.topology_key
-                if is_counted and (key not in meant_in or not meant_in[key][position]):
-                    continue  # no term of this key means the pod in this domain
+                if is_counted and (key not in matched_in or not matched_in[key][position]):
+                    continue  # no term of this key matches the pod in this domain
                 if term.matches(me.namespace, me.labels, namespace_labels):
                     at.setdefault(key, []).append(position)
         for key, positions in at.items():
@@ -364,7 +364,7 @@ def _group(snapshot: Snapshot, *terms: Term) -> PodGroup:
 
 
 def _count(term: Term, node: NodeInfo, snapshot: Snapshot) -> int:
-    """How many pods a term means in the node's domain; none where the node lacks the key."""
+    """How many pods a term matches in the node's domain; none where the node lacks the key."""
     value = node.labels.get(term.topology_key)
     code = snapshot.nodes.label(term.topology_key).code(value) if value is not None else 0
     return int(_group(snapshot, term).by_domain(term.topology_key)[code]) if code else 0

@@ -43,7 +43,7 @@ _OWN: Final = 2
 
 
 class NodeAffinity(Plugin):
-    """Hold what the pod says about nodes against their labels and names."""
+    """Compare the pod's node selector and affinity with the labels and names of nodes."""
 
     Args = NodeAffinityArgs
     args: NodeAffinityArgs
@@ -62,7 +62,7 @@ class NodeAffinity(Plugin):
     # --- filter ---
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status | PreFilterResult:
-        """Skips where nobody requires anything; narrows to the nodes that all terms name."""
+        """Skips without requirements of pod and profile; narrows to the nodes that all terms name."""
         part = state.pod.node_choice
         choice = part.value
         if choice.affinity is None or choice.affinity.required is None:
@@ -96,7 +96,7 @@ class NodeAffinity(Plugin):
     # --- score ---
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
-        """Skips where nobody prefers anything; finds terms that do not parse."""
+        """Skips without preferences of pod and profile; finds terms that do not parse."""
         affinity = state.pod.node_choice.value.affinity
         if affinity is None or affinity.preferred is None:
             return Status.SKIP if self._added_preferred is None else Status.SUCCESS
@@ -124,7 +124,7 @@ class NodeAffinity(Plugin):
         return [registration(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL, self._node_hint)]
 
     def _node_hint(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-        """Only the pod's own terms are held against the old node; a term that does not parse may mean anything."""
+        """Only the pod's own terms are compared with the old node; a term that does not parse may match anything."""
         assert isinstance(new, Node)
         if self._added_required is not None and not self._added_required.matches_node(new):
             return QueueingHint.SKIP

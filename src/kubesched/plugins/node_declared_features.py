@@ -1,4 +1,4 @@
-"""NodeDeclaredFeatures: some pod fields need a kubelet that says it supports them.
+"""NodeDeclaredFeatures: some pod fields need a kubelet that declares to support them.
 
 Rule: kube-scheduler v1.36 NodeDeclaredFeatures (on by default), component-helpers nodedeclaredfeatures: the features
 that concern scheduling are RestartAllContainersOnContainerExits and UserNamespacesHostNetworkSupport.

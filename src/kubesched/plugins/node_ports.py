@@ -23,7 +23,7 @@ class WantedPorts:
     """The host ports that a pod wants.
 
     Attributes:
-        ports: as they stand in the pod.
+        ports: as written in the pod.
         addresses: by protocol and number.
     """
 
@@ -36,7 +36,7 @@ class WantedPorts:
             self.addresses.setdefault((protocol, number), set()).add(address)
 
     def clash_with(self, used: Port) -> bool:
-        """Whether a port in use stands in the way."""
+        """Whether a port in use conflicts with the wanted ones."""
         wanted = self.addresses.get(used[1:])
         return wanted is not None and (used[0] == _ANY or _ANY in wanted or used[0] in wanted)
 
@@ -48,7 +48,7 @@ class NodePorts(Plugin):
     reasons = (Status.unschedulable("node(s) didn't have free ports for the requested pod ports"),)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
-        """Skips where the pod wants no host port."""
+        """Skips where the pod has no host port."""
         ports = state.pod.ports.value
         if not ports:
             return Status.SKIP

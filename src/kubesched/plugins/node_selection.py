@@ -2,7 +2,7 @@
 
 NodeAffinity filters and scores by it; PodTopologySpread counts only nodes that it allows. Rule: kube-scheduler v1.36
 component-helpers nodeaffinity: terms are ORed; an empty term matches nothing; a term that does not parse matches
-nothing either, and what is wrong with it is told only where no other term matches.
+nothing either, and its fault is reported only where no other term matches.
 """
 
 from collections.abc import Iterable
@@ -62,7 +62,7 @@ class RequiredNodeAffinity:
     """spec.nodeSelector and the required node affinity of a pod: both must hold.
 
     Attributes:
-        pairs: a requirement for each pair of the node selector, taken as written: nobody checks its syntax.
+        pairs: a requirement for each pair of the node selector, taken as written: its syntax is not checked.
         terms: the required terms; None where there is no such field, which allows every node.
     """
 

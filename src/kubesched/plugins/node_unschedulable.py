@@ -35,7 +35,7 @@ class NodeUnschedulable(Plugin):
         return state.pod.tolerations
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
-        """Who cordoned it is not known."""
+        """The node does not record who cordoned it."""
         yield "the node is cordoned"
 
     def events_to_register(self) -> list[EventRegistration]:

@@ -30,7 +30,7 @@ def resolved_terms(part: Part[AffinityTerms], snapshot: Snapshot) -> AffinityTer
 
 
 def all_match(terms: tuple[Term, ...], pod: Identity) -> bool:
-    """Whether a pod is meant by all of these terms; none are never matched.
+    """Whether a pod matches all of these terms; no terms match no pod.
 
     Rule: kube-scheduler v1.36: after resolution terms are matched with empty namespace labels.
     """

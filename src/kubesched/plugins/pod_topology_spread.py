@@ -3,7 +3,7 @@
 Rule: kube-scheduler v1.36 PodTopologySpread. Traps kept on purpose: an empty selector counts no existing pod, but
 selects the incoming one, and what-if moves do count with it; the score counts pods on all nodes but registers domains
 of feasible nodes only; host names are counted per node whatever the node inclusion policies say; with System defaults
-nodes without a zone form a domain of their own, which earns them nothing.
+nodes without a zone form a separate domain, which adds nothing to their score.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Which topology spread constraints apply to a pod: its own, or the defaults with a selector deduced from its owners.
 
-Rule: kube-scheduler v1.36 PodTopologySpread. A pod with constraints of its own never gets defaults. The deduced
+Rule: kube-scheduler v1.36 PodTopologySpread. A pod that has constraints never gets defaults. The deduced
 selector merges the selectors of the services that select the pod with that of its controller; objects that are not
 found are left out.
 """
@@ -51,7 +51,7 @@ _SYSTEM_DEFAULTS: Final = (
 
 
 class DefaultConstraints:
-    """The constraints for pods that have none of their own, sorted by action once.
+    """The constraints for pods that have none, sorted by action once.
 
     Args:
         args: those of the plugin.

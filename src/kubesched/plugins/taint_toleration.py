@@ -29,7 +29,7 @@ __all__ = ["TaintToleration"]
 
 
 class PreScored:
-    """Says that PreScore ran: the score itself reads the pod's tolerations."""
+    """Marks that PreScore ran: the score itself reads the pod's tolerations."""
 
     __slots__ = ()
 

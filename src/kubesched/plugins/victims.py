@@ -96,8 +96,8 @@ def find_victims(
         what_if: the table, nothing moved yet.
         lower: the pods of lower priority, node by node, the most important first.
         positions: (pods,) the node of each, ascending; every node has one at least.
-    Returns: the candidates, and what the filters say with all those pods gone. A node that fits then and is no
-        candidate would do without any victim.
+    Returns: the candidates, and the verdicts of the filters without all those pods. A node that fits then and is not
+        a candidate needs no victim.
     """
     nodes = what_if.nodes
     what_if.remove(positions, lower)
@@ -105,13 +105,13 @@ def find_victims(
     violating = _violating(lower, positions, budgets)
     is_victim = _reprieve(what_if, lower, positions, violating, emptied.fits)
     chosen = np.flatnonzero(is_victim)
-    found, of = runs(positions[chosen])
+    with_victims, of = runs(positions[chosen])
     n_violations = np.bincount(positions, weights=violating & is_victim, minlength=len(nodes)).astype(np.int64)
     candidates = Candidates(
-        [nodes.name(position) for position in found.tolist()],
+        [nodes.name(position) for position in with_victims.tolist()],
         lower.chosen(chosen),
         of,
-        n_violations[found],
+        n_violations[with_victims],
     )
     return candidates, emptied
 

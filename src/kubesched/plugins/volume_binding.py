@@ -90,13 +90,13 @@ class VolumeBinding(Plugin):
     # --- filter ---
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
-        """Find the claims and sort them into bound and delayed; any other stands in the pod's way."""
+        """Find the claims and sort them into bound and delayed; any other rejects the pod."""
         uses = state.pod.volumes.claims
         if not uses:
             state.write(_NO_CLAIMS)
             return Status.SKIP
         claims = []
-        for use in uses:
+        for use in dict.fromkeys(uses):  # two volumes of a pod may be one claim
             claim = self.handle.get("PersistentVolumeClaim", pod.namespace, use.name)
             if not isinstance(claim, PersistentVolumeClaim):
                 return Status.unresolvable(_missing(use))
@@ -154,7 +154,7 @@ class VolumeBinding(Plugin):
     def _add_delayed_verdicts(
         self, verdicts: Problems, claims: Sequence[PersistentVolumeClaim], nodes: Nodes, statuses: list[Status]
     ) -> None:
-        """Claims that a provisioner was told a node for go there or nowhere; without such, all nodes are judged."""
+        """Claims whose provisioner got a node fit only there; without such claims, all nodes are judged."""
         is_faulty = verdicts > len(self.reasons)
         positions = _open_positions(claims, nodes)
         if positions is None:
@@ -169,7 +169,7 @@ class VolumeBinding(Plugin):
         verdicts[~is_faulty] += problems[~is_faulty]
 
     def _problems(self, claims: Sequence[PersistentVolumeClaim], nodes: Nodes) -> tuple[Problems, str]:
-        """What stands in the way of delayed claims on each node, or why that cannot be told."""
+        """The problem of delayed claims on each node, or why it cannot be determined."""
         problems = np.zeros(len(nodes), dtype=np.int16)
         try:
             matches = self._matches(claims, nodes)
@@ -294,7 +294,7 @@ def _claim_problem(pod: Pod, use: ClaimUse, claim: PersistentVolumeClaim) -> str
 
 
 def _selected(claims: Sequence[PersistentVolumeClaim]) -> list[PersistentVolumeClaim]:
-    """Claims that a provisioner was already told a node for."""
+    """Claims whose provisioner already got a node."""
     return [claim for claim in claims if SELECTED_NODE in claim.annotations]
 
 

@@ -37,7 +37,7 @@ def _csi_node_changed(pod: Pod, old: KubeObject | None, new: KubeObject | None) 
 
 
 def _driver_updated(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-    """The driver of an inline volume no longer publishes its capacity, so that capacity stands in nobody's way."""
+    """The driver of an inline volume no longer publishes its capacity, so capacity rejects no pod any more."""
     if not isinstance(old, CSIDriver) or not isinstance(new, CSIDriver):
         return QueueingHint.QUEUE
     uses_it = any(volume.csi is not None and volume.csi.driver == new.name for volume in pod.volumes)

@@ -35,7 +35,7 @@ class ClaimError(Exception):
 def reach_of_bound(known: KnownVolume, volumes: Volumes, nodes: Nodes) -> tuple[BoolVector, BoolVector | None]:
     """Which nodes reach a bound volume.
 
-    Returns: (n,) bool; and (n,) bool for nodes on which that cannot be told (`known.translation_error`), None for
+    Returns: (n,) bool; and (n,) bool for nodes on which that is unknown (`known.translation_error`), None for
     nowhere.
     Rule: the CSI driver's view of an in-tree volume holds on nodes whose CSINode lists the plugin as migrated.
     """
@@ -50,7 +50,7 @@ def reach_of_bound(known: KnownVolume, volumes: Volumes, nodes: Nodes) -> tuple[
 
 
 class ClaimWish(msgspec.Struct, frozen=True):
-    """An unbound claim and what it wants of a volume."""
+    """An unbound claim and the volume that it asks for."""
 
     claim: PersistentVolumeClaim
     wish: VolumeWish
@@ -110,7 +110,7 @@ def _suits(known: KnownVolume, wish: VolumeWish) -> bool:
 
 
 def _smallest(free: FreeVolumes, wish: VolumeWish, nodes: Nodes, taken: list[IntVector]) -> IntVector:
-    """The smallest volume that each node reaches and nobody has taken there."""
+    """The smallest volume that each node reaches and that is not taken there."""
     none = len(free)
     best = np.full(len(nodes), none, dtype=np.intp)
     for bundle in free.reachable(free.eligible(wish), nodes):

@@ -56,7 +56,7 @@ def _is_allowed(storage_class: StorageClass, nodes: Nodes) -> BoolVector:
 
 
 def _has_room_everywhere(claim: PersistentVolumeClaim, storage_class: StorageClass, snapshot: Snapshot) -> bool:
-    """Whether capacity is no question: nothing is asked for, or the driver does not publish any."""
+    """Whether capacity does not matter: nothing is asked for, or the driver does not publish any."""
     driver = snapshot.get("CSIDriver", storage_class.provisioner)
     publishes = isinstance(driver, CSIDriver) and bool(driver.spec.storage_capacity)
     return not publishes or storage_request(claim) is None

@@ -16,7 +16,7 @@ class BackoffQueue:
 
     Rule: kube-scheduler v1.36 backoffQueue with SchedulerPopFromBackoffQ. Ends of backoffs are floored to whole
     seconds, and so is the time they are compared with: a pod backs off until the second after the one its backoff
-    ends in. Within a second pods of podBackoffQ stand in the order of the active queue.
+    ends in. Within a second, pods of podBackoffQ are in the order of the active queue.
     """
 
     def __init__(
@@ -59,16 +59,16 @@ class BackoffQueue:
         return self.expiration(info) >= math.floor(now)
 
     def add(self, info: QueuedPodInfo) -> None:
-        """Put in a pod that stands nowhere."""
+        """Add a pod that is in no queue."""
         heap = self._rejected if info.unschedulable_plugins or info.pending_plugins else self._failed
         heap.add(info)
 
     def discard(self, info: QueuedPodInfo) -> None:
-        """Take out a pod that stands here."""
+        """Remove a pod of this queue."""
         self._heap(info).discard(info)
 
     def refresh(self, info: QueuedPodInfo) -> None:
-        """Sort a pod that stands here anew after it changed."""
+        """Sort a pod of this queue again after it changed."""
         self._heap(info).refresh(info)
 
     def pop(self) -> QueuedPodInfo | None:
@@ -88,7 +88,7 @@ class BackoffQueue:
         return min((self.expiration(info) + 1.0 for info in heads), default=None)
 
     def check_invariants(self) -> None:
-        """Assert that both heaps hold and that each pod stands in the right one and does back off."""
+        """Assert that both heaps are valid and that each pod is in the right one and does back off."""
         for heap, place in ((self._rejected, Place.BACKOFF), (self._failed, Place.ERROR_BACKOFF)):
             heap.check_invariants()
             for info in heap:

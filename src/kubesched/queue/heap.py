@@ -18,8 +18,8 @@ class PodHeap:
     """Pods by sort key; those with equal keys come out in the order they came in.
 
     Withdrawing leaves the entry in the heap and makes it void: an entry counts while its number is the pod's. Numbers
-    come from one sequence for all heaps of a queue, so that an entry left behind stays void when the pod stands in
-    another heap.
+    come from one sequence for all heaps of a queue, so that an entry left behind stays void when the pod is in another
+    heap.
     """
 
     __slots__ = ("_count", "_entries", "_key", "_place", "_sequence")
@@ -39,7 +39,7 @@ class PodHeap:
         return (info for _, entry, info in sorted(self._entries) if info.entry == entry)
 
     def add(self, info: QueuedPodInfo) -> None:
-        """Put in a pod that stands nowhere."""
+        """Add a pod that is in no queue."""
         key = info.heap_key = self._key(info)
         entry = info.entry = next(self._sequence)
         info.place = self._place
@@ -56,7 +56,7 @@ class PodHeap:
             heapq.heapify(self._entries)
 
     def refresh(self, info: QueuedPodInfo) -> None:
-        """Sort a pod of this heap anew after it changed; with an equal key it keeps its turn."""
+        """Sort a pod of this heap again after it changed; with an equal key it keeps its turn."""
         if self._key(info) != info.heap_key:
             self.discard(info)
             self.add(info)

@@ -1,7 +1,6 @@
 """Pods in flight, and the cluster events that arrived during their attempt."""
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -47,9 +46,9 @@ class InFlight:
         if self._popped:
             self._events.append(RecordedEvent(event, old, new))
 
-    def events_since(self, uid: str) -> Iterator[RecordedEvent]:
-        """The events since the pod was popped, in the order they came."""
-        return islice(self._events, self._popped[uid] - self._first, None)
+    def events_since(self, uid: str) -> list[RecordedEvent]:
+        """The events since the pod was popped, in the order they came. Later ones do not appear in the list."""
+        return list(islice(self._events, self._popped[uid] - self._first, None))
 
     def done(self, uid: str) -> None:
         """Forget the pod, and the events that no other pod needs. A pod that is not in flight is ignored."""

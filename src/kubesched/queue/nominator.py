@@ -9,7 +9,7 @@ __all__ = ["Nominator"]
 
 
 class Nominator:
-    """Which pods are nominated to which node. A pod stands at one node at most.
+    """Which pods are nominated to which node. A pod is nominated to one node at most.
 
     Rule: kube-scheduler v1.36 nominator.
 
@@ -85,7 +85,7 @@ class Nominator:
                 del self._by_node[node]
 
     def check_invariants(self) -> None:
-        """Assert that both directions say the same."""
+        """Assert that both directions agree."""
         both = {uid: node for node, pods in self._by_node.items() for uid in pods}
         assert both == self._node_of
         assert sum(map(len, self._by_node.values())) == len(both)

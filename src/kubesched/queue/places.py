@@ -19,7 +19,7 @@ from kubesched.queue.unschedulable import UnschedulablePods
 __all__ = ["PLACE_NAMES", "Observer", "Pending", "PendingPod", "Places"]
 
 Observer = Callable[[str, str, Pod], None]
-"""Told of each pod that comes into a queue: `active`, `backoff` or `unschedulable`; the label of the event; the pod."""
+"""Called for each pod that enters a queue: `active`, `backoff` or `unschedulable`; the label of the event; the pod."""
 
 PLACE_NAMES: Final = {
     Place.ACTIVE: "the active queue",
@@ -67,7 +67,7 @@ class Pending(msgspec.Struct, frozen=True):
 
 
 class Places:
-    """Moves pods from place to place. It decides nothing: SchedulingQueue says where a pod belongs.
+    """Moves pods from place to place. It decides nothing: SchedulingQueue chooses the queue of a pod.
 
     Attributes:
         active: the pods that are ready to be tried.

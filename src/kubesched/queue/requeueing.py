@@ -27,7 +27,7 @@ class QueueingStrategy(enum.Enum):
 
 
 class Interest(NamedTuple):
-    """Who hears of an event: the plugins over all profiles, and per profile the hints in the order registered."""
+    """The registrations for an event: the plugins of all profiles, and by profile the hints in the order registered."""
 
     label: str
     plugins: frozenset[str]
@@ -48,7 +48,7 @@ class RequeueingTable:
         self._interests: dict[ClusterEvent, Interest] = {}
 
     def interest(self, event: ClusterEvent) -> Interest:
-        """Who hears of the event; worked out once per event."""
+        """The registrations for the event; computed once per event."""
         interest = self._interests.get(event)
         if interest is None:
             interest = self._interests[event] = self._find_interest(event)
@@ -62,9 +62,9 @@ class RequeueingTable:
     def strategy(
         self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
     ) -> QueueingStrategy:
-        """What the event means for a pod.
+        """The strategy for a pod after the event.
 
-        A plugin whose hint cannot tell (PluginError) is taken to say Queue. A wildcard event about a pod means that
+        A hint that fails (PluginError) counts as Queue. A wildcard event about a pod means that
         pod alone.
         """
         if not info.unschedulable_plugins and not info.pending_plugins:
@@ -75,7 +75,7 @@ class RequeueingTable:
         return self._ask_hints(info, event, old, new)
 
     def replay(self, info: QueuedPodInfo, events: Iterable[RecordedEvent]) -> QueueingStrategy:
-        """What the events since a failed attempt began mean for its pod."""
+        """The strategy for a pod after the events since its failed attempt began."""
         if not info.rejectors:
             return QueueingStrategy.AFTER_BACKOFF
         best = QueueingStrategy.SKIP

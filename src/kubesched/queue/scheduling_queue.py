@@ -1,9 +1,9 @@
 """The pods that wait for a node, and when each is tried next. It has no clock: calls that need the time are given it.
 
-Theory of operation. A pod that waits stands in exactly one place:
+Theory of operation. A pod that waits is in exactly one place:
 
     active          ready to be tried, in the order of the queue sort plugin
-    backoff         tried in vain and worth another try, but not before its backoff is over
+    backoff         tried without success and worth another try, but not before its backoff is over
     unschedulable   nothing suggests that another try would end differently: rejected pods that wait for a cluster
                     event, and gated ones, which a PreEnqueue plugin does not let become active
 
@@ -36,7 +36,7 @@ and a pod that was popped is in flight, standing nowhere, until `done`. Every mo
 * **Backoff** is 1, 2, 4, 8, 10, 10... seconds with the defaults, counted from the end of the attempt and rounded down
   to whole seconds. When nothing is active the head of backoff is popped early: an idle scheduler does not wait. Pods
   that failed with an error are excepted; the API server may need the pause.
-* **Timers.** `next_deadline` says when `advance` has something to do: pods whose backoff is over become active at
+* **Timers.** `next_deadline` is when `advance` has something to do: pods whose backoff is over become active at
   whole seconds; at multiples of 30 seconds pods that have been unschedulable longer than five minutes are tried
   anyway (`UnschedulableTimeout`), for a hint may have been wrong.
 
@@ -75,7 +75,7 @@ _FLUSH_INTERVAL = 30.0
 
 
 class SchedulingQueue:
-    """Pods without a node, and when each is tried next. The module's docstring tells how it works.
+    """Pods without a node, and when each is tried next. The module's docstring describes how it works.
 
     Args:
         sort_key: makes the key by which active pods are sorted, smallest first; it may depend on its argument only.
@@ -86,7 +86,7 @@ class SchedulingQueue:
         max_backoff: seconds that no backoff exceeds; 0 switches backoff off.
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         nominator: pods promised a node; a plain one when absent.
-        observer: told of each pod that comes into a queue.
+        observer: called for each pod that comes into a queue.
 
     Attributes:
         nominator: kept in step with pods that are added, updated and deleted here.
@@ -121,7 +121,7 @@ class SchedulingQueue:
         """Queue a pod that has no node; one of the same name that waits already is replaced.
 
         Raises:
-            StateError: the pod has no uid, without which its attempts could not be told from those of others.
+            StateError: the pod has no uid, without which its attempts cannot be identified.
         """
         self._add(pod, _POD_ADD, now)
 
@@ -130,7 +130,7 @@ class SchedulingQueue:
 
         A waiting pod takes it in place; if it is unschedulable, each event is put to its hints until one lets it go.
         For a pod in flight the events are recorded. A pod that is neither is queued like a new one. Versions with the
-        same resourceVersion are the same; another uid means that the old pod went unseen.
+        same resourceVersion are the same; another uid means that the deletion of the old pod was missed.
 
         Args:
             events: what changed, one event per property, as derived from the two versions.
@@ -150,7 +150,7 @@ class SchedulingQueue:
             self._add(new, _POD_UPDATE, now)
 
     def delete(self, pod: Pod) -> None:
-        """Forget a pod that was deleted or got a node. An attempt in flight goes on; its end is told by `done`."""
+        """Forget a pod that was deleted or got a node. An attempt in flight goes on; `done` reports its end."""
         self.nominator.delete(pod)
         self._places.remove(pod.key)
 
@@ -232,7 +232,7 @@ class SchedulingQueue:
         Args:
             old: the object before, None for an Add.
             new: the object after, None for a Delete.
-            pre_check: says which waiting pods the event may concern at all. Upstream does not ask it when the event
+            pre_check: selects the waiting pods that the event may concern. Upstream does not ask it when the event
                 is replayed.
         """
         unschedulable = self._places.unschedulable
@@ -246,7 +246,7 @@ class SchedulingQueue:
     def activate(self, pods: Iterable[Pod], now: float) -> None:
         """Make pods active that are unschedulable or back off; for those in flight a wildcard event is recorded.
 
-        Active and unknown pods are left alone; a gated pod has to pass PreEnqueue first.
+        Active and unknown pods do not move; a gated pod has to pass PreEnqueue first.
         """
         for pod in pods:
             if not self._activate(pod, now) and pod.uid in self._in_flight:
@@ -375,7 +375,7 @@ class SchedulingQueue:
         info.backoff_expiration = None
 
     def _requeue(self, info: QueuedPodInfo, strategy: QueueingStrategy, label: str, now: float) -> None:
-        """Put a pod that stands nowhere or is unschedulable where the strategy says, if PreEnqueue lets it."""
+        """Put a pod that is in no queue or unschedulable where the strategy says, if PreEnqueue lets it."""
         if strategy is QueueingStrategy.SKIP:
             self._places.to_unschedulable(info, label)
         elif self._is_let_in(info, label):

@@ -36,7 +36,7 @@ class UnschedulablePods:
         return iter(sorted((info for info, _ in self._filed.values()), key=_by_arrival))
 
     def add(self, info: QueuedPodInfo) -> None:
-        """Put in a pod that stands nowhere, or file one anew whose rejectors changed."""
+        """Add a pod that is in no queue, or file one again whose rejectors changed."""
         if info.place is Place.UNSCHEDULABLE:
             self._unfile(info)
         else:
@@ -49,7 +49,7 @@ class UnschedulablePods:
         self.waiting_since = min(self.waiting_since, info.waiting_since)
 
     def discard(self, info: QueuedPodInfo) -> None:
-        """Take out a pod that stands here."""
+        """Remove a pod of this queue."""
         self._unfile(info)
         info.entry = 0
         info.place = None

@@ -18,6 +18,7 @@ from kubesched.framework import (
     Services,
     in_one_line,
 )
+from kubesched.scheduler.binding_cycle import is_cancelled
 from kubesched.state import ClusterState
 
 __all__ = ["build_frameworks", "start_plugins", "stop_plugins"]
@@ -59,6 +60,8 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
             if inspect.isawaitable(answer):
                 await answer
         except HOOK_FAULTS as error:
+            if is_cancelled(error):
+                raise
             text = f'starting plugin "{plugin.name}": {in_one_line(error)}'
             raise PluginError(text, plugin=plugin.name, extension_point="start") from error
 
@@ -71,6 +74,8 @@ async def stop_plugins(frameworks: Iterable[Framework]) -> None:
             if inspect.isawaitable(answer):
                 await answer
         except HOOK_FAULTS as error:
+            if is_cancelled(error):
+                raise
             framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, in_one_line(error))
 
 

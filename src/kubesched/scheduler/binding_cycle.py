@@ -5,6 +5,7 @@ and assume if it returns anything but SUCCESS.
 """
 
 import inspect
+from asyncio import CancelledError, current_task
 from collections.abc import Callable
 
 from kubesched.api import Pod
@@ -23,7 +24,7 @@ from kubesched.framework import (
 )
 from kubesched.scheduler.suspension import PermitRequest, perform, suspend
 
-__all__ = ["run_binding_cycle"]
+__all__ = ["is_cancelled", "run_binding_cycle"]
 
 
 async def run_binding_cycle(
@@ -34,6 +35,7 @@ async def run_binding_cycle(
     *,
     is_waiting: bool,
     on_permitted: Callable[[], None],
+    on_bound: Callable[[], None],
     is_confirmed: Callable[[], bool],
 ) -> Status:
     """Bind a pod that is assumed on a node.
@@ -41,6 +43,7 @@ async def run_binding_cycle(
     Args:
         is_waiting: whether Permit asked to wait.
         on_permitted: called once Permit has let the pod go on; later failures do not count as unschedulable.
+        on_bound: called once a Bind plugin has bound the pod.
         is_confirmed: whether the watch shows the pod on the node: then it is bound, although a Bind plugin failed.
     Returns: SUCCESS, or why the pod is not bound.
     """
@@ -64,6 +67,7 @@ async def run_binding_cycle(
     status = await _bind(framework, state, pod, node_name)
     if not status.is_success and not is_confirmed():
         return status
+    on_bound()
     for plugin in framework.profile.points["postBind"]:
         await _post_bind(framework, plugin, state, pod, node_name)
     return Status.SUCCESS
@@ -100,6 +104,8 @@ async def _post_bind(framework: Framework, plugin: Plugin, state: CycleState, po
         if inspect.isawaitable(answer):
             await answer
     except HOOK_FAULTS as error:
+        if is_cancelled(error):
+            raise
         framework.handle.logger.warning("PostBind plugin %s: %s", plugin.name, fault_text(error))
 
 
@@ -107,9 +113,25 @@ async def _call(hook: Hook, state: CycleState, pod: Pod, node_name: str, *, may_
     """Call a hook that may be a coroutine; faults and nonsense become Error statuses."""
     try:
         answer = hook.call(state, pod, node_name)
-        if not isinstance(answer, Status) and inspect.isawaitable(answer):
-            answer = await answer
     except HOOK_FAULTS as error:
         return fault(hook.what, error).by(hook.plugin)
+    if not isinstance(answer, Status) and inspect.isawaitable(answer):
+        try:
+            answer = await answer
+        except HOOK_FAULTS as error:
+            if is_cancelled(error):
+                raise
+            return fault(hook.what, error).by(hook.plugin)
     status = checked(hook.what, answer, may_skip=may_skip)
     return status if isinstance(answer, Status) else status.by(hook.plugin)
+
+
+def is_cancelled(error: BaseException) -> bool:
+    """Whether a fault of an awaited hook is the driver's wish that it ends, and not the plugin's own."""
+    if not isinstance(error, CancelledError):
+        return False
+    try:
+        task = current_task()
+    except RuntimeError:  # no event loop: only a driver can have thrown it in
+        return True
+    return task is None or task.cancelling() > 0

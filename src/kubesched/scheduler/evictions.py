@@ -66,7 +66,7 @@ class Evictions(Container[str]):
     async def _evict_all(self, preemptor: Pod, node_name: str, victims: list[Pod]) -> bool:
         for victim in victims:
             waiting = self._waiting_pods.get(victim.uid)
-            if waiting is not None:
+            if waiting is not None and waiting.status is None:
                 waiting.reject("DefaultPreemption", "preempted")
             elif (await perform(DeletePod(victim, preemptor, node_name))).error:
                 return False

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 from kubesched.api import Pod
 from kubesched.errors import StateError
-from kubesched.framework import CycleState, Framework, Status, WaitingPod
+from kubesched.framework import CycleState, Framework, Status, WaitingPod, answer_text
 from kubesched.scheduler.binding_cycle import run_binding_cycle
 from kubesched.scheduler.suspension import suspend
 from kubesched.state import ClusterState
@@ -57,6 +57,7 @@ class PlacedPod:
         self._framework = framework
         self._cluster_state = cluster_state
         self._waiting_pods = waiting_pods
+        self._waiting: WaitingPod | None = None
 
     @property
     def is_confirmed(self) -> bool:
@@ -94,10 +95,13 @@ class PlacedPod:
         status = framework.run_reserve(state, self.pod, self.node_name)
         if not status.is_success:
             return status
+        annotations: object = state.binding.annotations
+        if not _is_annotations(annotations):
+            return Status.error(f"the Binding's annotations must be a dict of str; found {answer_text(annotations)}")
         self.pod = self._cluster_state.assume_annotations(self.pod.uid, state.binding.annotations).pod
         status, waits = framework.run_permit(state, self.pod, self.node_name)
         if status.is_success and waits:
-            self._waiting_pods[self.pod.uid] = WaitingPod(self.pod, waits, now)
+            self._waiting = self._waiting_pods[self.pod.uid] = WaitingPod(self.pod, waits, now)
         return status
 
     async def bind(self, on_permitted: Callable[[], None]) -> Status:
@@ -110,17 +114,22 @@ class PlacedPod:
             on_permitted: called once Permit has let the pod go on; later failures do not count as unschedulable.
         Returns: SUCCESS, or why the pod is not bound, with everything given back.
         """
+
+        def permitted() -> None:
+            self._waits_no_more()
+            on_permitted()
+
         is_bound = False
         try:
             await suspend(None)
-            is_waiting = self.pod.uid in self._waiting_pods
             status = await run_binding_cycle(
                 self._framework,
                 self.state,
                 self.pod,
                 self.node_name,
-                is_waiting=is_waiting,
-                on_permitted=on_permitted,
+                is_waiting=self._waiting is not None,
+                on_permitted=permitted,
+                on_bound=self._note_bound,
                 is_confirmed=lambda: self.is_confirmed,
             )
             is_bound = status.is_success
@@ -130,17 +139,31 @@ class PlacedPod:
         finally:
             if not is_bound:
                 self.undo()
-            self._waiting_pods.pop(self.pod.uid, None)
         return status
+
+    def _note_bound(self) -> None:
+        self.is_written = True
+
+    def _waits_no_more(self) -> None:
+        if self._waiting is not None and self._waiting_pods.get(self.pod.uid) is self._waiting:
+            del self._waiting_pods[self.pod.uid]
+        self._waiting = None
 
     def undo(self) -> None:
         """Give back what was taken, once. What a pod holds that the watch shows on this node stays with it."""
         if not self.is_held:
             return
         self.is_held = False
-        self._waiting_pods.pop(self.pod.uid, None)
+        self._waits_no_more()
         if self.is_confirmed:
             return
-        self._framework.run_unreserve(self.state, self.pod, self.node_name)
-        if self._cluster_state.is_assumed(self.pod):
-            self._cluster_state.forget(self.pod)
+        try:
+            self._framework.run_unreserve(self.state, self.pod, self.node_name)
+        finally:
+            if self._cluster_state.is_assumed(self.pod):
+                self._cluster_state.forget(self.pod)
+
+
+def _is_annotations(value: object) -> bool:
+    """Whether a plugin left what an API server takes as annotations."""
+    return isinstance(value, dict) and all(isinstance(text, str) for pair in value.items() for text in pair)

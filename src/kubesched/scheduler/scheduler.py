@@ -138,15 +138,18 @@ class Scheduler:
         old = self.cluster_state.objects.get("Pod", pod.key)
         before = old if isinstance(old, Pod) else None
         is_gone = event.type is EventType.DELETED or pod.is_finished
-        if before is not None and before.uid != pod.uid and not is_gone:  # its deletion was missed
-            self._handle_pod(WatchEvent(EventType.DELETED, "Pod", before), before)
+        if before is not None and before.uid != pod.uid:
+            if event.type is EventType.DELETED:
+                return  # late: another one has its name already
+            self._handle_pod(WatchEvent(EventType.DELETED, "Pod", before), before)  # its deletion was missed
             before = None
         if is_gone and self.cluster_state.is_assumed(pod):
             self._reject_waiting(pod.uid)
         changes = self.cluster_state.apply(event)
+        self._unconfirmed.settle(pod)
         waited = before is not None and not before.node_name and self._is_mine(before)
         waits = not is_gone and not pod.node_name and self._is_mine(pod)
-        if waits and not self.cluster_state.is_assumed(pod):
+        if waits and not self.cluster_state.is_assumed(pod) and pod.uid not in self._on_their_way:
             if waited and before is not None:
                 self.queue.update(before, pod, [change.event for change in changes], self._now())
             else:
@@ -249,7 +252,7 @@ class Scheduler:
             self._broken_off(placed, queued)
             raise
         finally:
-            del self._on_their_way[uid]
+            self._on_their_way.pop(uid, None)
         if status.is_success:
             self._bound(placed)
             return decision
@@ -280,7 +283,9 @@ class Scheduler:
         """Note that a Binding is about to be sent: if its cycle is broken off from now on, the pod stays on its node
         until the watch shows what became of it. For drivers whose requests take time.
         """
-        self._on_their_way[action.pod.uid].is_written = True
+        placed = self._on_their_way.get(action.pod.uid)
+        if placed is not None:
+            placed.is_written = True
 
     def _broken_off(self, placed: PlacedPod, queued: QueuedPodInfo) -> None:
         """A binding cycle was cancelled, closed or thrown out of: the pod waits in the queue again, as before."""
@@ -290,6 +295,7 @@ class Scheduler:
             return
         if self._still_waits(queued):
             self.queue.put_back(queued, self._now())
+            self.queue.nominator.add(queued)
         self._room_again(pod)
 
     def _give_up_waiting(self, placed: PlacedPod) -> None:
@@ -320,9 +326,10 @@ class Scheduler:
         self.queue.activate(pods, self._now())
 
     def _activate(self, state: CycleState) -> None:
-        pods = [pod for pod in state.pods_to_activate.values() if isinstance(pod, Pod)]
+        pods: object = state.pods_to_activate
         state.pods_to_activate = {}
-        self.activate(pods)
+        if isinstance(pods, dict):
+            self.activate([pod for pod in pods.values() if isinstance(pod, Pod)])
 
     # --- Permit ---
 
@@ -330,7 +337,7 @@ class Scheduler:
         """Do what time alone causes: backoffs end, Permit deadlines pass."""
         now = self._now()
         self.queue.advance(now)
-        for waiting in self.waiting_pods.values():
+        for waiting in list(self.waiting_pods.values()):  # who is told may go on at once
             waiting.advance(now)
         for placed in self._unconfirmed.expire(now):
             self._give_up_waiting(placed)

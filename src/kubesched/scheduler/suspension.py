@@ -4,6 +4,7 @@ A binding cycle is a coroutine. Where it has to wait it yields a request; the dr
 one: the live scheduler from asyncio, the simulator from its calendar.
 """
 
+import math
 import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from typing import Any, TypeVar
@@ -57,8 +58,16 @@ async def perform(action: Action) -> ActionDone:
 
 
 async def wait(condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName] = ()) -> bool:
-    """Wait until a condition on the cluster state holds; see `Handle.wait`."""
-    return bool(await suspend(WaitRequest(condition, seconds, tuple(reads))))
+    """Wait until a condition on the cluster state holds; see `Handle.wait`.
+
+    Raises:
+        TypeError, ValueError: `seconds` is no finite number from 0, or `reads` is no list of names.
+    """
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"seconds: found {seconds}; expected a finite number, 0 or more")
+    if isinstance(reads, str):
+        raise TypeError(f"reads: found {reads!r}; expected a list of names")
+    return bool(await suspend(WaitRequest(condition, seconds, tuple(dict.fromkeys(reads)))))
 
 
 async def drive(cycle: Coroutine[Any, Any, T], answer: Callable[[Request], Awaitable[Any]]) -> T:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from kubesched.api import Pod
 from kubesched.scheduler.placed_pod import PlacedPod
 
 __all__ = ["UNCONFIRMED_SECONDS", "Unconfirmed"]
@@ -23,6 +24,14 @@ class Unconfirmed:
     def add(self, placed: PlacedPod, now: float) -> None:
         """Hold a pod from now on."""
         self._since[placed.pod.uid] = (now, placed)
+
+    def settle(self, pod: Pod) -> None:
+        """Let go of a pod that the watch has just shown; give back what it holds if it was gone before it was bound."""
+        _, placed = self._since.get(pod.uid, (0.0, None))
+        if placed is not None and not placed.is_awaited:
+            del self._since[pod.uid]
+            if pod.node_name != placed.node_name:
+                placed.undo()
 
     def pods(self) -> list[PlacedPod]:
         """Those that are not shown yet. May be called on any thread."""

@@ -98,7 +98,7 @@ class Bodies:
         Raises:
             web.HTTPException: 413 over `max_bytes`; 415 for a Content-Encoding other than gzip; 400 for a body that
                 does not decompress; 408 when it does not arrive in time, or too slowly while others wait; 503 when
-                others held too much for too long; 499 when the client left, which nobody gets to see. The connection is
+                others held too much for too long; 499, which is not sent, when the client left. The connection is
                 closed where the body was not read to its end.
         """
         is_packed = self._check_headers(request)
@@ -176,8 +176,8 @@ class Bodies:
         refusal.force_close()
         return refusal
 
-    def _too_large(self, found: str) -> web.HTTPException:
-        text = f"the body is {found}; expected at most {self._max_bytes} bytes\n"
+    def _too_large(self, size: str) -> web.HTTPException:
+        text = f"the body is {size}; expected at most {self._max_bytes} bytes\n"
         refusal = web.HTTPRequestEntityTooLarge(self._max_bytes, text=text)
         refusal.force_close()  # the rest of the body may still be on its way
         return refusal
@@ -241,7 +241,7 @@ class _Upload:
         return self._view
 
     def end(self) -> None:
-        """Give everything back; pages only if nobody holds on to a part of the body."""
+        """Give everything back; pages only if no part of the body is still in use."""
         self._budget.end(self.transfer)
         body, view, self._body, self._view = self._body, self._view, bytearray(), None
         if isinstance(body, mmap.mmap) and view is not None:
@@ -250,7 +250,7 @@ class _Upload:
                 self._pages.give(body)
 
     def discard(self) -> None:
-        """Give the memory back to the system; nobody has seen the body."""
+        """Give the memory back to the system; the body was not handed out."""
         if isinstance(self._body, mmap.mmap):
             self._body.close()
         self._body = bytearray()

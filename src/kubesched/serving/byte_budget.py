@@ -16,7 +16,7 @@ __all__ = ["ByteBudget", "NoRoomError", "Transfer"]
 _SMALL: Final = 2**16  # bytes; transfers up to here never wait
 _LEAST_RATE: Final = 2**14  # bytes a second
 _WINDOW: Final = 1.0  # seconds over which the rate is taken
-_LOOK_SECONDS: Final = 0.25  # between two looks at who is slow
+_LOOK_SECONDS: Final = 0.25  # between two checks for slow transfers
 
 
 class NoRoomError(Exception):
@@ -51,7 +51,7 @@ class Transfer:
         self._roll_window()
 
     def is_slow(self) -> bool:
-        """Whether less than the least rate moves. Nobody is slow within the first second, or while it has to wait."""
+        """Whether less than the least rate moves. It is not slow within the first second, or while it has to wait."""
         self._roll_window()  # a client that has gone silent does not call `note`
         return not self.is_waiting and max(self._last_rate, self._n_moved / _WINDOW) < _LEAST_RATE
 
@@ -88,7 +88,7 @@ class ByteBudget:
     Attributes:
         limit: bytes; the transfer that goes on when there is no room may exceed it.
         held: bytes that they hold.
-        peak: the most that they held; whoever watches it may set it back.
+        peak: the most that they held; a reader may reset it.
     """
 
     def __init__(self, limit: int, *, seconds: float) -> None:
@@ -156,7 +156,7 @@ class ByteBudget:
 
     @property
     def is_used_up(self) -> bool:
-        """Whether there is no room for more."""
+        """Whether the limit is reached."""
         return self.held >= self.limit
 
     async def until_room(self, seconds: float) -> None:
@@ -173,7 +173,7 @@ class ByteBudget:
         return is_small or self.held + n <= self.limit or transfer is next(iter(self._moving))
 
     async def _until(self, has_room: Callable[[], bool], seconds: float) -> None:
-        """Wait, and drop who is slow at two looks in a row: at the first one, it may have been us who were slow."""
+        """Wait, and drop transfers that are slow at two checks in a row: at the first one, we may have been slow."""
         end = _now() + seconds
         next_look = 0.0
         slow: list[Transfer] = []

@@ -1,9 +1,9 @@
 """Accepts and counts connections in a separate thread, and passes them to the server that answers them.
 
-The main event loop stands still while a plugin computes. Kubelets and Prometheus must not notice. So the door looks at
+The main event loop is blocked while a plugin computes. Kubelets and Prometheus must not notice. So the door looks at
 the first bytes of each connection: those that ask for health or metrics are answered in its own thread, all others go
-to the main loop with every byte still unread. Nobody can look into TLS. There, these paths are answered by the main
-loop, and promptly at the health port only.
+to the main loop with every byte still unread. With TLS the bytes are encrypted: these paths are answered by the
+main loop, and promptly at the health port only.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ __all__ = ["Door"]
 _SPARE: Final = 32  # connections beyond the limit that may ask for health, so that it is answered in a flood, too
 _FIRST_BYTES: Final = 64
 _FIRST_SECONDS: Final = 1.0  # for a connection to send something; one that is silent for longer goes to the main loop
-_PAUSE_SECONDS: Final = 1.0  # after an accept that failed, mostly for want of files
+_PAUSE_SECONDS: Final = 1.0  # after an accept that failed, mostly for lack of file descriptors
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n"
     b"Content-Length: 21\r\n\r\ntoo many connections\n"
@@ -37,7 +37,7 @@ class Door:
     """Accepts connections. All methods belong to one event loop, which is not the main one.
 
     Attributes:
-        connections: sockets that were accepted and are not closed yet, whoever has them now.
+        connections: sockets that were accepted and are not closed yet, also those passed to the server.
     """
 
     def __init__(self, aside: web.AppRunner, admit: Admit, *, max_connections: int, is_encrypted: bool) -> None:

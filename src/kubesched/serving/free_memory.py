@@ -18,5 +18,5 @@ def give_free_memory_back() -> None:
 def _malloc_trim() -> Any:
     try:
         return ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError, TypeError):  # TypeError: Windows wants a name
+    except (OSError, AttributeError, TypeError):  # TypeError: Windows requires a name
         return None

@@ -18,7 +18,7 @@ __all__ = ["HEALTH_PATHS", "Check", "add_health"]
 HEALTH_PATHS: Final = ("/healthz", "/livez", "/readyz")
 
 Check = Callable[[], str]
-"""Says what is wrong, in a few words; "" when nothing is. Called on the event loop, so it looks and does not work."""
+"""Returns what is wrong, in a few words; "" when nothing is. Called on the event loop, so it must be quick."""
 
 _LOG: Final = logging.getLogger(__name__)
 _HEADERS: Final = {"Cache-Control": "no-cache, private", "X-Content-Type-Options": "nosniff"}
@@ -29,8 +29,8 @@ def add_health(app: web.Application, *, live: Mapping[str, Check], ready: Mappin
 
     Args:
         app: gets the routes.
-        live: what only a restart would mend; asked by /livez and /healthz.
-        ready: what has to hold, besides, before requests make sense; asked by /readyz.
+        live: what only a restart would fix; asked by /livez and /healthz.
+        ready: what else has to be true before requests make sense; asked by /readyz.
     """
     alive = {"ping": _ping, **live}
     for path, checks in zip(HEALTH_PATHS, (alive, alive, {**alive, **ready}), strict=True):

@@ -27,7 +27,7 @@ def new_registry() -> CollectorRegistry:
 def add_metrics(app: web.Application, registry: CollectorRegistry) -> None:
     """Answer GET /metrics in Prometheus' text format or, where asked for, OpenMetrics; `?name[]=` selects series.
 
-    Collectors run in a thread of their own, one page at a time, because a large page takes tens of milliseconds: they
+    Collectors run in a separate thread, one page at a time, because a large page takes tens of milliseconds: they
     must not touch what belongs to the event loop's thread without taking a copy in one step.
     """
     one_at_a_time = asyncio.Lock()

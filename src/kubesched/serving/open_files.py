@@ -12,7 +12,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 def allow_connections(n: int) -> None:
-    """Raise the limit of the process, as far as it may, to so many connections; says so where that is not enough."""
+    """Raise the limit of the process, as far as allowed, to so many connections; log a warning if that is too few."""
     if sys.platform == "win32":
         return
     import resource

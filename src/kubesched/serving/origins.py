@@ -23,8 +23,8 @@ _LOG: Final = logging.getLogger(__name__)
 def allows_host_on(address: str, name: str) -> AllowsHost:
     """Build the check of Host headers for a server.
 
-    On a loopback address only loopback names and the server's own are allowed: any other name is one that somebody had
-    resolve to this machine (DNS rebinding). On other addresses a server cannot know under which names it is reached.
+    On a loopback address only loopback names and the server's own are allowed: any other name may be made to
+    resolve to this machine (DNS rebinding). On other addresses the names under which it is reached are unknown.
 
     Args:
         address: the IP address that it listens on.

@@ -31,7 +31,7 @@ class Pages:
         """Pages for at least so many bytes.
 
         Raises:
-            OSError: the system gives no more addresses.
+            OSError: the system has no addresses left.
         """
         self._is_used = True
         rounded = -(-size // _STEP) * _STEP
@@ -42,7 +42,7 @@ class Pages:
         return mmap.mmap(-1, rounded, **_PRIVATE)
 
     def give(self, pages: mmap.mmap) -> None:
-        """Take pages back that nobody reads any more, and keep them unless they are too many."""
+        """Take pages back that are no longer read, and keep them unless they are too many."""
         if len(pages) > _LARGEST_KEPT:
             pages.close()
             return
@@ -51,7 +51,7 @@ class Pages:
             self.spare.pop(0).close()
 
     def release_unused(self) -> None:
-        """Give back to the system what nobody has needed since the last look."""
+        """Give back to the system what was not needed since the last call."""
         if not self._is_used:
             while self.spare:
                 self.spare.pop().close()

@@ -53,14 +53,14 @@ _REASONS: Final = {200: b"OK", 500: b"Internal Server Error"}
 class QuickCalls(asyncio.BufferedProtocol):
     """One connection, until it is handed over.
 
-    What arrives is read into room that stays: asyncio's own for a read, 256 KiB anew each time, costs more than all
-    else that it does for a call. All connections share it, for the loop hands over what it has read before it reads on.
+    Requests are read into a buffer that is kept: asyncio's, 256 KiB allocated for each read, costs more than all else
+    that it does for a call. All connections share it, for the loop hands over what it has read before it reads on.
 
     Args:
         new_general: makes what takes over.
         handlers: by path.
         allows: whether a Host header names this server.
-        connections: where the connection stands as long as it is one of these.
+        connections: contains the connection while it is one of these.
         room: to read into.
         uploads: what bodies hold that have not arrived as a whole.
         answers: what answers hold that clients have not taken.
@@ -176,7 +176,7 @@ class QuickCalls(asyncio.BufferedProtocol):
         self._transport.set_protocol(general)
         general.connection_made(self._transport)
         if self._is_paused:
-            self._transport.resume_reading()  # aiohttp has ways of its own to wait
+            self._transport.resume_reading()  # aiohttp has its own way to wait
             general.pause_writing()
         if unanswered:
             general.data_received(unanswered)
@@ -299,7 +299,7 @@ def _peer(transport: asyncio.Transport) -> str:
 
 
 class _Head(NamedTuple):
-    """What a call says before its body.
+    """The head of a call.
 
     Attributes:
         size: of the body; -1 where anything in the head needs thought.
@@ -315,14 +315,14 @@ def _read_head(head: bytes) -> _Head:
     line, *headers = head.split(b"\r\n")
     if not line.startswith(b"POST ") or not line.endswith(b" HTTP/1.1"):
         return _Head()
-    found: dict[bytes, bytes] = {}
+    fields: dict[bytes, bytes] = {}
     for header in headers:
         name, colon, value = header.partition(b":")
         name = name.lower()
-        if not colon or name in found or name not in _PLAIN or _ODD.search(value):
+        if not colon or name in fields or name not in _PLAIN or _ODD.search(value):
             return _Head()
-        found[name] = value.strip(b" ")
-    size = found.get(b"content-length", b"")
-    if not size.isdigit() or len(size) > 7 or not found.get(b"host"):
+        fields[name] = value.strip(b" ")
+    size = fields.get(b"content-length", b"")
+    if not size.isdigit() or len(size) > 7 or not fields.get(b"host"):
         return _Head()
-    return _Head(line[5:-9], found[b"host"].decode("latin-1"), int(size))
+    return _Head(line[5:-9], fields[b"host"].decode("latin-1"), int(size))

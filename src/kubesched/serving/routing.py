@@ -1,6 +1,6 @@
 """Resolves paths: ignores extra slashes, and answers an unknown path or method with one sentence.
 
-Go's client turns a redirected POST into a GET without a body, so a path with spare slashes is answered where it stands.
+Go's client turns a redirected POST into a GET without a body, so a path with extra slashes is not redirected.
 """
 
 import re
@@ -16,7 +16,7 @@ _SHOWN: Final = 200  # characters of a path that is repeated in an answer
 
 
 class TidyPaths(web.DynamicResource):
-    """The resource asked last: `//filter` and `/filter/` are `/filter`, unless a route says otherwise."""
+    """The resource asked last: `//filter` and `/filter/` are `/filter`, unless a route differs."""
 
     def __init__(self, router: web.UrlDispatcher) -> None:
         super().__init__("/{path:.*}")

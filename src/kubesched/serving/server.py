@@ -1,7 +1,7 @@
 """An HTTP server for Go's client: long keep-alive, no redirects, and a shutdown that loses no request.
 
-It serves an aiohttp application that its user fills with routes, and a second one for health and metrics in a thread of
-its own (`door.py`). What stands here is everything about connections; what an answer says is the user's.
+It serves an aiohttp application that its user fills with routes, and a second one for health and metrics in a
+separate thread (`door.py`). Everything about connections is here; the content of answers is the user's.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ __all__ = ["Server", "ServerOptions"]
 
 _READ_BUFFER: Final = 2**18  # bytes that wait for a handler, of each connection; twice as many at most
 _HANDSHAKE_SECONDS: Final = 10.0
-_GOODBYE_SECONDS: Final = 1.0  # for a TLS client to say that it saw the end
+_GOODBYE_SECONDS: Final = 1.0  # for a TLS client to confirm the end
 _LOOK_SECONDS: Final = 0.02  # between two looks at the connections that are left
 _STEPS_TO_HANDLER: Final = 4  # of the event loop, from a request that is read to its handler, with some to spare
 _ASIDE: Final = {"keepalive_timeout": 10.0, "lingering_time": 0.0, "shutdown_timeout": 0.1}
-_LINGER_SECONDS: Final = 5.0  # for the rest of a body that nobody reads, so that the client sees the answer
+_LINGER_SECONDS: Final = 5.0  # for the unread rest of a body, so that the client gets the answer
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -45,8 +45,8 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a server listens and what it allows.
 
     Attributes:
-        host: address to listen on; loopback unless said otherwise, because whoever reaches an extender may place pods.
-        port: 0 takes a free one.
+        host: address to listen on; loopback by default, because every client of an extender may place pods.
+        port: 0 picks a free one.
         health_port: a second port, for health and metrics alone, in plain HTTP; None opens none.
         tls: serves HTTPS from these files; None serves HTTP.
         max_body_bytes: largest request body, decompressed. 5,000 whole nodes of a real cluster are about 70 MB.
@@ -78,15 +78,15 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Server:
-    """Serves an application until told to stop, then lets what is in flight end.
+    """Serves an application until `stop`, then waits for calls in flight.
 
     Attributes:
         app: answers in the event loop that the server is started in.
-        aside: answers its paths in a thread of its own, however busy the event loop is: on connections in plain HTTP
+        aside: answers its paths in a separate thread, however busy the event loop is: on connections in plain HTTP
             that begin with such a path, and at the health port. With TLS, `app` has to have these paths, too.
         bodies: reads request bodies within the limits of the options; for handlers.
-        quick: by path, what answers small plain POSTs in one step, past the routes and middlewares of `app`. A path
-            that stands here has a route, too, for every other form of the call.
+        quick: by path, what answers small plain POSTs in one step, past the routes and middlewares of `app`. Each of
+            these paths has a route, too, for every other form of the call.
     """
 
     def __init__(self, app: web.Application, options: ServerOptions | None = None) -> None:
@@ -135,7 +135,7 @@ class Server:
         """Open the port; requests are answered from here on.
 
         Raises:
-            InputError: the port is taken or not allowed, or the host is no address of this machine.
+            InputError: the port is taken or not allowed, or the host is not an address of this machine.
         """
         options = self._options
         allow_connections(options.max_connections)
@@ -190,7 +190,7 @@ class Server:
 
     @property
     def n_refused_handshakes(self) -> int:
-        """Connections so far that were no TLS, or whose certificate was not accepted on one of the two sides."""
+        """Connections so far that were not TLS, or whose certificate was not accepted on one of the two sides."""
         return self._certificates.n_refused if self._certificates else 0
 
     @property

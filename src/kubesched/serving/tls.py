@@ -21,7 +21,7 @@ __all__ = ["Certificates", "TlsFiles", "allow_clients", "peer_common_names"]
 
 _LOG: Final = logging.getLogger(__name__)
 
-_Stamp = tuple[int, int, int] | None  # of one file: modified, size, inode; None where there is no file
+_Stamp = tuple[int, int, int] | None  # of one file: modified, size, inode; None for a missing file
 
 
 class TlsFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class Certificates:
         """Read the files.
 
         Raises:
-            InputError: a file is missing, unreadable, no PEM of its kind, or certificate and key are no pair.
+            InputError: a file is missing, unreadable or not PEM of its kind, or certificate and key are not a pair.
         """
         self._files = files
         self._stamps = _stamps(files)  # taken before reading: a change in between is seen as one at the next look
@@ -68,7 +68,7 @@ class Certificates:
     def reload_if_changed(self) -> bool:
         """Read the files again if one of them changed; return whether new ones are in force.
 
-        Files that do not hold leave the old certificates in force and are logged once per change.
+        Files that are not valid leave the old certificates in force and are logged once per change.
         """
         stamps = _stamps(self._files)
         if stamps == self._stamps:
@@ -114,10 +114,10 @@ def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -
 
     @web.middleware
     async def check_client(request: web.Request, handler: Handler) -> web.StreamResponse:
-        found = peer_common_names(request)
-        if request.path in open_paths or (len(found) == 1 and found[0] in names):
+        common_names = peer_common_names(request)
+        if request.path in open_paths or (len(common_names) == 1 and common_names[0] in names):
             return await handler(request)
-        why = _why_not_allowed(found)
+        why = _why_not_allowed(common_names)
         allowed = ", ".join(sorted(names))
         _LOG.warning(
             "%s %s from %s: %s; expected one of %s", request.method, request.path, request.remote, why, allowed
@@ -224,7 +224,7 @@ def _stamps(files: TlsFiles) -> list[_Stamp]:
 
 def _stamp(path: Path) -> _Stamp:
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino

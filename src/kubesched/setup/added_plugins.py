@@ -31,7 +31,7 @@ def enable_loaded(
 ) -> KubeSchedulerConfiguration:
     """Enable every loaded plugin that no profile names: last at all its extension points, in every profile, weight 1.
 
-    A plugin that some profile enables or disables is left alone: then the configuration alone decides.
+    A plugin that some profile enables or disables is not added: the configuration alone decides.
 
     Args:
         registry: its `loaded` names are the ones to look at.
@@ -82,7 +82,7 @@ def read_args(given: Mapping[str, ArgsLike], registry: Registry) -> dict[str, Pl
 
     Raises:
         InputError: a file cannot be read.
-        ConfigError: there is no such plugin, it takes its arguments elsewhere, or they do not hold.
+        ConfigError: there is no such plugin, it takes its arguments elsewhere, or they are not valid.
     """
     return {name: _read(name, args, registry) for name, args in given.items()}
 

@@ -33,7 +33,7 @@ class EventLoop:
             return _without_waiting(coroutine)
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            weakref.finalize(self, _end, self._loop)  # for runs that nobody closes
+            weakref.finalize(self, _end, self._loop)  # for runs that are not closed
         return self._loop.run_until_complete(coroutine)
 
     async def breathe(self) -> None:

@@ -40,11 +40,11 @@ _PLACEMENT: Final = {"placementScore": frozenset(("NodeResourcesFit",))}
 def expand_points(plugins: Plugins, registry: Registry, path: str) -> dict[str, tuple[str, ...]]:
     """Find the plugins of every extension point.
 
-    At a point, first come the plugins of its own set that multiPoint brings as well, in the order of the set; then what
-    only multiPoint brings, in its order; then the rest of the set.
+    At a point, first come the plugins of its set that multiPoint enables as well, in the order of the set; then what
+    only multiPoint enables, in its order; then the rest of the set.
 
     Args:
-        path: where the plugin sets stand, for our help.
+        path: the place of the plugin sets, for our help.
     Returns: extension point -> names in the order of the calls.
     Raises:
         ConfigError: a plugin that does not exist, is not made for the point, or comes twice.
@@ -61,8 +61,8 @@ def score_weights(plugins: Plugins, registry: Registry, path: str) -> dict[str, 
     Args:
         plugins: sets that `expand_points` accepted.
     Raises:
-        ConfigError: the highest total that a node could reach is no int64; a negative sum before another weight counts
-            as such, too.
+        ConfigError: the highest total that a node could reach is not an int64; a negative sum before another weight
+            counts as such, too.
     """
     weights: dict[str, int] = {}
     total = 0

@@ -52,7 +52,7 @@ def build_profiles(
 
 
 def _with_ignored_resources(configuration: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
-    """Resources that an extender wants the scheduler to ignore replace NodeResourcesFit's list, in every profile."""
+    """Resources with ignoredByScheduler of an extender replace NodeResourcesFit's list, in every profile."""
     ignored = tuple(
         resource.name
         for extender in configuration.extenders
@@ -99,7 +99,7 @@ def _build_profile(
 
 
 def _build_plugins(written: KubeSchedulerProfile, registry: Registry) -> dict[str, Plugin]:
-    """An instance of each plugin that some set enables; names that nobody registered are found later."""
+    """An instance of each plugin that some set enables; names that are not registered are reported later."""
     given = {entry.name: entry.args for entry in written.plugin_config}
     needed = written.plugins.enabled_names
     return {
@@ -124,7 +124,7 @@ def _build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) 
 
 
 def _typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> PluginArgs:
-    """The arguments as the class declares them; those that the configuration's reader did not know are read now."""
+    """The arguments as the class declares them; those that were read without their type are decoded now."""
     if not isinstance(given, PluginArgs):
         name = plugin_class.__name__
         given = load_args(given or b"{}", name, args_types={name: plugin_class.Args})

@@ -152,7 +152,7 @@ class Registry:
         return plugin_class.__name__
 
     def help_with(self, name: str) -> str:
-        """What to tell somebody who used a name that nobody registered."""
+        """The message for a name that is not registered."""
         near = did_you_mean(name, self._plugins)
         return f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them'
 
@@ -261,12 +261,12 @@ def _line_in(source: str, traceback: TracebackType | None) -> int | None:
 
 
 def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
-    found = getattr(module, name, None)
-    if isinstance(found, type) and issubclass(found, Plugin) and found is not Plugin:
-        return found
+    member = getattr(module, name, None)
+    if isinstance(member, type) and issubclass(member, Plugin) and member is not Plugin:
+        return member
     plugins = [key for key, value in vars(module).items() if isinstance(value, type) and _is_defined(value, module)]
     listed = f"it defines {', '.join(plugins)}" if plugins else "it defines no plugin"
-    if found is None:
+    if member is None:
         near = did_you_mean(name, plugins)
         raise PluginDefinitionError(f"{source} has no class {name}; {near or listed}", plugin=name)
     raise PluginDefinitionError(

@@ -49,13 +49,13 @@ def load_configuration(
     """Read a KubeSchedulerConfiguration v1, fill in kube-scheduler's defaults, and check it.
 
     Args:
-        source: the name of a YAML or JSON file, or its text as bytes; None stands for the default configuration.
-        plugins: plugins of your own. One that no profile names is enabled last at all its extension points, in every
+        source: the name of a YAML or JSON file, or its text as bytes; None means the default configuration.
+        plugins: your plugins. One that no profile names is enabled last at all its extension points, in every
             profile, with weight 1; where one names it, the configuration alone decides.
         plugin_args: arguments of such plugins; they count in profiles whose pluginConfig has none.
     Raises:
         InputError: a file cannot be read.
-        ConfigError: the configuration or an argument does not hold. The text begins with kube-scheduler's own where it
+        ConfigError: the configuration or an argument is not valid. The text begins with kube-scheduler's own where it
             has one; our help follows on indented lines.
         PluginDefinitionError: a plugin does not load.
 
@@ -77,8 +77,8 @@ def set_up(
 
     Args:
         configuration: a Setup is given back as it is; profiles get the rest of the default configuration.
-        default_plugins: without them, profiles have what the file enables and `plugins`: what runs beside a scheduler
-            that has the defaults.
+        default_plugins: without them, profiles have what the file enables and `plugins`, as in an extender
+            of a scheduler that has the defaults.
     Raises:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
 

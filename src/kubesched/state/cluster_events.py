@@ -32,7 +32,7 @@ _RESOURCE_OF_KIND: Final = {resource.value.rpartition("/")[2]: resource for reso
 
 
 def object_change(kind: str, old: KubeObject | None, new: KubeObject | None) -> list[StateChange]:
-    """Add, Update or Delete of an object of a kind that plugins may hear of; nothing for other kinds."""
+    """Add, Update or Delete of an object of a kind that plugins may register for; nothing for other kinds."""
     resource = _RESOURCE_OF_KIND.get(kind)
     if resource is None or (old is None and new is None):
         return []
@@ -72,7 +72,7 @@ def _conditions(node: Node) -> dict[str, str]:
 
 
 def pod_updates(resource: EventResource, old: Pod, new: Pod) -> list[StateChange]:
-    """What changed in a pod, an event each; plain Update when nothing that has an event of its own did."""
+    """What changed in a pod, an event each; plain Update when no change has a separate event."""
     actions = []
     if old.labels != new.labels:
         actions.append(ActionType.UPDATE_POD_LABEL)

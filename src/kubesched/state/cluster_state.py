@@ -39,6 +39,9 @@ from kubesched.state.snapshot import Snapshot
 
 __all__ = ["ClusterState"]
 
+_Assumed = tuple[str, KubeObject | None, KubeObject]
+"""Kind, the object before, and as a plan expects it to become."""
+
 _POD_QUEUED = ClusterEvent(EventResource.UNSCHEDULABLE_POD, ActionType.ADD)
 _POD_UPDATED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.UPDATE_OTHER)
 _POD_ASSIGNED = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
@@ -51,7 +54,7 @@ class ClusterState(ClusterFacts):
         super().__init__()
         self._tree = NodeTree()
         self._placed: dict[str, PodInfo] = {}  # by uid: assumed and added pods
-        self._assumed: dict[str, list[tuple[str, KubeObject | None, KubeObject]]] = {}  # uid -> what assume replaced
+        self._assumed: dict[str, list[_Assumed]] = {}  # by the uid of the pod
         self._homeless: dict[str, dict[str, PodInfo]] = {}  # node that is not known -> its pods by uid
         self._snapshot: Snapshot | None = None
 
@@ -173,14 +176,16 @@ class ClusterState(ClusterFacts):
                 self._replace(known, pod)
             if uid not in self._assumed:
                 return pod_updates(EventResource.ASSIGNED_POD, known.pod, pod)
-            del self._assumed[uid]
+            plan = self._assumed.pop(uid)
+            if known.pod.node_name != pod.node_name:  # bound by somebody else: the plan came to nothing
+                self._take_back(plan)
         return [StateChange(_POD_ASSIGNED, None, pod)]
 
     def _remove_pod(self, pod: Pod) -> list[StateChange]:
         old = self.objects.remove("Pod", pod.key)
         known = self._placed.get(pod.uid)
         if known is not None:
-            self._assumed.pop(pod.uid, None)
+            self._take_back(self._assumed.pop(pod.uid, []))
             self._drop(known)
             return [StateChange(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE), known.pod, None)]
         if old is None:
@@ -245,12 +250,18 @@ class ClusterState(ClusterFacts):
         if replaced is None:
             raise StateError(f"pod {pod.uid}({pod.key}) is not assumed, so it cannot be removed or forgotten")
         self._drop(known)
-        for kind, before, assumed in reversed(replaced):
-            if self.objects.get(kind, assumed.key) is assumed:
-                if before is None:
-                    self.objects.remove(kind, assumed.key)
-                else:
-                    self.objects.put(kind, before)
+        self._take_back(replaced)
+
+    def _take_back(self, plan: list[_Assumed]) -> None:
+        """Restore what a plan changed and the API server has not sent since. Later plans may stand on this one."""
+        for kind, before, assumed in reversed(plan):
+            if self.objects.get(kind, assumed.key) is not assumed:
+                for other in self._assumed.values():
+                    other[:] = [(k, before if b is assumed else b, a) for k, b, a in other]
+            elif before is None:
+                self.objects.remove(kind, assumed.key)
+            else:
+                self.objects.put(kind, before)
 
     def is_assumed(self, pod: Pod) -> bool:
         """Whether the pod is counted on a node that the API server has not confirmed."""

@@ -43,7 +43,7 @@ class InTree(NamedTuple):
         plugin: the in-tree plugin.
         driver: the CSI driver that took over.
         is_counted: whether NodeVolumeLimits counts its volumes as the driver's on every node that has a CSINode.
-        zone_key: what the driver calls a zone in node labels; empty where it has no name of its own for it.
+        zone_key: the driver's key for a zone in node labels; empty where it has none.
     """
 
     field: str
@@ -86,7 +86,7 @@ def in_tree_source(volume: Volume | PersistentVolume) -> tuple[InTree, DiskSourc
 
 
 def migrated_driver(provisioner: str) -> str | None:
-    """The driver that counts what a provisioner makes: an in-tree one's successor; None where nobody counts it."""
+    """The driver that counts the volumes of a provisioner: the successor of an in-tree one; None for no driver."""
     kind = _BY_PLUGIN.get(provisioner)
     if kind is None:
         return provisioner or None
@@ -111,7 +111,7 @@ def csi_handle(kind: InTree, source: DiskSource, labels: Labels) -> str | None:
 
 
 def _gce_place(labels: Labels) -> tuple[str, str]:
-    """(place, error): the zone label as it stands; for a disk in several zones their region, which must be one."""
+    """(place, error): the zone label as written; for a disk in several zones their region, which must be one."""
     zones = (labels.get(_ZONE) or labels.get(_ZONE_BETA) or "").split("__")
     if len(zones) == 1:
         return f"zones/{zones[0] or 'UNSPECIFIED'}", ""
@@ -128,12 +128,12 @@ def _gce_place(labels: Labels) -> tuple[str, str]:
 
 
 def _ebs_id(text: str) -> str | None:
-    """`vol-1` out of `aws://zone/vol-1`; anything without that scheme is taken as it stands."""
+    """`vol-1` out of `aws://zone/vol-1`; anything without that scheme is unchanged."""
     if not text.startswith("aws://"):
         return text
     path = re.split("[?#]", text[len("aws://") :], maxsplit=1)[0].partition("/")[2]
-    found = path.strip("/")
-    return found if _EBS_ID.fullmatch(found) else None
+    volume_id = path.strip("/")
+    return volume_id if _EBS_ID.fullmatch(volume_id) else None
 
 
 # --- node affinity ---
@@ -141,13 +141,13 @@ def _ebs_id(text: str) -> str | None:
 
 def translation_error(volume: PersistentVolume) -> str:
     """Why a PersistentVolume cannot be translated, in upstream's words; empty where it can."""
-    found = in_tree_source(volume)
+    source = in_tree_source(volume)
     error = ""
-    if found is not None and found[0] is _GCE:
+    if source is not None and source[0] is _GCE:
         error = _gce_place(volume.labels)[1]
-    elif found is not None and found[0] is _EBS and _ebs_id(found[1].volume_id) is None:
+    elif source is not None and source[0] is _EBS and _ebs_id(source[1].volume_id) is None:
         error = (
-            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({found[1].volume_id})"
+            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({source[1].volume_id})"
         )
     return f"could not translate pv: {error}" if error else ""
 
@@ -155,7 +155,7 @@ def translation_error(volume: PersistentVolume) -> str:
 def translated_affinity(volume: PersistentVolume, zone_key: str) -> NodeSelector | None:
     """The node affinity with the zones, of the affinity or else of the labels, under the driver's own key.
 
-    Returns: the affinity as it stands where there is no zone to speak of; None where there is none at all.
+    Returns: the affinity unchanged where there is no zone; None where there is no affinity.
     """
     affinity = volume.spec.node_affinity
     required = affinity.required if affinity else None
@@ -172,7 +172,7 @@ def translated_affinity(volume: PersistentVolume, zone_key: str) -> NodeSelector
 
 
 def _zone_label(named: set[str], labels: Labels) -> str:
-    """The zone label that a volume speaks of: one of its affinity, else one of its own, else the stable one."""
+    """The zone label of a volume: one in its affinity, else one among its labels, else the stable one."""
     for keys in (named, labels):
         for key in (_ZONE, _ZONE_BETA):
             if key in keys:

@@ -42,7 +42,7 @@ class ClusterFacts:
         return {
             **self.columns.sizes(),
             **self.parts.sizes(),
-            **{f"{name}, {kind}": n for name, found in counts.items() for kind, n in found.sizes().items()},
+            **{f"{name}, {kind}": n for name, terms in counts.items() for kind, n in terms.sizes().items()},
             **self.volumes.sizes(),
             "groups": len(self.groups),
             "group bytes": self.groups.n_bytes,

@@ -21,7 +21,7 @@ __all__ = ["PodGroup", "PodGroups"]
 Predicate = Callable[[Identity], bool]
 _MAX_GROUPS: Final = 1024
 _BUDGET: Final = 64 * 1024 * 1024
-_OVERHEAD: Final = 2560  # bytes of a group beside its arrays: objects, key, predicate, memberships; 2,200 measured
+_OVERHEAD: Final = 2560  # bytes of a group without its arrays: objects, key, predicate, memberships; 2,200 measured
 
 
 class PodGroup:
@@ -109,7 +109,7 @@ class PodGroups:
         return sum(group.n_bytes for group in self._groups.values())
 
     def group(self, key: Hashable, predicate: Predicate, *, includes_terminating: bool = True) -> PodGroup:
-        """The group of a key, counted anew when it is not kept.
+        """The group of a key, counted again when it is not kept.
 
         Args:
             key: names the predicate; equal keys, equal predicates.
@@ -139,16 +139,16 @@ class PodGroups:
         generation = self._numbers.log.generation
         known: Memberships | None = identity.compiled.get(self)
         if known is None or known.generation != generation:
-            known = identity.compiled[self] = self._brought_up_to_date(known, identity.value)
+            known = identity.compiled[self] = self._refreshed(known, identity.value)
             known.generation = generation
         return known.groups.values()
 
     def forget_all(self) -> None:
-        """Drop every group; each is counted anew when it is asked for again."""
+        """Drop every group; each is counted again on its next use."""
         while self._groups:
             self._drop_oldest()
 
-    def _brought_up_to_date(self, known: "Memberships | None", pod: Identity) -> "Memberships":
+    def _refreshed(self, known: "Memberships | None", pod: Identity) -> "Memberships":
         changed = None if known is None else self._numbers.log.since(known.generation)
         if known is None or changed is None:
             known, changed = Memberships(), list(range(len(self._numbers)))

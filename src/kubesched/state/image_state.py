@@ -29,7 +29,7 @@ class ImageState:
         self._row_vector = None
 
     def discard(self, row: int) -> None:
-        """A node has it no more."""
+        """A node no longer has the image."""
         self.rows.discard(row)
         self._row_vector = None
 

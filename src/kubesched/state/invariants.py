@@ -42,8 +42,8 @@ def check_invariants(
     _check_groups(facts.groups, standing, columns)
 
     def namespace_labels(name: str) -> dict[str, str]:
-        found = facts.objects.get("Namespace", name)
-        return {} if found is None else found.labels
+        namespace = facts.objects.get("Namespace", name)
+        return {} if namespace is None else namespace.labels
 
     for counts, strength in (
         (facts.required_anti_affinity, "required_anti_affinity"),
@@ -78,7 +78,7 @@ def _check_rows(columns: NodeColumns) -> None:
 
 
 def _check_nodes(columns: NodeColumns) -> None:
-    """Every row says what its node object says."""
+    """Every row has the values of its node object."""
     images: defaultdict[str, set[int]] = defaultdict(set)
     names = columns.resources.values
     for row, node in enumerate(columns.nodes):
@@ -110,7 +110,7 @@ def _check_nodes(columns: NodeColumns) -> None:
 
 
 def _check_pods(columns: NodeColumns, placed: dict[str, PodInfo], homeless: dict[str, list[PodInfo]]) -> None:
-    """Every placed pod stands once, on its node's row or among the homeless."""
+    """Every placed pod is there once, on its node's row or among the homeless."""
     standing: Counter[str] = Counter()
     for row, pods in enumerate(columns.pods):
         for info in pods:
@@ -140,8 +140,8 @@ def _check_sums(columns: NodeColumns) -> None:
             with_defaults.update(info.requests.value.held_non_zero)
         assert columns.n_pods[row] == len(pods)
         assert _without_zeros(names, columns.requested[:, row]) == {n: v for n, v in held.items() if v}
-        found = columns.non_zero_requested[:, row].tolist()
-        assert found == [with_defaults["cpu"], with_defaults["memory"]]
+        requested = columns.non_zero_requested[:, row].tolist()
+        assert requested == [with_defaults["cpu"], with_defaults["memory"]]
 
 
 def _check_ports(columns: NodeColumns) -> None:
@@ -177,7 +177,7 @@ def _check_groups(groups: PodGroups, standing: list[tuple[int, PodInfo]], column
 
 
 def _check_pod_table(table: PodTable, standing: list[tuple[int, PodInfo]]) -> None:
-    """Every placed pod has a slot of its own, and its columns say what it says."""
+    """Every placed pod has its own slot, and its columns have its values."""
     table.settle()
     slots = [info.slot for _, info in standing]
     assert len(set(slots)) == len(slots)
@@ -218,15 +218,15 @@ def _check_terms(
         label = columns.label(term.topology_key)
         if label.codes[row]:
             wanted[term.topology_key, term.key, label.values.values[label.codes[row]]] += 1
-    found: dict[tuple[str, object, str | None], int] = {}
+    counted: dict[tuple[str, object, str | None], int] = {}
     for topology_key, domains in counts._domains.items():
         for (number, code), place in domains.index.items():
             amount = int(domains.counts[place])
             assert (domains.terms[place], domains.domains[place]) == (number, code)
             assert amount > 0
             value = columns.label(topology_key).values.values[code]
-            found[topology_key, counts.terms.value(number).key, value] = amount
-    assert found == dict(wanted)
+            counted[topology_key, counts.terms.value(number).key, value] = amount
+    assert counted == dict(wanted)
     assert counts._n_carried == wanted.total()
     assert counts.terms.n_values == len({term.key for _, term in carried})
     assert counts.meanings.n_values == len({term.key[1:4] for _, term in carried})

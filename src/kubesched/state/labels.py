@@ -19,7 +19,7 @@ class LabelColumn:
     Attributes:
         key: the label key.
         codes: int32 per row; 0 where the node lacks the key, else the value's number.
-        values: numbers to values; number 0 stands for "absent". A value that no row has any more has no number.
+        values: numbers to values; number 0 means "absent". A value that no row has any more has no number.
         n_labelled: how many rows have the key.
     """
 
@@ -79,8 +79,8 @@ class LabelColumn:
 
     def code(self, value: str) -> int:
         """The number of a value; -1, which no row has, for one that no node has."""
-        found = self.values.find(value)
-        return -1 if found is None else found
+        number = self.values.find(value)
+        return -1 if number is None else number
 
     def satisfied_by(self, requirement: Requirement, codes: Codes) -> BoolVector:
         """Which of these rows satisfy a requirement on this key.
@@ -95,8 +95,8 @@ class LabelColumn:
         elif operator == "DoesNotExist":
             satisfied = codes == 0
         elif operator in ("In", "NotIn"):
-            found = self._is_one_of(requirement.values, codes)
-            satisfied = found if operator == "In" else ~found
+            is_listed = self._is_one_of(requirement.values, codes)
+            satisfied = is_listed if operator == "In" else ~is_listed
         else:
             numbers, is_number = self._numbers()
             matching = numbers > requirement.bound if operator == "Gt" else numbers < requirement.bound
@@ -104,11 +104,11 @@ class LabelColumn:
         return satisfied
 
     def _is_one_of(self, values: frozenset[str], codes: Codes) -> BoolVector:
-        found: BoolVector | None = None
+        matching: BoolVector | None = None
         for value in values:
             same: BoolVector = codes == self.code(value)
-            found = same if found is None else found | same
-        return np.zeros(len(codes), dtype=np.bool_) if found is None else found
+            matching = same if matching is None else matching | same
+        return np.zeros(len(codes), dtype=np.bool_) if matching is None else matching
 
     def _numbers(self) -> tuple[npt.NDArray[np.int64], BoolVector]:
         """Each distinct value as int64, and whether it is one."""

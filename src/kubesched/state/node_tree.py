@@ -1,8 +1,8 @@
 """The order of nodes in kube-scheduler: round-robin over zones.
 
 Rule: kube-scheduler v1.36 node tree: zones in order of first appearance, nodes of a zone in order of addition; the list
-takes the first node of every zone, then the second of every zone, and so on. It is made anew for a snapshot whose names
-are not those of the last one: a changed zone waits for that, and a node that left and came back is no reason.
+takes the first node of every zone, then the second of every zone, and so on. It is rebuilt for a snapshot whose names
+are not those of the last one: a changed zone waits for that, and a node that left and came back does not cause it.
 """
 
 from kubesched.api import Node
@@ -42,7 +42,7 @@ class NodeTree:
         self._is_stale = True
 
     def update(self, node: Node) -> None:
-        """A node changed; another zone takes effect when the listing is made anew."""
+        """A node changed; another zone takes effect when the listing is rebuilt."""
         if self._zone_of[node.name] != zone_key(node):
             self._take(node.name)
             self._put(node)
@@ -53,7 +53,7 @@ class NodeTree:
         self._is_stale = True
 
     def refresh(self) -> None:
-        """Make the listing anew where it does not have the nodes that there are; called for every snapshot."""
+        """Rebuild the listing if its nodes are not those of the cluster; called for every snapshot."""
         if self._is_stale and self._zone_of.keys() != set(self.listing):
             zones = [list(nodes) for nodes in self._zones.values()]
             longest = max(map(len, zones), default=0)

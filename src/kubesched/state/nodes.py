@@ -31,7 +31,7 @@ class Nodes:
 
     Attributes:
         columns: the columns that the rows are of.
-        rows: (n,) the row in `columns` of each entry; None stands for all rows, 0 to n - 1.
+        rows: (n,) the row in `columns` of each entry; None means all rows, 0 to n - 1.
 
     Example:
         def score_nodes(self, state, pod, nodes):
@@ -68,8 +68,8 @@ class Nodes:
         if row is None or self.rows is None:
             return row
         if self._n <= _FEW:
-            found = np.flatnonzero(self.rows == row)
-            return int(found[0]) if len(found) else None
+            positions = np.flatnonzero(self.rows == row)
+            return int(positions[0]) if len(positions) else None
         if self._position_of_row is None:
             self._position_of_row = np.full(self.columns.capacity, -1, dtype=np.int64)
             self._position_of_row[self.rows] = np.arange(self._n)
@@ -148,7 +148,7 @@ class Nodes:
 
         Args:
             counting: (n,) bool, the nodes that count; None for all.
-        Returns: (values,) bool by the number of the value; entry 0 says whether some node lacks the key.
+        Returns: (values,) bool by the number of the value; entry 0 is whether some node lacks the key.
         """
         label = self.columns.label(key)
         if self.rows is None and counting is None:
@@ -166,12 +166,12 @@ class Nodes:
 
     def matching(self, term: ParsedNodeTerm) -> BoolVector:
         """(n,) bool: nodes that satisfy every requirement of a node selector term."""
-        found = np.ones(self._n, dtype=np.bool_)
+        matching = np.ones(self._n, dtype=np.bool_)
         for requirement in term.requirements:
-            found &= self.satisfying(requirement)
+            matching &= self.satisfying(requirement)
         for field in term.fields:
-            found &= self._named(field)
-        return found
+            matching &= self._named(field)
+        return matching
 
     def _named(self, field: Requirement) -> BoolVector:
         if field.key != "metadata.name":
@@ -236,7 +236,7 @@ class Nodes:
 
 
 class WhatIfNodes(Nodes):
-    """A copy of a table on which pods come and go; the cluster does not notice. Every entry is a question of its own.
+    """A copy of a table on which pods come and go; the cluster does not change. The entries are independent.
 
     Sums move at once, all pods of a call in a few array operations. What hangs on single pods (host ports, the pods of
     an entry) is worked out from the moves when somebody asks for it.
@@ -311,15 +311,15 @@ class WhatIfNodes(Nodes):
 
     def _pods_on(self, chosen: BoolVector) -> dict[int, list[PodInfo]]:
         """Position -> the pods there after the moves, where `chosen`, a (n,) mask, is true."""
-        found = {
+        pods_at = {
             position: list(super(WhatIfNodes, self).pods(position)) for position in np.flatnonzero(chosen).tolist()
         }
         for sign, positions, pods in self._moves:
             moved = np.flatnonzero(chosen[positions])
             if len(moved):
                 for position, info in zip(positions[moved].tolist(), pods.chosen(moved).infos, strict=True):
-                    _move_pod(found[position], info, sign)
-        return found
+                    _move_pod(pods_at[position], info, sign)
+        return pods_at
 
     def off_axis(self, position: int) -> dict[str, int]:
         """What pods put on one entry hold of resources that no node offers and no placed pod holds."""
@@ -333,7 +333,7 @@ class WhatIfNodes(Nodes):
         return {name: amount for name, amount in total.items() if amount}
 
     def select(self, positions: npt.NDArray[np.intp]) -> "WhatIfNodes":
-        """The entries as they stand after the moves, as a table of their own."""
+        """The entries after the moves, as a separate table."""
         chosen = WhatIfNodes(Nodes(self.columns, self.all_rows[positions]))
         chosen._sums = self._sums[positions]
         place = np.full(len(self), -1, dtype=np.intp)

@@ -10,7 +10,13 @@ Listener = Callable[[KubeObject | None, KubeObject | None], None]
 
 
 class ObjectStore:
-    """Objects by kind and key (`namespace/name`, or the name alone outside namespaces), in order of appearance."""
+    """Objects by kind and key (`namespace/name`, or the name alone outside namespaces), in order of appearance.
+
+    Example:
+        objects = ObjectStore()
+        objects.put("Namespace", make_object("Namespace", "shop", labels={"tier": "prod"}))
+        assert objects.get("Namespace", "shop").labels == {"tier": "prod"}
+    """
 
     def __init__(self) -> None:
         self._kinds: dict[str, dict[str, KubeObject]] = {}

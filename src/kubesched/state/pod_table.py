@@ -35,16 +35,16 @@ class Has(enum.IntFlag):
 
 
 def _traits(info: PodInfo) -> int:
-    found = 0
+    traits = 0
     if info.ports.value:
-        found |= Has.PORTS.value
+        traits |= Has.PORTS.value
     if info.pod.spec.volumes and info.volumes is not NO_VOLUMES:
-        found |= Has.VOLUMES.value
+        traits |= Has.VOLUMES.value
     if info.pod.spec.affinity is not None and info.terms.value.required_anti_affinity:
-        found |= Has.ANTI_AFFINITY.value
+        traits |= Has.ANTI_AFFINITY.value
     if info.pod.is_terminating:
-        found |= Has.DELETION_TIMESTAMP.value
-    return found
+        traits |= Has.DELETION_TIMESTAMP.value
+    return traits
 
 
 class PodTable:

@@ -11,7 +11,7 @@ __all__ = ["NO_VOLUMES", "ClaimUse", "Disk", "PodVolumes", "pod_volumes"]
 
 
 class ClaimUse(NamedTuple):
-    """A volume that stands for a claim in the pod's namespace; an ephemeral one's is named after pod and volume."""
+    """A volume that uses a claim in the pod's namespace; an ephemeral one's claim is named after pod and volume."""
 
     name: str
     is_ephemeral: bool
@@ -57,7 +57,12 @@ _N_SOURCES: Final = len(fields(Volume)) - 1  # all but the name; most volumes ha
 
 
 def pod_volumes(pod: Pod) -> PodVolumes:
-    """Sort a pod's volumes; NO_VOLUMES itself where none counts."""
+    """Sort a pod's volumes; NO_VOLUMES itself where none counts.
+
+    Example:
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+        assert pod_volumes(make_pod("db", spec={"volumes": volumes})).direct_claims == ["data"]
+    """
     counting = [volume for volume in pod.spec.volumes or () if astuple(volume).count(None) < _N_SOURCES]
     if not counting:
         return NO_VOLUMES
@@ -70,8 +75,8 @@ def pod_volumes(pod: Pod) -> PodVolumes:
         elif volume.ephemeral is not None:
             claims.append(ClaimUse(f"{pod.name}-{volume.name}", True))
         else:
-            found = in_tree_source(volume)
-            in_tree += [found] if found else []
+            source = in_tree_source(volume)
+            in_tree += [source] if source else []
         disks += _disks(volume)
     return PodVolumes(tuple(claims), tuple(disks), tuple(in_tree)) if claims or disks or in_tree else NO_VOLUMES
 

@@ -100,9 +100,9 @@ def _statuses_key(pod: Pod) -> tuple[object, ...]:
     ):
         held = {s.name: s for s in statuses or () if s.resources is not None}
         for i, container in enumerate(containers):
-            found = held.get(container.name)
-            if found is not None and found.resources is not None:
-                key += (i, _resource_items(found.resources), _items(found.allocated_resources or {}))
+            status = held.get(container.name)
+            if status is not None and status.resources is not None:
+                key += (i, _resource_items(status.resources), _items(status.allocated_resources or {}))
         key += ("/",)
     return key
 
@@ -154,10 +154,10 @@ def _statuses(statuses: tuple[ContainerStatus, ...] | None) -> dict[str, Contain
 
 
 def _container_requests(pod: Pod, container: Container, held: ContainerStatus | None, defaults: Amounts) -> Amounts:
-    found = _amounts(container.requests)
+    amounts = _amounts(container.requests)
     if held is not None and held.resources is not None:
-        found = _resized(pod, found, held.resources, held.allocated_resources)
-    return {**defaults, **found}
+        amounts = _resized(pod, amounts, held.resources, held.allocated_resources)
+    return {**defaults, **amounts}
 
 
 def _resized(pod: Pod, wanted: Amounts, actual: Resources, allocated: Quantities | None) -> Amounts:

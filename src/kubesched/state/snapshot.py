@@ -21,6 +21,11 @@ class Snapshot:
         n_nodes: how many there are.
         cluster_state: what it is a view of, with the relations between placed pods.
         columns, objects, groups: those of the cluster state.
+
+    Example:
+        def pre_filter(self, state, pod, nodes):
+            claim = self.handle.snapshot().get("PersistentVolumeClaim", "data", pod.namespace)
+            return Status.SUCCESS if claim else Status.unresolvable("the claim does not exist")
     """
 
     __slots__ = (
@@ -70,7 +75,7 @@ class Snapshot:
         """One node with the pods on it, assumed ones included.
 
         Raises:
-            StateError: there is no such node; the one that Reserve is asked about is there.
+            StateError: there is no such node; the node of a Reserve call exists.
         """
         position = self.nodes.position_of(name)
         if position is None:
@@ -87,5 +92,5 @@ class Snapshot:
 
     def namespace_labels(self, name: str) -> dict[str, str]:
         """A namespace's labels; empty when there is no such object."""
-        found = cast("Namespace | None", self.objects.get("Namespace", name))
-        return found.labels if found is not None else {}
+        namespace = cast("Namespace | None", self.objects.get("Namespace", name))
+        return namespace.labels if namespace is not None else {}

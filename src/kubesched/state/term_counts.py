@@ -1,7 +1,7 @@
 """Counts the affinity terms of placed pods per topology domain.
 
 A pod that comes in is judged by the terms of the pods already placed. Distinct terms are few, so the table holds, per
-topology key, how many pods carry each term in each domain; which terms mean the incoming pod is found once per distinct
+topology key, how many pods carry each term in each domain; which terms match an incoming pod is found once per distinct
 (namespace, labels). A term that no pod carries any more, and a domain in which none does, leave nothing behind.
 """
 
@@ -34,7 +34,7 @@ class DomainSums(NamedTuple):
 
 
 class _Domains:
-    """(term, domain) pairs of one topology key that some pod stands for, with how many do."""
+    """(term, domain) pairs of one topology key that some pod has, with how many do."""
 
     __slots__ = ("counts", "domains", "index", "terms")
 
@@ -59,7 +59,7 @@ class _Domains:
             self._remove(term, domain)
 
     def _remove(self, term: int, domain: int) -> None:
-        """The last pair takes the place of one that nobody stands for."""
+        """The last pair takes the place of one without pods."""
         place, last = self.index.pop((term, domain)), len(self.index)
         if place < last:
             self.index[int(self.terms[last]), int(self.domains[last])] = place
@@ -94,7 +94,7 @@ class TermCounts:
 
     Attributes:
         terms: the distinct terms that pods carry, by number.
-        meanings: which pods terms mean; many terms mean the same pods and differ in topology key or weight.
+        meanings: which pods terms match; many terms match the same pods and differ in topology key or weight.
     """
 
     def __init__(self) -> None:
@@ -147,12 +147,12 @@ class TermCounts:
             self._meaning_of[number] = 0
 
     def about(self, identity: Part[Identity], namespace_labels: NamespaceLabels) -> BoolVector | None:
-        """Which terms mean a pod of this identity: (terms,) bool; None when nobody carries one that does."""
+        """Which terms match a pod of this identity: (terms,) bool; None when no pod carries one that does."""
         if not self._n_carried:
             return None
         known = identity.compiled.get(self)
         if known is None or not known.is_of(self.meanings, self._namespace_changes):
-            known = self._brought_up_to_date(known, identity.value, namespace_labels)
+            known = self._refreshed(known, identity.value, namespace_labels)
             identity.compiled[self] = known
         if not known.is_any:
             return None
@@ -165,12 +165,12 @@ class TermCounts:
         Returns: only keys with some non-zero entry.
         """
         weights = self._weights[: len(matching)] * matching if by_weight else matching.astype(np.float64)
-        found = []
+        sums = []
         for key, domains in self._domains.items():
             by_code = domains.sums(weights, len(columns.label(key).values))
             if by_code is not None:
-                found.append(DomainSums(key, by_code))
-        return found
+                sums.append(DomainSums(key, by_code))
+        return sums
 
     def is_carried(self, matching: BoolVector) -> bool:
         """Whether some pod, on a node that has the term's key, carries a matching term."""
@@ -182,13 +182,13 @@ class TermCounts:
         return {"terms": len(self.terms), "meanings": len(self.meanings), "pairs": pairs}
 
     def namespaces_changed(self) -> None:
-        """Labels of a namespace changed: what matched must be found anew."""
+        """Labels of a namespace changed: the terms have to be matched again."""
         self._namespace_changes += 1
 
-    def _brought_up_to_date(
+    def _refreshed(
         self, known: "MatchingTerms | None", pod: Identity, namespace_labels: NamespaceLabels
     ) -> "MatchingTerms":
-        """The meanings that changed since are matched again; all of them when that is too long ago."""
+        """Match the meanings that changed since then again; all of them when that is too long ago."""
         log, size = self.meanings.log, len(self.meanings)
         matches = np.zeros(size, dtype=np.bool_)
         changed: Iterable[int] | None = None
@@ -205,11 +205,11 @@ class TermCounts:
 
 
 class Meaning(msgspec.Struct, frozen=True, eq=False):
-    """Which pods a term means; equal for terms that mean the same ones.
+    """Which pods a term matches; equal for terms that match the same ones.
 
     Attributes:
         term: one such term.
-        meant: the part of its key that says which pods it means.
+        meant: the part of its key that defines which pods it matches.
     """
 
     term: Term
@@ -223,7 +223,7 @@ class Meaning(msgspec.Struct, frozen=True, eq=False):
 
 
 class MatchingTerms(msgspec.Struct, frozen=True, eq=False):
-    """Which meanings mean pods of one identity.
+    """Which meanings match pods of one identity.
 
     Attributes:
         matches: (meanings,) bool.

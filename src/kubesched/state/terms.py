@@ -24,7 +24,7 @@ class Term(msgspec.Struct, frozen=True, eq=False):
         namespace_selector: so are pods of namespaces with such labels.
         selector: what their labels must be.
         weight: points of a preferred term; 0 for a required one.
-        key: the term's value, hashable: topology key, which pods are meant (three entries), weight.
+        key: the term's value, hashable: topology key, which pods it matches (three entries), weight.
     """
 
     topology_key: str
@@ -41,7 +41,7 @@ class Term(msgspec.Struct, frozen=True, eq=False):
         return hash(self.key)
 
     def matches(self, namespace: str, labels: dict[str, str], namespace_labels: dict[str, str]) -> bool:
-        """Whether the term means a pod of this namespace with these labels."""
+        """Whether the term matches a pod of this namespace with these labels."""
         return (namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)) and (
             self.selector.matches(labels)
         )

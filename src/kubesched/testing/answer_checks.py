@@ -32,7 +32,7 @@ def check_same_answer_twice(subject: Subject) -> None:
 
 
 def check_any_node_order(subject: Subject) -> None:
-    """A node is judged by what it is, not by where it stands in the list."""
+    """The verdict on a node does not depend on its place in the list."""
     cluster = subject.cluster()
     reversed_cluster = subject.cluster(nodes=subject.scenario.nodes[::-1])
     for pod in subject.scenario.pending:
@@ -64,7 +64,7 @@ def check_snapshot_untouched(subject: Subject) -> None:
 
 
 def check_reasons(subject: Subject) -> None:
-    """Whoever rejects says why: users read it, and search for it."""
+    """Every rejection has a reason: users read it, and search for it."""
     for status in subject.plugin_class.reasons:
         _check_reason(subject, status, "its `reasons`")
     cluster = subject.cluster()
@@ -79,7 +79,7 @@ def check_reasons(subject: Subject) -> None:
 
 
 def _check_details(subject: Subject, cluster: FakeCluster, pod: Pod) -> None:
-    """What explain_rejection says of each node that filter rejects."""
+    """Check what explain_rejection returns for each node that filter rejects."""
     plugin, nodes, state = subject.plugin_in(cluster), cluster.nodes, CycleState(cluster.cluster_state.pod_info(pod))
     before = cluster.framework.run_pre_filter(state, pod, nodes)
     if not before.status.is_success or plugin.name in state.skip_filter:
@@ -93,7 +93,7 @@ def _check_details(subject: Subject, cluster: FakeCluster, pod: Pod) -> None:
 
 
 def _other_answers(subject: Subject, cluster: FakeCluster, pod: Pod) -> Iterator[tuple[str, object]]:
-    """What pre_enqueue says of a pod, and permit where it does not build on reserve."""
+    """What pre_enqueue returns for a pod, and permit where it does not build on reserve."""
     plugin = subject.plugin_in(cluster)
     if plugin.defines("pre_enqueue"):
         yield "pre_enqueue", plugin.pre_enqueue(pod)

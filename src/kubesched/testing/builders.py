@@ -1,7 +1,7 @@
 """Builds objects for tests as an API server would store them: in one line, decoded from JSON, complete with `raw`.
 
-What tests vary most has an argument of its own. Everything else goes in as the wire has it, under the section it
-belongs to: `make_pod("web", spec={"priorityClassName": "high"})`.
+What tests vary most has a separate argument. Everything else is given as on the wire, under its section:
+`make_pod("web", spec={"priorityClassName": "high"})`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,6 +41,9 @@ def make_object(
     Raises:
         KeyError: a scheduler does not read the kind.
         ObjectError: the fields do not decode.
+
+    Example:
+        make_object("PersistentVolumeClaim", "data", spec={"storageClassName": "ssd"})
     """
     known = KINDS[kind]
     place = {"namespace": namespace} if known.namespaced else {}
@@ -80,6 +83,8 @@ def make_pod(
         node: where it runs; a pod without one is pending.
         tolerations: as the wire has them: `{"key": "gpu", "operator": "Exists"}`.
         metadata, spec, status: further fields, and others for those that the arguments give.
+    Raises:
+        ObjectError: the fields do not decode.
 
     Example:
         make_pod("web", labels={"app": "web"}, requests={"cpu": "100m"}, node_selector={"disk": "ssd"})
@@ -128,9 +133,11 @@ def make_node(
 
     Args:
         zone: its label `topology.kubernetes.io/zone`.
-        allocatable: quantities besides, or instead of, 4 cores, 8Gi and 110 pods.
+        allocatable: quantities that add to or replace 4 cores, 8Gi and 110 pods.
         taints: as `kubectl taint` takes them: `gpu=true:NoSchedule`, `gpu:NoExecute`.
         metadata, spec, status: further fields, and others for those that the arguments give.
+    Raises:
+        ObjectError: the fields do not decode.
 
     Example:
         make_node("n1", zone="a", labels={"disk": "ssd"}, allocatable={"cpu": "16"}, taints=["gpu=true:NoSchedule"])
@@ -156,7 +163,7 @@ def make_node(
 
 
 def _filled(**fields: Any) -> dict[str, Any]:
-    """The fields that say something; an API server stores no empty ones."""
+    """The fields that are not empty; an API server stores no empty ones."""
     return {name: value for name, value in fields.items() if value}
 
 

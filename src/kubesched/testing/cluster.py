@@ -34,6 +34,9 @@ def minimal_profile(*plugins: Plugin, weights: Mapping[str, int] | None = None) 
 
     Args:
         weights: of score plugins; 1 for those that are not named.
+
+    Example:
+        assert minimal_profile(TeamZone(args)).weights == {"TeamZone": 1}
     """
     points = {point: [one for one in plugins if point in one.extension_points()] for point in HOOKS}
     helpers: list[Plugin] = []
@@ -51,18 +54,21 @@ def minimal_profile(*plugins: Plugin, weights: Mapping[str, int] | None = None) 
 
 
 class FakeCluster:
-    """Plugins in a profile of their own, over a cluster that the test fills and changes.
+    """Plugins in a separate profile, over a cluster that the test fills and changes.
 
     The plugins are started, and stopped at the end of `with` or by `stop`.
 
     Args:
         plugins: in the order in which they are called.
-        nodes, pods: the cluster; pods without a node wait and are seen by no rule.
+        nodes, pods: the cluster; pods without a node wait and take no room.
         objects: of any other kind.
 
     Attributes:
         cluster_state: the cluster.
         framework: runs the plugins.
+
+    Raises:
+        PluginError: a plugin cannot be started.
 
     Example:
         with FakeCluster(TeamZone(args), nodes=[make_node("n1", zone="a")]) as cluster:
@@ -145,9 +151,11 @@ def filter_all(
     pods: Iterable[Pod] = (),
     objects: Iterable[KubeObject] = (),
 ) -> dict[str, Status]:
-    """What one plugin's PreFilter and Filter say of every node.
+    """Ask one plugin's PreFilter and Filter about every node.
 
     Returns: a status for every node, SUCCESS where the pod fits.
+    Raises:
+        PluginError: the plugin cannot be started.
 
     Example:
         verdicts = filter_all(TeamNodes(args), make_pod("web", labels={"team": "shop"}), [make_node("n1")])
@@ -167,7 +175,12 @@ def score_all(
     """One plugin's normalised scores of the nodes that pass its own filter, 0 to 100; empty when it skips the pod.
 
     Raises:
-        PluginError: the plugin failed, or a score is not between 0 and 100 after normalising.
+        PluginError: the plugin cannot be started, failed, or gave a score that is not between 0 and 100 after
+            normalising.
+
+    Example:
+        scores = score_all(TeamZone(args), make_pod("web", labels={"team": "shop"}), [make_node("n1", zone="a")])
+        assert scores == {"n1": 100}
     """
     with FakeCluster(plugin, nodes=nodes, pods=pods, objects=objects) as cluster:
         return cluster.score(pod)

@@ -55,7 +55,7 @@ def _column_hooks(
 
 
 def check_kept_columns(subject: Subject) -> None:
-    """A kept column says after each change what the rule says when asked anew: `depends_on` and the parts are true.
+    """A kept column equals a newly computed one after each change: `depends_on` and the parts are true.
 
     The pods of the scenario are asked about in turn over one cache; nodes, pods and other objects change one by one.
     """

@@ -1,8 +1,8 @@
 """Checks of the contract that every plugin has to keep, whatever its rule is.
 
 `check_plugin` looks at which hooks a class defines and gives the checks that apply. Each runs the plugin over a
-scenario, by default a small cluster with something of everything, and fails with a sentence that says which promise was
-broken.
+scenario, by default a small cluster with something of everything, and fails with a sentence that names the broken
+promise.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ class Check(msgspec.Struct, frozen=True):
         """Hold the plugin to it.
 
         Raises:
-            AssertionError: the promise is broken; the text says where and how.
+            AssertionError: the promise is broken; the text has the place and the difference.
         """
         self._run(self._subject.renewed())
 
@@ -60,10 +60,10 @@ def check_plugin(
 
     Args:
         args: the plugin's arguments, as its Args or as the configuration spells them.
-        scenario: what the plugin is asked about; give it pods and nodes that make your rule say yes and no:
+        scenario: what the plugin is asked about; extend it until your rule accepts some nodes and rejects others:
             `varied_scenario().extended(pending=[...])`.
     Raises:
-        ConfigError: the arguments do not hold.
+        ConfigError: the arguments are not valid.
 
     Example:
         @pytest.mark.parametrize("check", check_plugin(TeamZone, args={"owners": {"shop": "a"}}), ids=str)
@@ -84,7 +84,7 @@ def _decoded(plugin_class: type[Plugin], fields: Mapping[str, Any]) -> PluginArg
 
 
 def _check_args(subject: Subject) -> None:
-    """Arguments hold, are what a file with the same fields gives, and reach the plugin."""
+    """Arguments are valid, equal to those from a file with the same fields, and reach the plugin."""
     name, args = subject.name, subject.args
     assert isinstance(args, subject.plugin_class.Args), f"{name}: {args!r} is not a {name}.Args"
     findings = args.validate("args")

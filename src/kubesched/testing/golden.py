@@ -3,7 +3,7 @@
 A case is one JSON object with the fields `snapshot` (a v1 List), `config` (KubeSchedulerConfiguration as text, or
 null), `eval` (every plugin's opinion of every node, one entry per pending pod) and `place` (where the pods went, one
 after another); tests/golden/README.md of kubesched describes the entries. Those there were recorded from kube-scheduler
-itself; an author records cases of plugins of their own and replays them, so that no decision changes unnoticed.
+itself; an author records cases of their plugins and replays them, so that no decision changes unnoticed.
 """
 
 import gzip
@@ -41,9 +41,14 @@ def run_golden(
     Args:
         case: the case, or its file: JSON, packed with gzip or not.
         configuration: text to use in place of the case's own.
-        plugins, plugin_args: plugins of your own, as for load_configuration.
+        plugins, plugin_args: your plugins, as for load_configuration.
     Returns: one sentence per difference, none when everything is as recorded. Of preemption any recorded outcome is
         right; empty fields and absent ones are the same.
+    Raises:
+        InputError: the snapshot or the configuration of the case is not valid.
+        PluginError: a plugin cannot be loaded or started.
+        OSError: the file cannot be read.
+        ValueError: the file is not valid JSON.
 
     Example:
         assert run_golden("tests/cases/team-zone.json.gz", plugins=[TeamZone]) == []
@@ -68,6 +73,13 @@ def record_golden(
 
     Args:
         snapshot: a v1 List, as `kubectl get nodes,pods -A -o json` gives it.
+    Raises:
+        InputError: the snapshot or the configuration is not valid.
+        PluginError: a plugin cannot be loaded or started.
+
+    Example:
+        case = record_golden({"kind": "List", "items": [make_node("n1").document, make_pod("web").document]})
+        assert run_golden(case) == []
     """
     explained, placed = _decide(snapshot, configuration, plugins, plugin_args)
     return {"config": configuration, "snapshot": dict(snapshot), "eval": explained, "place": placed}

@@ -56,7 +56,11 @@ _WEB: Final = {"app": "web"}
 
 
 def varied_scenario() -> Scenario:
-    """Seven nodes in three zones, busy and idle, tainted and cordoned; pods that care about each of these things."""
+    """Seven nodes in three zones, busy and idle, tainted and cordoned; pods that care about each of these things.
+
+    Example:
+        scenario = varied_scenario().extended(pending=[make_pod("gpu", requests={"example.com/gpu": 1})])
+    """
     return Scenario(_nodes(), _pods(), _pending(), _objects())
 
 

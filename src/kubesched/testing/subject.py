@@ -12,7 +12,7 @@ from kubesched.testing.scenario import Scenario
 __all__ = ["Answers", "Subject", "difference"]
 
 Answers = tuple[dict[str, Status], dict[str, int]]
-"""What a plugin says of the nodes: verdicts, scores."""
+"""The answers of a plugin about the nodes: verdicts, scores."""
 
 
 class Subject:
@@ -78,11 +78,11 @@ def difference(first: Answers, second: Answers) -> str:
         assert isinstance(other, dict)
         for name in sorted({*one, *other}):
             if one.get(name) != other.get(name):
-                return f"node {name}: {_in_words(one.get(name))}, then {_in_words(other.get(name))}"
+                return f"node {name}: {_answer_text(one.get(name))}, then {_answer_text(other.get(name))}"
     return ""
 
 
-def _in_words(answer: object) -> str:
+def _answer_text(answer: object) -> str:
     if isinstance(answer, Status):
         return f"{answer.code.value} {list(answer.reasons)}" if answer.reasons else answer.code.value
     return "no answer" if answer is None else str(answer)

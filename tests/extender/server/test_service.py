@@ -227,7 +227,7 @@ def test_until_it_is_ready_every_call_is_refused_in_its_own_form(tmp_path: Path)
         (lambda: 1 / 0, "Likes"),
         (lambda: sys.exit(0), 'running "Likes" filter plugin: SystemExit: 0'),
         (lambda: raise_(KeyboardInterrupt()), "kubesched extender: a plugin raised KeyboardInterrupt"),
-        (lambda: raise_(asyncio.CancelledError()), "kubesched extender: a plugin raised CancelledError"),
+        (lambda: raise_(asyncio.CancelledError()), 'running "Likes" filter plugin: CancelledError'),
     ],
 )
 def test_nothing_that_a_plugin_raises_ends_more_than_its_call(raised: Callable[[], Any], said: str):

@@ -2,8 +2,8 @@
 
 from kubesched.api import EventType, WatchEvent
 from kubesched.state import ClusterState, VolumeWish
-from tests.plugins.one_plugin import load, read
-from tests.plugins.storage_objects import claim, volume
+from tests.plugins.one_plugin import load, node, read
+from tests.plugins.storage_objects import HOST, claim, one_of, volume
 
 ANY = VolumeWish(0, "Filesystem", "", frozenset(), None)
 
@@ -14,6 +14,19 @@ def free(cluster_state: ClusterState, wish: VolumeWish = ANY, storage_class: str
     listed = persistent.free(storage_class)
     numbers = listed.numbers[:-1][listed.eligible(wish)]
     return [persistent.by_number(number).volume.name for number in numbers.tolist()]
+
+
+def reached(cluster_state: ClusterState) -> dict[str, set[str]]:
+    """The free volumes that each node reaches."""
+    listed, nodes = cluster_state.volumes.persistent.free("x"), cluster_state.snapshot().nodes
+    found: dict[str, set[str]] = {name: set() for name in nodes.names}
+    for some in listed.reachable(listed.eligible(ANY), nodes):
+        for name, group in zip(nodes.names, some.group.tolist(), strict=True):
+            if group >= 0:
+                numbers = listed.numbers[some.places[some.starts[group] : some.ends[group]]]
+                by_number = cluster_state.volumes.persistent.by_number
+                found[name] |= {by_number(number).volume.name for number in numbers.tolist()}
+    return found
 
 
 def after(items: list[dict], *changes: dict) -> ClusterState:
@@ -64,3 +77,32 @@ def test_reservations_follow_the_claim_ref():
     assert [known.volume.name for known in cluster_state.volumes.persistent.reserved_for(wanted)] == ["a", "b"]
     cluster_state = after([volume("a", "x", taker="c")], volume("a", "x"))
     assert cluster_state.volumes.persistent.reserved_for(wanted) == []
+
+
+def test_a_volume_is_reached_where_all_of_some_term_holds():
+    nodes = [
+        node("a", labels={HOST: "a"}),
+        node("b", labels={HOST: "b", "disk": "ssd"}),
+        node("c", labels={HOST: "c", "disk": "ssd"}),
+    ]
+    both = {
+        "matchExpressions": [*one_of(HOST, "a", "b")["matchExpressions"], *one_of("disk", "ssd")["matchExpressions"]]
+    }
+    volumes = [
+        volume("one", "x", on=("a",)),
+        volume("either", "x", terms=[one_of(HOST, "a"), one_of(HOST, "b")]),
+        volume("both", "x", terms=[both]),
+        volume("everywhere", "x"),
+    ]
+    assert reached(load([*nodes, *volumes])) == {
+        "a": {"one", "either", "everywhere"},
+        "b": {"either", "both", "everywhere"},
+        "c": {"everywhere"},
+    }
+
+
+def test_a_node_that_comes_later_reaches_its_volume():
+    cluster_state = load([node("a", labels={HOST: "a"}), volume("a", "x", on=("a",)), volume("b", "x", on=("b",))])
+    assert reached(cluster_state) == {"a": {"a"}}
+    cluster_state.apply(WatchEvent(EventType.ADDED, "Node", read(node("b", labels={HOST: "b"}))))
+    assert reached(cluster_state) == {"a": {"a"}, "b": {"b"}}

@@ -1,8 +1,8 @@
 """Builds the objects that run an extender with a separate kube-scheduler, as plain documents.
 
 In one form the extender is a sidecar: kube-scheduler reaches it on 127.0.0.1, every scheduler has its own, and leader
-election leaves one of them at work. In the other it is a Deployment and a Service with TLS. `manifest_access` says who
-may do what, `manifest_pods` what a pod looks like.
+election leaves one of them at work. In the other it is a Deployment and a Service with TLS. `access.py` has the
+permissions, `pods.py` the pods.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ def manifests(options: ManifestOptions, offer: Offer, kinds: Sequence[str]) -> l
     config_maps = [_config_map(options, options.name, {CONFIG_KEY: scheduler_configuration(options, offer)})]
     if options.files:
         config_maps.append(_config_map(options, options.extender_name, options.files))
-    checksum = hashlib.sha256(repr([found["data"] for found in config_maps]).encode()).hexdigest()[:16]
+    checksum = hashlib.sha256(repr([config_map["data"] for config_map in config_maps]).encode()).hexdigest()[:16]
     workloads = []
     for component, spec in pod_specs(options, offer).items():
         workloads += _workload(options, component, spec, checksum, is_alone=_is_alone(options, offer, component))
@@ -78,10 +78,10 @@ def _url(options: ManifestOptions) -> str:
 
 
 def _tls(options: ManifestOptions) -> dict[str, str]:
-    found = {"caFile": SCHEDULER_CA}
+    tls_config = {"caFile": SCHEDULER_CA}
     if options.client_secret:
-        found |= {"certFile": SCHEDULER_CERT, "keyFile": SCHEDULER_KEY}
-    return found
+        tls_config |= {"certFile": SCHEDULER_CERT, "keyFile": SCHEDULER_KEY}
+    return tls_config
 
 
 def _check(options: ManifestOptions, offer: Offer) -> None:

@@ -28,13 +28,13 @@ class ManifestOptions(msgspec.Struct, frozen=True, kw_only=True):
         arguments: of `kubesched extender` that name plugins and their arguments, with paths as the container has them.
         files: what the plugins need, by the name that it has in PLUGIN_FOLDER.
         imports_files: whether some of them are modules that the plugins import.
-        is_service: the extender by itself, behind a Service with TLS, instead of beside each scheduler.
+        is_service: the extender by itself, behind a Service with TLS, instead of a sidecar of each scheduler.
         n_replicas: of the scheduler, and of an extender that does not bind.
         http_timeout: seconds that kube-scheduler waits.
         ignorable: whether pods are scheduled without the extender when it is down.
         tls_secret: of the extender's certificate: tls.crt, tls.key, ca.crt; for the name EXTENDER.NAMESPACE.svc.
         client_secret: of kube-scheduler's certificate: tls.crt, tls.key, ca.crt; empty asks for none.
-        client_names: common names that are let in; empty lets in whoever has a certificate.
+        client_names: common names that are accepted; empty accepts every client certificate.
         managed_resources: kube-scheduler calls the extender only for pods that request one of them, if there are some.
     """
 
@@ -68,5 +68,5 @@ class ManifestOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def labels(self, component: str = "") -> dict[str, str]:
         """Labels of an object; those of a component select its pods."""
-        found = {"app.kubernetes.io/name": "kubesched", "app.kubernetes.io/instance": self.name}
-        return found | ({"app.kubernetes.io/component": component} if component else {})
+        labels = {"app.kubernetes.io/name": "kubesched", "app.kubernetes.io/instance": self.name}
+        return labels | ({"app.kubernetes.io/component": component} if component else {})

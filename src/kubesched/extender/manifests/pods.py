@@ -138,11 +138,11 @@ def _arguments(options: ManifestOptions, offer: Offer) -> list[str]:
 def _listening(options: ManifestOptions) -> list[str]:
     if not options.is_service:
         return ["--host=127.0.0.1", f"--port={SIDECAR_PORT}"]
-    found = ["--host=0.0.0.0", f"--port={SERVICE_PORT}", f"--health-port={HEALTH_PORT}"]
-    found += [f"--tls-cert-file={_TLS_FOLDER}/tls.crt", f"--tls-private-key-file={_TLS_FOLDER}/tls.key"]
+    arguments = ["--host=0.0.0.0", f"--port={SERVICE_PORT}", f"--health-port={HEALTH_PORT}"]
+    arguments += [f"--tls-cert-file={_TLS_FOLDER}/tls.crt", f"--tls-private-key-file={_TLS_FOLDER}/tls.key"]
     if options.client_secret:
-        found.append(f"--client-ca-file={_CLIENT_CA_FOLDER}/ca.crt")
-    return found + [f"--client-cn={name}" for name in options.client_names]
+        arguments.append(f"--client-ca-file={_CLIENT_CA_FOLDER}/ca.crt")
+    return arguments + [f"--client-cn={name}" for name in options.client_names]
 
 
 def _extender_probes(options: ManifestOptions) -> dict[str, Document]:
@@ -202,6 +202,6 @@ def _config_map_volume(name: str, config_map: str) -> Document:
 
 
 def _secret_volume(name: str, secret: str, keys: Sequence[str]) -> Document:
-    """Some keys of a secret: nobody gets a private key that is not theirs."""
+    """Some keys of a secret: no container gets a private key that it does not use."""
     items = [{"key": key, "path": key} for key in keys]
     return {"name": name, "secret": {"secretName": secret, "items": items, "defaultMode": 0o440}}

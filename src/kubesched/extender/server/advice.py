@@ -30,19 +30,19 @@ def advice(
     preemption_helps: bool = False,
     is_open: bool = False,
 ) -> list[str]:
-    """Say what to know before kube-scheduler's first call.
+    """Return what an operator should read before kube-scheduler's first call.
 
     Args:
         configuration: the extender's own, or kube-scheduler's where both read one file.
-        n_nodes: of the cluster; None where nobody knows yet.
+        n_nodes: of the cluster; None while it is unknown.
         is_watched: whether the extender watches the cluster, so that kube-scheduler may send names only.
-        scheduler_version: such as `v1.36.3`; what depends on an unknown version is said with the version.
+        scheduler_version: such as `v1.36.3`; advice that depends on an unknown version names the version.
         profiles: what is served, to name plugins and to compare weights.
         preemption_helps: as the option of the command.
         is_open: whether other machines reach the extender and need no certificate.
     """
     profiles, minor = tuple(profiles), _minor(scheduler_version)
-    found = (
+    sentences = (
         _one_node(offer, n_nodes),
         _lost_resolution(offer),
         _weights(profiles),
@@ -54,7 +54,7 @@ def advice(
         _ignorable(offer, configuration, minor),
         _openness(offer, is_open),
     )
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _minor(version: str | None) -> int | None:

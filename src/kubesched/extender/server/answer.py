@@ -18,8 +18,8 @@ class Answer(msgspec.Struct):
         status: of HTTP; anything but 200 only where the protocol has no other way to report a failure.
         pod: namespace/name, as far as it is known.
         n_offered, n_kept: nodes in the request, and nodes that the answer lets through.
-        error: why there is no proper answer.
-        plugin: whose fault that is, if a plugin's.
+        error: why the request failed.
+        plugin: the plugin that failed, if one did.
         is_late: whether the time was over.
     """
 

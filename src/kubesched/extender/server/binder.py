@@ -2,7 +2,7 @@
 
 A call names the pod and nothing else, so PreFilter runs again, then Reserve, Permit, PreBind, Bind and PostBind. Up to
 Permit nothing waits: two calls cannot take the same device. From then on calls run side by side. A binding outlives
-its call: once the Binding is on its way to the API server nobody can take it back, so a call that runs out of time
+its call: once the Binding is on its way to the API server it cannot be taken back, so a call that runs out of time
 answers with an error, and the binding ends by itself. A second call for the same pod joins the binding that is under
 way. A bound pod stays assumed until the watch shows it.
 """
@@ -104,7 +104,7 @@ class Binder:
         self._requests = AwaitedRequests(self._waits, waiting_pods, self._clock)
 
     async def bind(self, body: bytes, seconds: float) -> Answer:
-        """Answer a bind request within some seconds; a failure is an answer whose Error says it."""
+        """Answer a bind request within some seconds; a failure is an answer with an Error."""
         answer = Answer(n_offered=1)
         end = self._clock.monotonic() + seconds
         try:
@@ -222,7 +222,7 @@ class Binder:
         if isinstance(action, Bind):
             placed.is_written = True
             return ActionDone(action, await self._written(action))
-        if isinstance(action, PatchPodStatus):  # what a pod's status says is kube-scheduler's business here
+        if isinstance(action, PatchPodStatus):  # kube-scheduler sets the status of the pod
             return ActionDone(action)
         return ActionDone(action, f"an extender can only bind pods; found {type(action).__name__}")
 
@@ -240,6 +240,8 @@ class Binder:
 
     def observe(self, event: WatchEvent) -> None:
         """Take in what the watch shows, after the state has: some binding may wait for it."""
+        if isinstance(event.object, Pod):
+            self._unconfirmed.settle(event.object)
         self._waits.note(event)
         self._waits.look()
 
@@ -266,7 +268,7 @@ class Binder:
 
 
 def _error_of(status: Status) -> str:
-    """What a bind answer says of a failure, which is never nothing: an empty Error stands for success."""
+    """The Error of a bind answer for a failure. It is never empty: an empty Error means success."""
     if status.is_success:
         return ""
     return reason_text(status) or f"plugin {status.plugin} answered {status.code.value} without a reason"

@@ -1,6 +1,6 @@
 """Serves the plugins of a setup by the extender protocol, without HTTP and without a connection to the cluster.
 
-Requests come in as bodies and leave as answers; what a watch says comes in as events. The server, the replay of
+Requests come in as bodies and leave as answers; changes from a watch come in as events. The server, the replay of
 recorded requests, and tests all drive this one class.
 """
 
@@ -46,7 +46,7 @@ class Extender:
     Attributes:
         cluster_state: the cluster as requests or the watch have shown it.
         frameworks: by scheduler name.
-        offer: the verbs that the plugins have something to say to.
+        offer: the verbs that the plugins take part in.
         kinds: what a watch is to bring.
         verbs: filter, prioritize and preempt with all plugins of a profile.
         singles: the same with one plugin each, by its name.
@@ -150,7 +150,7 @@ class Extender:
 
 
 def served_profiles(setup: Setup, *, offers_bind: bool = False) -> Sequence[Profile]:
-    """The profiles of a setup: with all plugins, some, or none, so that the pods of that one are left alone.
+    """The profiles of a setup: with all plugins, some, or none, so that the pods of that one are not judged.
 
     Raises:
         InputError: no plugin is enabled, or none where kube-scheduler asks an extender.

@@ -112,7 +112,7 @@ class _Knowledge(Collector):
         self._server = server
 
     def collect(self) -> Iterable[Metric]:
-        """The series as they stand."""
+        """The current series."""
         extender = self._extender
         yield GaugeMetricFamily(
             "kubesched_extender_nodes_known", "Nodes in the cache.", extender.cluster_state.columns.n_nodes

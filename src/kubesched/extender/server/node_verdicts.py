@@ -16,7 +16,7 @@ _WORDLESS: Final = "node(s) were rejected by plugin {} without a reason"  # kube
 
 
 class NodeVerdicts(msgspec.Struct):
-    """The nodes of a request, told apart.
+    """The nodes of a request, by verdict.
 
     Attributes:
         kept: positions among the request's known nodes of those that pass, ascending; None for all.
@@ -74,7 +74,7 @@ def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, helped
 
 
 def _sort_out(verdicts: NodeVerdicts, result: FilterResult, names: Sequence[str], helped: Container[str]) -> list[int]:
-    """File every rejected node under what was said of it. Returns: the positions of the others."""
+    """File every rejected node under its verdict. Returns: the positions of the others."""
     statuses = result.statuses()
     failure = statuses.failure()
     if failure is not None:

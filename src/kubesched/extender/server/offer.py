@@ -48,7 +48,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         Args:
             url_prefix: where kube-scheduler reaches the extender.
             http_timeout: seconds.
-            tls: tlsConfig, for an https URL; values as they stand in the file.
+            tls: tlsConfig, for an https URL; values as written in the file.
             managed_resources: kube-scheduler calls the extender only for pods that request one of them, if there are
                 some.
         """

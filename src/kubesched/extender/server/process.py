@@ -54,7 +54,7 @@ class ExtenderOptions(msgspec.Struct, frozen=True, kw_only=True):
         silence_seconds: how long a watch may send nothing before everything is listed again.
         http_timeout: seconds that kube-scheduler waits for an answer.
         allow_on_timeout: let all nodes pass when the time is over.
-        preemption_helps: pass UNSCHEDULABLE on as such although no plugin has a say in preemption.
+        preemption_helps: pass UNSCHEDULABLE on as such although no plugin takes part in preemption.
         offers_bind: offer bind although no plugin takes part in binding.
         record: folder to record calls in.
         managed_resources: what kube-scheduler is to call the extender for, in its configuration.
@@ -90,9 +90,9 @@ async def run_extender(
         on_listening: called when the port is open; calls are refused until everything is known.
         on_ready: called when the first one can be answered.
     Raises:
-        InputError: options that do not hold, or plugins that cannot be served so.
+        InputError: the options are not valid, or the plugins cannot be served with them.
         PluginError: a plugin did not start.
-        ClusterError: there are no usable credentials.
+        ClusterError: no credentials are usable.
     """
     async with AsyncExitStack() as stack:
         client = await _connect(options, stack)

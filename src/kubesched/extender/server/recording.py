@@ -1,7 +1,7 @@
 """Records requests, answers and watch events in a file that can be replayed.
 
 A recording is a folder with one file, a JSON object on each line, in the order in which things happened: changes of the
-cluster as the watch told them, and calls with their answers. It holds pods and nodes whole, so only its owner may read
+cluster from the watch, and calls with their answers. It holds pods and nodes whole, so only its owner may read
 it.
 """
 
@@ -46,7 +46,7 @@ class RecordedCall(msgspec.Struct, frozen=True):
         path: such as `/filter`.
         request, answer: the bodies.
         status: of HTTP.
-        is_late: whether the time was over, so that the answer says little of the plugins.
+        is_late: whether the time was over, so that the answer depends little on the plugins.
     """
 
     path: str
@@ -152,14 +152,14 @@ class Recorder:
         except OSError as error:
             self.error = (error.strerror or str(error)).lower()
             _LOG.error("%s: %s; the recording ends here", self._path, self.error)
-            self._file.raw.close()  # so that nobody tries again to write what is left in the buffer
+            self._file.raw.close()  # so that the rest of the buffer is not written later
 
 
 def read_recording(folder: Path) -> Iterator[WatchEvent | RecordedCall | RecordedWatch]:
     """Read a recording: first what was watched, then events and calls in their order.
 
     Raises:
-        InputError: there is none, or a line of it is broken; the message says which.
+        InputError: it does not exist, or a line of it is broken; the message names the line.
     """
     path = folder / FILE_NAME if folder.is_dir() else folder
     try:
@@ -203,7 +203,7 @@ def _read_line(line: bytes, number: int, path: Path) -> Iterator[WatchEvent | Re
 
 
 def _one_line(json: bytes) -> bytes:
-    """Valid JSON without line breaks: they stand only between values."""
+    """Valid JSON without line breaks: they are only between values."""
     return json.replace(b"\n", b" ").replace(b"\r", b" ")
 
 

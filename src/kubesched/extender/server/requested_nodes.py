@@ -52,7 +52,7 @@ class RequestedNodes(msgspec.Struct, frozen=True):
 
     @property
     def are_many(self) -> bool:
-        """Whether it is worth while to keep what plugins say of all nodes, instead of asking about these."""
+        """Whether it is worthwhile to keep the columns of all nodes, instead of asking about these."""
         return 64 * len(self.names) >= self.table.columns.n_nodes
 
     @property
@@ -75,7 +75,7 @@ class NodeSource:
         self._cluster_state = cluster_state
         self._is_watched = is_watched
         self._monotonic = monotonic
-        self._shown: dict[bytes, tuple[bytes, str]] = {}  # name as it stands in JSON -> the node's JSON, its name
+        self._shown: dict[bytes, tuple[bytes, str]] = {}  # name as in the JSON -> the node's JSON, its name
         self._seen_at = np.zeros(0)
         self._next_sweep = monotonic() + _UNSEEN_SECONDS
         self._lists: OrderedDict[bytes, tuple[object, RequestedNodes]] = OrderedDict()
@@ -111,10 +111,10 @@ class NodeSource:
                 "the request has only node names, and this extender does not watch a cluster to look them up; start it "
                 "with --kubeconfig, or set nodeCacheCapable: false in kube-scheduler's configuration"
             )
-        found = self._lists.get(json)
-        if found is not None and found[0] is self.epoch:
+        kept = self._lists.get(json)
+        if kept is not None and kept[0] is self.epoch:
             self._lists.move_to_end(json)
-            return found[1]
+            return kept[1]
         listed = parse_names(json)
         if not listed:
             raise ExtenderError("NodeNames is empty: kube-scheduler asks about at least one node")
@@ -213,7 +213,7 @@ class NodeSource:
 
 
 def _key_in(raw: bytes) -> bytes:
-    """The node's name as it stands in the JSON that Go writes; empty where it has to be looked for."""
+    """The node's name as in the JSON that Go writes; empty where it has to be searched for."""
     if not raw.startswith(_FIRST_KEYS):
         return b""
     name = raw[_N_FIRST : raw.find(b'"', _N_FIRST)]

@@ -32,13 +32,13 @@ class RequestedPods:
         Args:
             keep: whether the same bytes are likely to come again soon.
         Raises:
-            ExtenderError: it is no pod.
+            ExtenderError: it is not a valid pod.
         """
         json = bytes(raw)
-        found = self._kept.get(json)
-        if found is not None:
+        kept = self._kept.get(json)
+        if kept is not None:
             self._kept.move_to_end(json)
-            return found
+            return kept
         try:
             pod = decode_checked("Pod", json)
         except (ObjectError, RecursionError) as error:
@@ -52,10 +52,10 @@ class RequestedPods:
         return info
 
     def placed(self, pods: Iterable[MetaPod]) -> tuple[PodInfo, ...]:
-        """Pods by uid. One that has left since is left out: nobody has to evict it any more.
+        """Pods by uid. One that has left since is left out: it does not need to be evicted.
 
         Raises:
-            ExtenderError: there is no watch to look them up in.
+            ExtenderError: the extender does not watch a cluster to look them up.
         """
         if not self._is_watched:
             raise ExtenderError(

@@ -99,7 +99,7 @@ class ExtenderService:
         return await self._answer(request, "bind", work)
 
     async def inspect(self, request: web.Request) -> web.Response:
-        """GET /inspect: what the extender knows and did last; for clients with a certificate, and on loopback."""
+        """GET /inspect: state and last calls of the extender; for clients with a certificate, and on loopback."""
         if not peer_common_names(request) and not _is_loopback(request.remote):
             raise web.HTTPForbidden(
                 text="/inspect answers only clients with a certificate and clients on this machine\n"
@@ -239,7 +239,7 @@ class ExtenderService:
 
 
 def add_routes(app: web.Application, service: ExtenderService) -> None:
-    """The verbs, and each also in the style that people know from samples."""
+    """The verbs, and each also in the style of common samples."""
     app.router.add_routes(
         [
             web.post("/filter", service.filter, expect_handler=expect_body),
@@ -269,13 +269,13 @@ def _content_type(answer: Answer) -> str:
 
 
 def _internal(verb: str, error: Exception) -> Answer:
-    """A fault of ours, for the one who asked and, with its trace, for the log."""
+    """An internal fault, for the client and, with its trace, for the log."""
     _LOG.error("%s failed", verb, exc_info=error)
     return _refused(verb, f"kubesched extender: internal error: {in_one_line(error)}")
 
 
 def _refused(verb: str, error: str) -> Answer:
-    """An answer that says why there is no other, in the field that the verb has for it."""
+    """An answer with the error, in the field that the verb has for it."""
     error = utf8_text(error)
     if verb == "filter":
         return Answer([filter_answer_error(error)], error=error)

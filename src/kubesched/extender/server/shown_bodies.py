@@ -70,7 +70,7 @@ class _Message(msgspec.Struct, rename="pascal"):
 def shown_body(body: Body) -> str:
     """Return the JSON of a request or an answer with what scheduling does not read hidden; never raises.
 
-    Long text is cut. Of a body that is not JSON only the length is shown, since nothing tells what it contains.
+    Long text is cut. Of a body that is not JSON only the length is shown, since its content is unknown.
     """
     try:
         document = msgspec.json.decode(body)

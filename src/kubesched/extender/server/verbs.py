@@ -1,6 +1,6 @@
 """Answers filter, prioritize and preempt: from the request's body to the answer's body, without waiting.
 
-Every call stands alone: filter runs PreFilter and Filter, prioritize runs PreFilter, PreScore, Score and
+Calls are independent: filter runs PreFilter and Filter, prioritize runs PreFilter, PreScore, Score and
 NormalizeScore, preempt asks the plugins that may strike nodes. What a plugin gets wrong becomes an answer that
 kube-scheduler shows to the pod's owner; no call raises.
 """
@@ -97,7 +97,7 @@ class Verbs:
             return None
 
     def filter(self, body: Body, checkpoint: Checkpoint) -> Answer:
-        """Answer a filter request; a failure is an answer whose Error says it."""
+        """Answer a filter request; a failure is an answer with an Error."""
         answer = Answer()
         nodes: RequestedNodes | None = None
         try:
@@ -185,7 +185,7 @@ class Verbs:
 
         Raises:
             DeadlineExceeded: the request has waited too long.
-            ExtenderError: it does not say what it is about.
+            ExtenderError: the body, its pod or its nodes are not valid.
         """
         if not self._allow_on_timeout:  # there, the nodes have to be known even when it is too late
             checkpoint()
@@ -208,7 +208,7 @@ def _fill_in(answer: Answer, nodes: RequestedNodes, verdicts: NodeVerdicts) -> N
     kept, failed, unresolvable = verdicts.kept, verdicts.failed, verdicts.unresolvable
     answer.n_kept = len(nodes.names) if kept is None else len(kept)
     if nodes.raws is not None:
-        # As bytes of their own: slices would keep the request's whole body until the answer is taken.
+        # As copied bytes: slices would keep the request's whole body until the answer is taken.
         raws = [bytes(nodes.raws[i]) for i in (range(len(nodes.raws)) if kept is None else kept)]
         answer.pieces = filter_answer_nodes(raws, failed, unresolvable)
     else:

@@ -21,15 +21,16 @@ _ALL_HOOKS: Final = tuple(hook for hooks in HOOKS.values() for hook in hooks)
 
 
 def watched_kinds(profiles: Iterable[Profile], *, bind: bool = False) -> tuple[str, ...]:
-    """The kinds to watch: nodes, whatever the plugins say that they read, and pods unless nobody can miss them.
+    """The kinds to watch: nodes, the kinds that the plugins declare in `reads`, and pods if some plugin needs them.
 
     Pods are most of what a watch brings, in a busy cluster more than the calls. They are left out where every plugin
-    says that it depends on nodes alone, none has a say in preemption, whose victims come by uid, and nobody binds.
+    depends on nodes alone, no plugin takes part in preemption, whose victims come by uid, and the extender does not
+    bind.
 
     Args:
         bind: whether the extender binds.
     Raises:
-        InputError: a plugin reads a kind that nobody can watch for it.
+        InputError: a plugin reads a kind that cannot be watched.
     """
     kinds = {"Node": None}
     if bind:
@@ -67,7 +68,7 @@ def check_needs_no_watch(profiles: Iterable[Profile]) -> None:
 
 
 def counting_filters(profiles: Iterable[Profile]) -> list[str]:
-    """The names of plugins whose filters read pods, as far as it can be seen; `reads = ("Pod",)` says it, too."""
+    """The names of plugins whose filters read pods, as far as it can be seen; `reads = ("Pod",)` declares it, too."""
     hooks = tuple(hook for point in _FILTER_POINTS for hook in HOOKS[point])
     filtering = [plugin for profile in profiles for point in _FILTER_POINTS for plugin in profile.points[point]]
     return sorted({plugin.name for plugin in filtering if "Pod" in plugin.reads or _reads_pods(plugin, hooks)})
@@ -94,26 +95,26 @@ def _reads_pods(plugin: Plugin, hooks: Iterable[str]) -> str:
 
 
 def _names_in(plugin_class: type[Plugin], hook: str) -> set[str]:
-    """What the code of a hook names, and that of functions beside it that it calls: attributes, and texts in quotes."""
-    found: set[str] = set()
+    """The names in the code of a hook and of the functions in its module that it calls: attributes and quoted texts."""
+    names: set[str] = set()
     pending: list[object] = [_function(plugin_class, hook)]
     while pending:
         code = getattr(pending[-1], "__code__", pending.pop())
         if isinstance(code, CodeType):
-            new = set(code.co_names) - found
-            found |= new
-            found.update(repr(constant) for constant in code.co_consts if isinstance(constant, str))
+            new = set(code.co_names) - names
+            names |= new
+            names.update(repr(constant) for constant in code.co_consts if isinstance(constant, str))
             pending.extend(constant for constant in code.co_consts if isinstance(constant, CodeType))
             pending.extend(_function(plugin_class, name) for name in new)
-    return found
+    return names
 
 
 def _function(plugin_class: type[Plugin], name: str) -> object:
-    """The method that a plugin's code means by a name, or the function in the plugin's own modules; else None."""
+    """The method of a plugin's class with a name, or the function in the plugin's own modules; else None."""
     modules = {one.__module__ for one in plugin_class.__mro__} - {Plugin.__module__, object.__module__}
     for place in (plugin_class, *(sys.modules.get(module) for module in modules)):
-        found = inspect.getattr_static(place, name, None)
-        found = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
-        if isinstance(found, FunctionType) and found.__module__ in modules:
-            return inspect.unwrap(found)
+        member = inspect.getattr_static(place, name, None)
+        member = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        if isinstance(member, FunctionType) and member.__module__ in modules:
+            return inspect.unwrap(member)
     return None

@@ -1,8 +1,8 @@
 """Counts the CSI volumes that are attached to each node by driver: those of its pods and of VolumeAttachments.
 
 Rule: kube-scheduler v1.36 NodeVolumeLimits. A volume is (driver, handle); a claim whose volume does not exist yet
-counts as a volume of its own. In-tree volumes count as their CSI driver's: whether that holds on a node depends on
-its CSINode, but a node without one has no limits either, so that nobody asks.
+counts as a separate volume. In-tree volumes count as their CSI driver's: whether that holds on a node depends on
+its CSINode, but a node without one has no limits either, so it does not matter there.
 """
 
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ class AttachedVolumes:
         self._objects = objects
         self._use = use
         self._stale = StaleRows(columns)
-        self._volume_of: dict[str, CSIVolume | None] = {}  # claim key -> what it stands for, as far as asked
+        self._volume_of: dict[str, CSIVolume | None] = {}  # claim key -> its volume, as far as asked
         self._claims_of: dict[str, set[str]] = {}  # PersistentVolume name -> the claims above that name it
         self._attachments: dict[str, dict[str, VolumeAttachment]] = {}  # node name -> by name
         self._nodes_of: dict[str, set[str]] = {}  # PersistentVolume name -> nodes with an attachment of it
@@ -100,10 +100,10 @@ class AttachedVolumes:
         volumes: set[CSIVolume] = set()
         for info in infos:
             if info.volumes.n_attachable:
-                found = self.of_pod(info.pod, info.volumes)
-                if found.fault:
-                    return found
-                volumes |= found.volumes
+                used = self.of_pod(info.pod, info.volumes)
+                if used.fault:
+                    return used
+                volumes |= used.volumes
         return VolumesFound(frozenset(volumes))
 
     def of_pod(self, pod: Pod, used: PodVolumes) -> VolumesFound:
@@ -129,8 +129,8 @@ class AttachedVolumes:
         claim = self._objects.get("PersistentVolumeClaim", key)
         if not isinstance(claim, PersistentVolumeClaim):
             return None  # not remembered: nothing would come to forget it
-        found = self._volume_of[key] = self._named_by(claim, key)
-        return found
+        volume = self._volume_of[key] = self._named_by(claim, key)
+        return volume
 
     def _named_by(self, claim: PersistentVolumeClaim, key: str) -> CSIVolume | None:
         name = claim.spec.volume_name
@@ -139,20 +139,20 @@ class AttachedVolumes:
             volume = self._objects.get("PersistentVolume", name)
             if isinstance(volume, PersistentVolume):
                 return _of_volume(volume)
-        found = self._objects.get("StorageClass", storage_class_of(claim))
-        driver = migrated_driver(found.provisioner) if isinstance(found, StorageClass) else None
+        storage_class = self._objects.get("StorageClass", storage_class_of(claim))
+        driver = migrated_driver(storage_class.provisioner) if isinstance(storage_class, StorageClass) else None
         return None if driver is None else (driver, key, "")
 
     # --- counting a row ---
 
     def attached_without_pod(self, node_name: str) -> set[CSIVolume]:
         """Volumes that VolumeAttachments place on a node, whether or not a pod there uses them too."""
-        found: set[CSIVolume] = set()
+        attached: set[CSIVolume] = set()
         for attachment in self._attachments.get(node_name, {}).values():
             volume = self._objects.get("PersistentVolume", attachment.spec.source.persistent_volume_name or "")
             if isinstance(volume, PersistentVolume) and volume.spec.csi is not None:
-                found.add((attachment.spec.attacher, volume.spec.csi.volume_handle))
-        return found
+                attached.add((attachment.spec.attacher, volume.spec.csi.volume_handle))
+        return attached
 
     def _count(self, row: int) -> None:
         name = self._columns.names[row]
@@ -190,13 +190,13 @@ class AttachedVolumes:
     # --- what makes rows stale ---
 
     def _claim_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        found = new or old
-        assert found is not None
+        claim = new or old
+        assert claim is not None
         if isinstance(old, PersistentVolumeClaim) and (named := self._claims_of.get(old.spec.volume_name)):
             named.discard(old.key)
             if not named:
                 del self._claims_of[old.spec.volume_name]
-        self._forget_claim(found.key)
+        self._forget_claim(claim.key)
 
     def _forget_claim(self, key: str) -> None:
         self._volume_of.pop(key, None)
@@ -204,11 +204,11 @@ class AttachedVolumes:
             self._stale.mark(row)
 
     def _volume_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        found = new or old
-        assert found is not None
-        for key in self._claims_of.pop(found.name, ()):
+        volume = new or old
+        assert volume is not None
+        for key in self._claims_of.pop(volume.name, ()):
             self._forget_claim(key)
-        for name in self._nodes_of.get(found.name, ()):
+        for name in self._nodes_of.get(volume.name, ()):
             self._stale.mark_name(name)
 
     def _class_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
@@ -237,6 +237,6 @@ class AttachedVolumes:
 def _of_volume(volume: PersistentVolume) -> CSIVolume | None:
     if volume.spec.csi is not None:
         return (volume.spec.csi.driver, volume.spec.csi.volume_handle)
-    found = in_tree_source(volume)
-    handle = csi_handle(*found, volume.labels) if found else None
-    return None if found is None or handle is None else (found[0].driver, handle)
+    source = in_tree_source(volume)
+    handle = csi_handle(*source, volume.labels) if source else None
+    return None if source is None or handle is None else (source[0].driver, handle)

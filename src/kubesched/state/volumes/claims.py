@@ -17,7 +17,15 @@ def storage_class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
 
 
 def storage_request(claim: PersistentVolumeClaim) -> int | None:
-    """How much a claim asks for, in billionths of a byte; None where it does not say."""
+    """How much a claim asks for, in billionths of a byte; None where it does not say.
+
+    Raises:
+        QuantityError: the text is not a quantity.
+
+    Example:
+        claim = make_object("PersistentVolumeClaim", "data", spec={"resources": {"requests": {"storage": "1Gi"}}})
+        assert storage_request(claim) == 2**30 * 10**9
+    """
     requests = claim.spec.resources.requests if claim.spec.resources else None
     text = requests.get("storage") if requests else None
     return None if text is None else parse_quantity(text)

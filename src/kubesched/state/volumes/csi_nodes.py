@@ -13,7 +13,7 @@ from kubesched.state.volumes.stale_rows import StaleRows
 __all__ = ["NO_LIMIT", "CSINodes", "driver_limits", "migrated_plugins"]
 
 NO_LIMIT: Final = MAX_INT64
-"""Stands in a column of limits where a node has none."""
+"""The value in a column of limits where a node has none."""
 
 _ANNOTATION: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 
@@ -53,16 +53,16 @@ class CSINodes:
         return {"limits": len(self.limits), "migrated": len(self.migrated)}
 
     def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        found = new or old
-        assert found is not None
-        self._stale.mark_name(found.name)
+        csi_node = new or old
+        assert csi_node is not None
+        self._stale.mark_name(csi_node.name)
 
     def _read(self, row: int) -> int:
         """Take in one row. Returns: how many drivers and plugins its CSINode no longer names."""
         n_lost = 0
         name = self._columns.names[row]
-        found = self._objects.get("CSINode", name) if name else None
-        csi_node = found if isinstance(found, CSINode) else None
+        known = self._objects.get("CSINode", name) if name else None
+        csi_node = known if isinstance(known, CSINode) else None
         limits = driver_limits(csi_node)
         for driver in limits.keys() - self.limits.keys():
             self.limits[driver] = np.full(len(self.has_limits), NO_LIMIT, dtype=np.int64)
@@ -88,7 +88,7 @@ class CSINodes:
 
 
 def driver_limits(csi_node: CSINode | None) -> dict[str, int]:
-    """How many volumes of each driver a node takes, where it says so."""
+    """How many volumes of each driver a node takes; only drivers with a limit."""
     drivers = (csi_node.spec.drivers if csi_node else None) or ()
     return {d.name: d.allocatable.count for d in drivers if d.allocatable and d.allocatable.count is not None}
 

@@ -19,7 +19,7 @@ Places = npt.NDArray[np.intp]
 
 
 class VolumeWish(NamedTuple):
-    """What a claim wants of a volume.
+    """What a claim requires of a volume.
 
     Attributes:
         size: at least, in billionths of a byte.
@@ -56,7 +56,7 @@ class Reachable(NamedTuple):
 
 
 class FreeVolumes:
-    """Volumes of one class that were free when the list was made; `switch` says which still are.
+    """Volumes of one class that were free when the list was made; `switch` updates which still are.
 
     Attributes:
         numbers: (volumes + 1,) the volumes' numbers by place, and -1 in the end for "none".
@@ -99,12 +99,12 @@ class FreeVolumes:
     def eligible(self, wish: VolumeWish) -> BoolVector:
         """(volumes,) bool: free volumes that will do, wherever they can be reached from."""
         accepted = np.array([wish.accepts(*kind) for kind in self._kinds], dtype=np.bool_)
-        found: BoolVector = self._is_free & accepted[self._kind_of]
-        found[: bisect_left(self._capacities, wish.size)] = False
+        eligible: BoolVector = self._is_free & accepted[self._kind_of]
+        eligible[: bisect_left(self._capacities, wish.size)] = False
         if wish.selector is not None:
-            for place in np.flatnonzero(found).tolist():
-                found[place] = wish.selector.matches(self._members[place].volume.labels)
-        return found
+            for place in np.flatnonzero(eligible).tolist():
+                eligible[place] = wish.selector.matches(self._members[place].volume.labels)
+        return eligible
 
     def reachable(self, eligible: BoolVector, nodes: Nodes) -> Iterator[Reachable]:
         """The eligible volumes in bundles, each with the part of it that a node reaches."""
@@ -141,8 +141,8 @@ def _grouped(members: list[KnownVolume]) -> tuple[_ByLabel, _ByReach]:
             others.setdefault(reach, []).append(place)
             continue
         numbers = values.setdefault(reach.key, {})
-        found = [(numbers.setdefault(value, len(numbers)), place) for value in reach.values]
-        entries.setdefault(reach.key, []).extend(found)
+        numbered = [(numbers.setdefault(value, len(numbers)), place) for value in reach.values]
+        entries.setdefault(reach.key, []).extend(numbered)
     by_label: _ByLabel = []
     for key, pairs in entries.items():
         groups, places = np.array(sorted(pairs), dtype=np.intp).T

@@ -21,10 +21,10 @@ class Reaches:
 
     def of(self, required: NodeSelector | None) -> NodeReach:
         """The reach of an affinity; None means everywhere."""
-        found = self._by_value.get(required)
-        if found is None:
-            found = self._by_value[required] = NodeReach(required)
-        return found
+        reach = self._by_value.get(required)
+        if reach is None:
+            reach = self._by_value[required] = NodeReach(required)
+        return reach
 
 
 class KnownVolume:
@@ -36,8 +36,8 @@ class KnownVolume:
         class_name: its storage class, empty for none.
         capacity: billionths of a byte.
         reach: from which nodes it can be reached.
-        zoned_plugin: the in-tree plugin, where its CSI driver has a name of its own for zones; else empty.
-        translation_error: why the driver's view of it cannot be told; empty when it can.
+        zoned_plugin: the in-tree plugin, where its CSI driver has a separate key for zones; else empty.
+        translation_error: why it cannot be translated for its driver; empty when it can.
         translated_reach: from which nodes it can be reached where that plugin has been migrated.
     """
 

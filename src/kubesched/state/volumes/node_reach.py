@@ -20,7 +20,7 @@ class NodeReach:
     not parse hold nowhere.
 
     Attributes:
-        key, values: set when the affinity is no more than one term `key In values`; such volumes are found by the
+        key, values: set when the affinity is a single term `key In values`; such volumes are found by the
             node's label.
     """
 
@@ -43,10 +43,10 @@ class NodeReach:
         """(n,) bool: nodes that reach the volume."""
         if self._terms is None:
             return np.ones(len(nodes), dtype=np.bool_)
-        found = np.zeros(len(nodes), dtype=np.bool_)
+        reached = np.zeros(len(nodes), dtype=np.bool_)
         for term in self._terms:
-            found |= nodes.matching(term)
-        return found
+            reached |= nodes.matching(term)
+        return reached
 
 
 def _parsed(term: NodeSelectorTerm) -> ParsedNodeTerm | None:

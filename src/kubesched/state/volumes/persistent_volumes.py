@@ -44,19 +44,19 @@ class PersistentVolumes:
         if not named:
             return []
         class_name = storage_class_of(claim)
-        found = [known for _, known in sorted(named.items()) if known.class_name == class_name]
-        return [known for known in found if _claim_uid(known) in ("", claim.uid)]
+        of_class = [known for _, known in sorted(named.items()) if known.class_name == class_name]
+        return [known for known in of_class if _claim_uid(known) in ("", claim.uid)]
 
     def free(self, class_name: str) -> FreeVolumes:
         """The volumes of a class that a claim can have for the asking."""
-        found = self._free.get(class_name)
-        if found is None:
+        volumes = self._free.get(class_name)
+        if volumes is None:
             members: Iterable[KnownVolume] = self._known.values()
-            found = FreeVolumes([known for known in members if known.class_name == class_name and known.is_free])
+            volumes = FreeVolumes([known for known in members if known.class_name == class_name and known.is_free])
             if len(self._free) >= _MAX_CLASSES:  # of claims that name classes which do not exist
                 self._free.clear()
-            self._free[class_name] = found
-        return found
+            self._free[class_name] = volumes
+        return volumes
 
     def sizes(self) -> dict[str, int]:
         """Entries of every table."""
@@ -87,7 +87,7 @@ class PersistentVolumes:
         return self._next_number - 1
 
     def _bring_up_to_date(self, before: KnownVolume | None, after: KnownVolume | None) -> None:
-        """Switch a volume on or off in the list of its class; one that the list does not have makes the list anew."""
+        """Switch a volume on or off in the list of its class; one that the list does not have causes a rebuild."""
         is_same = before is not None and after is not None and _has_same_shape(before.volume, after.volume)
         if before is not None and not is_same and before.class_name in self._free:
             self._drop(before)
@@ -118,7 +118,7 @@ def _claim_uid(known: KnownVolume) -> str:
 
 
 def _has_same_shape(a: PersistentVolume, b: PersistentVolume) -> bool:
-    """Whether two versions of a volume differ at most in who has it."""
+    """Whether two versions of a volume differ at most in its claim."""
     return (
         msgspec.structs.replace(a.spec, claim_ref=None) == msgspec.structs.replace(b.spec, claim_ref=None)
         and a.labels == b.labels

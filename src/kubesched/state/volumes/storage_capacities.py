@@ -21,7 +21,7 @@ __all__ = ["StorageCapacities", "capacity_limit"]
 
 
 class StorageCapacities:
-    """Published capacities, kept by class; a class is read anew after one of its objects changed."""
+    """Published capacities, kept by class; a class is read again after one of its objects changed."""
 
     def __init__(self, objects: ObjectStore) -> None:
         self._objects = objects
@@ -71,23 +71,30 @@ class _ClassCapacities:
         ]
 
     def has_room(self, size: int, nodes: Nodes) -> BoolVector:
-        found = np.zeros(len(nodes), dtype=np.bool_)
+        fits = np.zeros(len(nodes), dtype=np.bool_)
         for index, largest in self._by_label:
-            found |= largest[index.of(nodes)] >= size
+            fits |= largest[index.of(nodes)] >= size
         for limit, term in self._others:
             if limit >= size:
-                found |= nodes.matching(term)
-        return found
+                fits |= nodes.matching(term)
+        return fits
 
 
 def capacity_limit(capacity: CSIStorageCapacity) -> int | None:
-    """The largest volume that can be made there, in bytes; None where the object does not say."""
+    """The largest volume that can be made there, in bytes; None where the object does not say.
+
+    Raises:
+        QuantityError: the text is not a quantity.
+
+    Example:
+        assert capacity_limit(make_object("CSIStorageCapacity", "fast-a", capacity="1Gi")) == 2**30
+    """
     text = capacity.capacity if capacity.maximum_volume_size is None else capacity.maximum_volume_size
     return None if text is None else whole_units("storage", parse_quantity(text))
 
 
 def _parsed_topology(capacity: CSIStorageCapacity) -> Selector | None:
-    """The nodes it is for; None where that is not said or does not parse, which means no node."""
+    """The nodes it is for; None where that is absent or does not parse, which means no node."""
     if capacity.node_topology is None:
         return None
     try:

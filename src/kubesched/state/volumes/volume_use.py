@@ -18,7 +18,7 @@ class VolumeUse:
     """Kept while pods come and go; pods without claims and disks are not brought here.
 
     Attributes:
-        claim_rows: claim key -> row -> how many volumes of pods there stand for it.
+        claim_rows: claim key -> row -> how many volumes of pods there use it.
         direct_uses: claim key -> how many persistentVolumeClaim volumes of placed pods name it.
     """
 
@@ -52,19 +52,23 @@ class VolumeUse:
 
     def rows_with_conflicts(self, disks: Iterable[Disk], n_slots: int) -> BoolVector:
         """(n_slots,) bool per row: where a pod has one of these disks and they cannot share it."""
-        found = [
+        rows = [
             row
             for disk in disks
             for row, (_, n_writing) in self._disks.get(disk.key, {}).items()
             if n_writing or not disk.read_only
         ]
         conflicts = np.zeros(n_slots, dtype=np.bool_)
-        conflicts[found] = True
+        conflicts[rows] = True
         return conflicts
 
 
 def disks_conflict(mine: Iterable[Disk], theirs: Iterable[Disk]) -> bool:
-    """Whether two pods have a disk that they cannot share on one node."""
+    """Whether two pods have a disk that they cannot share on one node.
+
+    Example:
+        assert disks_conflict([Disk(("gce", "d1"), True)], [Disk(("gce", "d1"), False)])
+    """
     return any(a.key == b.key and not (a.read_only and b.read_only) for a in mine for b in theirs)
 
 

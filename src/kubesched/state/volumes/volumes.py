@@ -43,14 +43,14 @@ class Volumes:
 
     def sizes(self) -> dict[str, int]:
         """Entries by registry, as far as each has been made."""
-        found = {f"volume use, {name}": size for name, size in self.use.sizes().items()}
+        sizes = {f"volume use, {name}": size for name, size in self.use.sizes().items()}
         if "_attached" in self.__dict__:
-            found |= {f"attached volumes, {name}": size for name, size in self.attached.sizes().items()}
+            sizes |= {f"attached volumes, {name}": size for name, size in self.attached.sizes().items()}
         if "_csi_nodes" in self.__dict__:
-            found |= {f"CSINodes, {name}": size for name, size in self.csi_nodes.sizes().items()}
+            sizes |= {f"CSINodes, {name}": size for name, size in self.csi_nodes.sizes().items()}
         if "persistent" in self.__dict__:
-            found |= {f"persistent volumes, {name}": size for name, size in self.persistent.sizes().items()}
-        return found
+            sizes |= {f"persistent volumes, {name}": size for name, size in self.persistent.sizes().items()}
+        return sizes
 
     @property
     def attached(self) -> AttachedVolumes:
