@@ -1,8 +1,9 @@
 """Records events for users (events.k8s.io/v1), in the background; equal ones become a series.
 
 Rule: client-go v1.36 tools/events: events with the same type, action, reason, controller, instance and regarding are
-one event with a series. kube-scheduler v1.36.3 writes no `related`, not even on victims. The second one starts the series at count 2; further ones are counted, and the
-count is written when the series has been silent for six minutes, or every thirty.
+one event with a series. The second one starts the series at count 2; further ones are counted, and the count is written
+when the series has been silent for six minutes, or every thirty. kube-scheduler v1.36.3 writes no `related`, not even
+on victims.
 """
 
 import asyncio
