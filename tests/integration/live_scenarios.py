@@ -151,7 +151,7 @@ class Script:
         )
         self.pods.append(name)
         self._alive.append(name)
-        return f"create Pod {name}", lambda client: (client.create(priority_class), client.create(pod))
+        return f"create Pod {name}", lambda client: _create_with_class(client, priority_class, pod)
 
     @staticmethod
     def _priority_class(name: str, value: int, band: str) -> KubeObject:
@@ -278,6 +278,20 @@ def _is_decided(pod: dict[str, Any]) -> bool:
     if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates"):
         return True
     return any(condition["type"] == "PodScheduled" for condition in pod["status"].get("conditions", []))
+
+
+def _create_with_class(client: ApiClient, priority_class: KubeObject, pod: KubeObject) -> None:
+    """Create a pod of a priority class that the API server may not have noticed yet."""
+    client.create(priority_class)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            client.create(pod)
+            return
+        except ApiError as error:
+            if "no PriorityClass" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 def _if_there(call: Callable[..., object], *args: object) -> None:

@@ -151,9 +151,10 @@ class LiveScheduler:
     async def _sleep(self) -> None:
         self._is_woken.clear()
         deadline = self.scheduler.next_deadline()
-        wait = None if deadline is None else max(deadline - self._clock.monotonic(), 0.0)
+        seconds = None if deadline is None else max(deadline - self._clock.monotonic(), 0.0)
         try:
-            await asyncio.wait_for(self._is_woken.wait(), wait)
+            async with asyncio.timeout(seconds):  # wait_for of Python 3.11 may swallow a cancellation
+                await self._is_woken.wait()
         except TimeoutError:
             return
 
