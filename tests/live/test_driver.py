@@ -83,7 +83,7 @@ class Cluster:
 
     async def until(self, condition: Callable[[], object]) -> None:
         async with asyncio.timeout(5):
-            while not condition():
+            while not condition():  # noqa: ASYNC110 - what is waited for sets no event
                 await asyncio.sleep(0.001)
 
 

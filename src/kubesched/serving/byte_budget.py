@@ -188,7 +188,8 @@ class ByteBudget:
                     if transfer in were_slow:
                         transfer.drop()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._change.wait(), _LOOK_SECONDS)
+                async with asyncio.timeout(_LOOK_SECONDS):  # wait_for of Python 3.11 may swallow a cancellation
+                    await self._change.wait()
 
 
 def _nothing() -> None:
