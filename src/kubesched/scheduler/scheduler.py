@@ -208,7 +208,7 @@ class Scheduler:
             return decision, None
         info = self._pod_info(queued)
         snapshot = self.cluster_state.snapshot()
-        decision, state = self._cycle.decide(framework, info, snapshot, queued.attempts)
+        decision, state = self._cycle.decide(framework, info, snapshot, queued)
         if not decision.outcome.status.is_success:
             self._end_lower_nominations(decision)
             eviction = self._evictions.begin(decision)
