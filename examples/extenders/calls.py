@@ -81,6 +81,6 @@ class Scheduler:
         return [json.loads(b"".join(answer.pieces))["Error"] for answer in answers]
 
     def _call(self, verb: str, request: object) -> bytes:
-        answer = getattr(self.extender.verbs, verb)(json.dumps(request).encode(), lambda: None)
+        answer = getattr(self.extender.verbs, verb)(json.dumps(request).encode(), lambda _plugin: None)
         assert answer.status == 200, answer.error
         return b"".join(answer.pieces)

@@ -47,7 +47,7 @@ def with_names(*names: str, pod: Mapping[str, Any] = pod()) -> bytes:
 # --- the server's side ---
 
 
-def in_time() -> None:
+def in_time(_plugin: str) -> None:
     """A checkpoint that never finds it too late."""
 
 
@@ -58,7 +58,7 @@ class Looks:
         self.late_at = late_at
         self.n = 0
 
-    def __call__(self) -> None:
+    def __call__(self, _plugin: str) -> None:
         self.n += 1
         if self.late_at and self.n >= self.late_at:
             raise DeadlineExceeded("no answer within 4 s")
@@ -89,7 +89,7 @@ class Server:
             self.cluster_state.apply(WatchEvent(EventType.ADDED, type(known).__name__, known))
         self.nodes.rows_changed()
 
-    def filter(self, body: bytes, checkpoint: Callable[[], None] = in_time) -> "FilterResult":
+    def filter(self, body: bytes, checkpoint: Callable[[str], None] = in_time) -> "FilterResult":
         return filter_result(self.verbs.filter(body, checkpoint))
 
     def scores(self, body: bytes) -> dict[str, int]:

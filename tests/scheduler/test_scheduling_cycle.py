@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.api import EventType, Pod, WatchEvent
-from kubesched.framework import Code, Decision, Plugin, PostFilterResult, PreFilterResult, Profile, Status
+from kubesched.framework import (
+    Code,
+    Decision,
+    Plugin,
+    PostFilterResult,
+    PreFilterResult,
+    Profile,
+    QueuedPodInfo,
+    Status,
+)
 from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
@@ -71,8 +80,9 @@ class Cycle:
         self.cycle = SchedulingCycle(tie_break, Random(0))
 
     def decide(self, pod: Pod) -> Decision:
+        queued = QueuedPodInfo(pod, pod.key, 0.0, attempts=1)
         decision, _ = self.cycle.decide(
-            self.framework, self.cluster_state.pod_info(pod), self.cluster_state.snapshot(), 1
+            self.framework, self.cluster_state.pod_info(pod), self.cluster_state.snapshot(), queued
         )
         return decision
 

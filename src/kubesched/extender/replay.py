@@ -109,7 +109,7 @@ def _play(extender: Extender, call: RecordedCall, number: int) -> Replayed:
     return Replayed(number, verb, answer.pod, tuple(_differences(verb, call, answer.status, now)))
 
 
-def _no_limit() -> None:
+def _no_limit(_plugin: str) -> None:
     """There is no deadline."""
 
 

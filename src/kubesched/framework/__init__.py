@@ -17,7 +17,7 @@ from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
 from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
-from kubesched.framework.framework import Framework
+from kubesched.framework.framework import Framework, PreFiltered
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
 from kubesched.framework.plugin import HOOKS, DependsOn, Handle, Plugin
@@ -76,6 +76,7 @@ __all__ = [
     "PodChanges",
     "PostFilterResult",
     "PreFilterResult",
+    "PreFiltered",
     "Profile",
     "QueuedPodInfo",
     "QueueingHint",

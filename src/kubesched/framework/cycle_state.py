@@ -39,8 +39,8 @@ class CycleState(msgspec.Struct, eq=False):
         binding: what the Binding gets from plugins.
         skip_filter, skip_score: plugins whose PreFilter (PreScore) said Skip.
         pods_to_activate: pods to be tried again right after this one; plugins fill it.
-        checkpoint: called between hooks, and after each node in a rule written per node; raises DeadlineExceeded when
-            the time is over. None without a deadline.
+        checkpoint: called with the name of a plugin before its hook, and after each node in a rule written per node;
+            raises DeadlineExceeded when the time is over. None without a deadline or a measurement.
 
     Example:
         class Wanted:
@@ -61,7 +61,7 @@ class CycleState(msgspec.Struct, eq=False):
     skip_filter: set[str] = set()
     skip_score: set[str] = set()
     pods_to_activate: dict[str, object] = {}
-    checkpoint: Callable[[], None] | None = None
+    checkpoint: Callable[[str], None] | None = None
     _data: dict[type, object] = {}
 
     def write(self, data: object) -> None:

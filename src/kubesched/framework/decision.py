@@ -50,6 +50,8 @@ class Decision(msgspec.Struct, frozen=True):
         nominated_node_name: where preemption makes room; "" clears a nomination; None does not change it.
         victims: pods to be evicted for it.
         n_pdb_violations: how many of them a disruption budget protects.
+        initial_attempt_timestamp: when the pod first became active, in the clock's seconds; None where no queue was.
+        was_flushed: whether the pod was tried only because it had waited for too long.
     """
 
     pod: Pod
@@ -67,6 +69,8 @@ class Decision(msgspec.Struct, frozen=True):
     nominated_node_name: str | None = None
     victims: tuple[PodInfo, ...] = ()
     n_pdb_violations: int = 0
+    initial_attempt_timestamp: float | None = None
+    was_flushed: bool = False
 
     @property
     def node_name(self) -> str:

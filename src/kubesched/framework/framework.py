@@ -130,7 +130,7 @@ class Framework:
         checkpoint = state.checkpoint
         for name, hook in self._pre_filter:
             if checkpoint is not None:
-                checkpoint()
+                checkpoint(name)
             try:
                 answer: object = hook(state, pod, nodes)
             except HOOK_FAULTS as error:
@@ -189,7 +189,7 @@ class Framework:
             if rule.name in skip:
                 continue
             if checkpoint is not None:
-                checkpoint()
+                checkpoint(rule.name)
             try:
                 if is_whole and rule.is_kept:
                     column = self.cache.verdicts(rule, state, pod)
@@ -313,7 +313,7 @@ class Framework:
             if rule.name in skip:
                 continue
             if checkpoint is not None:
-                checkpoint()
+                checkpoint(rule.name)
             one = score_rule(rule, self.cache, state, pod, feasible, is_whole=is_whole)
             if rule.weight != 1:
                 one = one * rule.weight
@@ -330,7 +330,7 @@ class Framework:
         checkpoint = state.checkpoint
         for name, hook in self._pre_score:
             if checkpoint is not None:
-                checkpoint()
+                checkpoint(name)
             try:
                 status = hook(state, pod, feasible)
             except HOOK_FAULTS as error:

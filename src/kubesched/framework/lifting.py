@@ -32,7 +32,7 @@ def lifted_filter(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> 
         if status is not Status.SUCCESS:
             values[position] = numbers.setdefault(_rejection(status), len(numbers) + 1)
         if checkpoint is not None:  # after each row, because the next one may take long
-            checkpoint()
+            checkpoint(plugin.name)
     return Verdicts(values, list(numbers))
 
 
@@ -55,7 +55,7 @@ def lifted_score(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> I
         node._move_to(position)
         scores.append(_int64(ask(state, pod, node)))
         if checkpoint is not None:
-            checkpoint()
+            checkpoint(plugin.name)
     return np.array(scores, dtype=np.int64)
 
 

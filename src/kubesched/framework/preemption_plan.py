@@ -27,7 +27,7 @@ def strike_nodes(plugins: Iterable[Plugin], state: CycleState, pod: Pod, plan: P
         if not plan:
             break
         if state.checkpoint is not None:
-            state.checkpoint()
+            state.checkpoint(plugin.name)
         what = f'running preempt of plugin "{plugin.name}"'
         try:
             kept = plugin.preempt(state, pod, plan)

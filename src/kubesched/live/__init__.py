@@ -1,6 +1,6 @@
 """Schedules the pods of a live cluster, in place of kube-scheduler or beside it."""
 
-from kubesched.live.driver import LiveScheduler, Observer, Writer
+from kubesched.live.driver import LiveScheduler, Writer
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.process import SchedulerOptions, run_scheduler
 from kubesched.live.writes import ApiWriter
@@ -9,7 +9,6 @@ __all__ = [
     "ApiWriter",
     "EventRecorder",
     "LiveScheduler",
-    "Observer",
     "SchedulerOptions",
     "Writer",
     "run_scheduler",

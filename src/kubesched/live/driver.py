@@ -12,18 +12,29 @@ everything back. Bindings that were sent are awaited for a moment, so that their
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from random import Random
 from typing import Any, Final, Protocol
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.cluster import Feed
-from kubesched.framework import Action, ActionDone, Bind, Clock, Decision, Services
-from kubesched.scheduler import BindingCycle, Eviction, Scheduler, TieBreak, drive, load_cluster
+from kubesched.framework import Action, ActionDone, Bind, Clock, Decision, Framework, Services, Status
+from kubesched.metrics import Observer
+from kubesched.scheduler import (
+    BindingCycle,
+    Eviction,
+    MakeFramework,
+    PermitRequest,
+    Request,
+    Scheduler,
+    TieBreak,
+    drive,
+    load_cluster,
+)
 from kubesched.setup import AwaitedRequests, Setup
 from kubesched.state import ClusterState
 
-__all__ = ["LiveScheduler", "Observer", "Writer"]
+__all__ = ["LiveScheduler", "Writer"]
 
 _SLICE: Final = 0.005  # seconds of scheduling before other tasks get their turn
 _FINISH_SECONDS: Final = 5.0  # for bindings that are sent when a run ends
@@ -42,22 +53,6 @@ class Writer(Protocol):
         ...
 
 
-class Observer:
-    """Is told what happens; every method may be overridden. Metrics and logs are made here."""
-
-    def queued(self, place: str, event: str, pod: Pod) -> None:
-        """A pod came into a queue."""
-
-    def decided(self, decision: Decision, seconds: float) -> None:
-        """A scheduling cycle ended, after so many seconds."""
-
-    def bound(self, decision: Decision, queued_seconds: float) -> None:
-        """A pod was bound."""
-
-    def failed(self, decision: Decision) -> None:
-        """A binding cycle failed."""
-
-
 class LiveScheduler:
     """The Scheduler of a live cluster.
 
@@ -66,6 +61,7 @@ class LiveScheduler:
         writer: what writes.
         clock, rng, tie_break: of the Scheduler.
         observer: told what happens.
+        make_framework: makes the framework of a profile; for metrics, which measure plugins.
 
     Attributes:
         scheduler: the core.
@@ -81,6 +77,7 @@ class LiveScheduler:
         rng: Random,
         tie_break: TieBreak = TieBreak.UPSTREAM,
         observer: Observer | None = None,
+        make_framework: MakeFramework = Framework,
     ) -> None:
         configuration = setup.configuration
         self.cluster_state = ClusterState()
@@ -99,9 +96,16 @@ class LiveScheduler:
             initial_backoff=configuration.pod_initial_backoff_seconds,
             max_backoff=configuration.pod_max_backoff_seconds,
             observer=self._queued,
+            make_framework=make_framework,
         )
-        self._requests = AwaitedRequests(self.scheduler.waits, self.scheduler.waiting_pods, clock)
+        requests = AwaitedRequests(self.scheduler.waits, self.scheduler.waiting_pods, clock)
+        self._answer_other = requests.answering(self._perform)
         self.feed = Feed(self._load, self._apply)
+
+    @property
+    def n_binding(self) -> int:
+        """How many binding cycles and evictions run."""
+        return len(self._tasks)
 
     # --- events in ---
 
@@ -110,8 +114,11 @@ class LiveScheduler:
             self._apply(WatchEvent(EventType.ADDED, "Pod", pod))
 
     def _apply(self, event: WatchEvent) -> None:
+        before = self.cluster_state.objects.get(event.kind, event.object.key)
+        began = self._clock.monotonic()
         self.scheduler.handle_event(event)
         self.scheduler.waits.look()
+        self._observer.handled(event, before, self._clock.monotonic() - began)
 
     def _queued(self, place: str, event: str, pod: Pod) -> None:
         self._is_woken.set()
@@ -145,7 +152,7 @@ class LiveScheduler:
             decision, cycle = taken
             self._observer.decided(decision, clock.monotonic() - began)
             if cycle is not None:
-                self._begin(decision, cycle)
+                self._begin(decision, cycle, began)
         return False
 
     async def _sleep(self) -> None:
@@ -160,18 +167,30 @@ class LiveScheduler:
 
     # --- what a decision leads to ---
 
-    def _begin(self, decision: Decision, cycle: BindingCycle | Eviction) -> None:
-        task = asyncio.create_task(self._carry_out(cycle), name=f"bind {decision.pod.key}")
+    def _begin(self, decision: Decision, cycle: BindingCycle | Eviction, began: float) -> None:
+        task = asyncio.create_task(self._carry_out(cycle, began), name=f"bind {decision.pod.key}")
         self._tasks[task] = cycle
         task.add_done_callback(self._ended)
 
-    async def _carry_out(self, cycle: BindingCycle | Eviction) -> None:
-        outcome: Any = await drive(cycle, self._requests.answering(self._perform))
-        if isinstance(outcome, Decision):
-            if outcome.outcome.status.is_success:
-                self._observer.bound(outcome, 0.0)
-            else:
-                self._observer.failed(outcome)
+    async def _carry_out(self, cycle: BindingCycle | Eviction, began: float) -> None:
+        outcome: Any = await drive(cycle, self._answer)
+        now = self._clock.monotonic()
+        if not isinstance(outcome, Decision):
+            self._observer.evicted(now - began)
+        elif outcome.outcome.status.is_success:
+            first = outcome.initial_attempt_timestamp
+            self._observer.bound(outcome, now - began, now - (began if first is None else first))
+        else:
+            self._observer.failed(outcome, now - began)
+
+    def _answer(self, request: Request) -> Awaitable[Any]:
+        return self._permitted(request) if isinstance(request, PermitRequest) else self._answer_other(request)
+
+    async def _permitted(self, request: PermitRequest) -> Status:
+        began = self._clock.monotonic()
+        status: Status = await self._answer_other(request)
+        self._observer.permitted(status, self._clock.monotonic() - began)
+        return status
 
     async def _perform(self, action: Action) -> ActionDone:
         if not isinstance(action, Bind):

@@ -13,10 +13,12 @@ import msgspec
 from kubesched.api import KINDS
 from kubesched.cluster import SILENCE_SECONDS, ApiClient, ClusterWatch, find_access
 from kubesched.errors import ClusterError
-from kubesched.live.driver import LiveScheduler, Observer
+from kubesched.framework import Framework
+from kubesched.live.driver import LiveScheduler
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.writes import ApiWriter
-from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
+from kubesched.metrics import Observer
+from kubesched.scheduler import MakeFramework, TieBreak, start_plugins, stop_plugins
 from kubesched.setup import Setup
 
 __all__ = ["SchedulerOptions", "run_scheduler"]
@@ -51,11 +53,13 @@ async def run_scheduler(
     stop: asyncio.Event,
     on_ready: Callable[[LiveScheduler], None],
     observer: Observer | None = None,
+    make_framework: MakeFramework = Framework,
 ) -> None:
     """Schedule until `stop` is set.
 
     Args:
         on_ready: called when everything that exists is known and the plugins have started.
+        observer, make_framework: as for LiveScheduler.
     Raises:
         PluginError: a plugin did not start.
         ClusterError: there are no usable credentials.
@@ -70,6 +74,7 @@ async def run_scheduler(
             rng=Random(),
             tie_break=options.tie_break,
             observer=observer,
+            make_framework=make_framework,
         )
         watch = ClusterWatch(client, live.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
         try:

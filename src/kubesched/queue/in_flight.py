@@ -60,8 +60,12 @@ class InFlight:
             self._first += 1
 
     def count_events(self) -> dict[str, int]:
-        """How many of each label are kept, and under `PodPopped` how many pods are in flight."""
-        return dict(Counter(recorded.event.label for recorded in self._events)) | {"PodPopped": len(self._popped)}
+        """How many of each label are kept, and under `PodPopped` how many pods are in flight.
+
+        Threads other than the queue's may ask, too.
+        """
+        events = list(self._events)  # in one step
+        return dict(Counter(recorded.event.label for recorded in events)) | {"PodPopped": len(self._popped)}
 
     def check_invariants(self) -> None:
         """Assert that exactly the events that some pod needs are kept."""

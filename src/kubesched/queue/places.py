@@ -140,7 +140,10 @@ class Places:
             self._put(info, self.unschedulable, "unschedulable", label)
 
     def counts(self) -> dict[str, int]:
-        """Pods in each queue, as the metric pending_pods names them: active, backoff, unschedulable, gated."""
+        """Pods in each queue, as the metric pending_pods names them: active, backoff, unschedulable, gated.
+
+        Threads other than the queue's may ask, too.
+        """
         gated = sum(info.is_gated for info in self.unschedulable)
         return {
             "active": len(self.active),
@@ -156,8 +159,12 @@ class Places:
         return Pending(self.counts(), tuple(_described(info) for info in infos))
 
     def rejections(self) -> dict[tuple[str, str], int]:
-        """How many pods each (plugin, scheduler name) rejected or gates: the metric unschedulable_pods."""
-        return dict(Counter((p, i.pod.scheduler_name) for i in self._pods.values() for p in sorted(i.rejectors)))
+        """How many pods each (plugin, scheduler name) rejected or gates: the metric unschedulable_pods.
+
+        Threads other than the queue's may ask, too.
+        """
+        infos = list(self._pods.values())  # in one step
+        return dict(Counter((p, i.pod.scheduler_name) for i in infos for p in sorted(i.rejectors)))
 
     def check_invariants(self) -> None:
         """Assert that every pod is in exactly one place, and that each place holds together."""

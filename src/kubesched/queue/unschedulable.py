@@ -33,7 +33,7 @@ class UnschedulablePods:
 
     def __iter__(self) -> Iterator[QueuedPodInfo]:
         """All pods in the order they arrived."""
-        return iter(sorted((info for info, _ in self._filed.values()), key=_by_arrival))
+        return iter(sorted((info for info, _ in list(self._filed.values())), key=_by_arrival))
 
     def add(self, info: QueuedPodInfo) -> None:
         """Add a pod that is in no queue, or file one again whose rejectors changed."""

@@ -1,6 +1,6 @@
 """Decides where pods go: the scheduling cycle, the binding cycle, and the scheduler that runs both over a queue."""
 
-from kubesched.scheduler.assembly import build_frameworks, start_plugins, stop_plugins
+from kubesched.scheduler.assembly import MakeFramework, build_frameworks, start_plugins, stop_plugins
 from kubesched.scheduler.evictions import Eviction
 from kubesched.scheduler.initial_cluster import load_cluster
 from kubesched.scheduler.placed_pod import PlacedPod
@@ -16,6 +16,7 @@ __all__ = [
     "UNCONFIRMED_SECONDS",
     "BindingCycle",
     "Eviction",
+    "MakeFramework",
     "PermitRequest",
     "PlacedPod",
     "Request",

@@ -5,7 +5,7 @@ until `stop`.
 """
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from kubesched.errors import PluginError
 from kubesched.framework import (
@@ -21,7 +21,10 @@ from kubesched.framework import (
 from kubesched.scheduler.binding_cycle import is_cancelled
 from kubesched.state import ClusterState
 
-__all__ = ["build_frameworks", "start_plugins", "stop_plugins"]
+__all__ = ["MakeFramework", "build_frameworks", "start_plugins", "stop_plugins"]
+
+MakeFramework = Callable[[Profile, ColumnCache, ClusterState, Services], Framework]
+"""Makes the framework of one profile, as the class Framework does."""
 
 
 def build_frameworks(
@@ -30,18 +33,20 @@ def build_frameworks(
     services: Services | None = None,
     *,
     cache_bytes: int = CACHE_BYTES,
+    make_framework: MakeFramework = Framework,
 ) -> dict[str, Framework]:
     """Put profiles to work: each gets a framework and a handle, and its plugins get the handle.
 
     Args:
         services: what the driver offers; without them, there is no clock and nothing can be awaited.
         cache_bytes: budget of kept columns and relations, all profiles together; a quarter is for relations.
+        make_framework: for a driver that measures plugins.
     Returns: scheduler name -> framework.
     """
     cluster_state.groups.budget = cache_bytes // 4
     cache = ColumnCache(cluster_state.columns, cache_bytes - cluster_state.groups.budget)
     offered = Services() if services is None else services
-    frameworks = {profile.scheduler_name: Framework(profile, cache, cluster_state, offered) for profile in profiles}
+    frameworks = {p.scheduler_name: make_framework(p, cache, cluster_state, offered) for p in profiles}
     for framework in frameworks.values():
         for plugin in framework.profile.plugins:
             plugin.handle = framework.handle

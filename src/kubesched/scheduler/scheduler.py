@@ -32,7 +32,7 @@ from kubesched.framework import (
     WaitingPod,
 )
 from kubesched.queue import Nominator, Observer, SchedulingQueue
-from kubesched.scheduler.assembly import build_frameworks
+from kubesched.scheduler.assembly import MakeFramework, build_frameworks
 from kubesched.scheduler.evictions import Eviction, Evictions
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.queue_order import QueueOrder
@@ -67,6 +67,7 @@ class Scheduler:
         tie_break: which of equally good nodes is taken.
         initial_backoff, max_backoff: seconds, as configured.
         observer: told of each pod that comes into a queue, whoever caused it; wakes a driver that sleeps.
+        make_framework: makes the framework of a profile; for a driver that measures plugins.
 
     Attributes:
         cluster_state, queue: what is known, and who waits.
@@ -86,6 +87,7 @@ class Scheduler:
         initial_backoff: float = 1.0,
         max_backoff: float = 10.0,
         observer: Observer | None = None,
+        make_framework: MakeFramework = Framework,
     ) -> None:
         self.cluster_state = cluster_state
         self.waiting_pods: dict[str, WaitingPod] = {}
@@ -97,7 +99,9 @@ class Scheduler:
         self._cycle = SchedulingCycle(tie_break, services.rng)
         self._evictions = Evictions(self._find_pod, self.waiting_pods, lambda pod: self.activate([pod]))
         nominator = Nominator(self._find_pod)
-        self.frameworks = build_frameworks(profiles, cluster_state, self._offered(services, nominator))
+        self.frameworks = build_frameworks(
+            profiles, cluster_state, self._offered(services, nominator), make_framework=make_framework
+        )
         self._order = order = QueueOrder(next(iter(self.frameworks.values())))
         self.queue = SchedulingQueue(
             sort_key=order.sort_key if order.has_key else None,
@@ -211,7 +215,7 @@ class Scheduler:
             return decision, None
         info = self._pod_info(queued)
         snapshot = self.cluster_state.snapshot()
-        decision, state = self._cycle.decide(framework, info, snapshot, queued.attempts)
+        decision, state = self._cycle.decide(framework, info, snapshot, queued)
         if not decision.outcome.status.is_success:
             self._end_lower_nominations(decision)
             eviction = self._evictions.begin(decision)

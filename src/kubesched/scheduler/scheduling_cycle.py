@@ -23,6 +23,7 @@ from kubesched.framework import (
     Outcome,
     PluginFault,
     PostFilterResult,
+    QueuedPodInfo,
     Scores,
     Status,
 )
@@ -51,14 +52,25 @@ class SchedulingCycle:
         self._rng = rng
 
     def decide(
-        self, framework: Framework, info: PodInfo, snapshot: Snapshot, attempt: int
+        self, framework: Framework, info: PodInfo, snapshot: Snapshot, queued: QueuedPodInfo
     ) -> tuple[Decision, CycleState]:
         """Find the node for a pod.
 
+        Args:
+            info: the pod with its parts.
+            queued: what the queue knows of it, for the record.
         Returns: the decision, not carried out, and what the plugins remember for Reserve and later.
         """
         state = CycleState(info)
-        decision = partial(Decision, info.pod, framework.profile.scheduler_name, attempt, snapshot.n_nodes)
+        decision = partial(
+            Decision,
+            info.pod,
+            framework.profile.scheduler_name,
+            queued.attempts,
+            snapshot.n_nodes,
+            initial_attempt_timestamp=queued.initial_attempt_timestamp,
+            was_flushed=queued.was_flushed,
+        )
         if not snapshot.n_nodes:
             return decision(Outcome(Status.unresolvable(NO_NODES), NO_NODES), nominated_node_name=""), state
         search = NodeSearch(framework, state, snapshot.nodes)

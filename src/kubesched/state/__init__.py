@@ -10,7 +10,7 @@ from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
 from kubesched.state.pod_table import Has, PodBatch
 from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, pod_volumes
-from kubesched.state.requests import PodRequests
+from kubesched.state.requests import PodRequests, limits_of, requests_of
 from kubesched.state.resource_axis import CPU, EPHEMERAL_STORAGE, MEMORY
 from kubesched.state.snapshot import Snapshot
 from kubesched.state.term_counts import DomainSums
@@ -81,9 +81,11 @@ __all__ = [
     "host_ports",
     "is_bound",
     "is_controlled_by",
+    "limits_of",
     "migrated_plugins",
     "not_owned",
     "pod_volumes",
+    "requests_of",
     "storage_class_of",
     "storage_request",
 ]

@@ -277,6 +277,11 @@ class ClusterState(ClusterFacts):
         return list(self._assumed)
 
     @property
+    def n_placed(self) -> int:
+        """How many pods are counted on a node, assumed ones among them."""
+        return len(self._placed)
+
+    @property
     def homeless(self) -> dict[str, list[PodInfo]]:
         """Pods bound to nodes that are not known, by node name."""
         return {name: list(pods.values()) for name, pods in self._homeless.items()}

@@ -23,7 +23,9 @@ __all__ = [
     "BASIC_RESOURCES",
     "PodRequests",
     "has_same_requests",
+    "limits_of",
     "requests_key",
+    "requests_of",
 ]
 
 BASIC_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
@@ -84,6 +86,20 @@ def requests_key(pod: Pod) -> tuple[object, ...]:
     return key
 
 
+def requests_of(pod: Pod) -> Amounts:
+    """What the spec of a pod requests, in billionths by resource name."""
+    return _pod_requests(pod)
+
+
+def limits_of(pod: Pod) -> Amounts:
+    """What the spec of a pod is limited to, in billionths by resource name.
+
+    Rule: kube-scheduler v1.36 component-helpers resource.PodLimits: as requests, and overhead is added only to
+        resources that have a limit.
+    """
+    return _pod_requests(pod, field="limits")
+
+
 def _items(quantities: Quantities) -> tuple[object, ...]:
     return tuple(quantities.items())
 
@@ -128,33 +144,43 @@ def _larger(a: Amounts, b: Amounts) -> Amounts:
 
 
 def _pod_requests(
-    pod: Pod, *, status: bool = False, pod_level: bool = True, defaults: Amounts = _NO_DEFAULTS
+    pod: Pod,
+    *,
+    status: bool = False,
+    pod_level: bool = True,
+    defaults: Amounts = _NO_DEFAULTS,
+    field: str = "requests",
 ) -> Amounts:
     statuses = _statuses(pod.status.container_statuses) if status else {}
     total: Amounts = {}
     for container in pod.containers:
-        total = _add(total, _container_requests(pod, container, statuses.get(container.name), defaults))
+        total = _add(total, _container_requests(pod, container, statuses.get(container.name), defaults, field))
     sidecar_statuses = _statuses(pod.status.init_container_statuses) if status else {}
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in pod.init_containers:
         if container.restart_policy == "Always":
-            held = _container_requests(pod, container, sidecar_statuses.get(container.name), defaults)
+            held = _container_requests(pod, container, sidecar_statuses.get(container.name), defaults, field)
             total, sidecars = _add(total, held), _add(sidecars, held)
         else:
-            peak = _larger(peak, _add(_container_requests(pod, container, None, defaults), sidecars))
+            peak = _larger(peak, _add(_container_requests(pod, container, None, defaults, field), sidecars))
     total = _larger(total, peak) if peak else total
     if pod_level:
-        total = {**total, **_pod_level_requests(pod, status=status)}
-    return _add(total, _amounts(pod.spec.overhead))
+        total = {**total, **_pod_level_requests(pod, status=status, field=field)}
+    overhead = _amounts(pod.spec.overhead)
+    if field == "limits":
+        overhead = {name: nano for name, nano in overhead.items() if name in total}
+    return _add(total, overhead)
 
 
 def _statuses(statuses: tuple[ContainerStatus, ...] | None) -> dict[str, ContainerStatus]:
     return {status.name: status for status in statuses or () if status.resources is not None}
 
 
-def _container_requests(pod: Pod, container: Container, held: ContainerStatus | None, defaults: Amounts) -> Amounts:
-    amounts = _amounts(container.requests)
+def _container_requests(
+    pod: Pod, container: Container, held: ContainerStatus | None, defaults: Amounts, field: str
+) -> Amounts:
+    amounts = _amounts(getattr(container.resources, field, None))
     if held is not None and held.resources is not None:
         amounts = _resized(pod, amounts, held.resources, held.allocated_resources)
     return {**defaults, **amounts}
@@ -173,11 +199,11 @@ def _is_infeasible(status: PodStatus) -> bool:
     return False
 
 
-def _pod_level_requests(pod: Pod, *, status: bool) -> Amounts:
-    """The requests of spec.resources, which replace the containers' sum: cpu, memory and huge pages only."""
+def _pod_level_requests(pod: Pod, *, status: bool, field: str = "requests") -> Amounts:
+    """The requests or limits of spec.resources, which replace the containers' sum: cpu, memory and huge pages only."""
     if pod.spec.resources is None:
         return {}
-    written = _amounts(pod.spec.resources.requests)
+    written = _amounts(getattr(pod.spec.resources, field))
     wanted = {n: q for n, q in written.items() if n in ("cpu", "memory") or n.startswith("hugepages-")}
     if status and pod.status.resources is not None:
         actual = _resized(pod, wanted, pod.status.resources, pod.status.allocated_resources)

@@ -257,7 +257,7 @@ def add_routes(app: web.Application, service: ExtenderService) -> None:
 def _deadline(seconds: float) -> Checkpoint:
     end = time.monotonic() + seconds
 
-    def checkpoint() -> None:
+    def checkpoint(_plugin: str) -> None:
         if time.monotonic() > end:
             raise DeadlineExceeded(f"kubesched extender: no answer within {seconds:g}s")
 

@@ -47,7 +47,7 @@ from kubesched.state import PodInfo
 
 __all__ = ["Checkpoint", "Verbs"]
 
-Checkpoint = Callable[[], None]
+Checkpoint = Callable[[str], None]
 """Raises DeadlineExceeded when the time of a call is over."""
 
 _FAILED: Final = 500
@@ -103,7 +103,7 @@ class Verbs:
         try:
             framework, state, nodes = self._call(body, answer, checkpoint)
             _fill_in(answer, nodes, judge(framework, state, nodes, self._helped(framework)))
-            checkpoint()
+            checkpoint("")
         except (DeadlineExceeded, ExtenderError, PluginFault) as error:
             _note(answer, error)
             if answer.is_late and nodes is not None and self._allow_on_timeout:
@@ -128,7 +128,7 @@ class Verbs:
             entries += [host_priority(name, 0) for name in nodes.unknown]
             answer.pieces = [prioritize_answer(entries)]
             answer.n_kept = answer.n_offered
-            checkpoint()
+            checkpoint("")
         except (DeadlineExceeded, ExtenderError, PluginFault) as error:
             _fail(answer, error)
         return answer
@@ -154,7 +154,7 @@ class Verbs:
             kept = strike_nodes(framework.handle.preempt_plugins, state, state.pod.pod, plan)
             answer.n_kept = len(kept)
             answer.pieces = [preemption_answer({name: meta[name] for name in kept})]
-            checkpoint()
+            checkpoint("")
         except (DeadlineExceeded, ExtenderError, PluginFault) as error:
             _fail(answer, error)
         return answer
@@ -188,7 +188,7 @@ class Verbs:
             ExtenderError: the body, its pod or its nodes are not valid.
         """
         if not self._allow_on_timeout:  # there, the nodes have to be known even when it is too late
-            checkpoint()
+            checkpoint("")
         args = parse_extender_args(body)
         state = self._cycle_state(args.pod, answer, checkpoint)
         nodes = self._nodes.of(args)

@@ -1,0 +1,34 @@
+"""What a driver reports while it runs."""
+
+from kubesched.api import KubeObject, Pod, WatchEvent
+from kubesched.framework import Decision, Status
+
+__all__ = ["Observer"]
+
+
+class Observer:
+    """Is called with what happens, for metrics, logs and traces; a subclass overrides what it needs.
+
+    Every method is called on the driver's thread and must return at once.
+    """
+
+    def queued(self, place: str, event: str, pod: Pod) -> None:
+        """A pod came into a queue: `active`, `backoff` or `unschedulable`; `event` is the label of the reason."""
+
+    def handled(self, event: WatchEvent, before: KubeObject | None, seconds: float) -> None:
+        """An event was taken in, in so many seconds; `before` is the object that was known."""
+
+    def decided(self, decision: Decision, seconds: float) -> None:
+        """A scheduling cycle ended, after so many seconds."""
+
+    def permitted(self, status: Status, seconds: float) -> None:
+        """A pod that waited in Permit for so many seconds goes on, or is rejected."""
+
+    def bound(self, decision: Decision, seconds: float, queued_seconds: float) -> None:
+        """A pod was bound, so many seconds after its attempt began, and after it first became active."""
+
+    def failed(self, decision: Decision, seconds: float) -> None:
+        """A binding cycle failed, so many seconds after its attempt began."""
+
+    def evicted(self, seconds: float) -> None:
+        """The eviction of a decision's victims ended, after so many seconds."""

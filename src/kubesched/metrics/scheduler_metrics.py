@@ -1,0 +1,226 @@
+"""What kube-scheduler counts, under the same names: fed with decisions and with what a driver observes.
+
+Rule: kube-scheduler v1.36 metrics: names, types, labels, buckets. Upstream reads its own clock between the steps; here
+the driver reports how long each took. `docs/upstream-map.md` lists the families that have no meaning here.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Final
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from kubesched.api import EventResource, EventType, KubeObject, Pod, WatchEvent
+from kubesched.framework import ColumnCache, Decision, Framework, Profile, Services, Status
+from kubesched.metrics.families import Counters, Histograms, exponential
+from kubesched.metrics.gauges import Gauges
+from kubesched.metrics.observer import Observer
+from kubesched.metrics.timed_framework import PluginTimes
+from kubesched.scheduler import Scheduler
+from kubesched.state import ClusterState
+
+__all__ = ["SchedulerMetrics"]
+
+_MOST_ATTEMPTS: Final = 15  # from here on the label is `15+`
+_ACTIONS: Final = {EventType.ADDED: "Add", EventType.MODIFIED: "Update", EventType.DELETED: "Delete"}
+_RESOURCES: Final = {resource.value.rpartition("/")[2] for resource in EventResource}
+
+
+class SchedulerMetrics(Observer, Collector):
+    """The metrics of a live scheduler: an observer of its driver, and what a registry collects.
+
+    Its methods belong to the thread of the scheduler, except `collect`.
+
+    Args:
+        clock: seconds, for the durations of plugins.
+        rng: draws the cycles in which single plugins are measured.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter, rng: Random | None = None) -> None:
+        self._times = PluginTimes(clock, rng or Random())
+        self._profiles: set[str] = set()
+        self._attempts = Counters(
+            "scheduler_schedule_attempts",
+            "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be scheduled, "
+            "while 'error' means an internal scheduler problem.",
+            ("profile", "result"),
+        )
+        self._attempt_seconds = Histograms(
+            "scheduler_scheduling_attempt_duration_seconds",
+            "Scheduling attempt latency in seconds (scheduling algorithm + binding)",
+            exponential(0.001, 2, 15),
+            ("profile", "result"),
+        )
+        self._algorithm_seconds = Histograms(
+            "scheduler_scheduling_algorithm_duration_seconds",
+            "Scheduling algorithm latency in seconds, with Reserve and Permit",
+            exponential(0.001, 2, 15),
+        )
+        self._event_seconds = Histograms(
+            "scheduler_event_handling_duration_seconds",
+            "Event handling latency in seconds.",
+            exponential(0.0001, 2, 12),
+            ("event",),
+        )
+        self._incoming = Counters(
+            "scheduler_queue_incoming_pods",
+            "Number of pods added to scheduling queues by event and queue type.",
+            ("event", "queue"),
+        )
+        self._pod_attempts = Histograms(
+            "scheduler_pod_scheduling_attempts",
+            "Number of attempts to successfully schedule a pod.",
+            exponential(1, 2, 5),
+        )
+        self._pod_seconds = Histograms(
+            "scheduler_pod_scheduling_sli_duration_seconds",
+            "E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue and might "
+            "involve multiple scheduling attempts.",
+            exponential(0.01, 2, 20),
+            ("attempts",),
+        )
+        self._after_flush = Counters(
+            "scheduler_pod_scheduled_after_flush",
+            "Number of pods that were successfully scheduled after being flushed from unschedulablePods due to "
+            "timeout. This metric helps detect potential queueing hint misconfigurations or event handling issues.",
+        )
+        self._permit_seconds = Histograms(
+            "scheduler_permit_wait_duration_seconds",
+            "Duration of waiting on permit.",
+            exponential(0.001, 2, 15),
+            ("result",),
+        )
+        self._preemptions = Counters(
+            "scheduler_preemption_attempts", "Total preemption attempts in the cluster till now"
+        )
+        self._victims = Histograms(
+            "scheduler_preemption_victims", "Number of selected preemption victims", exponential(1, 2, 7)
+        )
+        self._evictions = Counters(
+            "scheduler_preemption_goroutines_execution", "Number of preemption tasks executed.", ("result",)
+        )
+        self._eviction_seconds = Histograms(
+            "scheduler_preemption_goroutines_duration_seconds",
+            "Duration in seconds for running tasks for the preemption.",
+            exponential(0.01, 2, 20),
+            ("result",),
+        )
+        self._counters = (self._attempts, self._incoming, self._after_flush, self._preemptions, self._evictions)
+        self._histograms = (
+            self._attempt_seconds,
+            self._algorithm_seconds,
+            self._event_seconds,
+            self._pod_attempts,
+            self._pod_seconds,
+            self._permit_seconds,
+            self._victims,
+            self._eviction_seconds,
+        )
+
+    def framework(
+        self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services
+    ) -> Framework:
+        """Make the framework of a profile, as the class Framework does; it measures its plugins."""
+        self._profiles.add(profile.scheduler_name)
+        return self._times.framework(profile, cache, cluster_state, services)
+
+    def register(
+        self,
+        registry: CollectorRegistry,
+        scheduler: Scheduler,
+        *,
+        n_binding: Callable[[], int] | None = None,
+        is_leader: Callable[[], bool] | None = None,
+        lease_name: str = "",
+    ) -> None:
+        """Show everything on the page of a registry, with the gauges of a scheduler.
+
+        Args:
+            n_binding: how many binding cycles and evictions run.
+            is_leader: whether this process leads; None without leader election.
+            lease_name: of the Lease.
+        """
+        registry.register(self)
+        registry.register(Gauges(scheduler, n_binding, is_leader, lease_name))
+
+    # --- what happens ---
+
+    def queued(self, place: str, event: str, pod: Pod) -> None:
+        """A pod came into a queue."""
+        self._incoming.add(event, place)
+
+    def handled(self, event: WatchEvent, before: KubeObject | None, seconds: float) -> None:
+        """An event was taken in; `before` is the object that was known."""
+        label = self._label(event, before)
+        if label:
+            self._event_seconds.of(label).observe(seconds)
+
+    def _label(self, event: WatchEvent, before: KubeObject | None) -> str:
+        """As a queueing hint would register it; empty for what upstream does not handle.
+
+        A pod that gets its node is an AssignedPodAdd. Upstream also counts its UnschedulablePodDelete.
+        """
+        pod, action = event.object, _ACTIONS[event.type]
+        if not isinstance(pod, Pod):
+            return f"{event.kind}{action}" if event.kind in _RESOURCES else ""
+        if not pod.node_name:
+            return f"UnschedulablePod{action}" if pod.scheduler_name in self._profiles else ""
+        was_placed = isinstance(before, Pod) and before.node_name
+        return f"AssignedPod{action if was_placed or event.type is EventType.DELETED else 'Add'}"
+
+    def decided(self, decision: Decision, seconds: float) -> None:
+        """A scheduling cycle ended, after so many seconds."""
+        if decision.pod.is_terminating:  # it was skipped
+            return
+        self._algorithm_seconds.of().observe(seconds)
+        if decision.outcome.status.is_success:
+            return
+        self._ended(decision, seconds)
+        if decision.rejections:  # no node fitted, so PostFilter ran
+            self._preemptions.add()
+        if decision.victims:
+            self._victims.of().observe(len(decision.victims))
+
+    def permitted(self, status: Status, seconds: float) -> None:
+        """A pod that had to wait in Permit goes on, or is rejected."""
+        self._permit_seconds.of(status.code.value).observe(seconds)
+
+    def bound(self, decision: Decision, seconds: float, queued_seconds: float) -> None:
+        """A pod was bound.
+
+        Args:
+            seconds: since its last attempt began.
+            queued_seconds: since it first became active.
+        """
+        self._ended(decision, seconds)
+        attempts = str(decision.attempt) if decision.attempt < _MOST_ATTEMPTS else f"{_MOST_ATTEMPTS}+"
+        self._pod_attempts.of().observe(decision.attempt)
+        self._pod_seconds.of(attempts).observe(queued_seconds)
+        if decision.was_flushed:
+            self._after_flush.add()
+
+    def failed(self, decision: Decision, seconds: float) -> None:
+        """A binding cycle failed, so many seconds after its attempt began."""
+        self._ended(decision, seconds)
+
+    def evicted(self, seconds: float) -> None:
+        """The eviction of a decision's victims ended. Rule: upstream's result is always `success`."""
+        self._evictions.add("success")
+        self._eviction_seconds.of("success").observe(seconds)
+
+    def _ended(self, decision: Decision, seconds: float) -> None:
+        status = decision.outcome.status
+        result = "scheduled" if status.is_success else "unschedulable" if status.is_rejected else "error"
+        self._attempts.add(decision.profile, result)
+        self._attempt_seconds.of(decision.profile, result).observe(seconds)
+
+    # --- the page ---
+
+    def collect(self) -> Iterable[Metric]:
+        """Everything that was counted; may be called from any thread."""
+        yield from (counters.family() for counters in self._counters)
+        yield from (histograms.family() for histograms in self._histograms)
+        yield from self._times.families()
