@@ -10,7 +10,8 @@ import pytest
 from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.cluster import Timing
 from kubesched.framework import Action, ActionDone, Bind, Plugin, RecordEvent, Status, Wait
-from kubesched.live import LiveScheduler, Observer
+from kubesched.live import LiveScheduler
+from kubesched.metrics import Observer
 from kubesched.scheduler import TieBreak
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
@@ -23,10 +24,10 @@ class Notes(Observer):
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def bound(self, decision, queued_seconds):
+    def bound(self, decision, seconds, queued_seconds):
         self.told.append(f"{decision.pod.name} bound")
 
-    def failed(self, decision):
+    def failed(self, decision, seconds):
         self.told.append(f"{decision.pod.name} failed: {decision.outcome.message}")
 
 
