@@ -15,6 +15,7 @@
     │   ├── NotFoundError          the object does not exist (404)
     │   ├── ConflictError          the object is not in the state that the request expects (409)
     │   └── GoneError              the resource version is too old to go on from (410)
+    ├── LeaseLostError             this process led, and must not any more
     └── ExtenderError              an HTTP extender failed
 
 Each message has the place, what was found, what is allowed and what to do, in one sentence. Third-party exceptions end
@@ -29,6 +30,7 @@ __all__ = [
     "GoneError",
     "InputError",
     "KubeschedError",
+    "LeaseLostError",
     "NotFoundError",
     "ObjectError",
     "PluginDefinitionError",
@@ -143,6 +145,10 @@ class ConflictError(ClusterError):
 
 class GoneError(ClusterError):
     """The resource version is too old to list or watch from; list again."""
+
+
+class LeaseLostError(KubeschedError):
+    """This process led and lost its lease. It ends with exit code 1, because another leader may be at work."""
 
 
 class ExtenderError(KubeschedError):
