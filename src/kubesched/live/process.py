@@ -11,11 +11,12 @@ from typing import Final
 import msgspec
 
 from kubesched.api import KINDS
-from kubesched.cluster import SILENCE_SECONDS, ApiClient, ClusterWatch, find_access
+from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, find_access
 from kubesched.errors import ClusterError
 from kubesched.framework import Framework
 from kubesched.live.driver import LiveScheduler
 from kubesched.live.event_recorder import EventRecorder
+from kubesched.live.leadership import Leadership, NoElection
 from kubesched.live.writes import ApiWriter
 from kubesched.metrics import Observer
 from kubesched.scheduler import MakeFramework, TieBreak, start_plugins, stop_plugins
@@ -55,17 +56,20 @@ async def run_scheduler(
     observer: Observer | None = None,
     make_framework: MakeFramework = Framework,
 ) -> None:
-    """Schedule until `stop` is set.
+    """Schedule until `stop` is set, while this process leads.
+
+    A candidate for the lease is warm: it watches, its queue is filled, and its plugins have started. With
+    `delayCacheUntilActive`, all this begins when it leads.
 
     Args:
-        on_ready: called when everything that exists is known and the plugins have started.
+        on_ready: called when this process leads, everything that exists is known, and the plugins have started.
         observer, make_framework: as for LiveScheduler.
     Raises:
         PluginError: a plugin did not start.
         ClusterError: there are no usable credentials.
+        LeaseLostError: another process may lead; the caller ends this one with code 1.
     """
-    access = find_access(options.kubeconfig or None, options.context, in_cluster=options.in_cluster)
-    async with ApiClient(access, pool_size=_POOL) as client:
+    async with ApiClient(_access(options), pool_size=_POOL) as client:
         recorder = EventRecorder(client, platform.node())
         live = LiveScheduler(
             setup,
@@ -77,16 +81,32 @@ async def run_scheduler(
             make_framework=make_framework,
         )
         watch = ClusterWatch(client, live.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
-        try:
-            await _run(live, watch, recorder, stop, on_ready)
-        finally:
-            await recorder.finish()
+        async with _election(setup, options) as election:
+            is_delayed = setup.configuration.delay_cache_until_active
+            await _run(live, watch, recorder, election, is_delayed, stop, on_ready)
+            _LOG.info("Requested to terminate, exiting")
+        await recorder.finish()
+
+
+def _access(options: SchedulerOptions) -> Access:
+    return find_access(options.kubeconfig or None, options.context, in_cluster=options.in_cluster)
+
+
+def _election(setup: Setup, options: SchedulerOptions) -> NoElection:
+    election = setup.configuration.leader_election
+    if not election.leader_elect:
+        return NoElection()
+    seconds = max(election.renew_deadline / 2, 1.0)  # upstream's: there is time for a second try
+    component = setup.profiles[0].scheduler_name
+    return Leadership(lambda: ApiClient(_access(options), timeout=seconds), election, component)
 
 
 async def _run(
     live: LiveScheduler,
     watch: ClusterWatch,
     recorder: EventRecorder,
+    election: NoElection,
+    is_delayed: bool,
     stop: asyncio.Event,
     on_ready: Callable[[LiveScheduler], None],
 ) -> None:
@@ -95,10 +115,11 @@ async def _run(
     try:
         async with asyncio.TaskGroup() as group:
             background = [
-                group.create_task(watch.run(), name="watch"),
+                group.create_task(election.until_lost(), name="lease"),
+                group.create_task(_watch(watch, election, is_delayed), name="watch"),
                 group.create_task(recorder.run(), name="events"),
             ]
-            lead = group.create_task(_lead(live, watch, on_ready), name="schedule")
+            lead = group.create_task(_lead(live, watch, election, is_delayed, on_ready), name="schedule")
             await stop.wait()
             for task in (lead, *background):
                 task.cancel()
@@ -108,7 +129,21 @@ async def _run(
         await stop_plugins(frameworks)
 
 
-async def _lead(live: LiveScheduler, watch: ClusterWatch, on_ready: Callable[[LiveScheduler], None]) -> None:
+async def _watch(watch: ClusterWatch, election: NoElection, is_delayed: bool) -> None:
+    if is_delayed:
+        await election.leading.wait()
+    await watch.run()
+
+
+async def _lead(
+    live: LiveScheduler,
+    watch: ClusterWatch,
+    election: NoElection,
+    is_delayed: bool,
+    on_ready: Callable[[LiveScheduler], None],
+) -> None:
+    if is_delayed:
+        await election.lead()
     while True:
         try:
             await watch.synced(_SYNC_SECONDS)
@@ -120,5 +155,6 @@ async def _lead(live: LiveScheduler, watch: ClusterWatch, on_ready: Callable[[Li
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
+    await election.lead()
     on_ready(live)
     await live.run()

@@ -3,6 +3,7 @@
 from kubesched.serving.bodies import Bodies, Buffer, expect_body
 from kubesched.serving.health import HEALTH_PATHS, Check, add_health
 from kubesched.serving.logs import set_up_logging
+from kubesched.serving.loop_thread import LoopThread
 from kubesched.serving.metrics import add_metrics, new_registry
 from kubesched.serving.quick import QuickAnswer, QuickHandler
 from kubesched.serving.server import Server, ServerOptions
@@ -14,6 +15,7 @@ __all__ = [
     "Buffer",
     "Certificates",
     "Check",
+    "LoopThread",
     "QuickAnswer",
     "QuickHandler",
     "Server",
