@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kubesched.cli.cluster import note
+from kubesched.cli.leader_election import leader_election_flags, leader_election_options, lease_note
 from kubesched.cli.options import setup_options
+from kubesched.errors import LeaseLostError
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which of several equally good nodes to take.",
 )
+@leader_election_options
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 def scheduler(
     config: Path | None,
@@ -36,6 +39,7 @@ def scheduler(
     in_cluster: bool,
     tie_break: str,
     log_json: bool,
+    **election_flags: Any,
 ) -> None:
     """Schedule the pods of a live cluster, in place of kube-scheduler or beside it.
 
@@ -53,13 +57,16 @@ def scheduler(
     from kubesched.setup import set_up
 
     set_up_logging(os.environ, as_json=log_json)
-    setup = set_up(config, references, plugin_args)
+    setup = set_up(config, references, plugin_args, flags=leader_election_flags(**election_flags))
     options: SchedulerOptions = SchedulerOptions(
         kubeconfig=kubeconfig or setup.configuration.client_connection.kubeconfig,
         context=context,
         in_cluster=in_cluster,
         tie_break=TieBreak(tie_break),
     )
+
+    if text := lease_note(setup.configuration.leader_election):
+        note(text)
 
     def on_ready(live: "LiveScheduler") -> None:
         names = ", ".join(live.scheduler.frameworks)
@@ -70,5 +77,9 @@ def scheduler(
             await run_scheduler(setup, options, stop=ending.stop, on_ready=on_ready)
         return ending.is_interrupted
 
-    if run_until_told(schedule()):
+    try:
+        is_interrupted = run_until_told(schedule())
+    except LeaseLostError:  # the log says so; the kubelet starts the process again
+        raise click.exceptions.Exit(1) from None
+    if is_interrupted:
         raise click.Abort

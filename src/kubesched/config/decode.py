@@ -21,19 +21,20 @@ _MAX_LINES: Final = 3
 
 
 def decode_configuration(
-    text: str, args_types: ArgsTypes, *, default_plugins: bool = True
+    text: str, args_types: ArgsTypes, *, default_plugins: bool = True, lease_name: str = ""
 ) -> KubeSchedulerConfiguration:
     """Read the text and fill in the defaults.
 
     Args:
         default_plugins: whether the defaults have plugins, too.
+        lease_name: what an absent `resourceName` stands for, if not kube-scheduler's.
     Raises:
         ConfigError: the text is not a strictly well-formed configuration.
     """
     parsed = parse_document(text)
     known, unknown = select_known(_body(parsed.value, text), KubeSchedulerConfiguration)
     args = _take_args(known)
-    _default_from_absence(known)
+    _default_from_absence(known, lease_name)
     configuration = convert(known, KubeSchedulerConfiguration)
     profiles, wrong_args = _with_args(configuration.profiles, args, args_types)
     faults = [*yaml_faults(parsed), *unknown, *wrong_args]
@@ -77,8 +78,11 @@ def _list_in(value: Any, field: str) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
-def _default_from_absence(body: dict[str, Any]) -> None:
+def _default_from_absence(body: dict[str, Any], lease_name: str) -> None:
     """Fill in what depends on a field being absent, which the structs no longer know."""
+    election = body.get("leaderElection")
+    if lease_name and (election is None or (isinstance(election, dict) and not election.get("resourceName"))):
+        body["leaderElection"] = {**(election or {}), "resourceName": lease_name}
     body.setdefault("enableContentionProfiling", body.get("enableProfiling", True))
     if body.get("profiles", []) == []:
         body["profiles"] = [{}]

@@ -1,7 +1,9 @@
 """Loads a complete and valid KubeSchedulerConfiguration from a file, text or object."""
 
 from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
+
+import msgspec
 
 from kubesched.config.args import PluginArgs
 from kubesched.config.decode import decode_configuration
@@ -10,9 +12,11 @@ from kubesched.config.documents import parse_value
 from kubesched.config.field_errors import config_error
 from kubesched.config.strict import strict_error, yaml_faults
 from kubesched.config.type_meta import API_VERSION, KIND
-from kubesched.config.types import KubeSchedulerConfiguration
+from kubesched.config.types import KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config.validation import validate
 from kubesched.errors import ConfigError, InputError
+
+_NO_FLAGS: Final = LeaderElectionFlags()
 
 
 @runtime_checkable
@@ -28,6 +32,7 @@ def load_configuration(
     *,
     args_types: Mapping[str, type[PluginArgs]],
     default_plugins: bool = True,
+    flags: LeaderElectionFlags = _NO_FLAGS,
 ) -> KubeSchedulerConfiguration:
     """Read a KubeSchedulerConfiguration v1, fill in upstream's defaults, and check it.
 
@@ -37,6 +42,7 @@ def load_configuration(
             kept as they are. Only the names that the configuration uses are looked up.
         default_plugins: whether profiles start with upstream's default plugins; without them they have what the file
             enables.
+        flags: what the command line says about leader election.
     Raises:
         InputError: the file cannot be read.
         ConfigError: the configuration is not valid. The text begins with kube-scheduler's own where it has one; our
@@ -44,7 +50,11 @@ def load_configuration(
     """
     text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else _text_of(source)
     try:
-        configuration = decode_configuration(text, args_types, default_plugins=default_plugins)
+        configuration = decode_configuration(
+            text, args_types, default_plugins=default_plugins, lease_name=flags.resource_name
+        )
+        election = msgspec.structs.replace(configuration.leader_election, **flags.given)
+        configuration = msgspec.structs.replace(configuration, leader_election=election)
         if errors := validate(configuration):
             raise config_error(errors)
     except ConfigError as error:

@@ -4,6 +4,9 @@ A value of these types that came from `load_configuration` is complete: defaults
 default ones, arguments typed and, for the in-tree kinds, valid.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from kubesched.config.args import PluginArgs
@@ -144,6 +147,19 @@ class LeaderElectionConfiguration(_Part, frozen=True):
     resource_lock: str = "leases"
     resource_name: str = "kube-scheduler"
     resource_namespace: str = "kube-system"
+
+
+class LeaderElectionFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command line says about leader election.
+
+    Attributes:
+        resource_name: the name of the Lease if neither the file nor `given` has one; kube-scheduler's if empty.
+        given: fields of LeaderElectionConfiguration that replace those of the file.
+    Rule: kube-scheduler v1.36: flags that are given replace the file's fields before the configuration is validated.
+    """
+
+    resource_name: str = ""
+    given: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
 class ClientConnectionConfiguration(_Part, frozen=True):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from kubesched.config import KubeSchedulerConfiguration
+from kubesched.config import KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError
 from kubesched.framework import Profile
@@ -23,6 +23,7 @@ Profiles = Sequence[Profile]
 """Profiles that somebody has built already."""
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
+_NO_FLAGS = LeaderElectionFlags()
 
 
 class Setup(msgspec.Struct, frozen=True, eq=False):
@@ -72,6 +73,7 @@ def set_up(
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
     *,
     default_plugins: bool = True,
+    flags: LeaderElectionFlags = _NO_FLAGS,
 ) -> Setup:
     """Build the profiles of a configuration; further arguments as for load_configuration.
 
@@ -79,6 +81,7 @@ def set_up(
         configuration: a Setup is given back as it is; profiles get the rest of the default configuration.
         default_plugins: without them, profiles have what the file enables and `plugins`, as in an extender
             of a scheduler that has the defaults.
+        flags: what the command line says about leader election.
     Raises:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
 
@@ -91,7 +94,7 @@ def set_up(
     if isinstance(configuration, Sequence) and not isinstance(configuration, str | bytes):
         return Setup(KubeSchedulerConfiguration(), tuple(configuration))
     registry = find_plugins(plugins)
-    loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins)
+    loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins, flags=flags)
     try:
         return Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
     except ConfigError as error:
@@ -101,10 +104,15 @@ def set_up(
 
 
 def _load(
-    source: ConfigurationLike, registry: Registry, plugin_args: Mapping[str, ArgsLike], *, default_plugins: bool = True
+    source: ConfigurationLike,
+    registry: Registry,
+    plugin_args: Mapping[str, ArgsLike],
+    *,
+    default_plugins: bool = True,
+    flags: LeaderElectionFlags = _NO_FLAGS,
 ) -> KubeSchedulerConfiguration:
     args = read_args(plugin_args, registry)
     if not isinstance(source, KubeSchedulerConfiguration):
         text = Path(source) if isinstance(source, str | os.PathLike) else source
-        source = read_configuration(text, args_types=registry.args_types, default_plugins=default_plugins)
+        source = read_configuration(text, args_types=registry.args_types, default_plugins=default_plugins, flags=flags)
     return enable_loaded(source, registry, args)

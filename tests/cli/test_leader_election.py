@@ -1,0 +1,120 @@
+"""The leader election flags of `kubesched scheduler`, next to its configuration."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+import kubesched.live
+from kubesched.config import Duration, LeaderElectionConfiguration
+from kubesched.errors import LeaseLostError
+from kubesched.setup import Setup
+from tests.cli.clusters import run
+
+HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+
+
+class Started:
+    """What `kubesched scheduler` was started with, in place of a scheduler."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.setup: Setup | None = None
+        self.error: Exception | None = None
+
+    async def run_scheduler(self, setup: Setup, *args: Any, **how: Any) -> None:
+        self.setup = setup
+        if self.error is not None:
+            raise self.error
+
+    def scheduler(self, *flags: str, config: str = "") -> Result:
+        file = self.folder / "scheduler.yaml"
+        file.write_text(HEADER + config)
+        return run("scheduler", "--config", file, *flags)
+
+    def election(self, *flags: str, config: str = "") -> LeaderElectionConfiguration:
+        result = self.scheduler(*flags, config=config)
+        assert result.exit_code == 0, result.output
+        assert self.setup is not None
+        return self.setup.configuration.leader_election
+
+
+@pytest.fixture(autouse=True)
+def _logging() -> Iterator[None]:
+    """Give back what the command sets for its whole process."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Started:
+    made = Started(tmp_path)
+    monkeypatch.setattr(kubesched.live, "run_scheduler", made.run_scheduler)
+    return made
+
+
+@pytest.mark.parametrize(
+    "config", ["", "leaderElection: {}", "leaderElection: null", 'leaderElection: {resourceName: ""}']
+)
+def test_the_lease_is_not_kube_schedulers_unless_somebody_says_so(started: Started, config: str) -> None:
+    election = started.election(config=config)
+    assert (election.leader_elect, election.resource_namespace) == (True, "kube-system")
+    assert election.resource_name == "kubesched"
+
+
+def test_a_name_in_the_file_counts(started: Started) -> None:
+    assert started.election(config="leaderElection: {resourceName: kube-scheduler}").resource_name == "kube-scheduler"
+
+
+def test_every_flag_replaces_its_field_and_no_other(started: Started) -> None:
+    config = "leaderElection: {leaderElect: false, leaseDuration: 40s, renewDeadline: 30s, resourceName: mine}"
+    flags = {
+        "lease-duration": "50s",
+        "renew-deadline": "45s",
+        "retry-period": "1s500ms",
+        "resource-lock": "leases",
+        "resource-name": "ours",
+        "resource-namespace": "infra",
+    }
+    all_of_them = [f"--leader-elect-{name}={value}" for name, value in flags.items()]
+    times = (Duration(50), Duration(45), Duration(1.5))
+    wanted = LeaderElectionConfiguration(True, *times, "leases", "ours", "infra")
+    assert started.election("--leader-elect", *all_of_them, config=config) == wanted
+    kept = started.election("--leader-elect-retry-period=1s", config=config)
+    assert (kept.leader_elect, kept.lease_duration, kept.resource_name) == (False, 40, "mine")
+
+
+@pytest.mark.parametrize(("flag", "wanted"), [("--leader-elect", True), ("--leader-elect=false", False)])
+def test_leader_elect_is_a_flag_of_go(started: Started, flag: str, wanted: bool) -> None:
+    assert started.election(flag, config="leaderElection: {leaderElect: false}").leader_elect is wanted
+
+
+def test_flags_count_before_the_configuration_is_checked(started: Started) -> None:
+    config = "leaderElection: {leaseDuration: 5s}"
+    assert started.election("--leader-elect-renew-deadline=3s", config=config).lease_duration == 5
+    result = started.scheduler(config=config)
+    assert result.exit_code == 2
+    assert 'leaderElection.leaseDuration: Invalid value: "10s": must be greater than `RenewDeadline`' in result.stderr
+    result = started.scheduler("--leader-elect-resource-lock=configmaps")
+    assert result.exit_code == 2
+    assert 'leaderElection.resourceLock: Invalid value: "configmaps"' in result.stderr
+
+
+def test_one_note_says_which_lease_decides(started: Started) -> None:
+    assert "not kube-scheduler's" in started.scheduler().stderr
+    result = started.scheduler("--leader-elect-resource-name=kube-scheduler")
+    assert result.stderr == "kubesched: note: leader election on the Lease kube-system/kube-scheduler\n"
+    assert "Lease" not in started.scheduler("--leader-elect=false").stderr
+
+
+def test_a_lost_lease_ends_the_command_with_code_1(started: Started) -> None:
+    started.error = LeaseLostError("lease kube-system/kubesched is held by thief")
+    result = started.scheduler()
+    assert result.exit_code == 1
+    assert "Traceback" not in result.output
