@@ -42,6 +42,9 @@ class FakeCluster:
     def _write_to(self, _cluster_state: ClusterState) -> "FakeCluster":
         return self
 
+    async def finish(self) -> None:
+        pass
+
     def emit(self, action: Action) -> None:
         if isinstance(action, PatchPodStatus) and action.nominated_node_name:
             status = replace(action.pod.status, nominated_node_name=action.nominated_node_name)

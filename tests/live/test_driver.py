@@ -57,6 +57,9 @@ class Cluster:
     def show(self, obj: KubeObject, type_: EventType = EventType.ADDED) -> None:
         self.live.feed([WatchEvent(type_, type(obj).__name__, obj)])
 
+    async def finish(self) -> None:
+        pass
+
     def emit(self, action: Action) -> None:
         self.actions.append(action)
 

@@ -52,6 +52,10 @@ class Writer(Protocol):
         """Carry out an action whose outcome nobody waits for, after earlier ones on the same pod."""
         ...
 
+    async def finish(self) -> None:
+        """Wait for the writes under way."""
+        ...
+
 
 class LiveScheduler:
     """The Scheduler of a live cluster.
@@ -218,3 +222,8 @@ class LiveScheduler:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        try:
+            async with asyncio.timeout(_FINISH_SECONDS):
+                await self._writer.finish()
+        except TimeoutError:
+            _LOG.warning("some writes were not answered within %g s", _FINISH_SECONDS)
