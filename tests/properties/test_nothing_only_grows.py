@@ -76,6 +76,7 @@ class Weeks:
         for i in range(2 * N_NODES):
             self.rollout(number, i, r)
         self.labelled_as_those_that_stay(number)
+        self.new_storage_classes(number)
         self.odd_pods(number)
         self.cluster_state.check_invariants()
 
@@ -114,6 +115,22 @@ class Weeks:
                 pod = make_pod(f"like-{number}-{i}-{j}", labels=labels, **said)
                 self.put("Pod", pod)
                 self.ask(pod)
+
+    def new_storage_classes(self, number: int) -> None:
+        """Classes whose driver publishes capacities, of which the second has none, and a pod for each."""
+        self.put("CSIDriver", make_object("CSIDriver", DRIVER, spec={"storageCapacity": True}))
+        for i in range(2):
+            name = f"class-{number}-{i}"
+            provisioning = {"provisioner": DRIVER, "volumeBindingMode": "WaitForFirstConsumer"}
+            self.put("StorageClass", make_object("StorageClass", name, **provisioning))
+            wish = {"storageClassName": name, "resources": {"requests": {"storage": "1Gi"}}}
+            self.put("PersistentVolumeClaim", make_object("PersistentVolumeClaim", name, spec=wish))
+            if i == 0:
+                said = {"storageClassName": name, "capacity": "1Ti", "nodeTopology": {"matchLabels": {ZONE: "a"}}}
+                self.put("CSIStorageCapacity", make_object("CSIStorageCapacity", name, **said))
+            pod = make_pod(name, spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}]})
+            self.put("Pod", pod)
+            self.ask(pod)
 
     def odd_pods(self, number: int) -> None:
         """Pending pods with resources, labels of nodes, claims and ports that nobody knows."""
