@@ -201,7 +201,7 @@ class Scheduler:
             self.queue.done(pod.uid)
             outcome = Outcome(Status.unschedulable(), note)
             return Decision(pod, framework.profile.scheduler_name, queued.attempts, 0, outcome), None
-        misplaced = self._order.fault_of(pod.uid)
+        misplaced = self._order.fault_of(queued)
         if misplaced is not None:
             outcome = Outcome(misplaced, misplaced.message)
             decision = Decision(
