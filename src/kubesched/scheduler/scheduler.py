@@ -236,10 +236,14 @@ class Scheduler:
             decision = _rejected_later(decision, status)
             self._failed(queued, decision)
             return decision, None
-        if state.pods_to_activate:
-            self._activate(state)
         self._on_their_way[placed.pod.uid] = placed
-        return decision, begun(self._bind(framework, queued, placed, decision))
+        cycle = begun(self._bind(framework, queued, placed, decision))
+        try:
+            self._activate(state)
+        except BaseException:  # Ctrl-C in a PreEnqueue hook
+            cycle.close()
+            raise
+        return decision, cycle
 
     async def _bind(
         self, framework: Framework, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision
@@ -262,8 +266,7 @@ class Scheduler:
         pod = placed.pod
         note = f"Successfully assigned {pod.key} to {placed.node_name}"
         self._emit(RecordEvent("Scheduled", "Normal", "Binding", pod, note))
-        if placed.state.pods_to_activate:
-            self._activate(placed.state)
+        self._activate(placed.state)
 
     def _not_bound(self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status) -> Decision:
         pod = placed.pod
