@@ -172,7 +172,7 @@ class NodeColumns:
         for label in self.labels.values():
             label.set(row, None)
         self._release_resources(_further(old))
-        self.rows.give_back((row,))
+        self.rows.give_back(row)
         self._changed(row)
 
     def _fill(self, row: int, node: Node) -> None:
