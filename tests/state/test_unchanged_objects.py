@@ -84,6 +84,14 @@ def test_confirming_an_assumed_pod_changes_no_row_when_it_is_as_assumed(cluster_
     cluster_state.check_invariants()
 
 
+def test_the_removal_of_an_unknown_object_is_no_change(cluster_state: ClusterState) -> None:
+    objects = cluster_state.objects
+    assert (objects.remove("Namespace", "unknown"), objects.generation("Namespace")) == (None, 0)
+    objects.put("Namespace", make_object("Namespace", "dev"))
+    objects.remove("Namespace", "dev")
+    assert objects.generation("Namespace") == 2
+
+
 def test_a_service_whose_selector_stays_leaves_the_generation_of_its_namespace() -> None:
     cluster_state = ClusterState()
     told(cluster_state, make_object("Service", "s", spec={"selector": {"app": "web"}}))

@@ -6,6 +6,7 @@ it; the first rejection or deadline rejects it.
 
 import logging
 from collections.abc import Callable
+from math import inf
 from typing import Final
 
 from kubesched.api import Pod
@@ -74,8 +75,8 @@ class WaitingPod:
 
     @property
     def deadline(self) -> float:
-        """When the first plugin rejects it by itself."""
-        return min(when for when, _ in self.deadlines.values())
+        """When the first plugin rejects it by itself; infinite once all have allowed it."""
+        return min((when for when, _ in self.deadlines.values()), default=inf)
 
     def advance(self, now: float) -> None:
         """Reject it when a plugin's time is over."""

@@ -284,7 +284,8 @@ class Scheduler:
 
     def note_written(self, action: Bind) -> None:
         """Note that a Binding is about to be sent: if its cycle is broken off from now on, the pod stays on its node
-        until the watch shows what became of it. For drivers whose requests take time.
+        until the watch shows what became of it. For drivers whose requests take time. A Binding that a plugin writes
+        for a pod without such a cycle is ignored.
         """
         placed = self._on_their_way.get(action.pod.uid)
         if placed is not None:

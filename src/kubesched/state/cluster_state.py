@@ -1,7 +1,7 @@
 """The state of the cluster: takes events, updates columns and relations, and gives snapshots.
 
 Theory of operation. ClusterFacts are what is known: NodeColumns (a row per node, sums over the pods on it), relations
-between pods (PodGroups, TermCounts), and ObjectStore (everything else, and all pods by name). ClusterState is the only
+between pods (PodGroups, TermCounts), and ObjectStore (all objects by kind and name). ClusterState is the only
 one that changes them: through `apply` (what a watch or a snapshot file says), `assume` (a pod is counted on a node
 before the API server says so) and `forget` (it did not come to be). A pod is in one of three states: unknown, assumed
 or added. Invariants, checked by `check_invariants`: every column equals what a fresh load of the same objects would
@@ -74,8 +74,6 @@ class ClusterState(ClusterFacts):
         """Take in one event.
 
         Returns: the cluster events that it means, for pods that wait.
-        Raises:
-            StateError: the event contradicts what is known.
         """
         new = event.object
         if isinstance(new, Pod):
