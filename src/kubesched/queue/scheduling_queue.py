@@ -90,7 +90,6 @@ class SchedulingQueue:
 
     Attributes:
         nominator: kept in step with pods that are added, updated and deleted here.
-        scheduling_cycle: how many pods have been popped.
     """
 
     def __init__(
@@ -113,7 +112,6 @@ class SchedulingQueue:
         self._max_in_unschedulable = max_in_unschedulable
         self._next_flush = -math.inf
         self.nominator = Nominator() if nominator is None else nominator
-        self.scheduling_cycle = 0
 
     # Pods as the cluster shows them.
 
@@ -170,7 +168,6 @@ class SchedulingQueue:
         """
         while (info := self._places.pop()) is not None:
             info.attempts += 1
-            self.scheduling_cycle += 1
             uid = info.pod.uid
             if uid in self._in_flight:
                 continue
