@@ -10,6 +10,7 @@ from kubesched.api.events import (
 from kubesched.api.kinds import (
     KINDS,
     Kind,
+    completed,
     decode_object,
     kind_of,
 )
@@ -173,6 +174,7 @@ __all__ = [
     "WeightedPodAffinityTerm",
     "as_int64",
     "compare_versions",
+    "completed",
     "decode_object",
     "in_words",
     "is_extended_resource",
