@@ -312,17 +312,13 @@ class ClusterState(ClusterFacts):
     def _renew(self, known: PodInfo, pod: Pod) -> bool:
         """Take a newer reading of a pod that holds what it held, on the node where it was; most say nothing new.
 
-        Returns: whether this is one. A pod with host ports never is: it takes them again with every update.
+        Returns: whether this is one. A pod whose host port is free is not: every update takes its ports again.
         """
         old = known.pod
-        if known.ports.value and old is not pod:
+        if old is not pod and known.ports.value and not self.columns.has_ports_of(known):
             return False
-        is_same = old.status == pod.status
-        if not (
-            (is_same or has_same_requests(old.status, pod.status))
-            and old.spec == pod.spec
-            and old.metadata.is_same_but_for_version(pod.metadata)
-        ):
+        is_same = old.status == pod.status and old.metadata.is_same_but_for_version(pod.metadata)
+        if old.spec != pod.spec or not (is_same or _holds_the_same(old, pod)):
             return False
         self.objects.put("Pod", pod)
         if old is pod:
@@ -362,6 +358,16 @@ class ClusterState(ClusterFacts):
             pods.pop(known.pod.uid, None)
             if not pods:
                 self._homeless.pop(known.pod.node_name, None)
+
+
+def _holds_the_same(old: Pod, new: Pod) -> bool:
+    """Whether a pod with the same spec requests the same, and is selected by the same."""
+    return (
+        has_same_requests(old.status, new.status)
+        and old.metadata.labels == new.metadata.labels
+        and old.metadata.deletion_timestamp == new.metadata.deletion_timestamp
+        and old.key == new.key
+    )
 
 
 def _changed(pod: Pod, **fields: object) -> Pod:
