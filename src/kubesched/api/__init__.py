@@ -81,6 +81,7 @@ from kubesched.api.selectors import (
     parse_selector,
 )
 from kubesched.api.storage import (
+    CLASS_ANNOTATION,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -104,6 +105,7 @@ from kubesched.api.workloads import (
 )
 
 __all__ = [
+    "CLASS_ANNOTATION",
     "KINDS",
     "MAX_INT64",
     "NANO",
