@@ -16,7 +16,7 @@ from kubesched.admission.pod_checks import check_new_pod, check_spelling
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.workloads import Workload, expand_workload
-from kubesched.api import KubeObject, Node, Pod, decode_object, parse_selector
+from kubesched.api import KubeObject, Node, Pod, PodSpec, decode_object, parse_selector
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError, SelectorError
 
@@ -46,6 +46,7 @@ class Admission:
         self.notes: list[str] = []
         self._places = dict(places)
         self._workloads: dict[Key, object] = {}
+        self._checked_spec: PodSpec | None = None
         self._kinds = kinds
         self._cluster = ClusterOutline(cluster)
         self._classes = PriorityClasses(cluster)
@@ -140,7 +141,9 @@ class Admission:
         default_pod(document, self._classes)
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
-        check_new_pod(pod.spec)
+        if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
+            check_new_pod(pod.spec)
+            self._checked_spec = pod.spec
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)
         self._keep(pod, place)
