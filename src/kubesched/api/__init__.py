@@ -82,6 +82,7 @@ from kubesched.api.selectors import (
     parse_selector,
 )
 from kubesched.api.storage import (
+    CLASS_ANNOTATION,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -105,6 +106,7 @@ from kubesched.api.workloads import (
 )
 
 __all__ = [
+    "CLASS_ANNOTATION",
     "KINDS",
     "MAX_INT64",
     "NANO",

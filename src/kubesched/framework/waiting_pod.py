@@ -55,13 +55,13 @@ class WaitingPod:
         return list(self.deadlines)
 
     def allow(self, plugin: str) -> None:
-        """A plugin lets the pod go on."""
+        """Let the pod go on as far as this plugin is concerned; it is bound when every plugin has allowed it."""
         self.deadlines.pop(plugin, None)
         if not self.deadlines:
             self._decide(Status.SUCCESS)
 
     def reject(self, plugin: str, message: str) -> None:
-        """The pod is rejected."""
+        """Reject the pod in the name of a plugin; the message is the reason."""
         self._decide(Status.unschedulable(message).by(plugin))
 
     def _decide(self, status: Status) -> None:

@@ -189,7 +189,7 @@ def _selector_of(
     """What a pod's controller selects; None without one that is known."""
     if owner is None:
         return None
-    controller = snapshot.get(owner.kind, owner.name, namespace)
+    controller = snapshot.get(owner.kind, namespace, owner.name)
     if isinstance(controller, ReplicaSet | StatefulSet) and owner.api_version == "apps/v1":
         return controller.spec.selector
     if isinstance(controller, ReplicationController) and owner.api_version == "v1":

@@ -252,7 +252,7 @@ class SchedulingQueue:
     def next_deadline(self) -> float | None:
         """When `advance` has to be called next, None for not before something else happens.
 
-        Never late; early where the pod that waited longest has left, and then `advance` finds nothing to do.
+        May be early, never late; `advance` then does nothing.
         """
         flush = math.inf
         if self._places.unschedulable:
