@@ -194,8 +194,8 @@ def test_a_pod_that_is_in_the_snapshot_is_refused():
 
 def test_the_same_workload_twice_is_refused():
     sentence = refused(workload("Job"), workload("Job"))
-    assert sentence.startswith("<stream>, document 2 (Job shop/web): Pod shop/web-")
-    assert sentence.endswith(" already exists, from <stream>, document 1; rename one of them")
+    assert sentence.startswith("<stream>, document 2 (Job shop/web): Job shop/web already exists")
+    assert sentence.endswith(", from <stream>, document 1; rename one of them")
 
 
 def test_the_pods_that_a_stateful_set_has_stay_as_they_are():

@@ -188,7 +188,8 @@ def test_a_number_of_pods_beyond_reason_is_refused(kind, field, count):
 
 
 def test_label_keys_see_the_labels_that_controllers_add():
-    constraint = {"labelSelector": {}, "matchLabelKeys": ["pod-template-hash"], "topologyKey": "zone"}
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    constraint |= {"labelSelector": {}, "matchLabelKeys": ["pod-template-hash"]}
     (pod,) = pods(workload("Deployment", template={"topologySpreadConstraints": [constraint]}))
     (merged,) = pod.spec.topology_spread_constraints[0].label_selector.match_expressions
     assert merged.values == (pod.labels["pod-template-hash"],)

@@ -1,5 +1,8 @@
+import re
+
 import pytest
 
+from kubesched.api import KINDS
 from kubesched.cli import main
 from kubesched.errors import InputError
 from kubesched.version import VERSION
@@ -17,6 +20,18 @@ def test_every_command_stands_in_the_help_in_its_order():
 def test_every_command_has_help_with_one_line_for_the_list(name: str):
     assert run(name, "--help").exit_code == 0
     assert main.commands[name].get_short_help_str(limit=200).endswith(".")
+
+
+SHORT = {"ns": "namespaces", "svc": "services", "rc": "replicationcontrollers", "rs": "replicasets"}
+SHORT |= {"sts": "statefulsets", "pdb": "poddisruptionbudgets", "pc": "priorityclasses", "sc": "storageclasses"}
+SHORT |= {"pv": "persistentvolumes", "pvc": "persistentvolumeclaims"}
+
+
+@pytest.mark.parametrize("place", ["help", "README"])
+def test_the_kubectl_line_fetches_every_kind_that_a_scheduler_reads(place: str):
+    text = run("--help").stdout if place == "help" else (ROOT / "README.md").read_text()
+    (named,) = re.findall(r"kubectl get -A -o json > cluster.json \\\n +(\S+)\n", text)
+    assert sorted(SHORT.get(name, name) for name in named.split(",")) == sorted(k.plural for k in KINDS.values())
 
 
 def test_a_name_that_is_no_command_is_a_key_error():

@@ -84,7 +84,7 @@ def test_what_is_worth_knowing_goes_to_standard_error(folder):
         "--plugin", "team_zone.py:TeamZone", "--bind", "--ignorable", "--kube-scheduler-image", "r:5/k:v1.29.1"
     )
     notes = result.stderr.splitlines()
-    assert all(line.startswith("note: ") for line in notes)
+    assert all(line.startswith("kubesched: note: ") for line in notes)
     assert any("ignorable" in line for line in notes)
     assert any("0 to 10" in line for line in notes)
     newer = run("--plugin", "team_zone.py:TeamZone", "--bind", "--ignorable")

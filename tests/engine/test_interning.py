@@ -1,5 +1,7 @@
 """Numbers for values."""
 
+import sys
+
 from kubesched.engine import Interner
 
 
@@ -41,6 +43,17 @@ def test_free_numbers_at_the_end_are_cut_off_and_never_given_out_twice() -> None
     assert interner.values == ["a"]
     assert [interner.hold(value) for value in "xyz"] == [1, 2, 3]
     assert interner.values == ["a", "x", "y", "z"]
+
+
+def test_numbers_that_were_cut_off_are_not_kept() -> None:
+    interner: Interner[int] = Interner()
+    for value in range(1000):
+        interner.hold(value)
+    for number in (0, *range(999, 1, -1)):
+        interner.release(number)
+    assert interner.values == [None, 1]
+    assert sys.getsizeof(interner._free) < 200
+    assert [interner.hold(value) for value in (5, 6, 7)] == [0, 2, 3]
 
 
 def test_the_log_has_every_number_that_came_to_mean_something_else() -> None:

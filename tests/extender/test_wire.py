@@ -338,7 +338,7 @@ def test_a_binding_as_kube_scheduler_sends_it(how: Callable[[bytes], bytes]):
     ("body", "message"),
     [
         (b"null", "^ExtenderBindingArgs: "),
-        (b"{}", "^ExtenderBindingArgs: PodName, PodNamespace, PodUID, Node is missing or empty$"),
+        (b"{}", "^ExtenderBindingArgs: PodName, PodNamespace, PodUID, Node are missing or empty$"),
         (b'{"PodName":"p","PodNamespace":"d","Node":"n1"}', "^ExtenderBindingArgs: PodUID is missing or empty$"),
         (b'{"PodName":"p","PodNamespace":"d","PodUID":"","Node":"n1"}', "PodUID is missing or empty$"),
         (b'{"PodName":"p","PodNamespace":"d","PodUID":null,"Node":"n1"}', "PodUID is missing or empty$"),

@@ -1,5 +1,7 @@
 """Pods that Permit holds back: allowed by all, or rejected by the first."""
 
+import math
+
 import pytest
 
 from kubesched.framework import Status, WaitingPod
@@ -18,6 +20,7 @@ def test_every_plugin_has_to_allow_it(waiting: WaitingPod) -> None:
     assert (waiting.status, waiting.pending_plugins, waiting.deadline) == (None, ["B"], 109.5)
     waiting.allow("B")
     assert waiting.status is Status.SUCCESS
+    assert waiting.deadline == math.inf
 
 
 def test_the_first_rejection_counts(waiting: WaitingPod) -> None:

@@ -75,6 +75,8 @@ class Weeks:
             self.put("CSINode", csi_node(f"week-{number}-{i}", number))
         for i in range(2 * N_NODES):
             self.rollout(number, i, r)
+        self.labelled_as_those_that_stay(number)
+        self.new_storage_classes(number)
         self.odd_pods(number)
         self.cluster_state.check_invariants()
 
@@ -99,6 +101,36 @@ class Weeks:
         resized = {**said, "requests": {"cpu": f"{number * 100 + i + 50}m"}}
         self.put("Pod", make_pod(f"w{number}-{i}", node=where, **resized))
         self.put("Pod", make_pod(f"w{number}-{i}", node=where, **said))
+
+    def labelled_as_those_that_stay(self, number: int) -> None:
+        """Pods that differ only in their controller or their constraints from pods that stay."""
+        labels = app_labels("base")
+        for i in range(20):
+            owner = {"apiVersion": "batch/v1", "kind": "Job", "name": f"job-{number}-{i}", "controller": True}
+            selecting = spread({"app": f"base-{number}-{i}"})
+            hard = {**selecting, "whenUnsatisfiable": "DoNotSchedule"}
+            for j, said in enumerate(
+                ({"metadata": {"ownerReferences": [owner]}}, {"spec": {"topologySpreadConstraints": [selecting, hard]}})
+            ):
+                pod = make_pod(f"like-{number}-{i}-{j}", labels=labels, **said)
+                self.put("Pod", pod)
+                self.ask(pod)
+
+    def new_storage_classes(self, number: int) -> None:
+        """Classes whose driver publishes capacities, of which the second has none, and a pod for each."""
+        self.put("CSIDriver", make_object("CSIDriver", DRIVER, spec={"storageCapacity": True}))
+        for i in range(2):
+            name = f"class-{number}-{i}"
+            provisioning = {"provisioner": DRIVER, "volumeBindingMode": "WaitForFirstConsumer"}
+            self.put("StorageClass", make_object("StorageClass", name, **provisioning))
+            wish = {"storageClassName": name, "resources": {"requests": {"storage": "1Gi"}}}
+            self.put("PersistentVolumeClaim", make_object("PersistentVolumeClaim", name, spec=wish))
+            if i == 0:
+                said = {"storageClassName": name, "capacity": "1Ti", "nodeTopology": {"matchLabels": {ZONE: "a"}}}
+                self.put("CSIStorageCapacity", make_object("CSIStorageCapacity", name, **said))
+            pod = make_pod(name, spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}]})
+            self.put("Pod", pod)
+            self.ask(pod)
 
     def odd_pods(self, number: int) -> None:
         """Pending pods with resources, labels of nodes, claims and ports that nobody knows."""

@@ -19,7 +19,6 @@ def test_a_pod_is_nominated_to_the_given_node():
     nominator, info = Nominator(), make_info("a")
     nominator.add(info, "n1")
     assert nominator.pods_on("n1") == (info,)
-    assert nominator.node_of("uid-a") == "n1"
     assert len(nominator) == 1
 
 
@@ -94,4 +93,3 @@ def test_delete_ends_the_nomination_and_may_be_repeated():
     nominator.delete(make_pod("a"))
     nominator.delete(make_pod("a"))
     assert nominated(nominator) == {"n1": ["b"]}
-    assert nominator.node_of("uid-a") == ""

@@ -2,6 +2,9 @@
 
 import random
 
+from msgspec.structs import replace
+
+from kubesched.api import KubeObject, ObjectMeta
 from kubesched.explanation import Explainer
 from kubesched.extender.server import ClusterWrites, Extender
 from kubesched.framework import Plugin, Status, VirtualClock
@@ -39,6 +42,21 @@ def test_pods_without_a_node_come_back_in_their_order_and_the_others_are_in_the_
     assert known(cluster_state) == ["early"]
     assert cluster_state.objects.get("Pod", "default/a") is None
     assert list(cluster_state.homeless) == ["gone"]
+
+
+def test_pods_and_claims_that_have_never_met_an_api_server_are_told_apart() -> None:
+    def bare(obj: KubeObject) -> KubeObject:
+        return replace(obj, metadata=ObjectMeta(obj.name))
+
+    simulator = Simulator(
+        [
+            make_node("n", allocatable={"cpu": "3", "pods": "10"}),
+            *(bare(make_pod(name, node="n", requests={"cpu": "1"})) for name in "ab"),
+            *(bare(make_pod(name, requests={"cpu": "1"})) for name in "cd"),
+        ]
+    )
+    assert [(p.pod, p.node) for p in simulator.run().placements] == [("default/c", "n"), ("default/d", "")]
+    assert known(simulator.cluster_state) == ["a", "b", "c"]
 
 
 def test_the_order_of_the_objects_does_not_matter() -> None:

@@ -165,6 +165,14 @@ def sent(driven: Driven) -> None:
     cycle.close()
 
 
+def test_a_binding_of_a_pod_that_is_not_on_its_way_is_nobodys() -> None:
+    driven = driven_by(Steps())
+    driven.scheduler.note_written(Bind(make_pod("p"), "n"))
+    cycle = driven.decide()
+    cycle.close()
+    check_nothing_is_left(driven)
+
+
 def test_a_pod_whose_binding_may_be_made_keeps_its_room_until_the_watch_shows_it() -> None:
     driven = driven_by(plugin := Steps())
     sent(driven)

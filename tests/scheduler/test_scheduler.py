@@ -365,6 +365,27 @@ def test_pods_that_a_plugin_wants_activated_are_tried_again() -> None:
     assert driven.counts == {"active": 1}
 
 
+def test_a_pod_interrupted_while_it_activates_others_gives_everything_back() -> None:
+    class Interrupted(Steps):
+        def pre_enqueue(self, pod):
+            if pod.name == "gated" and self.calls == ["reserve", "permit"]:
+                self.calls.append("interrupted")
+                raise KeyboardInterrupt
+            return Status.unresolvable("gate") if pod.name == "gated" else Status.SUCCESS
+
+        def reserve(self, state, pod, node_name):
+            state.pods_to_activate = {"gated": driven.cluster_state.objects.get("Pod", "default/gated")}
+            return super().reserve(state, pod, node_name)
+
+    steps = Interrupted()
+    driven = Driven(steps, objects=[make_node("n"), pending("gated"), pending()])
+    with pytest.raises(KeyboardInterrupt):
+        driven.attempt()
+    assert steps.calls == ["reserve", "permit", "interrupted", "unreserve"]
+    assert (driven.held("n"), driven.counts) == (0, {"active": 1, "gated": 1})
+    assert driven.attempt().node_name == "n"
+
+
 def test_the_note_of_an_event_is_cut_to_1024_bytes() -> None:
     class Wordy(Full):
         reasons = (Status.unschedulable("ä" * 2000),)

@@ -4,7 +4,7 @@ import pytest
 
 from kubesched.config import PluginArgs
 from kubesched.errors import ConfigError, InputError
-from kubesched.framework import Plugin
+from kubesched.framework import Plugin, Status
 from kubesched.setup import Setup, load_configuration, set_up
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -100,6 +100,23 @@ def test_a_fault_that_shows_when_profiles_are_built_names_the_file(tmp_path: Pat
     with pytest.raises(ConfigError) as error:
         set_up(path)
     assert str(error.value).endswith(f"  in {path}")
+
+
+class Binder(Plugin):
+    def bind(self, state, pod, node_name):
+        return Status.SUCCESS
+
+
+def test_a_bind_that_default_binder_makes_unreachable_is_reported(caplog: pytest.LogCaptureFixture):
+    set_up(None, [Binder])
+    (message,) = caplog.messages
+    assert message.startswith(
+        "profile default-scheduler: DefaultBinder binds every pod before bind of Binder is called"
+    )
+    caplog.clear()
+    disabled = f"{HEADER}profiles:\n- plugins: {{bind: {{disabled: [{{name: DefaultBinder}}]}}}}\n"
+    set_up(disabled.encode(), [Binder])
+    assert caplog.messages == []
 
 
 def test_a_setup_and_built_profiles_are_taken_as_they_are():

@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.framework import Plugin, Status, Wait
-from kubesched.simulator import Simulator
+from kubesched.simulator import PodState, Simulator
 from kubesched.testing import make_node, make_pod, minimal_profile
 
 
@@ -50,3 +50,28 @@ def test_ctrl_c_gives_back_what_waits_and_stops_the_plugins(in_permit: bool) -> 
     assert len(simulator.scheduler.waits) == 0
     simulator.cluster_state.check_invariants()
     simulator.scheduler.queue.check_invariants()
+
+
+def test_a_wait_that_has_ended_does_not_stay_in_the_calendar() -> None:
+    class Waits(Plugin):
+        def pre_bind_pre_flight(self, state, pod, node_name):
+            return Status.SUCCESS
+
+        async def pre_bind(self, state, pod, node_name):
+            asked = iter(range(3))
+            seconds = 10.0 if pod.name == "first" else 10_000.0
+            await self.handle.wait(lambda: pod.name != "first" and next(asked) > 0, seconds)
+            return Status.SUCCESS
+
+    pods = [make_pod("first", priority=9), *(make_pod(f"p{i}") for i in range(300))]
+    simulator = Simulator([make_node("n"), *pods], [minimal_profile(Waits())])
+    most = 0
+
+    def note(decision) -> None:
+        nonlocal most
+        most = max(most, len(simulator._suspended._calendar))
+
+    simulator.decisions = note
+    report = simulator.run()
+    assert report.count(PodState.SCHEDULED) == 301
+    assert most < 100

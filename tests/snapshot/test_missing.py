@@ -46,6 +46,40 @@ def test_with_claims_there_only_what_they_name_is_missed():
     assert missing(with_claim(), claim(storageClassName="fast"))[0].kinds == ("CSINode", "StorageClass")
 
 
+def test_the_old_annotation_of_a_claim_wins_over_the_name_of_its_class():
+    old = {"namespace": "shop", "annotations": {"volume.beta.kubernetes.io/storage-class": ""}}
+    claimed = claim(storageClassName="fast") | {"metadata": {"name": "data"} | old}
+    assert missing(with_claim(), claimed)[0].kinds == ("CSINode",)
+
+
+STORAGE = "storage.k8s.io/v1"
+WAITING = other(STORAGE, "StorageClass", "fast", provisioner="d", volumeBindingMode="WaitForFirstConsumer")
+DRIVER_ON_NODE = other(STORAGE, "CSINode", "n1", spec={"drivers": [{"name": "d"}]})
+
+
+def test_the_driver_of_a_claim_that_waits_for_its_pod_is_missed_where_a_node_has_it():
+    wanting = claim(storageClassName="fast")
+    (found,) = missing(with_claim(), wanting, WAITING, DRIVER_ON_NODE)
+    assert str(found) == (
+        "the snapshot has no CSIDriver or CSIStorageCapacity: the free storage for the volumes of 1 pod (shop/p1) is "
+        "not known; add `kubectl get csidrivers,csistoragecapacities -A -o json`"
+    )
+    assert missing(with_claim(nodeName="n1"), wanting, WAITING, DRIVER_ON_NODE) == []
+    assert missing(with_claim(), claim(storageClassName="fast", volumeName="pv"), WAITING, DRIVER_ON_NODE)[0].kinds == (
+        "PersistentVolume",
+    )
+    assert missing(with_claim(), wanting, WAITING, other(STORAGE, "CSINode", "n1", spec={})) == []
+
+
+def test_capacities_are_missed_where_the_driver_publishes_them():
+    def with_driver(**spec):
+        driver = other(STORAGE, "CSIDriver", "d", spec=spec)
+        return missing(with_claim(), claim(storageClassName="fast"), WAITING, DRIVER_ON_NODE, driver)
+
+    assert with_driver() == []
+    assert [found.kinds for found in with_driver(storageCapacity=True)] == [("CSIStorageCapacity",)]
+
+
 def test_volumes_that_are_no_claims_miss_nothing():
     assert missing(pod(volumes=[{"name": "v", "emptyDir": {}}])) == []
 

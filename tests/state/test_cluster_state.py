@@ -28,6 +28,12 @@ def cpu_held(cluster_state: ClusterState, node: str) -> int:
     return int(cluster_state.columns.requested[0, cluster_state.columns.row_of[node]])
 
 
+def test_a_snapshot_finds_objects_as_a_handle_does() -> None:
+    snapshot = loaded(make_object("Service", "web", namespace="shop"), make_object("StorageClass", "fast")).snapshot()
+    assert snapshot.get("Service", "shop", "web") is not None
+    assert snapshot.get("StorageClass", "", "fast") is not None
+
+
 def test_nodes_are_loaded_before_the_pods_on_them() -> None:
     cluster_state = loaded(make_pod("p", node="n", requests={"cpu": "1"}), make_node("n"))
     assert cpu_held(cluster_state, "n") == 1000

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
-from kubesched.state import ClusterState
+from kubesched.state import ClusterState, Identity
 from kubesched.testing import make_node, make_object, make_pod
 
 PENDING = {"phase": "Pending"}
@@ -24,7 +24,7 @@ def cluster_state() -> ClusterState:
 
 
 def newer(obj, **fields):
-    metadata = msgspec.structs.replace(obj.metadata, resource_version="999")
+    metadata = msgspec.structs.replace(fields.pop("metadata", obj.metadata), resource_version="999")
     return msgspec.structs.replace(obj, metadata=metadata, **fields)
 
 
@@ -63,7 +63,41 @@ def test_a_condition_of_a_pod_changes_its_row_once_and_its_start_is_read_again(c
     cluster_state.check_invariants()
 
 
-def test_a_pod_with_host_ports_takes_them_again_with_every_update(cluster_state: ClusterState) -> None:
+def test_an_annotation_of_a_pod_changes_its_row_once(cluster_state: ClusterState) -> None:
+    nodes, rows = generations(cluster_state)
+    annotated = placed(metadata={"annotations": {"a": "b"}})
+    assert told(cluster_state, annotated) == ["AssignedPodUpdateOther"]
+    assert generations(cluster_state) == (nodes, rows + 1)
+    assert cluster_state.snapshot().node_info("n").pods[0].pod is annotated
+    cluster_state.check_invariants()
+
+
+@pytest.mark.parametrize("change", [{"labels": {"app": "db"}}, {"deletion_timestamp": "2026-01-02T00:00:00Z"}])
+def test_a_pod_that_others_no_longer_select_is_counted_out(cluster_state: ClusterState, change: dict) -> None:
+    def is_web(pod: Identity) -> bool:
+        return pod.labels.get("app") == "web"
+
+    group = cluster_state.groups.group("web", is_web, includes_terminating=False)
+    assert group.counts[0] == 1
+    told(cluster_state, newer(placed(), metadata=msgspec.structs.replace(placed().metadata, **change)))
+    assert group.counts[0] == 0
+    cluster_state.check_invariants()
+
+
+def test_a_pod_that_has_its_host_ports_changes_no_row_without_news(cluster_state: ClusterState) -> None:
+    pod = make_pod("a", node="n", host_ports=[80, 81])
+    told(cluster_state, pod)
+    before = generations(cluster_state)
+    told(cluster_state, newer(pod))
+    assert generations(cluster_state) == before
+    homeless = make_pod("b", node="gone", host_ports=[80])
+    told(cluster_state, homeless)
+    told(cluster_state, newer(homeless))
+    assert generations(cluster_state) == before
+    cluster_state.check_invariants()
+
+
+def test_a_pod_whose_host_port_was_freed_takes_it_again_with_every_update(cluster_state: ClusterState) -> None:
     """As upstream's set of ports has it: the first of two holders that leaves frees the port for both."""
     held = [make_pod(name, node="n", host_ports=[80]) for name in ("a", "b")]
     for pod in held:
@@ -82,6 +116,14 @@ def test_confirming_an_assumed_pod_changes_no_row_when_it_is_as_assumed(cluster_
     assert told(cluster_state, make_pod("q", node="n", requests={"cpu": "1"}, status=PENDING)) == ["AssignedPodAdd"]
     assert (generations(cluster_state), cluster_state.is_assumed(pending)) == (before, False)
     cluster_state.check_invariants()
+
+
+def test_the_removal_of_an_unknown_object_is_no_change(cluster_state: ClusterState) -> None:
+    objects = cluster_state.objects
+    assert (objects.remove("Namespace", "unknown"), objects.generation("Namespace")) == (None, 0)
+    objects.put("Namespace", make_object("Namespace", "dev"))
+    objects.remove("Namespace", "dev")
+    assert objects.generation("Namespace") == 2
 
 
 def test_a_service_whose_selector_stays_leaves_the_generation_of_its_namespace() -> None:

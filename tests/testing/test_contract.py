@@ -60,6 +60,19 @@ def test_a_good_plugin_passes_every_check():
     assert failures(Good, args={"bonus": 3}) == {}
 
 
+class Talks(Good):
+    def reserve(self, state, pod, node_name):
+        self.handle.logger.warning("%s is reserved", pod.name)
+        return Status.SUCCESS
+
+    def unreserve(self, state, pod, node_name):
+        self.handle.logger.warning("%s is given back", pod.name)
+
+
+def test_a_plugin_may_log_warnings():
+    assert failures(Talks) == {}
+
+
 def test_checks_are_those_that_apply():
     class OnlyPermit(Plugin):
         def permit(self, state, pod, node_name):

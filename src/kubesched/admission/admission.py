@@ -12,10 +12,11 @@ from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
 from kubesched.admission.daemon_nodes import node_of_daemon
 from kubesched.admission.generated_names import generated_name
 from kubesched.admission.manifest_types import GROUPS, ManifestPodSpec, PodManifest, WorkloadManifest, WorkloadSpec
+from kubesched.admission.pod_checks import check_new_pod, check_spelling
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.workloads import Workload, expand_workload
-from kubesched.api import KubeObject, Node, Pod, decode_object, parse_selector
+from kubesched.api import KubeObject, Node, Pod, PodSpec, decode_object, parse_selector
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError, SelectorError
 
@@ -44,6 +45,8 @@ class Admission:
         self.objects: list[KubeObject] = []
         self.notes: list[str] = []
         self._places = dict(places)
+        self._workloads: dict[Key, object] = {}
+        self._checked_spec: PodSpec | None = None
         self._kinds = kinds
         self._cluster = ClusterOutline(cluster)
         self._classes = PriorityClasses(cluster)
@@ -73,6 +76,7 @@ class Admission:
 
     def _admit_pod(self, raw: RawJson, place: object) -> None:
         manifest, raw = decode_forgiving(_decode_pod, raw)
+        check_spelling(manifest, msgspec.json.decode(raw))
         _check_pod_spec(manifest.spec, "spec")
         document = self._identified("Pod", raw)
         self._add_pod({key: document[key] for key in ("apiVersion", "kind", "metadata", "spec")}, place)
@@ -97,9 +101,13 @@ class Admission:
 
     def _admit_workload(self, kind: str, raw: RawJson, place: object) -> None:
         manifest, raw = decode_forgiving(_decode_workload, raw)
+        check_spelling(manifest, msgspec.json.decode(raw))
         _check_workload(kind, manifest.spec)
         workload = Workload(kind, self._identified(kind, raw), manifest.spec)
         key = (kind, workload.namespace, workload.name)
+        if key in self._workloads:
+            raise _there_already(key, self._workloads[key])
+        self._workloads[key] = place
         present = self._cluster.pods_of(key)
         names = {pod.name for pod in present}
         kept = 0
@@ -132,6 +140,10 @@ class Admission:
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
         default_pod(document, self._classes)
         pod = self._checked("Pod", document)
+        assert isinstance(pod, Pod)
+        if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
+            check_new_pod(pod.spec)
+            self._checked_spec = pod.spec
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)
         self._keep(pod, place)
@@ -160,7 +172,7 @@ class Admission:
     def _keep(self, admitted: KubeObject, place: object) -> None:
         key = key_of(admitted)
         if key in self._places:
-            raise ObjectError(f"{key[0]} {admitted.key} already exists, from {self._places[key]}; rename one of them")
+            raise _there_already(key, self._places[key])
         self._places[key] = place
         self.objects.append(admitted)
 
@@ -174,6 +186,11 @@ class Admission:
             self.notes.append(f"{who} already has a pod on {n_present} nodes; only the other nodes get one")
         else:
             self.notes.append(f"{who} already has {n_present} pods in the snapshot; the pods of the manifest are added")
+
+
+def _there_already(key: Key, place: object) -> ObjectError:
+    kind, namespace, name = key
+    return ObjectError(f"{kind} {namespace}/{name} already exists, from {place}; rename one of them")
 
 
 def _api_version(kind: str) -> str:

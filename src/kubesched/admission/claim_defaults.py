@@ -7,7 +7,7 @@ kube-controller-manager v1.36 ephemeral volume controller: a claim named `<pod>-
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from kubesched.api import KubeObject, StorageClass
+from kubesched.api import CLASS_ANNOTATION, KubeObject, StorageClass
 
 Document = dict[str, Any]
 
@@ -15,7 +15,6 @@ _IS_DEFAULT: Final = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 )
-_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 
 
 def default_storage_class(objects: Iterable[KubeObject]) -> str:
@@ -31,7 +30,7 @@ def default_claim(claim: Document, storage_class: str) -> None:
     """Fill in a new claim, in place."""
     spec, annotations = claim["spec"], claim["metadata"].get("annotations") or {}
     spec["volumeMode"] = spec.get("volumeMode") or "Filesystem"
-    if spec.get("storageClassName") is None and _CLASS_ANNOTATION not in annotations and storage_class:
+    if spec.get("storageClassName") is None and CLASS_ANNOTATION not in annotations and storage_class:
         spec["storageClassName"] = storage_class
     claim["status"] = {"phase": "Pending"}
 

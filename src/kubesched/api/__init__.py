@@ -10,6 +10,7 @@ from kubesched.api.events import (
 from kubesched.api.kinds import (
     KINDS,
     Kind,
+    completed,
     decode_object,
     kind_of,
 )
@@ -81,6 +82,7 @@ from kubesched.api.selectors import (
     parse_selector,
 )
 from kubesched.api.storage import (
+    CLASS_ANNOTATION,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -104,6 +106,7 @@ from kubesched.api.workloads import (
 )
 
 __all__ = [
+    "CLASS_ANNOTATION",
     "KINDS",
     "MAX_INT64",
     "NANO",
@@ -173,6 +176,7 @@ __all__ = [
     "WeightedPodAffinityTerm",
     "as_int64",
     "compare_versions",
+    "completed",
     "decode_object",
     "in_words",
     "is_extended_resource",

@@ -1,10 +1,10 @@
 """The kinds that a scheduler reads: their place in the API, and the decoding of their JSON."""
 
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
-from kubesched.api.meta import KubeObject, ObjectMeta
+from kubesched.api.meta import KubeObject
 from kubesched.api.node import Node
 from kubesched.api.pod import Pod
 from kubesched.api.storage import (
@@ -27,6 +27,8 @@ from kubesched.api.workloads import (
 )
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError
+
+ObjectT = TypeVar("ObjectT", bound=KubeObject)
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -89,10 +91,7 @@ _DECODERS: Final = {name: msgspec.json.Decoder(kind.type) for name, kind in KIND
 def decode_object(kind: str, raw: RawJson, *, keep_source: bool = True) -> KubeObject:
     """Decode the JSON of one object of a known kind and, where that is wanted, remember its source (`raw`).
 
-    A field that is null is taken as absent.
-
-    Namespaced kinds without a namespace are put into `default`, as an API server would. A pod or claim without a uid,
-    which has never met one, gets its name for a uid: it is the only one of that name.
+    A field that is null is taken as absent. Namespace and uid are `completed`.
 
     Raises:
         ObjectError: the JSON is broken or a field has the wrong type; the message begins with the field.
@@ -100,17 +99,23 @@ def decode_object(kind: str, raw: RawJson, *, keep_source: bool = True) -> KubeO
     decoded, raw = decode_forgiving(_DECODERS[kind].decode, raw)
     if not decoded.metadata.name:
         raise ObjectError("metadata.name is missing")
-    metadata = decoded.metadata
-    if (kind in _TOLD_APART_BY_UID and not metadata.uid) or (KINDS[kind].namespaced and not metadata.namespace):
-        decoded = msgspec.structs.replace(decoded, metadata=_completed(kind, metadata))
+    decoded = completed(decoded)
     if keep_source:
         decoded.__dict__["raw_source"] = raw
     return decoded
 
 
-def _completed(kind: str, metadata: ObjectMeta) -> ObjectMeta:
+def completed(known: ObjectT) -> ObjectT:
+    """The object with a namespace and, if it is a pod or a claim, with a uid; the same object if nothing is missing.
+
+    Namespaced kinds without a namespace are put into `default`, as an API server would. A pod or claim without a uid,
+    which has never met one, gets its name for a uid: it is the only one of that name.
+    """
+    kind, metadata = kind_of(known), known.metadata
     namespace = metadata.namespace or ("default" if KINDS[kind].namespaced else "")
-    uid = metadata.uid
-    if kind in _TOLD_APART_BY_UID and not uid:
-        uid = f"{kind}/{namespace}/{metadata.name}"
-    return msgspec.structs.replace(metadata, namespace=namespace, uid=uid)
+    uid = metadata.uid or (f"{kind}/{namespace}/{metadata.name}" if kind in _TOLD_APART_BY_UID else "")
+    if namespace == metadata.namespace and uid == metadata.uid:
+        return known
+    changed = msgspec.structs.replace(known, metadata=msgspec.structs.replace(metadata, namespace=namespace, uid=uid))
+    changed.__dict__.update(known.__dict__)
+    return changed

@@ -1,8 +1,13 @@
 """Claims, volumes, classes and the objects of CSI drivers, with the fields that the volume plugins read."""
 
+from typing import Final
+
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.pod import DiskSource, Quantities, Resources
 from kubesched.api.selectors import LabelSelector, NodeSelector
+
+CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
+"""The old way to name the storage class of a claim or a volume; it wins over `storageClassName`."""
 
 
 class ClaimSpec(Value, frozen=True, gc=False):

@@ -87,8 +87,8 @@ def main() -> None:
     A SNAPSHOT is a file that kubectl writes:
 
     \b
-      kubectl get nodes,pods,pv,pvc,sc,csinodes,services,replicasets,statefulsets,pdb,priorityclasses \\
-        -A -o json > cluster.json
+      kubectl get -A -o json > cluster.json \\
+        nodes,pods,ns,svc,rc,rs,sts,pdb,pc,pv,pvc,sc,csinodes,csidrivers,csistoragecapacities,volumeattachments
       kubesched simulate cluster.json
       kubesched explain cluster.json --pod shop/web-7
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.cli.output import output_option
 from kubesched.cli.plugins import plugin_option
 from kubesched.errors import ConfigError
 
@@ -20,14 +21,7 @@ def config() -> None:
 @config.command()
 @_file_argument
 @plugin_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="Format of the findings.",
-    show_default=True,
-)
+@output_option("text", "json", help="Format of the findings.")
 def check(file: Path, references: tuple[str, ...], output: str) -> None:
     """Check whether kube-scheduler v1.36 would accept FILE.
 
@@ -50,14 +44,7 @@ def check(file: Path, references: tuple[str, ...], output: str) -> None:
 @config.command()
 @_file_argument
 @plugin_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["yaml", "json"]),
-    default="yaml",
-    help="Format of the configuration.",
-    show_default=True,
-)
+@output_option("yaml", "json", help="Format of the configuration.")
 def show(file: Path, references: tuple[str, ...], output: str) -> None:
     """Print FILE as the effective configuration, with all defaults.
 

@@ -8,7 +8,7 @@ import click
 
 from kubesched.cli.cluster import read_cluster, read_setup
 from kubesched.cli.options import cluster_options, setup_options
-from kubesched.cli.output import print_document, print_line
+from kubesched.cli.output import output_option, print_document, print_line
 
 if TYPE_CHECKING:
     from kubesched.explanation import Explanation
@@ -36,14 +36,7 @@ _MAX_NAMED: Final = 5
     show_default=True,
     help="Show a table row per node or per plugin.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["table", "json", "jsonl"]),
-    default="table",
-    show_default=True,
-    help="docs/reference/output.md describes the fields.",
-)
+@output_option("table", "json", "jsonl", help="docs/reference/output.md describes the fields.")
 def explain(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],

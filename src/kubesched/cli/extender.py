@@ -8,7 +8,13 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.cluster import note
-from kubesched.cli.options import Seconds, beside_scheduler_options, common_names, managed_resource_option
+from kubesched.cli.options import (
+    Seconds,
+    beside_scheduler_options,
+    common_names,
+    managed_resource_option,
+    preemption_helps_option,
+)
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
@@ -50,7 +56,7 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     type=Seconds(),
     default="5s",
     show_default=True,
-    help="How long kube-scheduler waits. After four fifths of it, the extender answers when the running hook returns.",
+    help="kube-scheduler's httpTimeout. After four fifths of it, no further hook is called and the extender answers.",
 )
 @click.option(
     "--on-timeout",
@@ -59,12 +65,7 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     show_default=True,
     help="When a filter times out: fail the pod's attempt, or let all nodes pass.",
 )
-@click.option(
-    "--preemption-helps",
-    is_flag=True,
-    help="Let kube-scheduler try preemption on nodes that a plugin rejects as UNSCHEDULABLE. Without this option it "
-    "does so only if the plugin defines preempt.",
-)
+@preemption_helps_option
 @click.option("--bind", "offers_bind", is_flag=True, help="Bind pods even if no plugin takes part in binding.")
 @managed_resource_option
 @click.option("--max-body-mib", type=click.IntRange(1), default=256, show_default=True, help="Largest request, in MiB.")
@@ -85,7 +86,11 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     metavar="DIR",
     help="Record calls and answers for `kubesched extender replay`. The files contain whole pods and nodes.",
 )
-@click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
+@click.option(
+    "--log-json",
+    is_flag=True,
+    help="Log JSON lines. The environment variable LOG_LEVEL sets the level: debug, info, warning or error.",
+)
 @click.pass_context
 def extender(
     ctx: click.Context,
@@ -123,7 +128,7 @@ def extender(
     Examples:
       kubesched extender --plugin team_zone.py:TeamZone
       kubesched extender --plugin team_zone.py:TeamZone --kubeconfig ~/.kube/config
-      kubesched extender manifests --image registry.example/team-zone:1 | kubectl apply -f -
+      kubesched extender manifests --image registry.example/kubesched:1 --plugin team_zone.py:TeamZone
       kubesched extender replay recording/ --plugin team_zone.py:TeamZone
 
     Without a cluster, kube-scheduler has to send whole nodes (nodeCacheCapable: false). With a cluster, names are

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
-from kubesched.cli.options import Seconds, beside_scheduler_options, common_names, managed_resource_option
+from kubesched.cli.cluster import note
+from kubesched.cli.options import (
+    Seconds,
+    beside_scheduler_options,
+    common_names,
+    managed_resource_option,
+    preemption_helps_option,
+)
 
 if TYPE_CHECKING:
     from kubesched.config import ExtenderManagedResource
@@ -46,7 +53,7 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
 )
 @click.option("--bind", is_flag=True, help="Let the extender bind pods even if no plugin takes part in binding.")
 @managed_resource_option
-@click.option("--preemption-helps", is_flag=True, help="As for the extender: pass UNSCHEDULABLE on unchanged.")
+@preemption_helps_option
 @click.option(
     "--name",
     default="kubesched",
@@ -93,7 +100,7 @@ def _scheduler_name(context: click.Context, option: click.Parameter, value: str 
     type=Seconds(),
     default="5s",
     show_default=True,
-    help="How long kube-scheduler waits for an answer.",
+    help="kube-scheduler's httpTimeout. After four fifths of it, no further hook is called and the extender answers.",
 )
 @click.option("--ignorable", is_flag=True, help="Schedule pods without the extender while it is down.")
 @click.option(
@@ -262,4 +269,4 @@ def _print_advice(
         is_open=options.is_service and not options.client_secret,
     )
     for sentence in sentences:
-        click.echo(f"note: {sentence}", err=True)
+        note(sentence)

@@ -6,20 +6,13 @@ from pathlib import Path
 import click
 
 from kubesched.cli.options import beside_scheduler_options
-from kubesched.cli.output import print_line
+from kubesched.cli.output import output_option, print_line
 
 
 @click.command()
 @beside_scheduler_options
 @click.option("--preemption-helps", is_flag=True, help="As for `kubesched extender`.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="jsonl prints a line per call: number, verb, pod, differences, skipped.",
-)
+@output_option("text", "jsonl", help="jsonl prints a line per call: number, verb, pod, differences, skipped.")
 @click.argument("recording", type=click.Path(path_type=Path))
 def replay(
     config: Path | None,

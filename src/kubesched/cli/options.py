@@ -50,6 +50,16 @@ def common_names(context: click.Context, option: click.Parameter, values: tuple[
     return values
 
 
+def preemption_helps_option(command: F) -> F:
+    """--preemption-helps: what kube-scheduler does with nodes that a plugin rejects."""
+    return click.option(
+        "--preemption-helps",
+        is_flag=True,
+        help="Let kube-scheduler try preemption on nodes that a plugin rejects as UNSCHEDULABLE. Without this option "
+        "it does so only if the plugin defines preempt.",
+    )(command)
+
+
 def managed_resource_option(command: F) -> F:
     """--managed-resource: the `managedResources` of the extender's stanza."""
     return click.option(

@@ -9,11 +9,15 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _PIPE_WIDTH: Final = 120
 
@@ -87,3 +91,8 @@ def progress_bar(doing: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(doing, total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total or None)
+
+
+def output_option(*formats: str, help: str) -> Callable[[F], F]:
+    """-o: the format of what the command prints; the first is the default."""
+    return click.option("-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help=help)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.cli.output import output_option
 from kubesched.errors import PluginDefinitionError
 
 if TYPE_CHECKING:
@@ -26,9 +27,7 @@ plugin_option = click.option(
 
 @click.command()
 @plugin_option
-@click.option(
-    "-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Format of the list.", show_default=True
-)
+@output_option("text", "json", help="Format of the list.")
 def plugins(references: tuple[str, ...], output: str) -> None:
     """List the plugins that a configuration can refer to.
 

@@ -8,7 +8,7 @@ import click
 
 from kubesched.cli.cluster import read_cluster, read_setup
 from kubesched.cli.options import cluster_options, setup_options
-from kubesched.cli.output import print_document, print_line, progress_bar
+from kubesched.cli.output import output_option, print_document, print_line, progress_bar
 
 if TYPE_CHECKING:
     from kubesched.setup import Setup
@@ -35,12 +35,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Try each pod once, by priority; list the victims of preemption but do not evict them.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["table", "json", "jsonl", "summary"]),
-    default="table",
-    show_default=True,
+@output_option(
+    "table",
+    "json",
+    "jsonl",
+    "summary",
     help="jsonl prints a line per pod; docs/reference/output.md describes the fields.",
 )
 def simulate(

@@ -41,7 +41,7 @@ def has_args_kind(name: str, args_types: ArgsTypes) -> bool:
 
 
 def _is_typed(name: str, args_types: ArgsTypes) -> bool:
-    """Whether the arguments have a type here; those of in-tree plugins without a kind of arguments have none."""
+    """Whether arguments are read. False for in-tree plugins that have no Args kind: their arguments are ignored."""
     return has_args_kind(name, args_types) or (name in args_types and name not in DEFAULT_PLUGINS.enabled_names)
 
 

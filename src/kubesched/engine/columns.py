@@ -3,7 +3,7 @@
 The log of changed rows is the memory by which a cached column is brought up to date instead of computed again.
 """
 
-from collections.abc import Iterable
+from heapq import heappop, heappush
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,27 +38,25 @@ class RowAllocator:
 
     Attributes:
         n_rows: one more than the highest row ever given out.
-        free: rows below n_rows that nobody has.
+        free: rows below n_rows that nobody has; a heap.
     """
 
     __slots__ = ("free", "n_rows")
 
     def __init__(self) -> None:
         self.n_rows = 0
-        self.free: set[int] = set()
+        self.free: list[int] = []
 
     def take(self) -> int:
         """A row that nobody has."""
         if self.free:
-            row = min(self.free)
-            self.free.remove(row)
-            return row
+            return heappop(self.free)
         self.n_rows += 1
         return self.n_rows - 1
 
-    def give_back(self, rows: Iterable[int]) -> None:
-        """Rows that may be given out again."""
-        self.free.update(rows)
+    def give_back(self, row: int) -> None:
+        """Let a row be given out again."""
+        heappush(self.free, row)
 
 
 class ChangeLog:

@@ -6,7 +6,7 @@ every taint list, is brought up to date by the log, as kept columns are by the l
 """
 
 from collections.abc import Hashable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Generic, TypeVar
 
 from kubesched.engine.columns import ChangeLog
@@ -34,7 +34,7 @@ class Interner(Generic[ValueT]):
         self.log = ChangeLog()
         self._numbers: dict[ValueT, int] = {value: number for number, value in enumerate(values)}
         self._holders: list[int] = [0] * len(values)
-        self._free: list[int] = []  # a heap; it may have numbers that were cut off or given out since
+        self._free: list[int] = []  # a heap; at most half of it are numbers that are not free
         self._n_fixed = len(values)
 
     def __len__(self) -> int:
@@ -89,8 +89,9 @@ class Interner(Generic[ValueT]):
         while len(values) > self._n_fixed and values[-1] is None:
             values.pop()
             self._holders.pop()
-        if len(self._numbers) == len(values):
-            self._free.clear()
+        if len(self._free) > 2 * (len(values) - len(self._numbers)):
+            self._free = [number for number in set(self._free) if number < len(values) and values[number] is None]
+            heapify(self._free)
 
     def _take(self, value: ValueT) -> int:
         values, free = self.values, self._free

@@ -187,7 +187,8 @@ def parse_binding_args(body: Body) -> BindingArgs:
         for key in ("PodName", "PodNamespace", "PodUID", "Node")
     }
     if missing := [key for key, text in texts.items() if not text]:
-        raise ExtenderError(f"ExtenderBindingArgs: {', '.join(missing)} is missing or empty")
+        verb = "is" if len(missing) == 1 else "are"
+        raise ExtenderError(f"ExtenderBindingArgs: {', '.join(missing)} {verb} missing or empty")
     return BindingArgs(*texts.values())
 
 

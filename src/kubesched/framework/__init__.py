@@ -26,7 +26,7 @@ from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
 from kubesched.framework.reservations import Reservations
 from kubesched.framework.scores import Scores, default_normalize
-from kubesched.framework.services import Logger, ObjectName, Services
+from kubesched.framework.services import Logger, ObjectName, Services, WaitFor
 from kubesched.framework.status import (
     HOOK_FAULTS,
     Code,
@@ -91,6 +91,7 @@ __all__ = [
     "Verdicts",
     "VirtualClock",
     "Wait",
+    "WaitFor",
     "WaitingPod",
     "WhatIf",
     "WriteObject",

@@ -38,7 +38,8 @@ class CycleState(msgspec.Struct, eq=False):
         pod: the incoming pod with its parts.
         binding: what the Binding gets from plugins.
         skip_filter, skip_score: plugins whose PreFilter (PreScore) said Skip.
-        pods_to_activate: pods to be tried again right after this one; plugins fill it.
+        pods_to_activate: pods to be tried again right after this one; plugins fill it. Ignored in a run without a
+            queue: behind a kube-scheduler, in `explain`, and where each pod is tried once.
         checkpoint: called with the name of a plugin before its hook, and after each node in a rule written per node;
             raises DeadlineExceeded when the time is over. None without a deadline or a measurement.
 

@@ -35,7 +35,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """One attempt. It keeps no columns. What becomes of it later makes another one.
+    """One attempt. It keeps no columns. A later outcome is a new Decision.
 
     Attributes:
         pod: the pod, as it was tried.

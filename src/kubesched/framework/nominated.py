@@ -42,7 +42,7 @@ class NominatedPods:
         return len(self._infos)
 
     def on(self, nodes: Nodes, incoming: PodInfo) -> tuple[Rows, PodBatch]:
-        """The nominated pods that count for the incoming pod, with their positions in the table."""
+        """Nominated pods that count for the incoming pod. Returns: their positions in the table, and the pods."""
         self._refresh()
         counts = self._priorities >= incoming.priority
         positions: Rows = self._rows

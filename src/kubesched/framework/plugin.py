@@ -217,7 +217,7 @@ class Plugin:
         """What keeps the pod from one node, a phrase for each cause: `taint gpu:NoSchedule is not tolerated`.
 
         Called on request (`kubesched explain`), and only for a node that this plugin's filter rejects; the
-        phrases are shown instead of the reasons. Without any, the reasons are shown.
+        phrases are shown instead of the reasons. Yield nothing to show the reasons.
 
         Args:
             state: with what this plugin's pre_filter wrote.
@@ -311,7 +311,7 @@ class Handle(Services, frozen=True, eq=False):
         wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds or the time is
             over, and gives whether it holds; see WaitFor.
         activate: tries pods again now that are unschedulable or back off. Without a queue of our own, behind a
-            kube-scheduler and in `explain`, it warns and does nothing.
+            kube-scheduler and in `explain`, it warns once and does nothing.
         nominated: pods that were promised a node; none behind a kube-scheduler.
         waiting_pods: gives the pods held back in Permit, by uid.
         preempting: uids of pods whose victims are being evicted; none behind a kube-scheduler, which evicts itself.

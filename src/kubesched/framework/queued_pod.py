@@ -5,6 +5,7 @@ import enum
 import msgspec
 
 from kubesched.api import ClusterEvent, Pod
+from kubesched.framework.status import Status
 
 __all__ = ["Place", "QueuedPodInfo"]
 
@@ -40,6 +41,7 @@ class QueuedPodInfo(msgspec.Struct, eq=False):
         gating_message: what that plugin said.
         gating_plugin_events: events that plugin registered, in all profiles.
         flushed_at: when it was last moved only for having waited too long, None for never.
+        sort_faults: why the queue sort plugin failed for it since it was last tried; at most one. Copies share it.
         place: the queue that holds it, None while no queue does.
         heap_key: what it is sorted by in its heap. Belongs to PodHeap.
         entry: number of its entry in its queue; older entries of heaps are void. Belongs to the queue that holds it.
@@ -60,6 +62,7 @@ class QueuedPodInfo(msgspec.Struct, eq=False):
     gating_message: str = ""
     gating_plugin_events: tuple[ClusterEvent, ...] = ()
     flushed_at: float | None = None
+    sort_faults: list[Status] = []
     place: Place | None = None
     heap_key: object = None
     entry: int = 0

@@ -71,9 +71,17 @@ def _no_wait(condition: Callable[[], object], seconds: float, reads: Iterable[Ob
     raise RuntimeError("this run cannot wait for conditions")
 
 
-def _no_queue(pods: Iterable[Pod]) -> None:
-    names = ", ".join(pod.key for pod in pods)
-    _LOG.warning("this run has no queue, so activate does nothing for %s", names or "no pods")
+class _NoQueue:
+    """Warns once that a run has no queue, in the name of the plugin that asked."""
+
+    def __init__(self) -> None:
+        self._has_warned = False
+
+    def __call__(self, pods: Iterable[Pod]) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            names = ", ".join(pod.key for pod in pods)
+            _LOG.warning("this run has no queue, so activate does nothing for %s", names or "no pods", stacklevel=2)
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -84,7 +92,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     logger: Logger = _LOG
     perform: Callable[[Action], Awaitable[ActionDone]] = _no_action
     wait: WaitFor = _no_wait
-    activate: Callable[[Iterable[Pod]], None] = _no_queue
+    activate: Callable[[Iterable[Pod]], None] = msgspec.field(default_factory=_NoQueue)
     nominated: NominatedPods = msgspec.field(default_factory=lambda: NominatedPods(NodeColumns()))
     waiting_pods: Callable[[], Mapping[str, WaitingPod]] = dict
     preempting: Container[str] = ()

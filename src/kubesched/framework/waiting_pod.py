@@ -6,6 +6,7 @@ it; the first rejection or deadline rejects it.
 
 import logging
 from collections.abc import Callable
+from math import inf
 from typing import Final
 
 from kubesched.api import Pod
@@ -54,13 +55,13 @@ class WaitingPod:
         return list(self.deadlines)
 
     def allow(self, plugin: str) -> None:
-        """A plugin lets the pod go on."""
+        """Let the pod go on as far as this plugin is concerned; it is bound when every plugin has allowed it."""
         self.deadlines.pop(plugin, None)
         if not self.deadlines:
             self._decide(Status.SUCCESS)
 
     def reject(self, plugin: str, message: str) -> None:
-        """The pod is rejected."""
+        """Reject the pod in the name of a plugin; the message is the reason."""
         self._decide(Status.unschedulable(message).by(plugin))
 
     def _decide(self, status: Status) -> None:
@@ -74,8 +75,8 @@ class WaitingPod:
 
     @property
     def deadline(self) -> float:
-        """When the first plugin rejects it by itself."""
-        return min(when for when, _ in self.deadlines.values())
+        """When the first plugin rejects it by itself; infinite once all have allowed it."""
+        return min((when for when, _ in self.deadlines.values()), default=inf)
 
     def advance(self, now: float) -> None:
         """Reject it when a plugin's time is over."""

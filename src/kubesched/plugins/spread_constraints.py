@@ -139,19 +139,30 @@ def constraints_of(
 ) -> tuple[Constraint, ...]:
     """The constraints with this action that apply to a pod.
 
+    An identity keeps the last ones of each action. They serve pods with the same constraints of their own, and pods
+    without any while the services of the namespace and the pods' controllers select the same.
+
     Raises:
         SelectorError: a selector that does not parse.
     """
-    own = info.spread
+    own, controlled = info.spread, None
+    source: object = own
     if not own.value:
-        return _defaults(info, action, defaults, snapshot) if defaults.by_action[action] else ()
-    identity = info.identity  # keeps them: it goes with the pods of one rollout, where their constraints stay
-    key = (own, action)
-    known: tuple[Constraint, ...] | None = identity.compiled.get(key)
-    if known is None:
-        known = tuple(_own(c, identity.value) for c in own.value if c.when_unsatisfiable == action)
-        identity.compiled[key] = known
-    return known
+        if not defaults.by_action[action]:
+            return ()
+        controlled = _selector_of(info.pod.metadata.controller, info.pod.namespace, snapshot)
+        source = (snapshot.cluster_state.services.generation(info.pod.namespace), controlled)
+    compiled = info.identity.compiled
+    known = compiled.get((defaults, action))
+    if known is None or known[0] != source:
+        pod = info.identity.value
+        if own.value:
+            made = tuple(_own(written, pod) for written in own.value if written.when_unsatisfiable == action)
+        else:
+            made = _deduced(defaults.by_action[action], _deduced_selector(info.pod, controlled, snapshot), pod)
+        known = compiled[defaults, action] = (source, made)
+    applying: tuple[Constraint, ...] = known[1]
+    return applying
 
 
 def _own(written: TopologySpreadConstraint, pod: Identity) -> Constraint:
@@ -164,22 +175,12 @@ def _own(written: TopologySpreadConstraint, pod: Identity) -> Constraint:
     return Constraint(written, selector, (msgspec.json.encode(written.label_selector), pairs), pod)
 
 
-def _defaults(info: PodInfo, action: str, defaults: DefaultConstraints, snapshot: Snapshot) -> tuple[Constraint, ...]:
-    """The default constraints, kept while the services of the namespace and the pod's controller select the same."""
-    owner = info.pod.metadata.controller
-    controlled = _selector_of(owner, info.pod.namespace, snapshot)
-    stamp = (snapshot.cluster_state.services.generation(info.pod.namespace), controlled)
-    compiled = info.identity.compiled
-    key = (defaults, action, owner)
-    known = compiled.get(key)
-    if known is None or known[0] != stamp:
-        selector = _deduced_selector(info.pod, controlled, snapshot)
-        parsed, name = parse_selector(selector), msgspec.json.encode(selector)
-        wanted = () if parsed.is_empty else defaults.by_action[action]
-        constraints = tuple(Constraint(written, parsed, name, info.identity.value) for written in wanted)
-        known = compiled[key] = (stamp, constraints)
-    applying: tuple[Constraint, ...] = known[1]
-    return applying
+def _deduced(
+    written: Iterable[TopologySpreadConstraint], selector: LabelSelector, pod: Identity
+) -> tuple[Constraint, ...]:
+    """Default constraints with a deduced selector; none apply where it is empty."""
+    parsed, key = parse_selector(selector), msgspec.json.encode(selector)
+    return () if parsed.is_empty else tuple(Constraint(default, parsed, key, pod) for default in written)
 
 
 def _selector_of(
@@ -188,7 +189,7 @@ def _selector_of(
     """What a pod's controller selects; None without one that is known."""
     if owner is None:
         return None
-    controller = snapshot.get(owner.kind, owner.name, namespace)
+    controller = snapshot.get(owner.kind, namespace, owner.name)
     if isinstance(controller, ReplicaSet | StatefulSet) and owner.api_version == "apps/v1":
         return controller.spec.selector
     if isinstance(controller, ReplicationController) and owner.api_version == "v1":

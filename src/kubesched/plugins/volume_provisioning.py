@@ -30,7 +30,7 @@ def provisioning_problems(claim: PersistentVolumeClaim, snapshot: Snapshot, node
         claim: of a class that exists.
     Returns: (n,) 0 where nothing does, else NONE_TO_BIND or NO_STORAGE.
     """
-    storage_class = snapshot.get("StorageClass", storage_class_of(claim))
+    storage_class = snapshot.get("StorageClass", "", storage_class_of(claim))
     assert isinstance(storage_class, StorageClass), "PreFilter lets only claims of known classes wait for their pod"
     if storage_class.provisioner in _NO_PROVISIONER:
         return np.full(len(nodes), NONE_TO_BIND, dtype=np.int16)
@@ -57,6 +57,6 @@ def _is_allowed(storage_class: StorageClass, nodes: Nodes) -> BoolVector:
 
 def _has_room_everywhere(claim: PersistentVolumeClaim, storage_class: StorageClass, snapshot: Snapshot) -> bool:
     """Whether capacity does not matter: nothing is asked for, or the driver does not publish any."""
-    driver = snapshot.get("CSIDriver", storage_class.provisioner)
+    driver = snapshot.get("CSIDriver", "", storage_class.provisioner)
     publishes = isinstance(driver, CSIDriver) and bool(driver.spec.storage_capacity)
     return not publishes or storage_request(claim) is None

@@ -44,10 +44,6 @@ class Nominator:
         pods = self._by_node.get(node_name)
         return tuple(pods.values()) if pods else ()
 
-    def node_of(self, uid: str) -> str:
-        """The node that the pod is nominated to, empty for none."""
-        return self._node_of.get(uid, "")
-
     def add(self, info: QueuedPodInfo, node_name: str | None = None) -> None:
         """Nominate a pod; an earlier nomination of it ends in any case.
 

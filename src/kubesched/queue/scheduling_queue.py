@@ -90,7 +90,6 @@ class SchedulingQueue:
 
     Attributes:
         nominator: kept in step with pods that are added, updated and deleted here.
-        scheduling_cycle: how many pods have been popped.
     """
 
     def __init__(
@@ -113,7 +112,6 @@ class SchedulingQueue:
         self._max_in_unschedulable = max_in_unschedulable
         self._next_flush = -math.inf
         self.nominator = Nominator() if nominator is None else nominator
-        self.scheduling_cycle = 0
 
     # Pods as the cluster shows them.
 
@@ -170,7 +168,6 @@ class SchedulingQueue:
         """
         while (info := self._places.pop()) is not None:
             info.attempts += 1
-            self.scheduling_cycle += 1
             uid = info.pod.uid
             if uid in self._in_flight:
                 continue
@@ -255,7 +252,7 @@ class SchedulingQueue:
     def next_deadline(self) -> float | None:
         """When `advance` has to be called next, None for not before something else happens.
 
-        Never late; early where the pod that waited longest has left, and then `advance` finds nothing to do.
+        May be early, never late; `advance` then does nothing.
         """
         flush = math.inf
         if self._places.unschedulable:

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterable
 
-from kubesched.api import KubeObject, Pod
+from kubesched.api import KubeObject, Pod, completed
 from kubesched.state import ClusterState
 
 __all__ = ["load_cluster"]
 
 
 def load_cluster(cluster_state: ClusterState, objects: Iterable[KubeObject]) -> list[Pod]:
-    """Fill an empty state with a cluster, but for the pods that wait for a node.
+    """Fill an empty state with a cluster, but for the pods that wait for a node. Namespaces and uids are `completed`.
 
     Returns: those pods, in the given order. A driver shows them to its scheduler as events, or to nobody: a pod without
         a node takes no room.
     """
     pending: list[Pod] = []
     placed: list[tuple[str, KubeObject]] = []
-    for obj in objects:
+    for obj in map(completed, objects):
         if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished:
             pending.append(obj)
         else:

@@ -28,13 +28,12 @@ class QueueOrder:
         self._hook: Any = plugin.sort_key if self.has_key else plugin.less
         self._name = plugin.name
         self._handle = framework.handle
-        self._faults: dict[str, Status] = {}
         self._example: tuple[Any, ...] | None = None
         self._types: list[type] = []
 
-    def fault_of(self, uid: str) -> Status | None:
+    def fault_of(self, queued: QueuedPodInfo) -> Status | None:
         """Why a pod that was popped had no place of its own; forgotten once it is told."""
-        return self._faults.pop(uid, None) if self._faults else None
+        return queued.sort_faults.pop() if queued.sort_faults else None
 
     def sort_key(self, queued: QueuedPodInfo) -> Any:
         """The plugin's key, or one that stands in for it."""
@@ -45,6 +44,7 @@ class QueueOrder:
         except HOOK_FAULTS as error:
             self._blame(queued, error)
             return _FOREMOST
+        queued.sort_faults.clear()
         if self._example is None:
             self._example, self._types = key, [*map(type, key)]
         elif [*map(type, key)] != self._types and not _are_comparable(key, self._example):
@@ -77,7 +77,7 @@ class QueueOrder:
         return bool(answer)
 
     def _blame(self, queued: QueuedPodInfo, error: BaseException) -> None:
-        self._faults[queued.pod.uid] = fault(f'running QueueSort plugin "{self._name}"', error).by(self._name)
+        queued.sort_faults[:] = [fault(f'running QueueSort plugin "{self._name}"', error).by(self._name)]
 
 
 class _Foremost:

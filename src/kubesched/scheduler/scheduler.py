@@ -205,7 +205,7 @@ class Scheduler:
             self.queue.done(pod.uid)
             outcome = Outcome(Status.unschedulable(), note)
             return Decision(pod, framework.profile.scheduler_name, queued.attempts, 0, outcome), None
-        misplaced = self._order.fault_of(pod.uid)
+        misplaced = self._order.fault_of(queued)
         if misplaced is not None:
             outcome = Outcome(misplaced, misplaced.message)
             decision = Decision(
@@ -240,10 +240,14 @@ class Scheduler:
             decision = _rejected_later(decision, status)
             self._failed(queued, decision)
             return decision, None
-        if state.pods_to_activate:
-            self._activate(state)
         self._on_their_way[placed.pod.uid] = placed
-        return decision, begun(self._bind(framework, queued, placed, decision))
+        cycle = begun(self._bind(framework, queued, placed, decision))
+        try:
+            self._activate(state)
+        except BaseException:  # Ctrl-C in a PreEnqueue hook
+            cycle.close()
+            raise
+        return decision, cycle
 
     async def _bind(
         self, framework: Framework, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision
@@ -266,8 +270,7 @@ class Scheduler:
         pod = placed.pod
         note = f"Successfully assigned {pod.key} to {placed.node_name}"
         self._emit(RecordEvent("Scheduled", "Normal", "Binding", pod, note))
-        if placed.state.pods_to_activate:
-            self._activate(placed.state)
+        self._activate(placed.state)
 
     def _not_bound(self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status) -> Decision:
         pod = placed.pod
@@ -285,7 +288,8 @@ class Scheduler:
 
     def note_written(self, action: Bind) -> None:
         """Note that a Binding is about to be sent: if its cycle is broken off from now on, the pod stays on its node
-        until the watch shows what became of it. For drivers whose requests take time.
+        until the watch shows what became of it. For drivers whose requests take time. A Binding that a plugin writes
+        for a pod without such a cycle is ignored.
         """
         placed = self._on_their_way.get(action.pod.uid)
         if placed is not None:

@@ -73,8 +73,8 @@ async def wait(condition: Callable[[], object], seconds: float, reads: Iterable[
 async def drive(cycle: Coroutine[Any, Any, T], answer: Callable[[Request], Awaitable[Any]]) -> T:
     """Run a binding cycle to its end, for drivers that have an event loop.
 
-    What the cycle asks for goes to `answer`; anything else that it awaits, such as a connection of a plugin's own, is
-    the event loop's.
+    `answer` gets the requests of the cycle. The event loop answers everything else that it awaits, such as a connection
+    of the plugin.
     """
     reply: Any = None
     failed: BaseException | None = None

@@ -1,8 +1,10 @@
 """A configuration with its plugins, built: every way to run starts with it."""
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -22,6 +24,7 @@ ConfigurationLike = KubeSchedulerConfiguration | str | os.PathLike[str] | bytes 
 Profiles = Sequence[Profile]
 """Profiles that somebody has built already."""
 
+_LOG: Final = logging.getLogger("kubesched.plugin")
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _NO_FLAGS = LeaderElectionFlags()
 
@@ -96,11 +99,25 @@ def set_up(
     registry = find_plugins(plugins)
     loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins, flags=flags)
     try:
-        return Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
+        setup = Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
     except ConfigError as error:
         if isinstance(configuration, str | os.PathLike):
             raise ConfigError(f"{error}\n  in {os.fspath(configuration)}") from None
         raise
+    for profile in setup.profiles:
+        _warn_of_bind(profile)
+    return setup
+
+
+def _warn_of_bind(profile: Profile) -> None:
+    """Warn of bind plugins that are never called, because DefaultBinder comes first and binds every pod."""
+    names = [plugin.name for plugin in profile.points["bind"]]
+    if "DefaultBinder" in names and (late := names[names.index("DefaultBinder") + 1 :]):
+        _LOG.warning(
+            "profile %s: DefaultBinder binds every pod before bind of %s is called; disable DefaultBinder at bind",
+            profile.scheduler_name,
+            " and ".join(late),
+        )
 
 
 def _load(

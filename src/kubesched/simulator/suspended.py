@@ -12,6 +12,7 @@ __all__ = ["LATER", "SuspendedCycles"]
 LATER: Final = object()
 """Stands for an answer that there is not yet."""
 
+_SPARE: Final = 64  # void entries that the calendar may hold beyond its valid ones
 _Ready = tuple[BindingCycle | Eviction, Any, BaseException | None]
 
 
@@ -37,6 +38,9 @@ class SuspendedCycles:
             waiting.on_decided(lambda status: self._wake(request, status, None))
         else:
             self._n_entries += 1
+            if len(self._calendar) > 2 * len(self._waiting) + _SPARE:
+                self._calendar = [entry for entry in self._calendar if entry[2] in self._waiting]
+                heapq.heapify(self._calendar)
             heapq.heappush(self._calendar, (self._clock.seconds + request.seconds, self._n_entries, request))
             self._scheduler.waits.begin(request, lambda holds, error: self._wake(request, holds, error))
 

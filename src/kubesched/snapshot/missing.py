@@ -1,7 +1,7 @@
 """Finds kinds that pods refer to and the snapshot does not have, usually because `kubectl get` left them out.
 
 A kind that is partly there is taken as complete. Kinds that a cluster may well do without (PodDisruptionBudget,
-CSIDriver, CSIStorageCapacity, VolumeAttachment) are not missed.
+VolumeAttachment) are not missed. CSIDriver and CSIStorageCapacity are, where another object names the driver.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,18 +12,23 @@ import msgspec
 from kubesched.admission import BUILT_IN_CLASSES
 from kubesched.api import (
     KINDS,
+    CSIDriver,
+    CSINode,
     KubeObject,
     LabelSelector,
     PersistentVolumeClaim,
     Pod,
+    StorageClass,
     Volume,
     kind_of,
 )
+from kubesched.state import storage_class_of
+
+_Claims = Mapping[tuple[str, str], PersistentVolumeClaim]
 
 _MAX_NAMED: Final = 3
 _VOLUME_KINDS: Final = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode")
 _SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
-_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 
 
 class MissingKinds(msgspec.Struct, frozen=True):
@@ -66,6 +71,11 @@ def missing_kinds(objects: Iterable[KubeObject]) -> list[MissingKinds]:
             _VOLUME_KINDS,
             lambda pod: _kinds_for_volumes(pod, claims, present),
         ),
+        _Use(
+            "the free storage for the volumes of {pods} is not known",
+            ("CSIDriver", "CSIStorageCapacity"),
+            _CapacityKinds(known, claims),
+        ),
         _Use("the priority of {pods} counts as 0", ("PriorityClass",), _kinds_for_priority),
         _Use("the namespaceSelector of {pods} selects nothing", ("Namespace",), _kinds_for_namespaces),
         _Use("default spreading is skipped for {pods}", ("Service", *_SPREADING_OWNERS), _kinds_for_spreading),
@@ -97,32 +107,53 @@ def _kinds_for_placing(pod: Pod) -> Sequence[str]:
     return () if pod.node_name else ("Node",)
 
 
-def _kinds_for_volumes(
-    pod: Pod, claims: Mapping[tuple[str, str], PersistentVolumeClaim], present: set[str]
-) -> Sequence[str]:
+def _kinds_for_volumes(pod: Pod, claims: _Claims, present: set[str]) -> Sequence[str]:
     """What volume rules follow from a pod: its claims, then their volumes and classes, and the limits of nodes."""
-    names = [name for volume in pod.volumes if (name := _claim_name(pod, volume))]
-    if not names:
+    if not any(_claim_name(pod, volume) for volume in pod.volumes):
         return ()
     if "PersistentVolumeClaim" not in present:
         return _VOLUME_KINDS
-    known_claims = [claims[pod.namespace, name] for name in names if (pod.namespace, name) in claims]
+    known_claims = _known_claims(pod, claims)
     kinds = ["CSINode"]
     if any(claim.spec.volume_name for claim in known_claims):
         kinds.append("PersistentVolume")
-    if any(_has_class(claim) for claim in known_claims):
+    if any(storage_class_of(claim) for claim in known_claims):
         kinds.append("StorageClass")
     return kinds
+
+
+class _CapacityKinds:
+    """What follows from the claims that get their volume when the pod is placed, if their driver is a CSI driver."""
+
+    def __init__(self, objects: Iterable[KubeObject], claims: _Claims) -> None:
+        self._claims = claims
+        self._provisioners: dict[str, str] = {}  # of the classes that wait for a pod
+        self._publishes: dict[str, bool] = {}
+        for known in objects:
+            if isinstance(known, StorageClass) and known.volume_binding_mode == "WaitForFirstConsumer":
+                self._provisioners[known.name] = known.provisioner
+            elif isinstance(known, CSINode):
+                for driver in known.spec.drivers or ():
+                    self._publishes.setdefault(driver.name, True)  # it may, unless a CSIDriver denies it
+            elif isinstance(known, CSIDriver):
+                self._publishes[known.name] = bool(known.spec.storage_capacity)
+
+    def __call__(self, pod: Pod) -> Sequence[str]:
+        unbound = [claim for claim in _known_claims(pod, self._claims) if not claim.spec.volume_name]
+        provisioners = (self._provisioners.get(storage_class_of(claim), "") for claim in unbound)
+        is_asked = not pod.node_name and any(self._publishes.get(provisioner) for provisioner in provisioners)
+        return ("CSIDriver", "CSIStorageCapacity") if is_asked else ()
+
+
+def _known_claims(pod: Pod, claims: _Claims) -> list[PersistentVolumeClaim]:
+    keys = ((pod.namespace, _claim_name(pod, volume)) for volume in pod.volumes)
+    return [claims[key] for key in keys if key in claims]
 
 
 def _claim_name(pod: Pod, volume: Volume) -> str:
     if volume.persistent_volume_claim is not None:
         return volume.persistent_volume_claim.claim_name
     return f"{pod.name}-{volume.name}" if volume.ephemeral is not None else ""
-
-
-def _has_class(claim: PersistentVolumeClaim) -> bool:
-    return bool(claim.spec.storage_class_name or claim.annotations.get(_CLASS_ANNOTATION))
 
 
 def _kinds_for_priority(pod: Pod) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """The state of the cluster: takes events, updates columns and relations, and gives snapshots.
 
 Theory of operation. ClusterFacts are what is known: NodeColumns (a row per node, sums over the pods on it), relations
-between pods (PodGroups, TermCounts), and ObjectStore (everything else, and all pods by name). ClusterState is the only
+between pods (PodGroups, TermCounts), and ObjectStore (all objects by kind and name). ClusterState is the only
 one that changes them: through `apply` (what a watch or a snapshot file says), `assume` (a pod is counted on a node
 before the API server says so) and `forget` (it did not come to be). A pod is in one of three states: unknown, assumed
 or added. Invariants, checked by `check_invariants`: every column equals what a fresh load of the same objects would
@@ -74,8 +74,6 @@ class ClusterState(ClusterFacts):
         """Take in one event.
 
         Returns: the cluster events that it means, for pods that wait.
-        Raises:
-            StateError: the event contradicts what is known.
         """
         new = event.object
         if isinstance(new, Pod):
@@ -319,17 +317,13 @@ class ClusterState(ClusterFacts):
     def _renew(self, known: PodInfo, pod: Pod) -> bool:
         """Take a newer reading of a pod that holds what it held, on the node where it was; most say nothing new.
 
-        Returns: whether this is one. A pod with host ports never is: it takes them again with every update.
+        Returns: whether this is one. A pod whose host port is free is not: every update takes its ports again.
         """
         old = known.pod
-        if known.ports.value and old is not pod:
+        if old is not pod and known.ports.value and not self.columns.has_ports_of(known):
             return False
-        is_same = old.status == pod.status
-        if not (
-            (is_same or has_same_requests(old.status, pod.status))
-            and old.spec == pod.spec
-            and old.metadata.is_same_but_for_version(pod.metadata)
-        ):
+        is_same = old.status == pod.status and old.metadata.is_same_but_for_version(pod.metadata)
+        if old.spec != pod.spec or not (is_same or _holds_the_same(old, pod)):
             return False
         self.objects.put("Pod", pod)
         if old is pod:
@@ -369,6 +363,16 @@ class ClusterState(ClusterFacts):
             pods.pop(known.pod.uid, None)
             if not pods:
                 self._homeless.pop(known.pod.node_name, None)
+
+
+def _holds_the_same(old: Pod, new: Pod) -> bool:
+    """Whether a pod with the same spec requests the same, and is selected by the same."""
+    return (
+        has_same_requests(old.status, new.status)
+        and old.metadata.labels == new.metadata.labels
+        and old.metadata.deletion_timestamp == new.metadata.deletion_timestamp
+        and old.key == new.key
+    )
 
 
 def _changed(pod: Pod, **fields: object) -> Pod:

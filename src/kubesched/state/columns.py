@@ -172,7 +172,7 @@ class NodeColumns:
         for label in self.labels.values():
             label.set(row, None)
         self._release_resources(_further(old))
-        self.rows.give_back((row,))
+        self.rows.give_back(row)
         self._changed(row)
 
     def _fill(self, row: int, node: Node) -> None:
@@ -299,6 +299,11 @@ class NodeColumns:
             used[row] = False
             if not used.any():
                 del self.ports[entry]
+
+    def has_ports_of(self, info: PodInfo) -> bool:
+        """Whether all host ports of a placed pod are taken on its row; another pod that left may have freed some."""
+        row, ports = info.node_row, self.ports
+        return row < 0 or all(entry in ports and ports[entry][row] for entry in info.ports.value)
 
     def replace_pod(self, row: int, old: PodInfo, new: PodInfo) -> None:
         """Count a changed pod in place of what it was; it keeps its place in the order."""

@@ -64,7 +64,7 @@ def _check_rows(columns: NodeColumns) -> None:
     n_rows = columns.n_rows
     assert columns.row_of == {name: row for row, name in enumerate(columns.names) if columns.nodes[row] is not None}
     assert len(columns.nodes) == len(columns.names) == len(columns.pods) == n_rows <= columns.capacity
-    assert columns.rows.free == set(range(n_rows)) - set(columns.row_of.values())
+    assert sorted([*columns.rows.free, *columns.row_of.values()]) == list(range(n_rows))
     assert set(np.flatnonzero(columns.alive).tolist()) == set(columns.row_of.values())
     unused = ~columns.alive
     for matrix in (columns.allocatable, columns.requested, columns.non_zero_requested):

@@ -231,7 +231,7 @@ class Nodes:
         return np.zeros(len(self), dtype=np.int64)
 
     def off_axis(self, position: int) -> dict[str, int]:
-        """What pods put on one entry hold of resources that no node offers and no placed pod holds; see `resources`."""
+        """What pods put on one entry hold of resources that no node offers and no placed pod holds."""
         return {}
 
 

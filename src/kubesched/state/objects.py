@@ -1,4 +1,4 @@
-"""Every object of the cluster that is neither a row nor a pod on one: by kind, namespace and name."""
+"""The objects of the cluster, by kind, namespace and name."""
 
 from collections.abc import Callable, Iterable
 
@@ -37,7 +37,7 @@ class ObjectStore:
         return self._kinds.get(kind, {}).values()
 
     def generation(self, kind: str) -> int:
-        """How often objects of a kind have changed."""
+        """How often objects of a kind have come, changed or gone."""
         return self._generations.get(kind, 0)
 
     def put(self, kind: str, obj: KubeObject) -> KubeObject | None:
@@ -55,9 +55,9 @@ class ObjectStore:
 
     def remove(self, kind: str, key: str) -> KubeObject | None:
         """Remove an object. Returns: it, or None where there was none."""
-        self._count(kind)
         old = self._kinds.get(kind, {}).pop(key, None)
         if old is not None:
+            self._count(kind)
             for listener in self._listeners.get(kind, ()):
                 listener(old, None)
         return old

@@ -101,9 +101,10 @@ class Parts:
         return found
 
     def sizes(self) -> dict[str, int]:
-        """Parts by kind, and templates."""
+        """Parts by kind, what rules compiled from them, and templates."""
         parts = {f"parts, {kind}": len(table) for kind, (table, _, _) in self._kinds.items()}
-        return {**parts, "templates": len(self._templates)}
+        compiled = sum(len(part.compiled) for table, _, _ in self._kinds.values() for part in table.values())
+        return {**parts, "compiled from parts": compiled, "templates": len(self._templates)}
 
     @property
     def identities(self) -> list[Part[Identity]]:

@@ -82,8 +82,8 @@ class Snapshot:
             raise StateError(f"node {name} is not in the snapshot")
         return self.nodes[position]
 
-    def get(self, kind: str, name: str, namespace: str = "") -> KubeObject | None:
-        """An object by kind and name; None when there is none."""
+    def get(self, kind: str, namespace: str, name: str) -> KubeObject | None:
+        """An object by kind and name; None when there is none. The namespace is empty for kinds outside namespaces."""
         return self.objects.get(kind, f"{namespace}/{name}" if namespace else name)
 
     def list(self, kind: str, namespace: str = "") -> list[Any]:

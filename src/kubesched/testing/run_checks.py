@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Iterator
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Final, Self
 
 from kubesched.api import ActionType, Pod
 from kubesched.framework import CycleState, EventRegistration, Plugin, QueueingHint, Status
@@ -12,9 +13,11 @@ from kubesched.testing.subject import Subject, difference
 
 __all__ = ["check_allowed_answers", "check_unreserve"]
 
+_PACKAGE: Final = Path(__file__).parents[1]
+
 
 class _Warnings(logging.Handler):
-    """Keeps the warnings of plugins while it is entered: that is where faults go that cost no pod anything."""
+    """Keeps kubesched's own warnings while it is entered: faults that cost no pod its attempt. A plugin may warn."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -22,7 +25,8 @@ class _Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep it."""
-        self.texts.append(record.getMessage())
+        if Path(record.pathname).is_relative_to(_PACKAGE):
+            self.texts.append(record.getMessage())
 
     def __enter__(self) -> Self:
         logging.getLogger("kubesched.plugin").addHandler(self)

@@ -6,6 +6,11 @@ from tests.cli.bad_inputs.case import Case, text_of
 from tests.snapshot.builders import listed, node, pod, workload
 
 KINDS = "expected Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+TERM = {"topologyKey": "zone"}
+INN = {"key": "pool", "operator": "Inn", "values": ["gen"]}
 
 
 def manifest(document: Any, *words: str) -> Case:
@@ -46,6 +51,92 @@ MANIFESTS = {
     "a request that is no quantity": manifest(
         template(containers=[{"name": "c", "resources": {"requests": {"cpu": "1 core"}}}]),
         "spec.template.spec.containers[0].resources.requests.cpu: '1 core' is not a quantity",
+    ),
+    "a field in lower case": manifest(
+        template(nodeselector={"pool": "gen"}),
+        'spec.template.spec.nodeselector: unknown field; did you mean "nodeSelector"?',
+    ),
+    "a field of a container in upper case": manifest(
+        template(containers=[{"name": "c", "Resources": {}}]),
+        "spec.template.spec.containers[0].Resources: unknown field",
+    ),
+    "a request above its limit": manifest(
+        template(containers=[{"name": "c", "resources": {"requests": {"cpu": 1}, "limits": {"cpu": "500m"}}}]),
+        "spec.template.spec.containers[0].resources.requests: "
+        'Invalid value: "1": must be less than or equal to cpu limit of 500m',
+    ),
+    "an extended resource below its limit": manifest(
+        pod(containers=[{"name": "c", "resources": {"requests": {"x.io/gpu": "1"}, "limits": {"x.io/gpu": "2"}}}]),
+        'spec.containers[0].resources.requests: Invalid value: "1": must be equal to x.io/gpu limit of 2',
+    ),
+    "an extended resource without a limit": manifest(
+        template(containers=[{"name": "c", "resources": {"requests": {"x.io/gpu": "1"}}}]),
+        "spec.template.spec.containers[0].resources.limits: Required value: Limit must be set",
+    ),
+    "a spread constraint that allows no skew": manifest(
+        template(topologySpreadConstraints=[SPREAD | {"maxSkew": 0}]),
+        "spec.template.spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero",
+    ),
+    "a spread constraint without a key": manifest(
+        pod(topologySpreadConstraints=[SPREAD | {"topologyKey": ""}]),
+        "spec.topologySpreadConstraints[0].topologyKey: Required value: can not be empty",
+    ),
+    "an unknown whenUnsatisfiable": manifest(
+        pod(topologySpreadConstraints=[SPREAD | {"whenUnsatisfiable": "Maybe"}]),
+        "spec.topologySpreadConstraints[0].whenUnsatisfiable: "
+        'Unsupported value: "Maybe": supported values: "DoNotSchedule", "ScheduleAnyway"',
+    ),
+    "minDomains of a soft constraint": manifest(
+        pod(topologySpreadConstraints=[SPREAD | {"whenUnsatisfiable": "ScheduleAnyway", "minDomains": 2}]),
+        "minDomains: Invalid value: 2: can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway",
+    ),
+    "an unknown policy of a constraint": manifest(
+        pod(topologySpreadConstraints=[SPREAD | {"nodeTaintsPolicy": "honour"}]),
+        'nodeTaintsPolicy: Unsupported value: "honour": supported values: "Honor", "Ignore"',
+    ),
+    "an unknown operator of a node selector": manifest(
+        pod(affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [INN]}]}}}),
+        f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0]: "
+        'matchExpressions[0].operator: Unsupported value: "Inn": supported values: "In", "NotIn"',
+    ),
+    "a node affinity without terms": manifest(
+        pod(affinity={"nodeAffinity": {REQUIRED: {}}}), "Required value: must have at least one node selector term"
+    ),
+    "a weight of 0": manifest(
+        pod(affinity={"nodeAffinity": {PREFERRED: [{"weight": 0, "preference": {}}]}}),
+        f"spec.affinity.nodeAffinity.{PREFERRED}[0].weight: Invalid value: 0: must be in the range 1-100",
+    ),
+    "a pod affinity without a topology key": manifest(
+        pod(affinity={"podAffinity": {REQUIRED: [{}]}}),
+        f"spec.affinity.podAffinity.{REQUIRED}[0].topologyKey: Required value: can not be empty",
+    ),
+    "an unknown operator of a label selector": manifest(
+        pod(affinity={"podAntiAffinity": {REQUIRED: [{"labelSelector": {"matchExpressions": [INN]}, **TERM}]}}),
+        f'spec.affinity.podAntiAffinity.{REQUIRED}[0].labelSelector: "Inn" is not a valid label selector operator',
+    ),
+    "an unknown operator of a toleration": manifest(
+        pod(tolerations=[{"key": "gpu", "operator": "Exist"}]),
+        'spec.tolerations[0].operator: Unsupported value: "Exist": supported values: "Equal", "Exists"',
+    ),
+    "a toleration of every key that compares": manifest(
+        pod(tolerations=[{"value": "x"}]), "spec.tolerations[0].operator: Invalid value", "must be Exists when `key`"
+    ),
+    "a toleration with a value that does not compare": manifest(
+        pod(tolerations=[{"key": "a", "operator": "Exists", "value": "x"}]), "value must be empty when `operator`"
+    ),
+    "an unknown effect of a toleration": manifest(
+        pod(tolerations=[{"key": "a", "operator": "Exists", "effect": "Never"}]), 'effect: Unsupported value: "Never"'
+    ),
+    "an unknown preemption policy": manifest(
+        pod(preemptionPolicy="Always"), 'spec.preemptionPolicy: Unsupported value: "Always"'
+    ),
+    "an unknown protocol": manifest(
+        pod(containers=[{"name": "c", "ports": [{"containerPort": 80, "protocol": "tcp"}]}]),
+        'spec.containers[0].ports[0].protocol: Unsupported value: "tcp": supported values: "SCTP", "TCP", "UDP"',
+    ),
+    "a workload twice": manifest(
+        listed(workload("Deployment"), workload("Deployment")),
+        ", item 2 (Deployment shop/web): Deployment shop/web already exists, from m.yaml, item 1; rename one",
     ),
     "an unknown priority class": manifest(
         template(priorityClassName="urgent"),

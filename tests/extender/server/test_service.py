@@ -307,6 +307,17 @@ def test_a_fault_that_cannot_be_shown_is_the_plugins(
     assert [record.levelname for record in caplog.records if record.name == "kubesched.extender"] == ["WARNING"]
 
 
+def test_a_plugin_that_rejects_a_binding_has_no_error():
+    class Refuses(Plugin):
+        def reserve(self, state, pod, node_name):
+            return Status.unschedulable("taken")
+
+    ((_, answer),), made = asked(("/bind", CALLS["bind"]), served=lambda: bound(Refuses))
+    assert answer["Error"] == "taken"
+    assert made.count("requests_total", verb="bind", outcome="error") == 1
+    assert made.count("plugin_errors_total", verb="bind", plugin="Refuses") in (None, 0)
+
+
 def test_a_text_that_utf8_cannot_carry_is_escaped():
     ((_, answer),), _ = asked(
         ("/filter", TWO), served=lambda: Served(doing(lambda: raise_(KeyboardInterrupt("\udce9"))))

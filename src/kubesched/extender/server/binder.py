@@ -22,6 +22,7 @@ from kubesched.framework import (
     Action,
     ActionDone,
     Bind,
+    Code,
     CycleState,
     Framework,
     NodeSearch,
@@ -114,7 +115,8 @@ class Binder:
                 status = await self._bind(args)
             if self._clock.monotonic() > end:
                 raise TimeoutError
-            answer.error, answer.plugin = _error_of(status), status.plugin
+            answer.error = _error_of(status)
+            answer.plugin = status.plugin if status.code is Code.ERROR else ""
         except TimeoutError:
             answer.is_late = True
             answer.error = (

@@ -127,11 +127,7 @@ class Extender:
         self.apply(WatchEvent(EventType.ADDED, "Pod", pod) for pod in pending)
 
     def apply(self, events: Iterable[WatchEvent]) -> None:
-        """Take in what the watch says.
-
-        Raises:
-            StateError: an event contradicts what is known.
-        """
+        """Take in what the watch says."""
         row_of = self.cluster_state.columns.row_of
         for event in events:
             stays = event.kind != "Node" or (event.type is EventType.MODIFIED and event.object.name in row_of)

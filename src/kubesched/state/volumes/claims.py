@@ -2,17 +2,16 @@
 
 from typing import Final
 
-from kubesched.api import PersistentVolume, PersistentVolumeClaim, Pod, parse_quantity
+from kubesched.api import CLASS_ANNOTATION, PersistentVolume, PersistentVolumeClaim, Pod, parse_quantity
 
 __all__ = ["is_bound", "is_controlled_by", "not_owned", "storage_class_of", "storage_request"]
 
-_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 
 
 def storage_class_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
     """The storage class of a claim or a volume, empty for none; the old annotation wins."""
-    written = obj.annotations.get(_CLASS_ANNOTATION)
+    written = obj.annotations.get(CLASS_ANNOTATION)
     return (obj.spec.storage_class_name or "") if written is None else written
 
 

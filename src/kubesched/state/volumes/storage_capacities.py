@@ -21,12 +21,19 @@ __all__ = ["StorageCapacities", "capacity_limit"]
 
 
 class StorageCapacities:
-    """Published capacities, kept by class; a class is read again after one of its objects changed."""
+    """Published capacities, kept by class; a class is read again after one of its objects changed, and dropped with its
+    StorageClass.
+    """
 
     def __init__(self, objects: ObjectStore) -> None:
         self._objects = objects
         self._classes: dict[str, _ClassCapacities] = {}
         objects.listen("CSIStorageCapacity", self._changed)
+        objects.listen("StorageClass", self._class_changed)
+
+    def sizes(self) -> dict[str, int]:
+        """Entries by registry."""
+        return {"classes": len(self._classes)}
 
     def has_room(self, class_name: str, size: int, nodes: Nodes) -> BoolVector:
         """(n,) bool: nodes in whose topology one object of the class has room for a volume.
@@ -46,6 +53,10 @@ class StorageCapacities:
         for obj in (old, new):
             if isinstance(obj, CSIStorageCapacity):
                 self._classes.pop(obj.storage_class_name, None)
+
+    def _class_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        if old is not None and new is None:
+            self._classes.pop(old.name, None)
 
 
 class _ClassCapacities:

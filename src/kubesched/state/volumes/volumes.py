@@ -50,6 +50,8 @@ class Volumes:
             sizes |= {f"CSINodes, {name}": size for name, size in self.csi_nodes.sizes().items()}
         if "persistent" in self.__dict__:
             sizes |= {f"persistent volumes, {name}": size for name, size in self.persistent.sizes().items()}
+        if "capacities" in self.__dict__:
+            sizes |= {f"storage capacities, {name}": size for name, size in self.capacities.sizes().items()}
         return sizes
 
     @property

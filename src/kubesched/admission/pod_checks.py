@@ -1,0 +1,184 @@
+"""Checks what scheduling reads of a new pod's spec: operators, other closed sets, and ranges.
+
+The types of the fields, quantities and ports are checked already, and fields that scheduling does not read are left to
+the API server. Rule: kube-apiserver v1.36 validation of core/v1 pods, with its messages.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import fields as struct_fields
+
+from kubesched.api import (
+    LabelSelector,
+    NodeAffinity,
+    NodeSelectorTerm,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    Resources,
+    Toleration,
+    TopologySpreadConstraint,
+    is_extended_resource,
+    parse_node_term,
+    parse_quantity,
+    parse_selector,
+)
+from kubesched.config import FieldError
+from kubesched.errors import ObjectError, SelectorError
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_POLICIES: Final = ("Honor", "Ignore")
+
+
+def check_new_pod(spec: PodSpec) -> None:
+    """Check the spec of a new pod that has its defaults.
+
+    Raises:
+        ObjectError: an API server refuses the first such field; the message begins with it.
+    """
+    for fault in _faults(spec):
+        raise ObjectError(str(fault))
+
+
+def check_spelling(manifest: object, document: Any, path: str = "") -> None:
+    """Refuse fields whose names differ from known ones only in upper and lower case, such as `nodeselector`.
+
+    Args:
+        manifest: the struct that `document` decodes to.
+    Raises:
+        ObjectError: with the right spelling.
+    """
+    if isinstance(manifest, msgspec.Struct):
+        known = {field.encode_name: field.name for field in struct_fields(type(manifest))}
+        spelt = {name.lower(): name for name in known}
+        for name, value in document.items():
+            where = f"{path}.{name}" if path else name
+            if name in known:
+                check_spelling(getattr(manifest, known[name]), value, where)
+            elif right := spelt.get(name.lower()):
+                raise ObjectError(f'{where}: unknown field; did you mean "{right}"?')
+    elif isinstance(manifest, tuple):
+        for i, (one, value) in enumerate(zip(manifest, document, strict=True)):
+            check_spelling(one, value, f"{path}[{i}]")
+
+
+def _faults(spec: PodSpec) -> Iterator[FieldError]:
+    yield from _in_set("spec.preemptionPolicy", spec.preemption_policy, ("Never", "PreemptLowerPriority"))
+    yield from _resource_faults("spec.resources", spec.resources, of_pod=True)
+    for field, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
+        for i, container in enumerate(containers or ()):
+            yield from _resource_faults(f"spec.{field}[{i}].resources", container.resources)
+            for j, port in enumerate(container.ports or ()):
+                yield from _in_set(f"spec.{field}[{i}].ports[{j}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+    for i, toleration in enumerate(spec.tolerations or ()):
+        yield from _toleration_faults(f"spec.tolerations[{i}]", toleration)
+    for i, constraint in enumerate(spec.topology_spread_constraints or ()):
+        yield from _spread_faults(f"spec.topologySpreadConstraints[{i}]", constraint)
+    if affinity := spec.affinity:
+        yield from _node_affinity_faults("spec.affinity.nodeAffinity", affinity.node_affinity)
+        yield from _pod_affinity_faults("spec.affinity.podAffinity", affinity.pod_affinity)
+        yield from _pod_affinity_faults("spec.affinity.podAntiAffinity", affinity.pod_anti_affinity)
+
+
+def _in_set(path: str, value: str | None, supported: Iterable[str]) -> Iterator[FieldError]:
+    if value is not None and value not in supported:
+        yield FieldError.unsupported(path, value, supported)
+
+
+def _resource_faults(path: str, resources: Resources | None, *, of_pod: bool = False) -> Iterator[FieldError]:
+    requests, limits = (resources.requests or {}, resources.limits or {}) if resources else ({}, {})
+    for name, request in requests.items():
+        limit = limits.get(name)
+        must_equal = not of_pod and (is_extended_resource(name) or name.startswith("hugepages-"))
+        over = 0 if limit is None else parse_quantity(request) - parse_quantity(limit)
+        if limit is None and must_equal:
+            yield FieldError.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+        elif over > 0 or (over and must_equal):
+            bound = "must be equal to" if must_equal else "must be less than or equal to"
+            yield FieldError.invalid(f"{path}.requests", str(request), f"{bound} {name} limit of {limit}")
+
+
+def _toleration_faults(path: str, toleration: Toleration) -> Iterator[FieldError]:
+    operator = toleration.operator or "Equal"
+    yield from _in_set(f"{path}.operator", operator, ("Equal", "Exists"))
+    if not toleration.key and operator != "Exists":
+        detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        yield FieldError.invalid(f"{path}.operator", toleration.operator, detail)
+    if toleration.value and operator == "Exists":
+        yield FieldError.invalid(
+            f"{path}.operator", toleration.value, "value must be empty when `operator` is 'Exists'"
+        )
+    yield from _in_set(f"{path}.effect", toleration.effect or None, _EFFECTS)
+
+
+def _spread_faults(path: str, constraint: TopologySpreadConstraint) -> Iterator[FieldError]:
+    for field, number in (("maxSkew", constraint.max_skew), ("minDomains", constraint.min_domains)):
+        if number is not None and number <= 0:
+            yield FieldError.invalid(f"{path}.{field}", number, "must be greater than zero")
+    yield from _key_faults(path, constraint.topology_key)
+    when = constraint.when_unsatisfiable
+    yield from _in_set(f"{path}.whenUnsatisfiable", when, ("DoNotSchedule", "ScheduleAnyway"))
+    if constraint.min_domains and when != "DoNotSchedule":
+        detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
+        yield FieldError.invalid(f"{path}.minDomains", constraint.min_domains, detail)
+    yield from _in_set(f"{path}.nodeAffinityPolicy", constraint.node_affinity_policy, _POLICIES)
+    yield from _in_set(f"{path}.nodeTaintsPolicy", constraint.node_taints_policy, _POLICIES)
+    yield from _selector_faults(f"{path}.labelSelector", constraint.label_selector)
+
+
+def _node_affinity_faults(path: str, affinity: NodeAffinity | None) -> Iterator[FieldError]:
+    if affinity is None:
+        return
+    if affinity.required is not None:
+        where = f"{path}.{_REQUIRED}.nodeSelectorTerms"
+        if not affinity.required.node_selector_terms:
+            yield FieldError.required(where, "must have at least one node selector term")
+        for i, term in enumerate(affinity.required.node_selector_terms or ()):
+            yield from _term_faults(f"{where}[{i}]", term)
+    for i, preferred in enumerate(affinity.preferred or ()):
+        yield from _weight_faults(f"{path}.{_PREFERRED}[{i}]", preferred.weight)
+        yield from _term_faults(f"{path}.{_PREFERRED}[{i}].preference", preferred.preference)
+
+
+def _pod_affinity_faults(path: str, affinity: PodAffinity | None) -> Iterator[FieldError]:
+    if affinity is None:
+        return
+    for i, term in enumerate(affinity.required or ()):
+        yield from _pod_term_faults(f"{path}.{_REQUIRED}[{i}]", term)
+    for i, weighted in enumerate(affinity.preferred or ()):
+        yield from _weight_faults(f"{path}.{_PREFERRED}[{i}]", weighted.weight)
+        yield from _pod_term_faults(f"{path}.{_PREFERRED}[{i}].podAffinityTerm", weighted.pod_affinity_term)
+
+
+def _pod_term_faults(path: str, term: PodAffinityTerm) -> Iterator[FieldError]:
+    yield from _key_faults(path, term.topology_key)
+    yield from _selector_faults(f"{path}.labelSelector", term.label_selector)
+    yield from _selector_faults(f"{path}.namespaceSelector", term.namespace_selector)
+
+
+def _weight_faults(path: str, weight: int) -> Iterator[FieldError]:
+    if not 1 <= weight <= 100:
+        yield FieldError.invalid(f"{path}.weight", weight, "must be in the range 1-100")
+
+
+def _key_faults(path: str, topology_key: str) -> Iterator[FieldError]:
+    if not topology_key:
+        yield FieldError.required(f"{path}.topologyKey", "can not be empty")
+
+
+def _term_faults(path: str, term: NodeSelectorTerm) -> Iterator[FieldError]:
+    try:
+        parse_node_term(term)
+    except SelectorError as error:
+        yield FieldError(path, str(error))
+
+
+def _selector_faults(path: str, selector: LabelSelector | None) -> Iterator[FieldError]:
+    try:
+        parse_selector(selector)
+    except SelectorError as error:
+        yield FieldError(path, str(error))
