@@ -14,6 +14,7 @@ from kubesched.testing.cluster import minimal_profile
 
 Fit = IN_TREE_PLUGINS["NodeResourcesFit"]
 STARTED = {"startTime": "2026-01-01T00:00:00Z"}
+NOT_FOUND = 'running Bind plugin "DefaultBinder": pods "low" not found'
 
 
 def pending(name: str, cpu: str = "1", **said) -> Pod:
@@ -110,6 +111,36 @@ def test_a_pod_that_was_placed_can_be_evicted_again() -> None:
     assert by_pod(report)["high"].node == "n"
     low = by_pod(report)["low"]
     assert (low.node, low.evicted_by, low.is_left_pending) == ("n", "default/high", True)
+
+
+def test_a_pod_that_is_evicted_while_it_waits_in_pre_bind_is_not_bound() -> None:
+    class Slow(Plugin):
+        """Keeps `low` in pre_bind for a minute; `high` comes into the queue meanwhile."""
+
+        low_waits = False
+
+        def pre_enqueue(self, pod: Pod) -> Status:
+            is_early = pod.name == "high" and not self.low_waits
+            return Status.unresolvable("not yet") if is_early else Status.SUCCESS
+
+        async def pre_bind(self, state, pod, node_name):
+            if pod.name == "low":
+                self.low_waits = True
+                self.handle.activate([self.handle.get("Pod", "default", "high")])
+                await self.handle.wait(lambda: False, 60.0)
+            return Status.SUCCESS
+
+    preemption = IN_TREE_PLUGINS["DefaultPreemption"]()
+    report = run(
+        make_node("n", allocatable={"cpu": "1"}),
+        pending("low"),
+        pending("high", priority=10),
+        plugins=(Slow(), Fit(), preemption),
+    )
+    low = by_pod(report)["low"]
+    assert (low.state, low.evicted_by, low.message) == (PodState.ERROR, "default/high", NOT_FOUND)
+    assert by_pod(report)["high"].node == "n"
+    assert report.after.held("n") == {"cpu": 1000, "pods": 1}
 
 
 def test_a_pod_that_must_not_preempt_evicts_nobody() -> None:
