@@ -105,7 +105,7 @@ def test_a_rejection_that_no_eviction_cures_is_for_good():
 
 def test_a_pod_in_a_cluster_without_nodes_fits_nowhere():
     found = ask(make_pod("p"), make_object("Namespace", "default"))
-    assert found.message == "0/0 nodes are available:"
+    assert found.message == "no nodes available to schedule pods"
     assert found.preemption is None
     assert found.by_plugin["NodeResourcesFit"].rejections == {}
 

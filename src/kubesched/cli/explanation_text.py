@@ -21,7 +21,7 @@ from kubesched.explanation import (
     obstacles,
 )
 from kubesched.framework import Code, Status
-from kubesched.scheduler import NO_NODES, default_sample
+from kubesched.scheduler import default_sample
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,7 +116,7 @@ class ExplanationText:
             print_(f"Fits on {n_fit} of {n_nodes} nodes, but they cannot be scored.", style="red")
         else:
             print_(f"Fits on none of {n_nodes} nodes.", style="red")
-        print_(explanation.message if n_nodes else NO_NODES)
+        print_(explanation.message)
 
     # --- a pod that fits ---
 

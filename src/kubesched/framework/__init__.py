@@ -14,7 +14,7 @@ from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
 from kubesched.framework.cycle_state import CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
-from kubesched.framework.diagnosis import Diagnosis, fit_error
+from kubesched.framework.diagnosis import NO_NODES, Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
 from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
 from kubesched.framework.framework import Framework
@@ -44,6 +44,7 @@ __all__ = [
     "CACHE_BYTES",
     "HOOKS",
     "HOOK_FAULTS",
+    "NO_NODES",
     "Action",
     "ActionDone",
     "Bind",

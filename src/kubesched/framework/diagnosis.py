@@ -13,7 +13,10 @@ import numpy as np
 from kubesched.framework.status import Code, Status
 from kubesched.framework.verdicts import FilterResult, RowStatuses
 
-__all__ = ["Diagnosis", "fit_error"]
+__all__ = ["NO_NODES", "Diagnosis", "fit_error"]
+
+NO_NODES: Final = "no nodes available to schedule pods"
+"""kube-scheduler's text for every pod in a cluster without nodes."""
 
 _NO_REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
@@ -91,7 +94,9 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     @property
     def message(self) -> str:
-        """The FitError text: `0/3 nodes are available: ...`."""
+        """The FitError text: `0/3 nodes are available: ...`; NO_NODES in a cluster without nodes."""
+        if not self.n_all_nodes:
+            return NO_NODES
         if self.pre_filter_message:
             text = f"0/{self.n_all_nodes} nodes are available: {self.pre_filter_message}."
         else:

@@ -13,6 +13,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.framework import (
+    NO_NODES,
     CycleState,
     Decision,
     Diagnosis,
@@ -29,9 +30,8 @@ from kubesched.framework import (
 from kubesched.scheduler.selection import TieBreak, nodes_to_find, select_best
 from kubesched.state import Nodes, PodInfo, Rows, Snapshot
 
-__all__ = ["NO_NODES", "SchedulingCycle"]
+__all__ = ["SchedulingCycle"]
 
-NO_NODES: Final = "no nodes available to schedule pods"
 _N_RUNNERS_UP: Final = 3
 _LOWEST: Final = -(2**63)
 _SUCCESS: Final = Outcome(Status.SUCCESS)
