@@ -3,6 +3,7 @@ from rich.console import Console
 
 from kubesched.cli.explanation_text import ExplanationText
 from kubesched.explanation import Explanation
+from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, three_nodes
 
@@ -51,6 +52,20 @@ def test_what_would_help_is_said_last(full):
     text = printed(full, width=200)
     assert "What would help: to fit on n1.eu, remove this obstacle: cpu is short by 1" in text
     assert "PostFilter: no new claims to deallocate, preemption: 0/2 nodes are available:" in text
+
+
+class FailsOnN2(Plugin):
+    def filter(self, state, pod, node):
+        if node.name == "n2":
+            raise KeyError("x")
+        return Status.SUCCESS
+
+
+def test_a_plugin_that_failed_is_named_with_the_node_and_without_advice():
+    text = printed(ask(make_pod("p"), *three_nodes(), plugins=[FailsOnN2]))
+    assert 'A plugin failed on n2, so no node is chosen (SchedulerError).\nrunning "FailsOnN2" filter plugin' in text
+    assert "What would help" not in text
+    assert "PostFilter" not in text
 
 
 def test_rows_may_be_plugins(full):

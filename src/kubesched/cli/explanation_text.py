@@ -83,9 +83,9 @@ class ExplanationText:
             self._print_reasons()
         if by == "plugin":
             self._print_plugins()
-        elif all_nodes or (self._of.rejections and not self._of.fits):
+        elif all_nodes or (self._of.rejections and self._choice is None):
             self._print_nearest(all_nodes=all_nodes)
-        if not self._of.fits:
+        if not self._of.fits and self._of.failure is None:
             self._print_what_helps()
 
     # --- the first lines ---
@@ -112,11 +112,16 @@ class ExplanationText:
         if self._choice is not None:
             print_(f"Fits on {n_fit} of {n_nodes} nodes and goes to {self._choice.best.node}.", style="green")
             return
-        if n_fit:
-            print_(f"Fits on {n_fit} of {n_nodes} nodes, but they cannot be scored.", style="red")
-        else:
+        if explanation.failure is None:
             print_(f"Fits on none of {n_nodes} nodes.", style="red")
+        else:
+            print_(f"A plugin failed{self._where_it_failed()}, so no node is chosen (SchedulerError).", style="red")
         print_(explanation.message)
+
+    def _where_it_failed(self) -> str:
+        failed = [name for name, status in self._of.rejections.items() if status.code is Code.ERROR]
+        others = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+        return f" on {failed[0]}{others}" if failed else ""
 
     # --- a pod that fits ---
 

@@ -29,7 +29,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["nNodes"] = len(explanation.nodes)
     order = nearest(explanation)
     document["nearest"] = [_near(explanation, position) for position in order[:N_NEAREST].tolist()]
-    if not explanation.fits:
+    if not explanation.fits and explanation.failure is None:
         document["advice"] = advice(explanation, order)
     document["preemption"] = _preemption(explanation.preemption)
     chosen = choice(explanation)

@@ -56,6 +56,13 @@ class Diagnosis(msgspec.Struct, eq=False):
         for status, _ in self.statuses().counts():
             self.add_plugin(status)
 
+    @property
+    def failure(self) -> Status | None:
+        """The fault of a plugin, which ends the pod's attempt: PreFilter's, or that of the first row; None for none."""
+        if self.result is not None:
+            return self.statuses().failure()
+        return self.absent if self.absent.code is Code.ERROR else None
+
     def add_plugin(self, status: Status) -> None:
         """Note the plugin behind a rejection."""
         if status.plugin:

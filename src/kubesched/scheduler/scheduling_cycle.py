@@ -135,9 +135,8 @@ class SchedulingCycle:
         framework: Framework, state: CycleState, diagnosis: Diagnosis, decision: partial[Decision]
     ) -> Decision:
         """Why no node fits; PostFilter plugins try to make room."""
-        failure = diagnosis.statuses().failure() if diagnosis.result is not None else None
-        if failure is not None:
-            return decision(_fault_outcome(failure))
+        if diagnosis.failure is not None:
+            return decision(_fault_outcome(diagnosis.failure))
         made_room: PostFilterResult | None = None
         if framework.profile.points["postFilter"]:
             made_room, status = framework.run_post_filter(state, state.pod.pod, diagnosis)
