@@ -189,6 +189,33 @@ def test_a_column_filter_that_fails_is_a_scheduler_error(hook: str, fault: Answe
     assert message in bad.message
 
 
+@pytest.mark.parametrize("depends_on", DependsOn)
+def test_a_verdict_without_a_meaning_on_one_node_is_a_scheduler_error(depends_on: DependsOn):
+    def filter_nodes(self: Plugin, state: Any, pod: Any, nodes: Any) -> Any:
+        return np.array([7 if pod.name == "bad" and name == "n0" else 0 for name in nodes.names])
+
+    kept = {"depends_on": depends_on, "filter_part": lambda self, state, pod: pod.name}
+    bad = outcome(run(type("Faulty", (Plugin,), {"filter_nodes": filter_nodes, **kept, **ONE_REASON})()))
+    assert bad.reason == "SchedulerError"
+    assert "filter_nodes returned the verdict 7; `reasons` has 1" in bad.message
+
+
+def test_a_kept_verdict_that_loses_its_meaning_on_one_node_is_a_scheduler_error():
+    class Faulty(Plugin):
+        depends_on = DependsOn.ROW
+        reasons = (Status.unschedulable("no"),)
+
+        def filter_part(self, state, pod):
+            return ""
+
+        def filter_nodes(self, state, pod, nodes):
+            return np.where(nodes.n_pods > 0, 7, 0)
+
+    nodes = [make_node(f"n{i}") for i in range(5)]
+    report = Simulator([*nodes, make_pod("a"), make_pod("b")], [minimal_profile(Faulty())]).run()
+    assert [placement.state for placement in report.placements] == [PodState.SCHEDULED, PodState.ERROR]
+
+
 def test_a_kept_verdict_without_a_meaning_is_a_scheduler_error():
     class Faulty(Plugin):
         depends_on = DependsOn.ROW

@@ -79,13 +79,25 @@ class Column:
         generation: of the change log that its rule depends on.
         status: what a filter's verdict means.
         n_rejected: a filter's verdicts that are not 0.
+        may_fail: whether one of them may mean an Error.
         in_range: whether all scores are known to be within 0..100.
         constant: the one score that all rows are known to have; else None.
         normalized: the score that comes of the constant, checked; None until it is known.
         stamp: see Stamped; None for parts without.
     """
 
-    __slots__ = ("constant", "generation", "in_range", "n_rejected", "normalized", "shown", "stamp", "status", "values")
+    __slots__ = (
+        "constant",
+        "generation",
+        "in_range",
+        "may_fail",
+        "n_rejected",
+        "normalized",
+        "shown",
+        "stamp",
+        "status",
+        "values",
+    )
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
         self.values = values
@@ -94,6 +106,7 @@ class Column:
         self.generation = 0
         self.status: Callable[[int], Status] | None = None
         self.n_rejected = 0
+        self.may_fail = False
         self.in_range = True
         self.constant: int | None = None
         self.normalized: int | None = None
@@ -203,6 +216,9 @@ class ColumnCache:
             column = self._keep(key, table, found.values)
             column.n_rejected = int(np.count_nonzero(found.values))
             column.status = found.status
+            if column.n_rejected:
+                found.check()
+            column.may_fail = found.may_fail
         else:
             if few.freed is not None:
                 column.n_rejected -= int(np.count_nonzero(column.values[few.freed]))
@@ -211,6 +227,9 @@ class ColumnCache:
             if n_few:
                 found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), n_few)
                 n_rejected = int(np.count_nonzero(found.values))
+                if n_rejected:
+                    found.check()
+                    column.may_fail |= found.may_fail
                 if n_rejected or column.n_rejected:
                     column.n_rejected += n_rejected - int(np.count_nonzero(column.values[few.rows]))
                     column.values[few.rows] = found.values

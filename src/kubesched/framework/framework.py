@@ -195,6 +195,7 @@ class Framework:
                     column = self.cache.verdicts(rule, state, pod)
                     if column.n_rejected and column.status is not None:
                         kept = Verdicts(nodes.take(column.values), column.status)
+                        kept.may_fail = column.may_fail
                         if nodes.rows is None or np.count_nonzero(kept.values):
                             rejections.append(Rejections(rule.name, kept))
                     continue
@@ -206,6 +207,7 @@ class Framework:
             except HOOK_FAULTS as error:
                 verdicts = _fails_everywhere(nodes, rule.name, error)
             if np.count_nonzero(verdicts.values):
+                verdicts.check()
                 rejections.append(Rejections(rule.name, verdicts))
         return FilterResult(nodes, rejections)
 
@@ -215,7 +217,6 @@ class Framework:
             some = lifted_filter(rule.plugin, state, pod, table)
         else:
             some = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, table), len(table))
-            some.may_fail = some.may_fail or not some.have_meaning()
         return some if survivors is None else some.spread(survivors, len(nodes))
 
     def run_filter_with_nominated(
