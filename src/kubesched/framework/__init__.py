@@ -25,7 +25,7 @@ from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
 from kubesched.framework.reservations import Reservations
-from kubesched.framework.scores import Scores, default_normalize
+from kubesched.framework.scores import Scores, default_normalize, keeps_equal
 from kubesched.framework.services import Logger, ObjectName, Services, WaitFor
 from kubesched.framework.status import (
     HOOK_FAULTS,
@@ -103,6 +103,7 @@ __all__ = [
     "find_feasible",
     "fit_error",
     "in_one_line",
+    "keeps_equal",
     "rejection_details",
     "strike_nodes",
 ]

@@ -128,10 +128,22 @@ class Rule:
         is_kept: whether its columns are kept.
         log: the changes that make its columns stale.
         has_normalize: whether it normalises its scores.
+        keeps_equal: whether equal scores have one result, whatever the pod and however many nodes there are.
         weight: of its score.
     """
 
-    __slots__ = ("depends_on", "has_normalize", "is_kept", "is_lifted", "log", "name", "number", "plugin", "weight")
+    __slots__ = (
+        "depends_on",
+        "has_normalize",
+        "is_kept",
+        "is_lifted",
+        "keeps_equal",
+        "log",
+        "name",
+        "number",
+        "plugin",
+        "weight",
+    )
 
     def __init__(self, plugin: Plugin, cache: "ColumnCache", column_hook: str, weight: int = 0) -> None:
         self.plugin = plugin
@@ -142,6 +154,7 @@ class Rule:
         self.is_kept = not self.is_lifted and self.depends_on in (DependsOn.NODE, DependsOn.ROW)
         self.log = cache.log(self.depends_on)
         self.has_normalize = plugin.defines("normalize_score")
+        self.keeps_equal = not self.has_normalize or getattr(plugin.normalize_score, "keeps_equal", False)
         self.weight = weight
 
 
@@ -244,7 +257,7 @@ class ColumnCache:
             scores = as_scores(plugin, plugin.score_nodes(state, pod, table), len(table))
             column = self._keep(key, table, scores)
             column.in_range = _in_range(scores)
-            if plugin.depends_on is DependsOn.NODE and len(scores) and (scores == scores[0]).all():
+            if rule.depends_on is DependsOn.NODE and rule.keeps_equal and len(scores) and (scores == scores[0]).all():
                 column.constant = int(scores[0])
         elif n_few := len(few):
             scores = as_scores(plugin, plugin.score_nodes(state, pod, few), n_few)
