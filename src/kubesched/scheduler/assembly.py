@@ -52,9 +52,11 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
     """Start every plugin of every profile, each once.
 
     Raises:
-        PluginError: a plugin did not start; without it no decision would be the one that was asked for.
+        PluginError: a plugin did not start; without it no decision would be the one that was asked for. Those that
+            started before it are stopped.
     """
-    for framework, plugin in _plugins(frameworks, "start"):
+    started: list[tuple[Framework, Plugin]] = []
+    for framework, plugin in _plugins(frameworks):
         try:
             answer: object = plugin.start(framework.handle)
             if inspect.isawaitable(answer):
@@ -62,13 +64,19 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
         except HOOK_FAULTS as error:
             if is_cancelled(error):
                 raise
+            await _stop(started)
             text = f'starting plugin "{plugin.name}": {in_one_line(error)}'
             raise PluginError(text, plugin=plugin.name, extension_point="start") from error
+        started.append((framework, plugin))
 
 
 async def stop_plugins(frameworks: Iterable[Framework]) -> None:
     """Stop every plugin of every profile. The work is done, so that a fault is worth a message and no more."""
-    for framework, plugin in _plugins(frameworks, "stop"):
+    await _stop(_plugins(frameworks))
+
+
+async def _stop(plugins: Iterable[tuple[Framework, Plugin]]) -> None:
+    for framework, plugin in plugins:
         try:
             answer: object = plugin.stop()
             if inspect.isawaitable(answer):
@@ -79,8 +87,7 @@ async def stop_plugins(frameworks: Iterable[Framework]) -> None:
             framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, in_one_line(error))
 
 
-def _plugins(frameworks: Iterable[Framework], hook: str) -> Iterator[tuple[Framework, Plugin]]:
+def _plugins(frameworks: Iterable[Framework]) -> Iterator[tuple[Framework, Plugin]]:
     for framework in frameworks:
         for plugin in framework.profile.plugins:
-            if plugin.defines(hook):
-                yield framework, plugin
+            yield framework, plugin
