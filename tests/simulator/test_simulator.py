@@ -313,6 +313,22 @@ def test_a_simulator_runs_once() -> None:
         simulator.run()
 
 
+def test_a_simulator_without_pending_pods_runs_once_and_stops_its_plugins_once() -> None:
+    class Stops(Plugin):
+        n_stops = 0
+
+        def stop(self):
+            self.n_stops += 1
+
+    plugin = Stops()
+    simulator = Simulator([make_node("n")], [minimal_profile(plugin)])
+    simulator.run()
+    with pytest.raises(InputError, match="this simulator has already run; create a new one"):
+        simulator.run()
+    simulator.close()
+    assert plugin.n_stops == 1
+
+
 def test_without_nodes_every_pod_says_so() -> None:
     placement = by_pod(run(pending("p")))["p"]
     assert (placement.state, placement.message) == (PodState.UNSCHEDULABLE, "no nodes available to schedule pods")
