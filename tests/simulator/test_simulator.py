@@ -8,6 +8,7 @@ from kubesched.errors import InputError
 from kubesched.framework import Plugin, Reservations, Status, Wait
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.scheduler import TieBreak
+from kubesched.setup import set_up
 from kubesched.simulator import Placement, PodState, Report, Simulator
 from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.cluster import minimal_profile
@@ -327,6 +328,16 @@ def test_a_simulator_without_pending_pods_runs_once_and_stops_its_plugins_once()
         simulator.run()
     simulator.close()
     assert plugin.n_stops == 1
+
+
+def test_profiles_serve_one_simulator_at_a_time() -> None:
+    setup = set_up()
+    objects = [make_node("n"), pending("p")]
+    first = Simulator(objects, setup)
+    with pytest.raises(InputError, match="these profiles serve another cluster, which is not closed"):
+        Simulator([], setup)
+    assert first.run().count(PodState.SCHEDULED) == 1
+    assert Simulator(objects, setup).run().count(PodState.SCHEDULED) == 1
 
 
 def test_without_nodes_every_pod_says_so() -> None:

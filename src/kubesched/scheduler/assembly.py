@@ -7,7 +7,7 @@ until `stop`.
 import inspect
 from collections.abc import Iterable, Iterator
 
-from kubesched.errors import PluginError
+from kubesched.errors import InputError, PluginError
 from kubesched.framework import (
     CACHE_BYTES,
     HOOK_FAULTS,
@@ -37,7 +37,12 @@ def build_frameworks(
         services: what the driver offers; without them, there is no clock and nothing can be awaited.
         cache_bytes: budget of kept columns and relations, all profiles together; a quarter is for relations.
     Returns: scheduler name -> framework.
+    Raises:
+        InputError: the plugins of a profile run for another cluster.
     """
+    profiles = tuple(profiles)
+    if any(profile.is_running for profile in profiles):
+        raise InputError("these profiles serve another cluster, which is not closed; set up new ones with set_up()")
     cluster_state.groups.budget = cache_bytes // 4
     cache = ColumnCache(cluster_state.columns, cache_bytes - cluster_state.groups.budget)
     offered = Services() if services is None else services
@@ -55,6 +60,7 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
         PluginError: a plugin did not start; without it no decision would be the one that was asked for. Those that
             started before it are stopped.
     """
+    frameworks = tuple(frameworks)
     started: list[tuple[Framework, Plugin]] = []
     for framework, plugin in _plugins(frameworks):
         try:
@@ -68,11 +74,16 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
             text = f'starting plugin "{plugin.name}": {in_one_line(error)}'
             raise PluginError(text, plugin=plugin.name, extension_point="start") from error
         started.append((framework, plugin))
+    for framework in frameworks:
+        framework.profile.is_running = True
 
 
 async def stop_plugins(frameworks: Iterable[Framework]) -> None:
     """Stop every plugin of every profile. The work is done, so that a fault is worth a message and no more."""
+    frameworks = tuple(frameworks)
     await _stop(_plugins(frameworks))
+    for framework in frameworks:
+        framework.profile.is_running = False
 
 
 async def _stop(plugins: Iterable[tuple[Framework, Plugin]]) -> None:

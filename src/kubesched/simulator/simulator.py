@@ -55,7 +55,8 @@ class Simulator:
         seed: the random seed, for random ties and for the node where preemption starts its search.
 
     Raises:
-        InputError: the configuration cannot be read or is not valid.
+        InputError: the configuration cannot be read or is not valid; the profiles run for another cluster; or the
+            snapshot has something else than Kubernetes objects.
         PluginError: a plugin cannot be loaded or started.
 
     Attributes:
