@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.config import PluginArgs
-from kubesched.errors import ConfigError, InputError
+from kubesched.errors import ConfigError, InputError, PluginDefinitionError
 from kubesched.framework import Plugin, Status
 from kubesched.setup import Setup, load_configuration, set_up
 
@@ -188,3 +188,27 @@ def test_a_plugin_that_only_has_a_say_in_preemption_is_built(default_plugins: bo
     (profile,) = set_up(None, [Strikes], default_plugins=default_plugins).profiles
     assert profile.plugins[-1].name == "Strikes"
     assert not any(plugin.name == "Strikes" for called in profile.points.values() for plugin in called)
+
+
+@pytest.mark.parametrize("further", [{"plugins": [TeamZone]}, {"plugin_args": {"TeamZone": {"bonus": 1}}}])
+def test_what_is_set_up_takes_no_further_plugins_or_arguments(further):
+    setup = set_up()
+    for built in (setup, setup.profiles):
+        with pytest.raises(InputError, match="take no plugins or plugin_args"):
+            set_up(built, **further)
+
+
+@pytest.mark.parametrize("profiles", [[], [1]])
+def test_a_list_without_profiles_is_bad_input(profiles):
+    with pytest.raises(InputError, match=r"a list must have profiles, at least one; found \["):
+        set_up(profiles)
+
+
+def test_a_configuration_of_another_type_is_bad_input():
+    with pytest.raises(InputError, match="the name of its file, or its text as bytes; found"):
+        load_configuration({"kind": "X"})
+
+
+def test_a_single_reference_is_a_plugin():
+    with pytest.raises(PluginDefinitionError, match=r"nope\.py: no such file"):
+        load_configuration(None, "nope.py:X")

@@ -340,6 +340,12 @@ def test_profiles_serve_one_simulator_at_a_time() -> None:
     assert Simulator(objects, setup).run().count(PodState.SCHEDULED) == 1
 
 
+@pytest.mark.parametrize("snapshot", ["cluster.json", [1]])
+def test_a_snapshot_of_something_else_is_bad_input(snapshot) -> None:
+    with pytest.raises(InputError, match="a snapshot has Kubernetes objects; found "):
+        Simulator(snapshot)
+
+
 def test_without_nodes_every_pod_says_so() -> None:
     placement = by_pod(run(pending("p")))["p"]
     assert (placement.state, placement.message) == (PodState.UNSCHEDULABLE, "no nodes available to schedule pods")

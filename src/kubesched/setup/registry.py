@@ -39,7 +39,7 @@ def find_plugins(plugins: Iterable[PluginLike] = ()) -> "Registry":
     """
     registry = Registry(IN_TREE_PLUGINS)
     registry.register_installed()
-    for plugin in plugins:
+    for plugin in [plugins] if isinstance(plugins, str) else plugins:
         _register(plugin, registry)
     return registry
 

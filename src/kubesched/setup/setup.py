@@ -10,7 +10,7 @@ import msgspec
 
 from kubesched.config import KubeSchedulerConfiguration
 from kubesched.config import load_configuration as read_configuration
-from kubesched.errors import ConfigError
+from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Profile
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args
 from kubesched.setup.profiles import build_profiles
@@ -79,7 +79,8 @@ def set_up(
     """Build the profiles of a configuration; further arguments as for load_configuration.
 
     Args:
-        configuration: a Setup is given back as it is; profiles get the rest of the default configuration.
+        configuration: a Setup is given back as it is; profiles get the rest of the default configuration. Neither
+            takes further plugins or arguments.
         default_plugins: without them, profiles have what the file enables and `plugins`, as in an extender
             of a scheduler that has the defaults.
     Raises:
@@ -89,10 +90,10 @@ def set_up(
         setup = set_up("scheduler.yaml")
         print(setup.profiles[0].weights["TaintToleration"])
     """
-    if isinstance(configuration, Setup):
-        return configuration
-    if isinstance(configuration, Sequence) and not isinstance(configuration, str | bytes):
-        return Setup(KubeSchedulerConfiguration(), tuple(configuration))
+    if isinstance(configuration, Setup | Sequence) and not isinstance(configuration, str | bytes):
+        if tuple(plugins) or plugin_args:
+            raise InputError("a Setup or profiles take no plugins or plugin_args; give them to set_up()")
+        return configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
     registry = find_plugins(plugins)
     loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins)
     try:
@@ -117,11 +118,19 @@ def _warn_of_bind(profile: Profile) -> None:
         )
 
 
+def _of_profiles(profiles: Profiles) -> Setup:
+    if not profiles or not all(isinstance(profile, Profile) for profile in profiles):
+        raise InputError(f"a list must have profiles, at least one; found {profiles!r:.80}")
+    return Setup(KubeSchedulerConfiguration(), tuple(profiles))
+
+
 def _load(
     source: ConfigurationLike, registry: Registry, plugin_args: Mapping[str, ArgsLike], *, default_plugins: bool = True
 ) -> KubeSchedulerConfiguration:
     args = read_args(plugin_args, registry)
     if not isinstance(source, KubeSchedulerConfiguration):
         text = Path(source) if isinstance(source, str | os.PathLike) else source
+        if not isinstance(text, Path | bytes | None):
+            raise InputError(f"a configuration is the name of its file, or its text as bytes; found {source!r:.80}")
         source = read_configuration(text, args_types=registry.args_types, default_plugins=default_plugins)
     return enable_loaded(source, registry, args)
