@@ -6,7 +6,7 @@ from kubesched.explanation.document import N_NEAREST, as_document
 from kubesched.explanation.explainer import Explainer, explain, find_pod, unplaced
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.lines import as_line
-from kubesched.explanation.nearest import Shortage, nearest, shortages
+from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.obstacles import Obstacle, obstacles
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "PluginVerdicts",
     "Preemption",
     "Ranked",
-    "Shortage",
     "advice",
     "as_document",
     "as_line",

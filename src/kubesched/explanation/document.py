@@ -44,7 +44,7 @@ def _near(explanation: Explanation, position: int) -> dict[str, Any]:
         {**rejection(obstacle.status), "plugin": obstacle.plugin, "details": list(obstacle.details)}
         for obstacle in obstacles(explanation, position)
     ]
-    short = {one.resource: one.short for one in shortages(explanation.info, explanation.nodes, position)}
+    short = shortages(explanation, position)
     near: dict[str, Any] = {"node": explanation.nodes.name(position), "rejections": rejections}
     return {**near, "short": short} if short else near
 
