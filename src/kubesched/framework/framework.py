@@ -45,6 +45,7 @@ from kubesched.state import ClusterState, Nodes, Rows
 __all__ = ["Framework", "PreFiltered"]
 
 _PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of a frozenset of names"
+_WAIT: Final = "a Status, or a Wait whose seconds are a number that is not negative"
 _POST_FILTER: Final = "(PostFilterResult or None, Status)"
 
 
@@ -380,7 +381,9 @@ class Framework:
                 answer: object = plugin.permit(state, pod, node_name)
             except HOOK_FAULTS as error:
                 return fault(what, error).by(plugin.name), waits
-            if isinstance(answer, Wait) and _is_duration(answer.seconds):
+            if isinstance(answer, Wait):
+                if not _is_duration(answer.seconds):
+                    return nonsense(what, answer, _WAIT).by(plugin.name), waits
                 waits[plugin.name] = answer.seconds
                 continue
             status = checked(what, answer)
