@@ -7,9 +7,10 @@ from kubesched.explanation.explainer import Explainer, explain, find_pod, unplac
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.nearest import nearest, shortages
-from kubesched.explanation.obstacles import Obstacle, obstacles
+from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
 
 __all__ = [
+    "NO_REASON",
     "N_NEAREST",
     "Choice",
     "Explainer",
