@@ -61,7 +61,7 @@ class Explainer:
         self.close()
 
     def close(self) -> None:
-        """Stop the plugins; nothing can be explained afterwards."""
+        """Stop the plugins. Explain nothing afterwards: plugins may have given up what their hooks need."""
         self.loop.run(stop_plugins(self.frameworks.values()))
         self.loop.close()
 
