@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.config import PluginArgs
+from kubesched.config import FieldError, PluginArgs, child
 from kubesched.errors import ConfigError, InputError, PluginDefinitionError
 from kubesched.framework import Plugin, Status
 from kubesched.setup import Setup, load_configuration, set_up
@@ -212,3 +212,24 @@ def test_a_configuration_of_another_type_is_bad_input():
 def test_a_single_reference_is_a_plugin():
     with pytest.raises(PluginDefinitionError, match=r"nope\.py: no such file"):
         load_configuration(None, "nope.py:X")
+
+
+class Picky(Plugin):
+    class Args(PluginArgs):
+        limit: int = 1
+
+        def validate(self, path):
+            return [] if self.limit else [FieldError.invalid(child(path, "limit"), self.limit, "must be positive")]
+
+    def score(self, state, pod, node):
+        return 1
+
+
+def test_arguments_that_do_not_hold_name_the_file_that_they_came_from(tmp_path: Path):
+    (tmp_path / "args.yaml").write_text("limit: 0\n")
+    (tmp_path / "scheduler.yaml").write_text(HEADER)
+    scheduler = str(tmp_path / "scheduler.yaml")
+    with pytest.raises(ConfigError, match=r'"Picky": limit: Invalid value: 0: must be positive\n  in .*args\.yaml$'):
+        set_up(scheduler, [Picky], {"Picky": tmp_path / "args.yaml"})
+    with pytest.raises(ConfigError, match=r"must be positive$"):
+        set_up(scheduler, [Picky], {"Picky": {"limit": 0}})

@@ -99,8 +99,10 @@ def set_up(
     try:
         setup = Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
     except ConfigError as error:
-        if isinstance(configuration, str | os.PathLike):
-            raise ConfigError(f"{error}\n  in {os.fspath(configuration)}") from None
+        blamed = (given for name, given in plugin_args.items() if f'initializing plugin "{name}":' in str(error))
+        source = next(blamed, configuration)
+        if isinstance(source, str | os.PathLike):
+            raise ConfigError(f"{error}\n  in {os.fspath(source)}") from None
         raise
     for profile in setup.profiles:
         _warn_of_bind(profile)
