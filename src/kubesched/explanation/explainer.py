@@ -62,8 +62,7 @@ class Explainer:
 
     def close(self) -> None:
         """Stop the plugins. Explain nothing afterwards: plugins may have given up what their hooks need."""
-        self.loop.run(stop_plugins(self.frameworks.values()))
-        self.loop.close()
+        self.loop.close(stop_plugins(self.frameworks.values()))
 
     def explain(self, pod: Pod, *, preempt: bool = True) -> Explanation:
         """Explain a pod that is not on a node.

@@ -149,8 +149,7 @@ class Simulator:
             return
         self._is_closed = True
         self._suspended.close()
-        self.loop.run(stop_plugins(self.frameworks.values()))
-        self.loop.close()
+        self.loop.close(stop_plugins(self.frameworks.values()))
 
     def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""
