@@ -3,6 +3,7 @@ from rich.console import Console
 
 from kubesched.cli.explanation_text import ExplanationText
 from kubesched.explanation import Explanation
+from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, three_nodes
 
@@ -51,6 +52,40 @@ def test_what_would_help_is_said_last(full):
     text = printed(full, width=200)
     assert "What would help: to fit on n1.eu, remove this obstacle: cpu is short by 1" in text
     assert "PostFilter: no new claims to deallocate, preemption: 0/2 nodes are available:" in text
+
+
+class Wordless(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable()
+
+
+@pytest.mark.parametrize("view", [{}, {"by": "plugin"}, {"nodes": [0]}])
+def test_a_rejection_without_a_reason_is_no_empty_text(view):
+    assert "rejected without a reason" in printed(ask(make_pod("p"), *three_nodes(), plugins=[Wordless]), **view)
+
+
+def test_every_node_has_its_obstacle_also_where_the_node_before_has_the_same():
+    lines = printed(ask(make_pod("p"), *three_nodes(), plugins=[Wordless])).splitlines()
+    assert [line.split()[:2] for line in lines if "Wordless:" in line] == [[f"n{i}", "Wordless:"] for i in (1, 2, 3)]
+
+
+def test_the_only_node_that_fits_is_not_compared():
+    text = printed(ask(make_pod("p"), make_node("n1")))
+    assert "it does not score the only node that fits" in text
+
+
+class FailsOnN2(Plugin):
+    def filter(self, state, pod, node):
+        if node.name == "n2":
+            raise KeyError("x")
+        return Status.SUCCESS
+
+
+def test_a_plugin_that_failed_is_named_with_the_node_and_without_advice():
+    text = printed(ask(make_pod("p"), *three_nodes(), plugins=[FailsOnN2]))
+    assert 'A plugin failed on n2, so no node is chosen (SchedulerError).\nrunning "FailsOnN2" filter plugin' in text
+    assert "What would help" not in text
+    assert "PostFilter" not in text
 
 
 def test_rows_may_be_plugins(full):

@@ -1,6 +1,7 @@
 """What plugins tell an operator is on standard error, without asking for it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,15 +34,44 @@ CLUSTER = {
 }
 
 
-@pytest.mark.parametrize("command", [["simulate"], ["explain", "--pod", "d/p"]])
-def test_warnings_of_plugins_are_shown(command: list[str], tmp_path: Path) -> None:
-    (tmp_path / "talks.py").write_text(TALKS, encoding="utf-8")
-    (tmp_path / "cluster.json").write_text(json.dumps(CLUSTER), encoding="utf-8")
-    given = [command[0], "cluster.json", *command[1:], "--plugin", "talks.py:Talks"]
-    ran = subprocess.run(
-        [sys.executable, "-m", "kubesched", *given], cwd=tmp_path, capture_output=True, text=True, check=False
+COMMANDS = pytest.mark.parametrize("command", [["simulate"], ["explain", "--pod", "d/p"]])
+
+
+def run(folder: Path, command: list[str], plugin: str, text: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    (folder / f"{plugin.lower()}.py").write_text(text, encoding="utf-8")
+    (folder / "cluster.json").write_text(json.dumps(CLUSTER), encoding="utf-8")
+    given = [command[0], "cluster.json", *command[1:], "--plugin", f"{plugin.lower()}.py:{plugin}"]
+    return subprocess.run(
+        [sys.executable, "-m", "kubesched", *given],
+        cwd=folder,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
     )
+
+
+@COMMANDS
+def test_warnings_of_plugins_are_shown(command: list[str], tmp_path: Path) -> None:
+    ran = run(tmp_path, command, "Talks", TALKS)
     assert ran.returncode == 0, ran.stderr
     assert "node n is odd" in ran.stderr
     assert "not worth it" not in ran.stderr
     assert "odd" not in ran.stdout
+
+
+BOOM = """
+from kubesched import Plugin
+
+
+class Boom(Plugin):
+    def filter(self, state, pod, node):
+        raise KeyError("x")
+"""
+
+
+@COMMANDS
+def test_the_stack_trace_of_a_plugin_s_fault_is_shown_at_level_debug(command: list[str], tmp_path: Path) -> None:
+    ran = run(tmp_path, command, "Boom", BOOM, LOG_LEVEL="debug")
+    assert 'boom.py", line 7, in filter' in ran.stderr
+    assert "Traceback" not in run(tmp_path, command, "Boom", BOOM).stderr

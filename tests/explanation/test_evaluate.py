@@ -1,3 +1,4 @@
+from kubesched.explanation import as_document
 from kubesched.framework import Code, Plugin, Status
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask, filling, profile, three_nodes
@@ -73,6 +74,36 @@ def test_a_score_that_fails_leaves_the_pod_without_a_best_node():
     assert "returns an invalid score 1000" in found.message
 
 
+class FailsOnN2(Plugin):
+    def filter(self, state, pod, node):
+        if node.name == "n2":
+            raise KeyError("x")
+        return Status.SUCCESS if node.name == "n1" else Status.unschedulable("full")
+
+
+def test_a_fault_on_a_node_is_no_rejection_and_ends_the_attempt():
+    found = ask(make_pod("p"), *three_nodes(), plugins=[FailsOnN2])
+    assert found.message == "running \"FailsOnN2\" filter plugin: KeyError: 'x'"
+    assert {name: status.code for name, status in found.rejections.items()} == {
+        "n2": Code.ERROR,
+        "n3": Code.UNSCHEDULABLE,
+    }
+    assert (found.scores, found.preemption) == (None, None)
+    assert "advice" not in as_document(found)
+
+
+class FailsBefore(Plugin):
+    def pre_filter(self, state, pod, nodes):
+        raise KeyError("x")
+
+
+def test_a_fault_before_the_nodes_are_looked_at_ends_the_attempt():
+    found = ask(make_pod("p"), *three_nodes(), plugins=[FailsBefore])
+    assert found.message == "running PreFilter plugin \"FailsBefore\": KeyError: 'x'"
+    assert found.preemption is None
+    assert "advice" not in as_document(found)
+
+
 def test_preemption_is_asked_where_no_node_fits():
     victim = make_pod("victim", node="n1", requests={"cpu": "2"}, priority=1)
     found = ask(make_pod("p", requests={"cpu": "2"}, priority=5), victim, make_node("n1", allocatable=SMALL))
@@ -105,7 +136,7 @@ def test_a_rejection_that_no_eviction_cures_is_for_good():
 
 def test_a_pod_in_a_cluster_without_nodes_fits_nowhere():
     found = ask(make_pod("p"), make_object("Namespace", "default"))
-    assert found.message == "0/0 nodes are available:"
+    assert found.message == "no nodes available to schedule pods"
     assert found.preemption is None
     assert found.by_plugin["NodeResourcesFit"].rejections == {}
 

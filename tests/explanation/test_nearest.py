@@ -1,6 +1,6 @@
 from kubesched.explanation import Explanation, nearest, shortages
 from kubesched.testing import make_node, make_pod
-from tests.explanation.asking import SMALL, ask, filling, three_nodes
+from tests.explanation.asking import SMALL, ask, filling, profile, three_nodes
 
 
 def order(explanation: Explanation) -> list[str]:
@@ -33,13 +33,21 @@ def test_nodes_that_fit_are_left_out_and_equal_ones_keep_their_order():
 def test_a_resource_that_no_node_knows_is_all_missing():
     found = ask(make_pod("p", requests={"example.com/fpga": "2"}), *three_nodes())
     assert order(found) == ["n1", "n2", "n3"]
-    (shortage,) = shortages(found.info, found.nodes, 0)
-    assert (shortage.resource, shortage.wanted, shortage.free, shortage.allocatable) == ("example.com/fpga", 2, 0, 0)
+    assert shortages(found, 0) == {"example.com/fpga": 2}
 
 
 def test_the_places_for_pods_count_as_a_resource():
     node = make_node("n1", allocatable={"pods": "1"})
-    (shortage,) = shortages(
-        ask(make_pod("p"), node, filling("n1")).info, ask(make_pod("p"), node, filling("n1")).nodes, 0
-    )
-    assert (shortage.resource, shortage.short) == ("pods", 1)
+    assert shortages(ask(make_pod("p"), node, filling("n1")), 0) == {"pods": 1}
+
+
+def test_a_resource_that_the_plugin_ignores_is_not_short():
+    args = "pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [example.com/fpga]}}]"
+    pod = make_pod("p", requests={"cpu": "3", "example.com/fpga": "2"})
+    found = ask(pod, make_node("n1", allocatable=SMALL), config=f"{profile('{}')}  {args}\n")
+    assert shortages(found, 0) == {"cpu": 1000}
+
+
+def test_nothing_is_short_on_a_node_that_has_room():
+    found = ask(make_pod("p", requests={"cpu": "1"}), make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"]))
+    assert shortages(found, 0) == {}

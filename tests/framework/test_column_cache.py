@@ -5,11 +5,21 @@ import pytest
 
 from kubesched.api import EventType, Node, WatchEvent
 from kubesched.engine import IntVector
-from kubesched.framework import CACHE_BYTES, ColumnCache, CycleState, DependsOn, Plugin, Status
+from kubesched.framework import (
+    CACHE_BYTES,
+    ColumnCache,
+    CycleState,
+    DependsOn,
+    Plugin,
+    Status,
+    default_normalize,
+    keeps_equal,
+)
 from kubesched.framework.answers import as_scores, as_verdicts
 from kubesched.framework.column_cache import Column, Rule
 from kubesched.state import ClusterState, Nodes
 from kubesched.testing.builders import make_node, make_pod
+from kubesched.testing.cluster import FakeCluster
 
 
 class BigNodes(Plugin):
@@ -238,3 +248,40 @@ def test_booleans_are_verdicts_but_no_scores() -> None:
     assert as_verdicts(BigNodes(), flags, 2).values.tolist() == [1, 0]
     with pytest.raises(TypeError, match="must score with 2 integers"):
         as_scores(BigNodes(), flags, 2)
+
+
+class Alike(Plugin):
+    """One score for all nodes, kept for all pods."""
+
+    depends_on = DependsOn.NODE
+
+    def score_part(self, state, pod):
+        return None
+
+    def score_nodes(self, state, pod, nodes):
+        return np.full(len(nodes), 4)
+
+
+def test_a_normalisation_gets_the_scores_of_all_nodes_and_is_asked_for_every_pod() -> None:
+    class Share(Alike):
+        def normalize_score(self, state, pod, scores):
+            return scores * int(pod.labels["points"]) // scores.sum()
+
+    cluster = FakeCluster(Share(), nodes=[make_node("n1"), make_node("n2")])
+    for points in ("100", "60"):
+        half = int(points) // 2
+        assert cluster.score(make_pod("p", labels={"points": points})) == {"n1": half, "n2": half}
+
+
+def test_a_normalisation_that_keeps_equal_scores_equal_is_asked_once() -> None:
+    asked = []
+
+    class ToTheTop(Alike):
+        @keeps_equal
+        def normalize_score(self, state, pod, scores):
+            asked.append(scores.tolist())
+            return default_normalize(scores)
+
+    cluster = FakeCluster(ToTheTop(), nodes=[make_node("n1"), make_node("n2")])
+    assert [cluster.score(make_pod(name)) for name in "pq"] == [{"n1": 100, "n2": 100}] * 2
+    assert asked == [[4]]

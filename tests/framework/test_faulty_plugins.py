@@ -100,6 +100,9 @@ def outcome(report: Report) -> Placement:
 
 
 NO_STATUS = "must return a Status, such as Status.SUCCESS; found"
+NO_WAIT = (
+    'running Permit plugin "Faulty": must return a Status, or a Wait whose seconds are a number that is not negative;'
+)
 
 FAULTS = [
     ("pre_filter", raises, 'running PreFilter plugin "Faulty": boom'),
@@ -139,7 +142,8 @@ FAULTS = [
     ("permit", exits, 'running Permit plugin "Faulty": SystemExit: 0'),
     ("permit", raises, 'running Permit plugin "Faulty": boom'),
     ("permit", answers(None), f'running Permit plugin "Faulty": {NO_STATUS} None'),
-    ("permit", answers(Wait("soon")), f'running Permit plugin "Faulty": {NO_STATUS} Wait('),
+    ("permit", answers(Wait("60")), f"{NO_WAIT} found Wait(seconds='60')"),
+    ("permit", answers(Wait(-1)), f"{NO_WAIT} found Wait(seconds=-1)"),
     (
         "permit",
         answers(Status(Code.WAIT)),
@@ -170,6 +174,7 @@ KEPT = {"depends_on": DependsOn.ROW, "filter_part": lambda self, state, pod: pod
 COLUMN_FAULTS = [
     ("filter_nodes", raises, "boom", {}),
     ("filter_nodes", answers(None), "filter_nodes must return 2 integers, one per row; found None", {}),
+    ("filter_nodes", answers([0, 0]), "one per row; found [0, 0], which is not a NumPy array", {}),
     ("filter_nodes", answers(np.zeros(5, dtype=np.int8)), "found an array of int8 with shape (5,)", {}),
     ("filter_nodes", answers(np.zeros(2)), "found an array of float64 with shape (2,)", {}),
     ("filter_nodes", answers(np.array([0, 7])), "filter_nodes returned the verdict 7; `reasons` has 1", ONE_REASON),
@@ -187,6 +192,33 @@ def test_a_column_filter_that_fails_is_a_scheduler_error(hook: str, fault: Answe
     assert bad.reason == "SchedulerError"
     assert bad.message.startswith('running "Faulty" filter plugin: ')
     assert message in bad.message
+
+
+@pytest.mark.parametrize("depends_on", DependsOn)
+def test_a_verdict_without_a_meaning_on_one_node_is_a_scheduler_error(depends_on: DependsOn):
+    def filter_nodes(self: Plugin, state: Any, pod: Any, nodes: Any) -> Any:
+        return np.array([7 if pod.name == "bad" and name == "n0" else 0 for name in nodes.names])
+
+    kept = {"depends_on": depends_on, "filter_part": lambda self, state, pod: pod.name}
+    bad = outcome(run(type("Faulty", (Plugin,), {"filter_nodes": filter_nodes, **kept, **ONE_REASON})()))
+    assert bad.reason == "SchedulerError"
+    assert "filter_nodes returned the verdict 7; `reasons` has 1" in bad.message
+
+
+def test_a_kept_verdict_that_loses_its_meaning_on_one_node_is_a_scheduler_error():
+    class Faulty(Plugin):
+        depends_on = DependsOn.ROW
+        reasons = (Status.unschedulable("no"),)
+
+        def filter_part(self, state, pod):
+            return ""
+
+        def filter_nodes(self, state, pod, nodes):
+            return np.where(nodes.n_pods > 0, 7, 0)
+
+    nodes = [make_node(f"n{i}") for i in range(5)]
+    report = Simulator([*nodes, make_pod("a"), make_pod("b")], [minimal_profile(Faulty())]).run()
+    assert [placement.state for placement in report.placements] == [PodState.SCHEDULED, PodState.ERROR]
 
 
 def test_a_kept_verdict_without_a_meaning_is_a_scheduler_error():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kubesched.framework import CycleState, Plugin, Status
+from kubesched.framework import Code, CycleState, Plugin, Status
 from kubesched.framework.lifting import lifted_filter, lifted_score
 from kubesched.testing.builders import make_node, make_pod
 from kubesched.testing.cluster import FakeCluster
@@ -65,8 +65,22 @@ def test_an_answer_that_is_no_verdict_is_refused(answer: object) -> None:
         def filter(self, state, pod, node):
             return answer
 
-    with pytest.raises(TypeError, match=r"filter must return Status.SUCCESS or a rejection; found "):
-        lifted_filter(*asked(Odd()))
+    verdicts = lifted_filter(*asked(Odd()))
+    assert verdicts.values.tolist() == [1] * 4
+    assert verdicts.status(1).code is Code.ERROR
+    assert verdicts.status(1).message.startswith("TypeError: filter must return Status.SUCCESS or a rejection; found ")
+
+
+def test_a_filter_that_raises_on_a_node_has_failed_there_alone() -> None:
+    class Boom(ByRank):
+        def filter(self, state, pod, node):
+            if node.name == "n1":
+                raise KeyError("x")
+            return super().filter(state, pod, node)
+
+    verdicts = lifted_filter(*asked(Boom()))
+    assert (verdicts.values.tolist(), verdicts.may_fail) == ([0, 1, 2, 3], True)
+    assert verdicts.status(1) == Status.error("KeyError: 'x'")
 
 
 @pytest.mark.parametrize("answer", [None, True, 1.5, "7", 2**63, -(2**63) - 1])

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched.explanation import Explainer, Explanation
-from kubesched.framework import Status
+from kubesched.framework import NO_NODES, Status
 from kubesched.setup import set_up
 from tests.oracle import more
 from tests.properties.cluster_walk import generated, read
@@ -37,7 +37,7 @@ def test_every_node_is_accounted_for(seed: int, nodes: int, bound: int, features
             assert said.message == ""
         else:
             assert said.scores is None
-            assert said.message.startswith(f"0/{nodes} nodes are available:")
+            assert said.message.startswith(f"0/{nodes} nodes are available:" if nodes else NO_NODES)
 
 
 def left_out(said: Explanation) -> list[str]:

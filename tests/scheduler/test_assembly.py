@@ -61,6 +61,18 @@ def test_a_plugin_that_does_not_start_is_named():
         asyncio.run(start_plugins(frameworks_of(Broken())))
 
 
+def test_plugins_that_started_before_one_that_does_not_are_stopped():
+    class Broken(Plain):
+        def start(self, handle):
+            raise OSError("no such host")
+
+    plain, waiting, late = Plain(), Waiting(), Plain()
+    late.seen = []
+    with pytest.raises(PluginError, match="no such host"):
+        asyncio.run(start_plugins(frameworks_of(plain, waiting, Broken(), late)))
+    assert (plain.seen[1:], waiting.seen[1:], late.seen) == (["stopped"], ["stopped"], [])
+
+
 def test_a_plugin_that_asks_for_the_end_of_the_process_did_not_start():
     class Leaving(Plain):
         async def start(self, handle):

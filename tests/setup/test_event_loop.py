@@ -40,6 +40,14 @@ def test_tasks_go_on_when_the_run_breathes_and_are_cancelled_at_its_end() -> Non
     assert (said[-1], kept.cancelled()) == ("end", True)
 
 
+def test_the_last_coroutine_gets_some_seconds(caplog: pytest.LogCaptureFixture) -> None:
+    loop = EventLoop()
+    made = loop.run(here())
+    loop.close(asyncio.sleep(1000), seconds=0.0)
+    assert made.is_closed()
+    assert caplog.messages == ["a plugin did not stop within 0 s"]
+
+
 def test_what_is_raised_comes_out() -> None:
     async def fails() -> None:
         raise LookupError("nothing there")

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.config import PluginArgs
-from kubesched.errors import ConfigError, InputError
+from kubesched.config import FieldError, PluginArgs, child
+from kubesched.errors import ConfigError, InputError, PluginDefinitionError
 from kubesched.framework import Plugin, Status
 from kubesched.setup import Setup, load_configuration, set_up
 
@@ -188,3 +188,48 @@ def test_a_plugin_that_only_has_a_say_in_preemption_is_built(default_plugins: bo
     (profile,) = set_up(None, [Strikes], default_plugins=default_plugins).profiles
     assert profile.plugins[-1].name == "Strikes"
     assert not any(plugin.name == "Strikes" for called in profile.points.values() for plugin in called)
+
+
+@pytest.mark.parametrize("further", [{"plugins": [TeamZone]}, {"plugin_args": {"TeamZone": {"bonus": 1}}}])
+def test_what_is_set_up_takes_no_further_plugins_or_arguments(further):
+    setup = set_up()
+    for built in (setup, setup.profiles):
+        with pytest.raises(InputError, match="take no plugins or plugin_args"):
+            set_up(built, **further)
+
+
+@pytest.mark.parametrize("profiles", [[], [1]])
+def test_a_list_without_profiles_is_bad_input(profiles):
+    with pytest.raises(InputError, match=r"a list must have profiles, at least one; found \["):
+        set_up(profiles)
+
+
+def test_a_configuration_of_another_type_is_bad_input():
+    with pytest.raises(InputError, match="the name of its file, or its text as bytes; found"):
+        load_configuration({"kind": "X"})
+
+
+def test_a_single_reference_is_a_plugin():
+    with pytest.raises(PluginDefinitionError, match=r"nope\.py: no such file"):
+        load_configuration(None, "nope.py:X")
+
+
+class Picky(Plugin):
+    class Args(PluginArgs):
+        limit: int = 1
+
+        def validate(self, path):
+            return [] if self.limit else [FieldError.invalid(child(path, "limit"), self.limit, "must be positive")]
+
+    def score(self, state, pod, node):
+        return 1
+
+
+def test_arguments_that_do_not_hold_name_the_file_that_they_came_from(tmp_path: Path):
+    (tmp_path / "args.yaml").write_text("limit: 0\n")
+    (tmp_path / "scheduler.yaml").write_text(HEADER)
+    scheduler = str(tmp_path / "scheduler.yaml")
+    with pytest.raises(ConfigError, match=r'"Picky": limit: Invalid value: 0: must be positive\n  in .*args\.yaml$'):
+        set_up(scheduler, [Picky], {"Picky": tmp_path / "args.yaml"})
+    with pytest.raises(ConfigError, match=r"must be positive$"):
+        set_up(scheduler, [Picky], {"Picky": {"limit": 0}})

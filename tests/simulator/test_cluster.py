@@ -42,6 +42,13 @@ def test_a_binding_is_confirmed_with_its_annotations(told: Told) -> None:
     assert (told.pod.node_name, told.pod.annotations, told.cluster_state.assumed_uids) == ("n", {"a": "b"}, [])
 
 
+def test_a_deleted_pod_cannot_be_bound(told: Told) -> None:
+    placed = told.cluster_state.assume(told.cluster_state.pod_info(POD), "n")
+    told.cluster.perform(DeletePod(POD, make_pod("q"), "n"))
+    assert told.cluster.perform(Bind(placed.pod, "n")).error == 'pods "p" not found'
+    assert (told.cluster_state.objects.get("Pod", POD.key), told.cluster.n_changes) == (None, 1)
+
+
 def test_a_victim_is_gone_and_remembered(told: Told) -> None:
     action = DeletePod(POD, make_pod("q"), "n")
     told.cluster.perform(action)

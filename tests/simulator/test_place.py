@@ -49,7 +49,12 @@ def test_a_score_that_fails_is_an_error_of_the_pod():
 
 def test_without_nodes_nobody_asks_for_preemption():
     (placed,) = place(Simulator([make_object("Namespace", "default"), make_pod("p")]), TieBreak.FIRST)
-    assert (placed.message, placed.post_filter_message) == ("0/0 nodes are available:", "")
+    assert (placed.message, placed.post_filter_message) == ("no nodes available to schedule pods", "")
+
+
+def test_a_pod_in_a_cluster_without_nodes_is_unschedulable():
+    (placement,) = place_all(Simulator([make_pod("p")]), TieBreak.FIRST).placements
+    assert (placement.state, placement.message) == (PodState.UNSCHEDULABLE, "no nodes available to schedule pods")
 
 
 def test_progress_is_told_pod_by_pod():

@@ -8,12 +8,14 @@ from kubesched.errors import InputError
 from kubesched.framework import Plugin, Reservations, Status, Wait
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.scheduler import TieBreak
+from kubesched.setup import set_up
 from kubesched.simulator import Placement, PodState, Report, Simulator
 from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.cluster import minimal_profile
 
 Fit = IN_TREE_PLUGINS["NodeResourcesFit"]
 STARTED = {"startTime": "2026-01-01T00:00:00Z"}
+NOT_FOUND = 'running Bind plugin "DefaultBinder": pods "low" not found'
 
 
 def pending(name: str, cpu: str = "1", **said) -> Pod:
@@ -110,6 +112,36 @@ def test_a_pod_that_was_placed_can_be_evicted_again() -> None:
     assert by_pod(report)["high"].node == "n"
     low = by_pod(report)["low"]
     assert (low.node, low.evicted_by, low.is_left_pending) == ("n", "default/high", True)
+
+
+def test_a_pod_that_is_evicted_while_it_waits_in_pre_bind_is_not_bound() -> None:
+    class Slow(Plugin):
+        """Keeps `low` in pre_bind for a minute; `high` comes into the queue meanwhile."""
+
+        low_waits = False
+
+        def pre_enqueue(self, pod: Pod) -> Status:
+            is_early = pod.name == "high" and not self.low_waits
+            return Status.unresolvable("not yet") if is_early else Status.SUCCESS
+
+        async def pre_bind(self, state, pod, node_name):
+            if pod.name == "low":
+                self.low_waits = True
+                self.handle.activate([self.handle.get("Pod", "default", "high")])
+                await self.handle.wait(lambda: False, 60.0)
+            return Status.SUCCESS
+
+    preemption = IN_TREE_PLUGINS["DefaultPreemption"]()
+    report = run(
+        make_node("n", allocatable={"cpu": "1"}),
+        pending("low"),
+        pending("high", priority=10),
+        plugins=(Slow(), Fit(), preemption),
+    )
+    low = by_pod(report)["low"]
+    assert (low.state, low.evicted_by, low.message) == (PodState.ERROR, "default/high", NOT_FOUND)
+    assert by_pod(report)["high"].node == "n"
+    assert report.after.held("n") == {"cpu": 1000, "pods": 1}
 
 
 def test_a_pod_that_must_not_preempt_evicts_nobody() -> None:
@@ -280,6 +312,38 @@ def test_a_simulator_runs_once() -> None:
     simulator.run()
     with pytest.raises(InputError, match="this simulator has already run; create a new one"):
         simulator.run()
+
+
+def test_a_simulator_without_pending_pods_runs_once_and_stops_its_plugins_once() -> None:
+    class Stops(Plugin):
+        n_stops = 0
+
+        def stop(self):
+            self.n_stops += 1
+
+    plugin = Stops()
+    simulator = Simulator([make_node("n")], [minimal_profile(plugin)])
+    simulator.run()
+    with pytest.raises(InputError, match="this simulator has already run; create a new one"):
+        simulator.run()
+    simulator.close()
+    assert plugin.n_stops == 1
+
+
+def test_profiles_serve_one_simulator_at_a_time() -> None:
+    setup = set_up()
+    objects = [make_node("n"), pending("p")]
+    first = Simulator(objects, setup)
+    with pytest.raises(InputError, match="these profiles serve another cluster, which is not closed"):
+        Simulator([], setup)
+    assert first.run().count(PodState.SCHEDULED) == 1
+    assert Simulator(objects, setup).run().count(PodState.SCHEDULED) == 1
+
+
+@pytest.mark.parametrize("snapshot", ["cluster.json", [1]])
+def test_a_snapshot_of_something_else_is_bad_input(snapshot) -> None:
+    with pytest.raises(InputError, match="a snapshot has Kubernetes objects; found "):
+        Simulator(snapshot)
 
 
 def test_without_nodes_every_pod_says_so() -> None:

@@ -1,5 +1,6 @@
 """Reads the input of a command, the snapshot and the setup; notes on it go to standard error."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,14 +58,18 @@ def _count(n: int, thing: str) -> str:
 
 
 def read_setup(config: Path | None, references: Sequence[str], plugin_args: Mapping[str, str]) -> "Setup":
-    """Read the configuration and load the plugins.
+    """Read the configuration and load the plugins; log from the level in LOG_LEVEL on, by default warnings.
 
     Raises:
-        InputError: the configuration cannot be read or is not valid.
+        InputError: the configuration cannot be read or is not valid, or LOG_LEVEL is not a level.
         PluginDefinitionError: a plugin does not load.
     """
     from kubesched.setup import set_up
 
+    if "LOG_LEVEL" in os.environ:
+        from kubesched.serving import set_up_logging
+
+        set_up_logging(os.environ)
     setup = set_up(config, references, plugin_args)
     if setup.configuration.extenders:
         urls = ", ".join(extender.url_prefix for extender in setup.configuration.extenders)

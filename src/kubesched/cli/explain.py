@@ -24,7 +24,7 @@ _MAX_NAMED: Final = 5
 @click.option(
     "--pod", metavar="NAMESPACE/NAME", help="The pod to explain, placed or pending; or a file with one pod: POD.yaml."
 )
-@click.option("--all", "all_pods", is_flag=True, help="Explain all pending pods, in the order of the queue.")
+@click.option("--all", "all_pods", is_flag=True, help="Explain all pending pods, highest priority first.")
 @click.option(
     "--node", "nodes", metavar="NAME", multiple=True, help="Show each plugin's verdict on this node. Repeatable."
 )

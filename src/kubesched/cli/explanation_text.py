@@ -1,8 +1,7 @@
 """Prints an explanation for a terminal: why no node fits, or which node is chosen and why."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,6 +10,7 @@ from kubesched.api import in_words
 from kubesched.cli.output import common_domain, new_table
 from kubesched.explanation import (
     N_NEAREST,
+    NO_REASON,
     Choice,
     Explanation,
     PluginVerdicts,
@@ -21,7 +21,7 @@ from kubesched.explanation import (
     obstacles,
 )
 from kubesched.framework import Code, Status
-from kubesched.scheduler import NO_NODES, default_sample
+from kubesched.scheduler import default_sample
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -83,9 +83,9 @@ class ExplanationText:
             self._print_reasons()
         if by == "plugin":
             self._print_plugins()
-        elif all_nodes or (self._of.rejections and not self._of.fits):
+        elif all_nodes or (self._of.rejections and self._choice is None):
             self._print_nearest(all_nodes=all_nodes)
-        if not self._of.fits:
+        if not self._of.fits and self._of.failure is None:
             self._print_what_helps()
 
     # --- the first lines ---
@@ -112,11 +112,16 @@ class ExplanationText:
         if self._choice is not None:
             print_(f"Fits on {n_fit} of {n_nodes} nodes and goes to {self._choice.best.node}.", style="green")
             return
-        if n_fit:
-            print_(f"Fits on {n_fit} of {n_nodes} nodes, but they cannot be scored.", style="red")
-        else:
+        if explanation.failure is None:
             print_(f"Fits on none of {n_nodes} nodes.", style="red")
-        print_(explanation.message if n_nodes else NO_NODES)
+        else:
+            print_(f"A plugin failed{self._where_it_failed()}, so no node is chosen (SchedulerError).", style="red")
+        print_(explanation.message)
+
+    def _where_it_failed(self) -> str:
+        failed = [name for name, status in self._of.rejections.items() if status.code is Code.ERROR]
+        others = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+        return f" on {failed[0]}{others}" if failed else ""
 
     # --- a pod that fits ---
 
@@ -158,6 +163,8 @@ class ExplanationText:
     def _what_the_default_sees(self) -> str:
         n_nodes, n_fit = len(self._of.nodes), len(self._of.feasible)
         n_sampled = default_sample(n_nodes)
+        if n_fit == 1:
+            return "By default kube-scheduler takes this node, too: it does not score the only node that fits."
         if n_fit <= n_sampled:
             return f"By default kube-scheduler would also compare all {n_fit} nodes that fit."
         return (
@@ -174,7 +181,7 @@ class ExplanationText:
         n_left_out = diagnosis.n_all_nodes - sum(n for _, n in counted) - len(self._of.feasible)
         counts: Counter[tuple[str, str]] = Counter()
         for status, n in (*counted, (diagnosis.absent, n_left_out)):
-            for reason in status.reasons if n else ():
+            for reason in (status.reasons or (NO_REASON,)) if n else ():
                 counts[reason, status.plugin] += n
         return [(reason, plugin, n) for (reason, plugin), n in counts.most_common()]
 
@@ -195,14 +202,11 @@ class ExplanationText:
         else:
             self._console.print("The nodes that do not fit, the nearest to fitting first:")
         table = new_table("NODE", "OBSTACLE")
-        alike = groupby(shown, key=lambda position: "\n".join(self._obstacles(position)))
-        for text, positions in alike:  # neighbours with the same obstacles share a row
-            table.add_row("\n".join(self._short(self._of.nodes.name(position)) for position in positions), text)
+        for position in shown:
+            in_the_way = (f"{obstacle.plugin}: {obstacle.text}" for obstacle in obstacles(self._of, position))
+            table.add_row(self._short(self._of.nodes.name(position)), "\n".join(in_the_way))
         self._console.print(table)
         self._print_domain()
-
-    def _obstacles(self, position: int) -> Iterator[str]:
-        return (f"{obstacle.plugin}: {obstacle.text}" for obstacle in obstacles(self._of, position))
 
     def _print_plugins(self) -> None:
         table = new_table("PLUGIN", "REJECTS", "WHY", numbers=(1,))
@@ -213,12 +217,12 @@ class ExplanationText:
     @staticmethod
     def _row_of(said: PluginVerdicts) -> tuple[str, str]:
         if said.pre_filter is not None:
-            return "all", f"{said.pre_filter.message} (before looking at nodes)"
+            return "all", f"{said.pre_filter.message or NO_REASON} (before looking at nodes)"
         if said.skipped:
             return "-", "nothing to check"
         counts: Counter[str] = Counter()
         for status in said.rejections.values():
-            counts.update(status.reasons)
+            counts.update(status.reasons or (NO_REASON,))
         reasons = [f"{n} {reason}" for reason, n in counts.most_common(_N_REASONS)]
         if said.node_names is not None:
             reasons.append(f"narrows the search to {len(said.node_names)} nodes")
@@ -257,7 +261,7 @@ class ExplanationText:
         table = new_table("PLUGIN", "VERDICT", "WHY")
         for name, said in self._of.by_plugin.items():
             obstacle = details.get(name)
-            why = [] if obstacle is None else [*sorted(obstacle.status.reasons), *obstacle.details]
+            why = [] if obstacle is None else [*(sorted(obstacle.status.reasons) or (NO_REASON,)), *obstacle.details]
             table.add_row(name, _verdict(said, said.status_of(position)), "\n".join(why))
         self._console.print(table)
         self._print_scores_of(node.name)

@@ -6,10 +6,11 @@ from kubesched.explanation.document import N_NEAREST, as_document
 from kubesched.explanation.explainer import Explainer, explain, find_pod, unplaced
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.lines import as_line
-from kubesched.explanation.nearest import Shortage, nearest, shortages
-from kubesched.explanation.obstacles import Obstacle, obstacles
+from kubesched.explanation.nearest import nearest, shortages
+from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
 
 __all__ = [
+    "NO_REASON",
     "N_NEAREST",
     "Choice",
     "Explainer",
@@ -18,7 +19,6 @@ __all__ = [
     "PluginVerdicts",
     "Preemption",
     "Ranked",
-    "Shortage",
     "advice",
     "as_document",
     "as_line",

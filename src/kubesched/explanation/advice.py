@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from kubesched.config import did_you_mean
 from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.obstacles import obstacles
+from kubesched.explanation.obstacles import NO_REASON, obstacles
 from kubesched.plugins import required_node_affinity
 
 
@@ -42,7 +42,7 @@ def _complaints_about_pod(explanation: Explanation) -> str:
     complaints: dict[str, list[str]] = {}
     for said in explanation.by_plugin.values():
         if said.pre_filter is not None:
-            complaints.setdefault(said.pre_filter.message, []).append(said.plugin)
+            complaints.setdefault(said.pre_filter.message or NO_REASON, []).append(said.plugin)
     return "; ".join(f"{message} ({', '.join(plugins)})" for message, plugins in complaints.items())
 
 

@@ -29,7 +29,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["nNodes"] = len(explanation.nodes)
     order = nearest(explanation)
     document["nearest"] = [_near(explanation, position) for position in order[:N_NEAREST].tolist()]
-    if not explanation.fits:
+    if not explanation.fits and explanation.failure is None:
         document["advice"] = advice(explanation, order)
     document["preemption"] = _preemption(explanation.preemption)
     chosen = choice(explanation)
@@ -44,7 +44,7 @@ def _near(explanation: Explanation, position: int) -> dict[str, Any]:
         {**rejection(obstacle.status), "plugin": obstacle.plugin, "details": list(obstacle.details)}
         for obstacle in obstacles(explanation, position)
     ]
-    short = {one.resource: one.short for one in shortages(explanation.info, explanation.nodes, position)}
+    short = shortages(explanation, position)
     near: dict[str, Any] = {"node": explanation.nodes.name(position), "rejections": rejections}
     return {**near, "short": short} if short else near
 

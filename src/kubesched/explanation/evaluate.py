@@ -19,9 +19,14 @@ def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> E
     explanation.held_back = _held_back(framework, info)
     for plugin in framework.profile.points["filter"]:
         explanation.by_plugin[plugin.name] = _ask_by_itself(framework.only(plugin.name), info, snapshot)
+    if not snapshot.n_nodes:
+        return explanation
+    explanation.failure = diagnosis.failure
+    if explanation.failure is not None:
+        return explanation
     if explanation.fits:
         _score(framework, state, explanation)
-    elif preempt and snapshot.n_nodes:
+    elif preempt:
         explanation.preemption = _post_filter(framework, state, explanation)
     return explanation
 

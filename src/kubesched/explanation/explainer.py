@@ -61,9 +61,8 @@ class Explainer:
         self.close()
 
     def close(self) -> None:
-        """Stop the plugins; nothing can be explained afterwards."""
-        self.loop.run(stop_plugins(self.frameworks.values()))
-        self.loop.close()
+        """Stop the plugins. Explain nothing afterwards: plugins may have given up what their hooks need."""
+        self.loop.close(stop_plugins(self.frameworks.values()))
 
     def explain(self, pod: Pod, *, preempt: bool = True) -> Explanation:
         """Explain a pod that is not on a node.

@@ -123,9 +123,9 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
         snapshot: the cluster without the pod.
         by_plugin: the verdicts of each Filter plugin, in the order in which filters run.
         diagnosis: why the nodes do not fit.
-        scores: of the feasible nodes; None when there are none, or when scoring failed.
-        failure: what ended the scoring, if anything did.
-        preemption: what PostFilter would do; None when the pod fits, or without `preempt`.
+        scores: of the feasible nodes; None when there are none, or when a plugin failed.
+        failure: the fault of a plugin, which ends the pod's attempt as SchedulerError; None for none.
+        preemption: what PostFilter would do; None when the pod fits, a plugin failed, or without `preempt`.
         held_back: why kube-scheduler would not try the pod now; empty when it would.
 
     Example:
@@ -166,10 +166,10 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
 
     @property
     def message(self) -> str:
-        """The FitError text when no node fits, what went wrong when scoring failed, else empty."""
-        if self.fits:
-            return "" if self.failure is None else self.failure.message
-        return self.diagnosis.message
+        """The text of the fault when a plugin failed, the FitError text when no node fits, else empty."""
+        if self.failure is not None:
+            return self.failure.message
+        return "" if self.fits else self.diagnosis.message
 
     @cached_property
     def rejections(self) -> dict[str, Status]:

@@ -1,52 +1,35 @@
 """Finds the nodes that are nearest to fitting, and the missing resources of a node."""
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from kubesched.engine import FloatVector
 from kubesched.explanation.explanation import Explanation
+from kubesched.framework import RowStatuses
 from kubesched.state import Nodes, PodInfo
 
 _FIT = "NodeResourcesFit"
 
 
-class Shortage(msgspec.Struct, frozen=True):
-    """One resource of which a node has too little left.
-
-    Attributes:
-        resource: its name; `pods` for the number of pods.
-        wanted, free, allocatable: in canonical units.
-    """
-
-    resource: str
-    wanted: int
-    free: int
-    allocatable: int
-
-    @property
-    def short(self) -> int:
-        """How much is missing."""
-        return self.wanted - self.free
-
-
-def shortages(info: PodInfo, nodes: Nodes, position: int) -> list[Shortage]:
-    """Every resource of which a node has less left than the pod asks for.
+def shortages(explanation: Explanation, position: int) -> dict[str, int]:
+    """Each resource that is short on a node as NodeResourcesFit says, with the missing amount in canonical units.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
-        (shortage,) = shortages(explanation.info, explanation.nodes, 0)
-        assert (shortage.resource, shortage.short) == ("cpu", 60_000)
+        assert shortages(explanation, 0) == {"cpu": 60_000}
     """
-    node = nodes[position]
+    said = explanation.by_plugin.get(_FIT)
+    reasons = () if said is None else said.status_of(position).reasons
+    node = explanation.nodes[position]
     offered, held = node.allocatable, node.requested
-    held["pods"] = int(nodes.n_pods[position])
-    wanted = {**info.requests.value.wanted, "pods": 1}
-    return [
-        Shortage(name, amount, offered.get(name, 0) - held.get(name, 0), offered.get(name, 0))
-        for name, amount in wanted.items()
-        if amount > 0 and amount > offered.get(name, 0) - held.get(name, 0)
-    ]
+    held["pods"] = int(explanation.nodes.n_pods[position])
+    wanted = {**explanation.info.requests.value.wanted, "pods": 1}
+    missing = {name: amount + held.get(name, 0) - offered.get(name, 0) for name, amount in wanted.items()}
+    return {name: amount for name, amount in missing.items() if amount > 0 and _reason(name) in reasons}
+
+
+def _reason(resource: str) -> str:
+    return "Too many pods" if resource == "pods" else f"Insufficient {resource}"
 
 
 def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
@@ -66,19 +49,21 @@ def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
         rejecting += said.rejected
         for_good += said.rejected_for_good
     missing = np.zeros(len(nodes))
-    if _FIT in explanation.by_plugin:
-        missing = np.where(explanation.by_plugin[_FIT].rejected, _missing(explanation.info, nodes), 0.0)
+    fit = explanation.by_plugin.get(_FIT)
+    if fit is not None and fit.result is not None:
+        missing = np.where(fit.rejected, _missing(explanation.info, nodes, fit.result.statuses()), 0.0)
     order = np.lexsort((missing, for_good, rejecting))
     return order[rejecting[order] > 0]
 
 
-def _missing(info: PodInfo, nodes: Nodes) -> FloatVector:
-    """(nodes,) what is short, summed over resources, each as a share of what the pod asks for."""
+def _missing(info: PodInfo, nodes: Nodes, statuses: RowStatuses) -> FloatVector:
+    """(nodes,) what is short, summed over resources that are short somewhere, each as a share of what is asked for."""
+    reasons = {reason for status in statuses.distinct for reason in status.reasons}
     total: FloatVector = np.maximum(nodes.n_pods + 1 - nodes.allowed_pods, 0).astype(np.float64)
     find = nodes.columns.resources.find
     for name, amount in info.requests.value.wanted.items():
         row = find(name)
-        if amount > 0:
+        if _reason(name) in reasons:
             free = nodes.allocatable[row] - nodes.requested[row] if row is not None else np.zeros(len(nodes), np.int64)
             total += np.maximum(amount - free, 0) / amount
     return total

@@ -1,9 +1,13 @@
 """Lists the obstacles on one node: which plugins reject it, and the cause behind each reason."""
 
+from typing import Final
+
 import msgspec
 
 from kubesched.explanation.explanation import Explanation
 from kubesched.framework import Status
+
+NO_REASON: Final = "rejected without a reason"
 
 
 class Obstacle(msgspec.Struct, frozen=True):
@@ -21,8 +25,8 @@ class Obstacle(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The details, or the plugin's words where there are none."""
-        return "; ".join(self.details or sorted(self.status.reasons))
+        """The details, or the plugin's words where there are none; NO_REASON where it has no words either."""
+        return "; ".join(self.details or sorted(self.status.reasons)) or NO_REASON
 
 
 def obstacles(explanation: Explanation, position: int) -> list[Obstacle]:

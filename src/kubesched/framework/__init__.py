@@ -14,7 +14,7 @@ from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
 from kubesched.framework.cycle_state import CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
-from kubesched.framework.diagnosis import Diagnosis, fit_error
+from kubesched.framework.diagnosis import NO_NODES, Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
 from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
 from kubesched.framework.framework import Framework, PreFiltered
@@ -25,7 +25,7 @@ from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
 from kubesched.framework.reservations import Reservations
-from kubesched.framework.scores import Scores, default_normalize
+from kubesched.framework.scores import Scores, default_normalize, keeps_equal
 from kubesched.framework.services import Logger, ObjectName, Services, WaitFor
 from kubesched.framework.status import (
     HOOK_FAULTS,
@@ -44,6 +44,7 @@ __all__ = [
     "CACHE_BYTES",
     "HOOKS",
     "HOOK_FAULTS",
+    "NO_NODES",
     "Action",
     "ActionDone",
     "Bind",
@@ -103,6 +104,7 @@ __all__ = [
     "find_feasible",
     "fit_error",
     "in_one_line",
+    "keeps_equal",
     "rejection_details",
     "strike_nodes",
 ]

@@ -3,7 +3,7 @@
 Rule: kube-scheduler v1.36 framework runtime, whose messages these are.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeGuard, cast
 
 import numpy as np
@@ -146,4 +146,5 @@ def as_scores(plugin: Plugin, answer: object, n_rows: int) -> IntVector:
 def _shown(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} with shape {value.shape}"
-    return answer_text(value)
+    is_like_one = isinstance(value, Sequence)
+    return f"{answer_text(value)}, which is not a NumPy array" if is_like_one else answer_text(value)

@@ -79,13 +79,25 @@ class Column:
         generation: of the change log that its rule depends on.
         status: what a filter's verdict means.
         n_rejected: a filter's verdicts that are not 0.
+        may_fail: whether one of them may mean an Error.
         in_range: whether all scores are known to be within 0..100.
         constant: the one score that all rows are known to have; else None.
         normalized: the score that comes of the constant, checked; None until it is known.
         stamp: see Stamped; None for parts without.
     """
 
-    __slots__ = ("constant", "generation", "in_range", "n_rejected", "normalized", "shown", "stamp", "status", "values")
+    __slots__ = (
+        "constant",
+        "generation",
+        "in_range",
+        "may_fail",
+        "n_rejected",
+        "normalized",
+        "shown",
+        "stamp",
+        "status",
+        "values",
+    )
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
         self.values = values
@@ -94,6 +106,7 @@ class Column:
         self.generation = 0
         self.status: Callable[[int], Status] | None = None
         self.n_rejected = 0
+        self.may_fail = False
         self.in_range = True
         self.constant: int | None = None
         self.normalized: int | None = None
@@ -115,10 +128,22 @@ class Rule:
         is_kept: whether its columns are kept.
         log: the changes that make its columns stale.
         has_normalize: whether it normalises its scores.
+        keeps_equal: whether equal scores have one result, whatever the pod and however many nodes there are.
         weight: of its score.
     """
 
-    __slots__ = ("depends_on", "has_normalize", "is_kept", "is_lifted", "log", "name", "number", "plugin", "weight")
+    __slots__ = (
+        "depends_on",
+        "has_normalize",
+        "is_kept",
+        "is_lifted",
+        "keeps_equal",
+        "log",
+        "name",
+        "number",
+        "plugin",
+        "weight",
+    )
 
     def __init__(self, plugin: Plugin, cache: "ColumnCache", column_hook: str, weight: int = 0) -> None:
         self.plugin = plugin
@@ -129,6 +154,7 @@ class Rule:
         self.is_kept = not self.is_lifted and self.depends_on in (DependsOn.NODE, DependsOn.ROW)
         self.log = cache.log(self.depends_on)
         self.has_normalize = plugin.defines("normalize_score")
+        self.keeps_equal = not self.has_normalize or getattr(plugin.normalize_score, "keeps_equal", False)
         self.weight = weight
 
 
@@ -203,6 +229,9 @@ class ColumnCache:
             column = self._keep(key, table, found.values)
             column.n_rejected = int(np.count_nonzero(found.values))
             column.status = found.status
+            if column.n_rejected:
+                found.check()
+            column.may_fail = found.may_fail
         else:
             if few.freed is not None:
                 column.n_rejected -= int(np.count_nonzero(column.values[few.freed]))
@@ -211,6 +240,9 @@ class ColumnCache:
             if n_few:
                 found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), n_few)
                 n_rejected = int(np.count_nonzero(found.values))
+                if n_rejected:
+                    found.check()
+                    column.may_fail |= found.may_fail
                 if n_rejected or column.n_rejected:
                     column.n_rejected += n_rejected - int(np.count_nonzero(column.values[few.rows]))
                     column.values[few.rows] = found.values
@@ -225,7 +257,7 @@ class ColumnCache:
             scores = as_scores(plugin, plugin.score_nodes(state, pod, table), len(table))
             column = self._keep(key, table, scores)
             column.in_range = _in_range(scores)
-            if plugin.depends_on is DependsOn.NODE and len(scores) and (scores == scores[0]).all():
+            if rule.depends_on is DependsOn.NODE and rule.keeps_equal and len(scores) and (scores == scores[0]).all():
                 column.constant = int(scores[0])
         elif n_few := len(few):
             scores = as_scores(plugin, plugin.score_nodes(state, pod, few), n_few)

@@ -13,7 +13,10 @@ import numpy as np
 from kubesched.framework.status import Code, Status
 from kubesched.framework.verdicts import FilterResult, RowStatuses
 
-__all__ = ["Diagnosis", "fit_error"]
+__all__ = ["NO_NODES", "Diagnosis", "fit_error"]
+
+NO_NODES: Final = "no nodes available to schedule pods"
+"""kube-scheduler's text for every pod in a cluster without nodes."""
 
 _NO_REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
@@ -53,6 +56,13 @@ class Diagnosis(msgspec.Struct, eq=False):
         for status, _ in self.statuses().counts():
             self.add_plugin(status)
 
+    @property
+    def failure(self) -> Status | None:
+        """The fault of a plugin, which ends the pod's attempt: PreFilter's, or that of the first row; None for none."""
+        if self.result is not None:
+            return self.statuses().failure()
+        return self.absent if self.absent.code is Code.ERROR else None
+
     def add_plugin(self, status: Status) -> None:
         """Note the plugin behind a rejection."""
         if status.plugin:
@@ -91,7 +101,9 @@ class Diagnosis(msgspec.Struct, eq=False):
 
     @property
     def message(self) -> str:
-        """The FitError text: `0/3 nodes are available: ...`."""
+        """The FitError text: `0/3 nodes are available: ...`; NO_NODES in a cluster without nodes."""
+        if not self.n_all_nodes:
+            return NO_NODES
         if self.pre_filter_message:
             text = f"0/{self.n_all_nodes} nodes are available: {self.pre_filter_message}."
         else:

@@ -1,11 +1,13 @@
 """Turns what plugins raise and return into text, and never raises, whatever their `__str__` and `__repr__` do."""
 
+import logging
 from typing import Final
 
 from kubesched.framework.status import HOOK_FAULTS, PluginFault
 
 __all__ = ["answer_text", "fault_text", "in_one_line"]
 
+_LOG: Final = logging.getLogger("kubesched.plugin")
 _PLAIN: Final = (RuntimeError, PluginFault)
 _NO_TEXT: Final = "<exception str() failed>"  # Python's words, from its stack traces
 _MAX_TEXT: Final = 200
@@ -15,10 +17,13 @@ _MAX_ANSWER: Final = 80
 def fault_text(error: BaseException) -> str:
     """Return an exception's text; its type in front, unless it was raised to say just that (RuntimeError).
 
+    Its stack trace is logged at level DEBUG, because the text is all that a user sees otherwise.
+
     Example:
         assert fault_text(ValueError("no disk")) == "ValueError: no disk"
         assert fault_text(RuntimeError("no disk")) == "no disk"
     """
+    _LOG.debug("the stack trace of a plugin's fault", exc_info=error)
     text = _text(error)
     is_plain = isinstance(error, _PLAIN) and text not in ("", _NO_TEXT)
     return text if is_plain else _with_type(error, text)

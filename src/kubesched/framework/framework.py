@@ -45,6 +45,7 @@ from kubesched.state import ClusterState, Nodes, Rows
 __all__ = ["Framework", "PreFiltered"]
 
 _PRE_FILTER: Final = "a Status, such as Status.SUCCESS, or a PreFilterResult of a frozenset of names"
+_WAIT: Final = "a Status, or a Wait whose seconds are a number that is not negative"
 _POST_FILTER: Final = "(PostFilterResult or None, Status)"
 
 
@@ -195,6 +196,7 @@ class Framework:
                     column = self.cache.verdicts(rule, state, pod)
                     if column.n_rejected and column.status is not None:
                         kept = Verdicts(nodes.take(column.values), column.status)
+                        kept.may_fail = column.may_fail
                         if nodes.rows is None or np.count_nonzero(kept.values):
                             rejections.append(Rejections(rule.name, kept))
                     continue
@@ -206,6 +208,7 @@ class Framework:
             except HOOK_FAULTS as error:
                 verdicts = _fails_everywhere(nodes, rule.name, error)
             if np.count_nonzero(verdicts.values):
+                verdicts.check()
                 rejections.append(Rejections(rule.name, verdicts))
         return FilterResult(nodes, rejections)
 
@@ -215,7 +218,6 @@ class Framework:
             some = lifted_filter(rule.plugin, state, pod, table)
         else:
             some = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, table), len(table))
-            some.may_fail = some.may_fail or not some.have_meaning()
         return some if survivors is None else some.spread(survivors, len(nodes))
 
     def run_filter_with_nominated(
@@ -379,7 +381,9 @@ class Framework:
                 answer: object = plugin.permit(state, pod, node_name)
             except HOOK_FAULTS as error:
                 return fault(what, error).by(plugin.name), waits
-            if isinstance(answer, Wait) and _is_duration(answer.seconds):
+            if isinstance(answer, Wait):
+                if not _is_duration(answer.seconds):
+                    return nonsense(what, answer, _WAIT).by(plugin.name), waits
                 waits[plugin.name] = answer.seconds
                 continue
             status = checked(what, answer)

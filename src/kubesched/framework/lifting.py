@@ -5,9 +5,9 @@ import numpy as np
 from kubesched.api import Pod
 from kubesched.engine import IntVector
 from kubesched.framework.cycle_state import CycleState
-from kubesched.framework.fault_texts import answer_text
+from kubesched.framework.fault_texts import answer_text, fault_text
 from kubesched.framework.plugin import Plugin
-from kubesched.framework.status import Code, Status
+from kubesched.framework.status import HOOK_FAULTS, Code, Status
 from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeInfo, Nodes
 
@@ -17,20 +17,21 @@ _INT64 = 2**63
 
 
 def lifted_filter(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
-    """Ask `filter` of every row.
-
-    Raises:
-        TypeError: the hook returned something that is not a verdict.
-    """
+    """Ask `filter` of every row. Where it raises, or returns something that is not a verdict, the row has an Error."""
     values = np.zeros(len(nodes), dtype=np.int32)
     numbers: dict[Status, int] = {}
     node = NodeInfo(nodes, 0)
     ask, checkpoint = plugin.filter, state.checkpoint
     for position in range(len(nodes)):
         node._move_to(position)
-        status = ask(state, pod, node)
+        try:
+            status = ask(state, pod, node)
+            if status is not Status.SUCCESS:
+                status = _rejection(status)
+        except HOOK_FAULTS as error:
+            status = Status.error(fault_text(error))
         if status is not Status.SUCCESS:
-            values[position] = numbers.setdefault(_rejection(status), len(numbers) + 1)
+            values[position] = numbers.setdefault(status, len(numbers) + 1)
         if checkpoint is not None:  # after each row, because the next one may take long
             checkpoint(plugin.name)
     return Verdicts(values, list(numbers))

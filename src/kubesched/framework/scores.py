@@ -1,5 +1,8 @@
 """Scores of the feasible nodes: what one plugin gives, 0 to 100, and the weighted sum of all."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
 import msgspec
 import numpy as np
 
@@ -13,7 +16,9 @@ from kubesched.framework.lifting import lifted_score
 from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, Status
 from kubesched.state import Nodes
 
-__all__ = ["Scores", "default_normalize", "score_rule"]
+__all__ = ["Scores", "default_normalize", "keeps_equal", "score_rule"]
+
+Normalize = TypeVar("Normalize", bound=Callable[..., IntVector])
 
 
 class Scores(msgspec.Struct, eq=False):
@@ -122,3 +127,12 @@ def default_normalize(scores: IntVector, *, reverse: bool = False) -> IntVector:
         return np.full_like(scores, 100) if reverse else scores
     scaled = scores * 100 // top
     return 100 - scaled if reverse else scaled
+
+
+def keeps_equal(normalize: Normalize) -> Normalize:
+    """Mark a normalize_score that gives equal scores one result, whatever the pod and however many nodes there are.
+
+    Where a kept column has one score for all nodes, it gets this score alone, and its answer is kept with the column.
+    """
+    cast("Any", normalize).keeps_equal = True
+    return normalize

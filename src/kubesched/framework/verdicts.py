@@ -44,13 +44,21 @@ class Verdicts:
             return True
         return bool(self.values.min() >= 0 and self.values.max() <= len(self.status.statuses))
 
+    def check(self) -> None:
+        """Note that a value without a meaning is a fault."""
+        self.may_fail = self.may_fail or not self.have_meaning()
+
     def spread(self, positions: npt.NDArray[np.intp], n_rows: int) -> "Verdicts":
         """The same verdicts in a larger table, where these rows are at `positions` and all others fit."""
         values = np.zeros(n_rows, dtype=self.values.dtype)
         values[positions] = self.values
-        spread = Verdicts(values, self.status)
-        spread.may_fail = self.may_fail
-        return spread
+        return self.of(values)
+
+    def of(self, values: Codes) -> "Verdicts":
+        """Some of the same verdicts in another table, with the same meanings."""
+        verdicts = Verdicts(values, self.status)
+        verdicts.may_fail = self.may_fail
+        return verdicts
 
 
 class _Listed:
@@ -145,7 +153,7 @@ class FilterResult(msgspec.Struct, eq=False):
         for rejection in self.rejections:
             values = rejection.verdicts.values[positions]
             if values.any():
-                kept.append(Rejections(rejection.plugin, Verdicts(values, rejection.verdicts.status)))
+                kept.append(Rejections(rejection.plugin, rejection.verdicts.of(values)))
         return FilterResult(self.nodes.select(positions), kept)
 
     @property

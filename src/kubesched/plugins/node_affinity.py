@@ -22,6 +22,7 @@ from kubesched.framework import (
     QueueingHint,
     Status,
     default_normalize,
+    keeps_equal,
 )
 from kubesched.plugins.args import NodeAffinityArgs
 from kubesched.plugins.hints import queue_if, registration
@@ -113,6 +114,7 @@ class NodeAffinity(Plugin):
 
     score_part = filter_part
 
+    @keeps_equal
     def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
         """The highest sum becomes 100."""
         return default_normalize(scores)

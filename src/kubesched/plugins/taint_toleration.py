@@ -20,6 +20,7 @@ from kubesched.framework import (
     QueueingHint,
     Status,
     default_normalize,
+    keeps_equal,
 )
 from kubesched.plugins.hints import on_own_update, queue_if, registration
 from kubesched.plugins.tolerations import has_untolerated_taint, judged_taints, untolerated_taints
@@ -76,6 +77,7 @@ class TaintToleration(Plugin):
         state.read(PreScored, _NOT_PRE_SCORED)
         return state.pod.tolerations
 
+    @keeps_equal
     def normalize_score(self, state: CycleState, pod: Pod, scores: IntVector) -> IntVector:
         """The most such taints become 0."""
         return default_normalize(scores, reverse=True)

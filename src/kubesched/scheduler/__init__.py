@@ -5,14 +5,13 @@ from kubesched.scheduler.evictions import Eviction
 from kubesched.scheduler.initial_cluster import load_cluster
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.scheduler import BindingCycle, Scheduler
-from kubesched.scheduler.scheduling_cycle import NO_NODES, SchedulingCycle
+from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best
 from kubesched.scheduler.suspension import PermitRequest, Request, WaitRequest, begun, drive, perform, wait
 from kubesched.scheduler.unconfirmed import UNCONFIRMED_SECONDS, Unconfirmed
 from kubesched.scheduler.waits import Waits, Wake
 
 __all__ = [
-    "NO_NODES",
     "UNCONFIRMED_SECONDS",
     "BindingCycle",
     "Eviction",

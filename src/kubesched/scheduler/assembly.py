@@ -7,7 +7,7 @@ until `stop`.
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 
-from kubesched.errors import PluginError
+from kubesched.errors import InputError, PluginError
 from kubesched.framework import (
     CACHE_BYTES,
     HOOK_FAULTS,
@@ -42,7 +42,12 @@ def build_frameworks(
         cache_bytes: budget of kept columns and relations, all profiles together; a quarter is for relations.
         make_framework: for a driver that measures plugins.
     Returns: scheduler name -> framework.
+    Raises:
+        InputError: the plugins of a profile run for another cluster.
     """
+    profiles = tuple(profiles)
+    if any(profile.is_running for profile in profiles):
+        raise InputError("these profiles serve another cluster, which is not closed; set up new ones with set_up()")
     cluster_state.groups.budget = cache_bytes // 4
     cache = ColumnCache(cluster_state.columns, cache_bytes - cluster_state.groups.budget)
     offered = Services() if services is None else services
@@ -57,9 +62,12 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
     """Start every plugin of every profile, each once.
 
     Raises:
-        PluginError: a plugin did not start; without it no decision would be the one that was asked for.
+        PluginError: a plugin did not start; without it no decision would be the one that was asked for. Those that
+            started before it are stopped.
     """
-    for framework, plugin in _plugins(frameworks, "start"):
+    frameworks = tuple(frameworks)
+    started: list[tuple[Framework, Plugin]] = []
+    for framework, plugin in _plugins(frameworks):
         try:
             answer: object = plugin.start(framework.handle)
             if inspect.isawaitable(answer):
@@ -67,13 +75,24 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
         except HOOK_FAULTS as error:
             if is_cancelled(error):
                 raise
+            await _stop(started)
             text = f'starting plugin "{plugin.name}": {in_one_line(error)}'
             raise PluginError(text, plugin=plugin.name, extension_point="start") from error
+        started.append((framework, plugin))
+    for framework in frameworks:
+        framework.profile.is_running = True
 
 
 async def stop_plugins(frameworks: Iterable[Framework]) -> None:
     """Stop every plugin of every profile. The work is done, so that a fault is worth a message and no more."""
-    for framework, plugin in _plugins(frameworks, "stop"):
+    frameworks = tuple(frameworks)
+    await _stop(_plugins(frameworks))
+    for framework in frameworks:
+        framework.profile.is_running = False
+
+
+async def _stop(plugins: Iterable[tuple[Framework, Plugin]]) -> None:
+    for framework, plugin in plugins:
         try:
             answer: object = plugin.stop()
             if inspect.isawaitable(answer):
@@ -84,8 +103,7 @@ async def stop_plugins(frameworks: Iterable[Framework]) -> None:
             framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, in_one_line(error))
 
 
-def _plugins(frameworks: Iterable[Framework], hook: str) -> Iterator[tuple[Framework, Plugin]]:
+def _plugins(frameworks: Iterable[Framework]) -> Iterator[tuple[Framework, Plugin]]:
     for framework in frameworks:
         for plugin in framework.profile.plugins:
-            if plugin.defines(hook):
-                yield framework, plugin
+            yield framework, plugin

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from kubesched.api import KubeObject, Pod, completed
+from kubesched.errors import InputError
 from kubesched.state import ClusterState
 
 __all__ = ["load_cluster"]
@@ -13,10 +14,15 @@ def load_cluster(cluster_state: ClusterState, objects: Iterable[KubeObject]) -> 
 
     Returns: those pods, in the given order. A driver shows them to its scheduler as events, or to nobody: a pod without
         a node takes no room.
+    Raises:
+        InputError: one of them is not a Kubernetes object.
     """
     pending: list[Pod] = []
     placed: list[tuple[str, KubeObject]] = []
-    for obj in map(completed, objects):
+    for given in objects:
+        if not isinstance(given, KubeObject):
+            raise InputError(f"a snapshot has Kubernetes objects; found {given!r:.80}; read files with load_snapshot")
+        obj = completed(given)
         if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished:
             pending.append(obj)
         else:

@@ -13,6 +13,7 @@ import numpy as np
 
 from kubesched.api import Pod
 from kubesched.framework import (
+    NO_NODES,
     CycleState,
     Decision,
     Diagnosis,
@@ -30,9 +31,8 @@ from kubesched.framework import (
 from kubesched.scheduler.selection import TieBreak, nodes_to_find, select_best
 from kubesched.state import Nodes, PodInfo, Rows, Snapshot
 
-__all__ = ["NO_NODES", "SchedulingCycle"]
+__all__ = ["SchedulingCycle"]
 
-NO_NODES: Final = "no nodes available to schedule pods"
 _N_RUNNERS_UP: Final = 3
 _LOWEST: Final = -(2**63)
 _SUCCESS: Final = Outcome(Status.SUCCESS)
@@ -147,9 +147,8 @@ class SchedulingCycle:
         framework: Framework, state: CycleState, diagnosis: Diagnosis, decision: partial[Decision]
     ) -> Decision:
         """Why no node fits; PostFilter plugins try to make room."""
-        failure = diagnosis.statuses().failure() if diagnosis.result is not None else None
-        if failure is not None:
-            return decision(_fault_outcome(failure))
+        if diagnosis.failure is not None:
+            return decision(_fault_outcome(diagnosis.failure))
         made_room: PostFilterResult | None = None
         if framework.profile.points["postFilter"]:
             made_room, status = framework.run_post_filter(state, state.pod.pod, diagnosis)

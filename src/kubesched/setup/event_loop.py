@@ -5,13 +5,15 @@ a turn.
 """
 
 import asyncio
+import logging
 import weakref
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 __all__ = ["EventLoop"]
 
 T = TypeVar("T")
+_LOG: Final = logging.getLogger("kubesched.plugin")
 
 
 class EventLoop:
@@ -42,11 +44,25 @@ class EventLoop:
         if loop is not None and _running() is loop and len(asyncio.all_tasks(loop)) > 1:
             await asyncio.sleep(0)
 
-    def close(self) -> None:
-        """End the loop; tasks that are left are cancelled."""
+    def close(self, last: Coroutine[Any, Any, None] | None = None, *, seconds: float = 10.0) -> None:
+        """End the loop; tasks that are left are cancelled.
+
+        Args:
+            last: run before that, for some seconds at most.
+        """
+        if last is not None:
+            self.run(last if _running() is not None else _bounded(last, seconds))
         loop, self._loop = self._loop, None
         if loop is not None:
             _end(loop)
+
+
+async def _bounded(coroutine: Coroutine[Any, Any, None], seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await coroutine
+    except TimeoutError:
+        _LOG.warning("a plugin did not stop within %g s", seconds)
 
 
 def _end(loop: asyncio.AbstractEventLoop) -> None:

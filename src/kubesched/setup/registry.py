@@ -39,7 +39,7 @@ def find_plugins(plugins: Iterable[PluginLike] = ()) -> "Registry":
     """
     registry = Registry(IN_TREE_PLUGINS)
     registry.register_installed()
-    for plugin in plugins:
+    for plugin in [plugins] if isinstance(plugins, str) else plugins:
         _register(plugin, registry)
     return registry
 
@@ -83,7 +83,7 @@ class Registry:
     """Plugins by name, in the order in which they were registered.
 
     Attributes:
-        loaded: names of the plugins that came by `load`, in order.
+        loaded: names of the plugins that the user brings, by reference or as a class, in order.
     """
 
     def __init__(self, in_tree: Mapping[str, type[Plugin]]) -> None:

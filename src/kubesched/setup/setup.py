@@ -10,7 +10,7 @@ import msgspec
 
 from kubesched.config import KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
-from kubesched.errors import ConfigError
+from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Profile
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args
 from kubesched.setup.profiles import build_profiles
@@ -81,7 +81,8 @@ def set_up(
     """Build the profiles of a configuration; further arguments as for load_configuration.
 
     Args:
-        configuration: a Setup is given back as it is; profiles get the rest of the default configuration.
+        configuration: a Setup is given back as it is; profiles get the rest of the default configuration. Neither
+            takes further plugins or arguments.
         default_plugins: without them, profiles have what the file enables and `plugins`, as in an extender
             of a scheduler that has the defaults.
         flags: what the command line says about leader election.
@@ -92,17 +93,19 @@ def set_up(
         setup = set_up("scheduler.yaml")
         print(setup.profiles[0].weights["TaintToleration"])
     """
-    if isinstance(configuration, Setup):
-        return configuration
-    if isinstance(configuration, Sequence) and not isinstance(configuration, str | bytes):
-        return Setup(KubeSchedulerConfiguration(), tuple(configuration))
+    if isinstance(configuration, Setup | Sequence) and not isinstance(configuration, str | bytes):
+        if tuple(plugins) or plugin_args:
+            raise InputError("a Setup or profiles take no plugins or plugin_args; give them to set_up()")
+        return configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
     registry = find_plugins(plugins)
     loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins, flags=flags)
     try:
         setup = Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
     except ConfigError as error:
-        if isinstance(configuration, str | os.PathLike):
-            raise ConfigError(f"{error}\n  in {os.fspath(configuration)}") from None
+        blamed = (given for name, given in plugin_args.items() if f'initializing plugin "{name}":' in str(error))
+        source = next(blamed, configuration)
+        if isinstance(source, str | os.PathLike):
+            raise ConfigError(f"{error}\n  in {os.fspath(source)}") from None
         raise
     for profile in setup.profiles:
         _warn_of_bind(profile)
@@ -120,6 +123,12 @@ def _warn_of_bind(profile: Profile) -> None:
         )
 
 
+def _of_profiles(profiles: Profiles) -> Setup:
+    if not profiles or not all(isinstance(profile, Profile) for profile in profiles):
+        raise InputError(f"a list must have profiles, at least one; found {profiles!r:.80}")
+    return Setup(KubeSchedulerConfiguration(), tuple(profiles))
+
+
 def _load(
     source: ConfigurationLike,
     registry: Registry,
@@ -131,5 +140,7 @@ def _load(
     args = read_args(plugin_args, registry)
     if not isinstance(source, KubeSchedulerConfiguration):
         text = Path(source) if isinstance(source, str | os.PathLike) else source
+        if not isinstance(text, Path | bytes | None):
+            raise InputError(f"a configuration is the name of its file, or its text as bytes; found {source!r:.80}")
         source = read_configuration(text, args_types=registry.args_types, default_plugins=default_plugins, flags=flags)
     return enable_loaded(source, registry, args)

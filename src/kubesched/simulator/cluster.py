@@ -47,8 +47,7 @@ class MemoryCluster:
         """Carry out one action."""
         match action:
             case Bind():
-                self.n_changes += 1
-                self._bind(action)
+                return ActionDone(action, error=self._bind(action))
             case RecordEvent():
                 self.events.append(action)
             case PatchPodStatus():
@@ -64,14 +63,20 @@ class MemoryCluster:
                 return ActionDone(action, error=f"a simulated cluster cannot do {type(action).__name__}")
         return ActionDone(action)
 
-    def _bind(self, action: Bind) -> None:
-        placed = self._cluster_state.placed(action.pod.uid)
+    def _bind(self, action: Bind) -> str:
+        """Bind a pod that still exists; else return the error, in the API server's words."""
+        current = self._cluster_state.objects.get("Pod", action.pod.key)
+        if not isinstance(current, Pod) or current.uid != action.pod.uid:
+            return f'pods "{action.pod.name}" not found'
+        placed = self._cluster_state.placed(current.uid)
         pod = action.pod if placed is None else placed.pod
         if action.annotations:
             metadata = pod.metadata
             merged = {**(metadata.annotations or {}), **action.annotations}
             pod = msgspec.structs.replace(pod, metadata=msgspec.structs.replace(metadata, annotations=merged))
+        self.n_changes += 1
         self._tell(WatchEvent(EventType.MODIFIED, "Pod", pod))
+        return ""
 
     def _patch(self, action: PatchPodStatus) -> None:
         """Set the nomination; conditions are read by nobody here."""

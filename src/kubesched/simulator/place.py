@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.framework import CycleState, Framework, PluginFault, find_feasible
+from kubesched.framework import NO_NODES, CycleState, Framework, PluginFault, find_feasible
 from kubesched.scheduler import TieBreak, select_best
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
 from kubesched.simulator.simulator import Progress, Simulator
@@ -80,7 +80,7 @@ def _placement(pod: Pod, placed: Placed | None) -> Placement:
     if placed.node:
         return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1)
     message = f"{placed.message} {placed.post_filter_message}".rstrip()
-    if not message.startswith("0/"):  # no FitError: a plugin failed
+    if not message.startswith(("0/", NO_NODES)):  # no FitError: a plugin failed
         return Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message)
     waiting = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
     for outcome in placed.preemption:

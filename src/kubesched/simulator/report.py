@@ -127,7 +127,7 @@ class Report(msgspec.Struct, frozen=True, eq=False):
     """The result of a run.
 
     Attributes:
-        placements: one per pending pod, in the order in which the queue first had them.
+        placements: one per pending pod, the highest priority first, and in file order among equals.
         victims: pods that left, in order.
         before, after: how full the nodes were and became.
         seconds: virtual time that passed.

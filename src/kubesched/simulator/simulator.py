@@ -55,7 +55,8 @@ class Simulator:
         seed: the random seed, for random ties and for the node where preemption starts its search.
 
     Raises:
-        InputError: the configuration cannot be read or is not valid.
+        InputError: the configuration cannot be read or is not valid; the profiles run for another cluster; or the
+            snapshot has something else than Kubernetes objects.
         PluginError: a plugin cannot be loaded or started.
 
     Attributes:
@@ -99,6 +100,7 @@ class Simulator:
         )
         self.frameworks: dict[str, Framework] = self.scheduler.frameworks
         self._suspended = SuspendedCycles(self.scheduler, self.clock)
+        self._is_closed = False
         self._outcomes: dict[str, Decision] = {}
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         with paused_gc(is_kept=True):
@@ -111,9 +113,9 @@ class Simulator:
         """Schedule every pending pod, as far as that is possible.
 
         Raises:
-            InputError: the simulator has run already.
+            InputError: the simulator has run already, or is closed.
         """
-        if self._outcomes:
+        if self._is_closed:
             raise InputError("this simulator has already run; create a new one")
         before = Fill(self.cluster_state.columns)
         try:
@@ -143,9 +145,11 @@ class Simulator:
 
     def close(self) -> None:
         """Break off what is under way and stop the plugins; nothing can be scheduled afterwards."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._suspended.close()
-        self.loop.run(stop_plugins(self.frameworks.values()))
-        self.loop.close()
+        self.loop.close(stop_plugins(self.frameworks.values()))
 
     def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""

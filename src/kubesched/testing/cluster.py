@@ -111,8 +111,7 @@ class FakeCluster:
 
     def stop(self) -> None:
         """Stop the plugins."""
-        self._loop.run(stop_plugins([self.framework]))
-        self._loop.close()
+        self._loop.close(stop_plugins([self.framework]))
 
     def __enter__(self) -> Self:
         return self
