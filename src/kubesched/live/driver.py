@@ -49,7 +49,7 @@ class Writer(Protocol):
         ...
 
     def emit(self, action: Action) -> None:
-        """Carry out an action whose outcome nobody waits for, after earlier ones on the same pod."""
+        """Carry out an action without waiting for its outcome, after earlier ones on the same pod."""
         ...
 
     async def finish(self) -> None:

@@ -51,7 +51,7 @@ class ApiWriter:
         }
 
     def emit(self, action: Action) -> None:
-        """Carry out an action whose outcome nobody waits for; a failure is logged."""
+        """Carry out an action without waiting for its outcome; a failure is logged."""
         if isinstance(action, RecordEvent):
             self._record(action)
         else:

@@ -17,7 +17,7 @@ class AwaitedRequests:
     """Answers the requests of binding cycles.
 
     Args:
-        waits: where conditions are entered; whoever owns it calls `note` and `look` as events come.
+        waits: where conditions are entered; its owner calls `note` and `look` as events come.
         waiting_pods: pods held back in Permit, by uid.
     """
 
