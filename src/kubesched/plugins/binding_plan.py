@@ -49,7 +49,8 @@ class BindingPlan:
     ) -> None:
         self.node_name = node_name
         self.volumes = [(_taken_by(claim, volume), claim) for volume, claim in bindings]
-        self.claims = [_for_node(node_name, claim) for claim in provisioned]
+        once = {claim.key: claim for claim in provisioned}  # two volumes of a pod may be one claim
+        self.claims = [_for_node(node_name, claim) for claim in once.values()]
         self._written: dict[tuple[str, str], int] = {}  # kind, key -> the version that the API server gave our write
 
     def assumed(self) -> list[tuple[str, KubeObject]]:

@@ -96,7 +96,7 @@ class VolumeBinding(Plugin):
             state.write(_NO_CLAIMS)
             return Status.SKIP
         claims = []
-        for use in dict.fromkeys(uses):  # two volumes of a pod may be one claim
+        for use in uses:
             claim = self.handle.get("PersistentVolumeClaim", pod.namespace, use.name)
             if not isinstance(claim, PersistentVolumeClaim):
                 return Status.unresolvable(_missing(use))

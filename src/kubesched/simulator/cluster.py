@@ -65,11 +65,12 @@ class MemoryCluster:
 
     def _bind(self, action: Bind) -> str:
         """Bind a pod that still exists; else return the error, in the API server's words."""
-        current = self._cluster_state.objects.get("Pod", action.pod.key)
-        if not isinstance(current, Pod) or current.uid != action.pod.uid:
-            return f'pods "{action.pod.name}" not found'
-        placed = self._cluster_state.placed(current.uid)
+        placed = self._cluster_state.placed(action.pod.uid)
         pod = action.pod if placed is None else placed.pod
+        if placed is None:
+            current = self._cluster_state.objects.get("Pod", pod.key)
+            if not isinstance(current, Pod) or current.uid != pod.uid:
+                return f'pods "{pod.name}" not found'
         if action.annotations:
             metadata = pod.metadata
             merged = {**(metadata.annotations or {}), **action.annotations}
