@@ -7,13 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from tests.integration.control_plane import ControlPlane
-from tests.integration.processes import Process
+from tests.integration.processes import Process, free_port
 
 NO_FIELDS: Mapping[str, Any] = {}
 
 
 class LiveProcess:
-    """A running scheduler."""
+    """A running scheduler.
+
+    Attributes:
+        port: of its HTTPS endpoints on 127.0.0.1.
+        ca_file: the certificate that they show.
+    """
 
     def __init__(
         self, control_plane: ControlPlane, folder: Path, config: Mapping[str, Any] = NO_FIELDS, *options: str
@@ -35,7 +40,9 @@ class LiveProcess:
         }
         config_file = folder / "config.yaml"
         config_file.write_text(json.dumps(document))
-        command = [sys.executable, "-m", "kubesched", "scheduler", "--config", str(config_file), *options]
+        self.port, self.ca_file = free_port(), folder / "certificates" / "kube-scheduler.crt"
+        own = ["--config", str(config_file), "--secure-port", str(self.port), "--cert-dir", str(self.ca_file.parent)]
+        command = [sys.executable, "-m", "kubesched", "scheduler", *own, *options]
         self.process = Process("kubesched scheduler", command, folder / "kubesched.log")
         try:
             self.process.wait_until(lambda: "schedules pods" in "".join(self.process.logs()), "its cache")

@@ -45,7 +45,7 @@ def start_replica(cluster: ControlPlane, tmp_path: Path) -> Iterator[StartReplic
     kubeconfig = cluster.kubeconfig(tmp_path / "kubeconfig")
 
     def start(times: dict[str, str], *options: str) -> Process:
-        command = [sys.executable, "-m", "kubesched", "scheduler", "--kubeconfig", kubeconfig]
+        command = [sys.executable, "-m", "kubesched", "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0"]
         flags = [f"--leader-elect-{name}={value}" for name, value in times.items()]
         log = tmp_path / f"{len(started)}.log"
         started.append(Process("kubesched scheduler", [*command, *flags, *options], log))

@@ -43,6 +43,7 @@ class Authority:
         name: str,
         *alternatives: str,
         second_name: str = "",
+        organizations: tuple[str, ...] = (),
         files: str = "",
         is_expired: bool = False,
         password: bytes = b"",
@@ -52,10 +53,11 @@ class Authority:
         Args:
             alternatives: names and addresses besides; `localhost` if there are none.
             second_name: another common name.
+            organizations: the groups of a client.
         """
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([_alternative(one) for one in alternatives or ("localhost",)])
-        subject = _name(name, second_name) if second_name else _name(name)
+        subject = _name(name, *([second_name] if second_name else []), organizations=organizations)
         builder = _named(subject, LONG_AGO if is_expired else UNTIL).add_extension(names, critical=False)
         path = self._folder / f"{files or name}.key"
         lock = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
@@ -104,8 +106,10 @@ _SIGNS = x509.KeyUsage(
 )
 
 
-def _name(*common_names: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name) for name in common_names])
+def _name(*common_names: str, organizations: tuple[str, ...] = ()) -> x509.Name:
+    parts = [(NameOID.ORGANIZATION_NAME, name) for name in organizations]
+    parts += [(NameOID.COMMON_NAME, name) for name in common_names]
+    return x509.Name([x509.NameAttribute(kind, name) for kind, name in parts])
 
 
 def _alternative(text: str) -> x509.GeneralName:

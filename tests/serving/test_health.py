@@ -8,7 +8,7 @@ from kubesched.serving import HEALTH_PATHS, add_health
 from kubesched.version import VERSION
 from tests.serving.running import connected, new_server, serving
 
-UNKNOWN = "warn: some health checks cannot be excluded: no matches for x"
+UNKNOWN = 'warn: some health checks cannot be excluded: no matches for "x"'
 
 
 def ask(*paths, live=None, ready=None, method="GET"):

@@ -10,6 +10,8 @@ from kubesched.serving import Certificates, QuickHandler, TlsFiles, allow_client
 from tests.serving.certificates import Authority
 from tests.serving.running import connected, new_server, serving
 
+TLS_1_2 = ssl.TLSVersion.TLSv1_2
+
 
 def run(coroutine):
     return asyncio.run(asyncio.wait_for(coroutine, 20))
@@ -284,3 +286,47 @@ def test_a_certificate_with_two_common_names_is_refused(authority, caplog, first
     assert call == (403, f"{refused}\n")
     assert health == (200, f"{first},{second}")
     assert f"{refused}; expected one of scheduler" in caplog.text
+
+
+def asked(authority, path="/", pair=None, version=None, **options):
+    """The answer and the cipher for one client; None where the handshake fails."""
+    server_pair = authority.issue("server")
+
+    async def story():
+        files = TlsFiles(certificate=server_pair.certificate, key=server_pair.key, **options)
+        context = client_context(authority, pair)
+        if version is not None:
+            context.maximum_version = version
+        async with serving(new_tls_server(files)) as server:
+            try:
+                async with speaking(server, context) as client:
+                    answer = await client.ask("GET", path)
+                    return answer[2], client.writer.get_extra_info("cipher")[0]
+            except (ssl.SSLError, ConnectionError):
+                return None
+
+    return run(story())
+
+
+def test_a_client_certificate_may_be_optional(authority):
+    options = {"client_ca": authority.path, "requires_client": False}
+    assert asked(authority, **options)[0] == ""
+    assert asked(authority, pair=authority.issue("client"), **options)[0] == "client"
+
+
+def test_cipher_suites_are_those_of_the_options(authority):
+    suites = ("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",)
+    assert asked(authority, version=TLS_1_2, cipher_suites=suites)[1] == "ECDHE-ECDSA-CHACHA20-POLY1305"
+
+
+def test_tls_1_3_can_be_required(authority):
+    assert asked(authority, version=TLS_1_2)
+    assert not asked(authority, version=TLS_1_2, min_version=ssl.TLSVersion.TLSv1_3)
+    assert not asked(authority, version=TLS_1_2, cipher_suites=("TLS_AES_128_GCM_SHA256",))
+
+
+def test_an_unknown_cipher_suite_is_an_error(authority):
+    pair = authority.issue("server")
+    files = TlsFiles(certificate=pair.certificate, key=pair.key, cipher_suites=("TLS_RSA_WITH_RC4_128_SHA",))
+    with pytest.raises(InputError, match='no cipher suite named "TLS_RSA_WITH_RC4_128_SHA"; expected some of TLS_AES'):
+        Certificates(files)

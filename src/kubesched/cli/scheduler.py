@@ -2,24 +2,43 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from kubesched.cli.cluster import note
+from kubesched.cli.endpoints import endpoint_flags, endpoint_options
+from kubesched.cli.ignored_flags import ignored_flags, note_ignored_flags
 from kubesched.cli.leader_election import leader_election_flags, leader_election_options, lease_note
 from kubesched.cli.options import setup_options
-from kubesched.errors import LeaseLostError
+from kubesched.errors import InputError, LeaseLostError
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
+    from kubesched.config import KubeSchedulerConfiguration
     from kubesched.live import LiveScheduler
+
+_DEBUG: Final = 4  # from this verbosity on
+
+
+class Verbosity(click.ParamType[int]):
+    """A number after `-v`, `-v=` or `--v=`."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        text = str(value).removeprefix("=")
+        if not text.isdigit():
+            self.fail(f"{text!r} is not a number", param, ctx)
+        return int(text)
 
 
 @click.command()
 @setup_options
 @click.option("--kubeconfig", metavar="FILE", help="The cluster. In a pod, the cluster that it runs in.")
 @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
+@click.option("--master", default="", metavar="URL", help="API server, instead of the one in the kubeconfig.")
 @click.option("--in-cluster", is_flag=True, help="The cluster that this pod runs in.")
 @click.option(
     "--tie-break",
@@ -29,17 +48,38 @@ if TYPE_CHECKING:
     help="Which of several equally good nodes to take.",
 )
 @leader_election_options
+@endpoint_flags
+@click.option(
+    "--feature-gates",
+    metavar="NAME=BOOL,...",
+    multiple=True,
+    help="Gates of kube-scheduler. Only their defaults are supported.",
+)
+@click.option(
+    "--write-config-to",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the configuration with all defaults, and exit.",
+)
+@click.option("-v", "--v", "verbosity", type=Verbosity(), help="Log more: 4 and above is LOG_LEVEL=debug.")
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="json: as --log-json.")
+@ignored_flags
 def scheduler(
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
     kubeconfig: str | None,
     context: str,
+    master: str,
     in_cluster: bool,
     tie_break: str,
+    feature_gates: tuple[str, ...],
+    write_config_to: Path | None,
+    verbosity: int | None,
     log_json: bool,
-    **election_flags: Any,
+    logging_format: str,
+    **flags: Any,
 ) -> None:
     """Schedule the pods of a live cluster, in place of kube-scheduler or beside it.
 
@@ -47,22 +87,37 @@ def scheduler(
     Examples:
       kubesched scheduler --config scheduler.yaml
       kubesched scheduler --kubeconfig ~/.kube/config --plugin team_zone.py:TeamZone
+
+    Further flags of kube-scheduler v1.36 are accepted and ignored, with a note.
     """  # noqa: D301
     import os
 
     from kubesched.cli.signals import ending_on_signals, run_until_told
+    from kubesched.config import check_feature_gates
     from kubesched.live import SchedulerOptions, run_scheduler
     from kubesched.scheduler import TieBreak
     from kubesched.serving import set_up_logging
     from kubesched.setup import set_up
 
-    set_up_logging(os.environ, as_json=log_json)
-    setup = set_up(config, references, plugin_args, flags=leader_election_flags(**election_flags))
+    environ = dict(os.environ)
+    if verbosity is not None:
+        environ["LOG_LEVEL"] = "debug" if verbosity >= _DEBUG else "info"
+    set_up_logging(environ, as_json=log_json or logging_format == "json")
+    note_ignored_flags()
+    check_feature_gates(feature_gates)
+    election = {name: flags.pop(name) for name in list(flags) if name.startswith("leader_elect")}
+    endpoints = endpoint_options(**flags)
+    setup = set_up(config, references, plugin_args, flags=leader_election_flags(**election))
+    if write_config_to is not None:
+        _write_configuration(setup.configuration, write_config_to)
+        return
     options: SchedulerOptions = SchedulerOptions(
         kubeconfig=kubeconfig or setup.configuration.client_connection.kubeconfig,
         context=context,
+        master=master,
         in_cluster=in_cluster,
         tie_break=TieBreak(tie_break),
+        endpoints=endpoints,
     )
 
     if text := lease_note(setup.configuration.leader_election):
@@ -83,3 +138,14 @@ def scheduler(
         raise click.exceptions.Exit(1) from None
     if is_interrupted:
         raise click.Abort
+
+
+def _write_configuration(configuration: "KubeSchedulerConfiguration", file: Path) -> None:
+    from kubesched.config import effective
+    from kubesched.documents import write_yaml
+
+    try:
+        file.write_text(write_yaml(effective(configuration)))
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written ({error.strerror}); give a file that can") from error
+    note(f"Wrote configuration to {file}")

@@ -7,6 +7,7 @@ from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.feed import Feed
 from kubesched.cluster.find_access import find_access
+from kubesched.cluster.proxies import check_server
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path, object_path
@@ -27,6 +28,7 @@ __all__ = [
     "Sink",
     "Timing",
     "bind_pod",
+    "check_server",
     "find_access",
     "list_path",
     "object_path",

@@ -34,6 +34,11 @@ class Feed:
             else:
                 self._initial[event.kind, event.object.key] = event.object
 
+    @property
+    def is_handed_over(self) -> bool:
+        """Whether everything that existed at first has been passed on."""
+        return self._initial is None
+
     def hand_over(self) -> None:
         """Everything that exists has been shown."""
         initial, self._initial = self._initial, None

@@ -4,6 +4,7 @@ from kubesched.config.args import PluginArgs
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
 from kubesched.config.effective import PlainValue, effective
+from kubesched.config.feature_gates import check_feature_gates
 from kubesched.config.field_errors import (
     FieldError,
     child,
@@ -56,6 +57,7 @@ __all__ = [
     "PluginSet",
     "Plugins",
     "Readable",
+    "check_feature_gates",
     "child",
     "config_error",
     "did_you_mean",

@@ -1,13 +1,17 @@
 """Schedules the pods of a live cluster, in place of kube-scheduler or beside it."""
 
 from kubesched.live.driver import LiveScheduler, Writer
+from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.process import SchedulerOptions, run_scheduler
 from kubesched.live.writes import ApiWriter
 
 __all__ = [
     "ApiWriter",
+    "EndpointOptions",
+    "Endpoints",
     "EventRecorder",
+    "HealthChecks",
     "LiveScheduler",
     "SchedulerOptions",
     "Writer",

@@ -5,27 +5,31 @@ import gc
 import logging
 import platform
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from random import Random
 from typing import Final
 
 import msgspec
 
 from kubesched.api import KINDS
-from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, find_access
+from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, check_server, find_access
 from kubesched.errors import ClusterError
-from kubesched.framework import Framework
 from kubesched.live.driver import LiveScheduler
+from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.leadership import Leadership, NoElection
 from kubesched.live.writes import ApiWriter
-from kubesched.metrics import Observer
-from kubesched.scheduler import MakeFramework, TieBreak, start_plugins, stop_plugins
+from kubesched.metrics import PodResources, SchedulerMetrics
+from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
+from kubesched.serving import Registry, new_registry
 from kubesched.setup import Setup
 
 __all__ = ["SchedulerOptions", "run_scheduler"]
 
 _SYNC_SECONDS: Final = 60.0
 _POOL: Final = 64  # requests at a time
+_REVIEWS_POOL: Final = 16  # reviews of clients of the endpoints at a time
+_REVIEW_SECONDS: Final = 10.0
 _GC_THRESHOLDS: Final = (100_000, 50, 100)  # scheduling makes much and keeps nothing in cycles
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 
@@ -35,15 +39,19 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         kubeconfig, context: which cluster; as with kubectl where not given.
+        master: URL of its API server, instead of the kubeconfig's.
         in_cluster: the one that this pod runs in.
         tie_break: which of equally good nodes is taken.
+        endpoints: HTTPS for health and metrics; None serves nothing.
         silence_seconds: how long a watch may send nothing before everything is listed again.
     """
 
     kubeconfig: str = ""
     context: str = ""
+    master: str = ""
     in_cluster: bool = False
     tie_break: TieBreak = TieBreak.UPSTREAM
+    endpoints: EndpointOptions | None = None
     silence_seconds: float = SILENCE_SECONDS
 
 
@@ -53,8 +61,6 @@ async def run_scheduler(
     *,
     stop: asyncio.Event,
     on_ready: Callable[[LiveScheduler], None],
-    observer: Observer | None = None,
-    make_framework: MakeFramework = Framework,
 ) -> None:
     """Schedule until `stop` is set, while this process leads.
 
@@ -63,33 +69,41 @@ async def run_scheduler(
 
     Args:
         on_ready: called when this process leads, everything that exists is known, and the plugins have started.
-        observer, make_framework: as for LiveScheduler.
     Raises:
         PluginError: a plugin did not start.
         ClusterError: there are no usable credentials.
+        InputError: the endpoints cannot be served.
         LeaseLostError: another process may lead; the caller ends this one with code 1.
     """
     async with ApiClient(_access(options), pool_size=_POOL) as client:
         recorder = EventRecorder(client, platform.node())
+        metrics = SchedulerMetrics()
         live = LiveScheduler(
             setup,
             lambda cluster_state: ApiWriter(client, cluster_state, recorder.record),
             clock=client.timing,
             rng=Random(),
             tie_break=options.tie_break,
-            observer=observer,
-            make_framework=make_framework,
+            observer=metrics,
+            make_framework=metrics.framework,
         )
         watch = ClusterWatch(client, live.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
-        async with _election(setup, options) as election:
+        election = _election(setup, options)
+        async with _endpoints(setup, options, live, metrics, election, stop), election:
             is_delayed = setup.configuration.delay_cache_until_active
             await _run(live, watch, recorder, election, is_delayed, stop, on_ready)
             _LOG.info("Requested to terminate, exiting")
         await recorder.finish()
 
 
-def _access(options: SchedulerOptions) -> Access:
-    return find_access(options.kubeconfig or None, options.context, in_cluster=options.in_cluster)
+def _access(options: SchedulerOptions, kubeconfig: str = "") -> Access:
+    """The cluster, or the one of another kubeconfig."""
+    if kubeconfig:
+        return find_access(kubeconfig)
+    access = find_access(options.kubeconfig or None, options.context, in_cluster=options.in_cluster)
+    if options.master:
+        return msgspec.structs.replace(access, server=check_server(options.master, "--master"))
+    return access
 
 
 def _election(setup: Setup, options: SchedulerOptions) -> NoElection:
@@ -99,6 +113,44 @@ def _election(setup: Setup, options: SchedulerOptions) -> NoElection:
     seconds = max(election.renew_deadline / 2, 1.0)  # upstream's: there is time for a second try
     component = setup.profiles[0].scheduler_name
     return Leadership(lambda: ApiClient(_access(options), timeout=seconds), election, component)
+
+
+def _endpoints(
+    setup: Setup,
+    options: SchedulerOptions,
+    live: LiveScheduler,
+    metrics: SchedulerMetrics,
+    election: NoElection,
+    stop: asyncio.Event,
+) -> AbstractAsyncContextManager[object]:
+    """What serves health and metrics."""
+    if options.endpoints is None:
+        return nullcontext()
+    lease = setup.configuration.leader_election
+    is_leader = (lambda: election.is_leader) if lease.leader_elect else None
+    page, resources = new_registry(), Registry()
+    metrics.register(
+        page,
+        live.scheduler,
+        n_binding=lambda: live.n_binding,
+        is_leader=is_leader,
+        lease_name=lease.resource_name,
+    )
+    resources.register(PodResources(live.cluster_state, is_leader))
+    return Endpoints(
+        options.endpoints,
+        setup.configuration,
+        HealthChecks(
+            leader_election=election.check if lease.leader_elect else None,
+            is_stopping=stop.is_set,
+            is_synced=lambda: live.feed.is_handed_over,
+        ),
+        metrics=page,
+        resources=resources,
+        new_client=lambda kubeconfig: ApiClient(
+            _access(options, kubeconfig), pool_size=_REVIEWS_POOL, timeout=_REVIEW_SECONDS
+        ),
+    )
 
 
 async def _run(

@@ -1,13 +1,14 @@
 """HTTP and HTTPS servers: certificate reload, limits, health, metrics, logs, a clean shutdown."""
 
 from kubesched.serving.bodies import Bodies, Buffer, expect_body
-from kubesched.serving.health import HEALTH_PATHS, Check, add_health
+from kubesched.serving.health import HEALTH_PATHS, Check, add_checks, add_health, add_version, ping
 from kubesched.serving.logs import set_up_logging
 from kubesched.serving.loop_thread import LoopThread
-from kubesched.serving.metrics import add_metrics, new_registry
+from kubesched.serving.metrics import Registry, add_metrics, new_registry
 from kubesched.serving.quick import QuickAnswer, QuickHandler
+from kubesched.serving.self_signed import self_signed_pair
 from kubesched.serving.server import Server, ServerOptions
-from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_names
+from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_names, peer_organizations
 
 __all__ = [
     "HEALTH_PATHS",
@@ -18,14 +19,20 @@ __all__ = [
     "LoopThread",
     "QuickAnswer",
     "QuickHandler",
+    "Registry",
     "Server",
     "ServerOptions",
     "TlsFiles",
+    "add_checks",
     "add_health",
     "add_metrics",
+    "add_version",
     "allow_clients",
     "expect_body",
     "new_registry",
     "peer_common_names",
+    "peer_organizations",
+    "ping",
+    "self_signed_pair",
     "set_up_logging",
 ]

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from kubesched.version import VERSION
 
-__all__ = ["HEALTH_PATHS", "Check", "add_health"]
+__all__ = ["HEALTH_PATHS", "Check", "add_checks", "add_health", "add_version", "ping"]
 
 HEALTH_PATHS: Final = ("/healthz", "/livez", "/readyz")
 
@@ -32,12 +32,27 @@ def add_health(app: web.Application, *, live: Mapping[str, Check], ready: Mappin
         live: what only a restart would fix; asked by /livez and /healthz.
         ready: what else has to be true before requests make sense; asked by /readyz.
     """
-    alive = {"ping": _ping, **live}
+    alive = {"ping": ping, **live}
     for path, checks in zip(HEALTH_PATHS, (alive, alive, {**alive, **ready}), strict=True):
-        app.router.add_get(path, _Endpoint(path.strip("/"), checks).answer)
-        for name, check in checks.items():
-            app.router.add_get(f"{path}/{name}", _Endpoint(name, {name: check}).answer)
+        add_checks(app, path, checks)
+    add_version(app)
+
+
+def add_checks(app: web.Application, path: str, checks: Mapping[str, Check]) -> None:
+    """Answer a path with all checks, and `PATH/NAME` with one of them."""
+    app.router.add_get(path, _Endpoint(path.strip("/"), checks).answer)
+    for name, check in checks.items():
+        app.router.add_get(f"{path}/{name}", _Endpoint(name, {name: check}).answer)
+
+
+def add_version(app: web.Application) -> None:
+    """Answer /version."""
     app.router.add_get("/version", _answer_version)
+
+
+def ping() -> str:
+    """Find nothing wrong: the server answers."""
+    return ""
 
 
 class _Endpoint:
@@ -55,16 +70,11 @@ class _Endpoint:
         if failed:
             _LOG.warning("%s failed: %s", self._name, "; ".join(f"{name}: {fault}" for name, fault in failed.items()))
         lines = [_line(name, fault, name in excluded) for name, fault in faults.items()]
-        lines += [
-            f"warn: some health checks cannot be excluded: no matches for {name}"
-            for name in sorted(excluded - faults.keys())
-        ]
+        if unknown := sorted(excluded - faults.keys()):
+            quoted = ",".join(f'"{name}"' for name in unknown)
+            lines.append(f"warn: some health checks cannot be excluded: no matches for {quoted}")
         text = "\n".join([*lines, f"{self._name} check {'failed' if failed else 'passed'}", ""])
         return web.Response(status=500 if failed else 200, text=text, headers=_HEADERS)
-
-
-def _ping() -> str:
-    return ""
 
 
 def _line(name: str, fault: str, excluded: bool) -> str:

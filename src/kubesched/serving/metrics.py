@@ -1,18 +1,21 @@
 """/metrics: a registry with the usual series of Kubernetes' components, and the page that Prometheus reads."""
 
 import asyncio
-from typing import Final
+from typing import Final, TypeAlias
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, ProcessCollector, disable_created_metrics
 from prometheus_client.exposition import choose_encoder
 
-__all__ = ["add_metrics", "new_registry"]
+__all__ = ["Registry", "add_metrics", "new_registry"]
+
+Registry: TypeAlias = CollectorRegistry
+"""The series of one page."""
 
 _COMPRESS_IN_THREAD: Final = 2**16  # bytes
 
 
-def new_registry() -> CollectorRegistry:
+def new_registry() -> Registry:
     """Build a registry that holds the `process_` series and nothing else yet.
 
     A custom collector is asked once when it is registered. Counters and histograms have no `_created` series, as Go's
@@ -24,8 +27,8 @@ def new_registry() -> CollectorRegistry:
     return registry
 
 
-def add_metrics(app: web.Application, registry: CollectorRegistry) -> None:
-    """Answer GET /metrics in Prometheus' text format or, where asked for, OpenMetrics; `?name[]=` selects series.
+def add_metrics(app: web.Application, registry: Registry, path: str = "/metrics") -> None:
+    """Answer GET of a path in Prometheus' text format or, where asked for, OpenMetrics; `?name[]=` selects series.
 
     Collectors run in a separate thread, one page at a time, because a large page takes tens of milliseconds: they
     must not touch what belongs to the event loop's thread without taking a copy in one step.
@@ -41,4 +44,4 @@ def add_metrics(app: web.Application, registry: CollectorRegistry) -> None:
         answer.enable_compression()
         return answer
 
-    app.router.add_get("/metrics", answer_metrics)
+    app.router.add_get(path, answer_metrics)

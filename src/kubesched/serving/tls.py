@@ -16,8 +16,9 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from kubesched.errors import InputError
+from kubesched.serving.cipher_suites import openssl_names
 
-__all__ = ["Certificates", "TlsFiles", "allow_clients", "peer_common_names"]
+__all__ = ["Certificates", "TlsFiles", "allow_clients", "peer_common_names", "peer_organizations"]
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -25,17 +26,24 @@ _Stamp = tuple[int, int, int] | None  # of one file: modified, size, inode; None
 
 
 class TlsFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """The files a server's certificates are read from, all in PEM.
+    """The files a server's certificates are read from, all in PEM, and what the server expects of its clients.
 
     Attributes:
         certificate: the server's certificate, then the intermediate ones.
         key: its private key, not encrypted.
         client_ca: authorities of client certificates; None asks clients for none.
+        requires_client: with `client_ca`, whether a client without a certificate is refused.
+        min_version: of TLS.
+        cipher_suites: allowed for TLS 1.2, by their IANA names; OpenSSL's choice where empty. Those of TLS 1.3 are
+            always allowed; if only those are given, TLS 1.3 is required.
     """
 
     certificate: Path
     key: Path
     client_ca: Path | None = None
+    requires_client: bool = True
+    min_version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
+    cipher_suites: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -98,8 +106,17 @@ class Certificates:
 
 def peer_common_names(request: web.BaseRequest) -> list[str]:
     """Return the common names in the client's certificate; none for a client without one."""
+    return _subject(request, "commonName")
+
+
+def peer_organizations(request: web.BaseRequest) -> list[str]:
+    """Return the organizations in the client's certificate, which are its groups in Kubernetes."""
+    return _subject(request, "organizationName")
+
+
+def _subject(request: web.BaseRequest, field: str) -> list[str]:
     certificate = request.get_extra_info("peercert") or {}
-    return [value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"]
+    return [value for part in certificate.get("subject", ()) for key, value in part if key == field]
 
 
 def allow_clients(names: Collection[str], *, open_paths: Collection[str] = ()) -> Middleware:
@@ -159,7 +176,12 @@ def _why_refused(error: ssl.SSLError) -> str:
 
 def _build_context(files: TlsFiles) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.minimum_version = files.min_version
+    if files.cipher_suites:
+        if ciphers := openssl_names(files.cipher_suites):
+            context.set_ciphers(ciphers)
+        else:
+            context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.set_alpn_protocols(["http/1.1"])
     # A resumed session would skip the check of the client against today's authorities.
     context.num_tickets = 0
@@ -167,6 +189,7 @@ def _build_context(files: TlsFiles) -> ssl.SSLContext:
     _load_pair(context, files)
     if files.client_ca is not None:
         _load_client_ca(context, files.client_ca)
+        context.verify_mode = ssl.CERT_REQUIRED if files.requires_client else ssl.CERT_OPTIONAL
     return context
 
 
@@ -197,7 +220,6 @@ def _load_client_ca(context: ssl.SSLContext, path: Path) -> None:
         context.load_verify_locations(cadata=text)
     except ssl.SSLError as error:
         raise InputError(f"{path}: cannot be used ({_reason(error)}); give certificates in PEM") from error
-    context.verify_mode = ssl.CERT_REQUIRED
 
 
 def _check_pem(path: Path, mark: str, kind: str) -> str:

@@ -1,0 +1,102 @@
+"""`kubesched scheduler`: its command line, up to where a cluster is needed."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.clusters import run
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+contexts: [{name: c, context: {cluster: c, user: ""}}]
+current-context: c
+"""
+WRITE = ("--write-config-to", "written.yaml")
+
+
+@pytest.fixture(autouse=True)
+def _process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Give back what the command sets for its whole process."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    monkeypatch.chdir(tmp_path)
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def test_the_configuration_is_written_with_all_defaults(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 4\n"
+    )
+    result = run("scheduler", "--config", "config.yaml", *WRITE)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "Wrote configuration" in result.stderr
+    text = (tmp_path / "written.yaml").read_text()
+    shown = run("config", "show", "config.yaml").stdout
+    assert text == shown.replace("resourceName: kube-scheduler", "resourceName: kubesched")
+    assert yaml.safe_load(text)["podMaxBackoffSeconds"] == 10
+
+
+def test_a_configuration_that_cannot_be_written_is_an_error() -> None:
+    result = run("scheduler", "--write-config-to", "missing/written.yaml")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("kubesched: error: missing/written.yaml: cannot be written")
+
+
+def test_flags_without_effect_are_named_in_one_note() -> None:
+    flags = ("--profiling=false", "--kube-api-qps", "5", "--contention-profiling", "--kube-api-qps=6")
+    result = run("scheduler", *flags, *WRITE)
+    assert result.exit_code == 0
+    (line,) = [line for line in result.stderr.splitlines() if "no effect" in line]
+    assert line.endswith(": --contention-profiling, --kube-api-qps, --profiling")
+
+
+def test_a_master_that_is_not_a_url_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "kubeconfig").write_text(KUBECONFIG)
+    result = run("scheduler", "--kubeconfig", "kubeconfig", "--master", "localhost")
+    assert result.exit_code == 2
+    assert "--master: found 'localhost'; expected https://HOST" in result.stderr
+
+
+def test_flags_with_an_effect_are_not_noted() -> None:
+    result = run("scheduler", "--secure-port", "0", "--cert-dir", "x", "-v", "2", *WRITE)
+    assert (result.exit_code, "no effect" in result.stderr) == (0, False)
+
+
+@pytest.mark.parametrize("spelled", [("-v", "4"), ("-v=4",), ("--v=4",), ("-v4",)])
+def test_verbosity_sets_the_log_level(spelled: tuple[str, ...]) -> None:
+    assert run("scheduler", *spelled, *WRITE).exit_code == 0
+    assert logging.getLogger().level == logging.DEBUG
+    assert run("scheduler", "-v", "2", *WRITE).exit_code == 0
+    assert logging.getLogger().level == logging.INFO
+
+
+def test_logs_are_json_where_asked_for_in_either_way() -> None:
+    for flag in ("--log-json", "--logging-format=json"):
+        assert run("scheduler", flag, *WRITE).exit_code == 0
+        (handler,) = logging.getLogger().handlers
+        assert handler.format(logging.makeLogRecord({"msg": "hello"})).startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--policy-config-file", "x"), "No such option"),
+        (("pods",), "unexpected extra argument (pods)"),
+        (("-v", "many"), "'many' is not a number"),
+        (("--secure-port", "65536"), "65536 is not in the range"),
+        (("--tls-cert-file", "x"), "--tls-cert-file and --tls-private-key-file need each other"),
+        (("--tls-min-version", "VersionTLS10"), "'VersionTLS10' is not one of"),
+        (("--feature-gates", "StorageCapacityScoring=true"), "does not support StorageCapacityScoring=true"),
+    ],
+)
+def test_bad_flags_are_errors(arguments: tuple[str, ...], message: str) -> None:
+    result = run("scheduler", *arguments, *WRITE)
+    assert result.exit_code == 2
+    assert message in result.stderr
