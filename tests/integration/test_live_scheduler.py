@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.control_plane import ControlPlane
-from tests.integration.live_campaign import compare
+from tests.live.campaign import compare
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

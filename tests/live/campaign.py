@@ -1,7 +1,7 @@
 # ruff: noqa: T201 - a program that prints what it finds
 """Plays random scripts to kube-scheduler and to kubesched, and compares what became of every pod.
 
-python -m tests.integration.live_campaign [--seeds 200] [--first 0]
+python -m tests.live.campaign [--seeds 200] [--first 0]
 """
 
 import argparse
