@@ -304,9 +304,7 @@ class WhatIfNodes(Nodes):
         """(n,) int64 after the moves."""
         moved = np.zeros(len(self), dtype=np.int64)
         for sign, positions, pods in self._moves:
-            having = pods.having(Has.VOLUMES)
-            n_volumes = [info.volumes.n_attachable for info in pods.chosen(having).infos]
-            np.add.at(moved, positions[having], sign * np.array(n_volumes, dtype=np.int64))
+            np.add.at(moved, positions, sign * pods.n_volumes)
         return moved
 
     def _pods_on(self, chosen: BoolVector) -> dict[int, list[PodInfo]]:

@@ -47,6 +47,10 @@ def _traits(info: PodInfo) -> int:
     return traits
 
 
+def _n_volumes(info: PodInfo) -> int:
+    return info.volumes.n_attachable if info.pod.spec.volumes else 0
+
+
 class PodTable:
     """Columns over placed pods.
 
@@ -63,6 +67,7 @@ class PodTable:
         self._priority: IntVector = np.zeros(64, dtype=np.int64)
         self._start: FloatVector = np.zeros(64, dtype=np.float64)
         self._traits: IntVector = np.zeros(64, dtype=np.int64)
+        self._n_volumes: IntVector = np.zeros(64, dtype=np.int64)
         self._requests: IntVector = np.zeros(64, dtype=np.int64)  # numbers in _request_parts
         self._identity: IntVector = np.zeros(64, dtype=np.int64)  # numbers in _identity_parts
         self._request_parts: Interner[Part[PodRequests] | None] = Interner((None,))  # 0 for free slots
@@ -166,6 +171,10 @@ class PodTable:
         """Which of some pods have something: indices into `slots`, ascending."""
         return np.flatnonzero(self._traits[slots] & trait.value)
 
+    def n_volumes(self, slots: Slots) -> IntVector:
+        """(slots,) int64: the attachable volumes of each pod."""
+        return self._n_volumes[slots]
+
     def sizes(self) -> dict[str, int]:
         """Slots, and distinct parts of the pods in them."""
         self.settle()
@@ -185,7 +194,7 @@ class PodTable:
             capacity = 2 * len(self.infos)
             self._row, self._place = grown(self._row, capacity), grown(self._place, capacity)
             self._priority, self._start = grown(self._priority, capacity), grown(self._start, capacity)
-            self._traits = grown(self._traits, capacity)
+            self._traits, self._n_volumes = grown(self._traits, capacity), grown(self._n_volumes, capacity)
             self._requests, self._identity = grown(self._requests, capacity), grown(self._identity, capacity)
         slots = list(self._noted)
         self._noted.clear()
@@ -195,6 +204,7 @@ class PodTable:
         self._priority[slots] = [0 if info is None else info.priority for info in infos]
         self._start[slots] = [inf if info is None else info.start for info in infos]
         self._traits[slots] = [0 if info is None else _traits(info) for info in infos]
+        self._n_volumes[slots] = [0 if info is None else _n_volumes(info) for info in infos]
         requests = [None if info is None else info.requests for info in infos]
         self._requests[slots] = _exchanged(self._request_parts, self._requests[slots], requests)
         identities = [None if info is None else info.identity for info in infos]
@@ -212,7 +222,7 @@ class PodTable:
             if info is not None:
                 info.slot = slot
         capacity = max(64, 2 * len(self.infos))
-        for name in ("_row", "_place", "_priority", "_start", "_traits", "_requests", "_identity"):
+        for name in ("_row", "_place", "_priority", "_start", "_traits", "_n_volumes", "_requests", "_identity"):
             setattr(self, name, getattr(self, name)[:capacity].copy())
         self._noted = set(range(len(self.infos)))
 
@@ -300,6 +310,13 @@ class PodBatch:
         if self._table is not None and self._slots is not None:
             return self._table.having(self._slots, trait)
         return np.array([i for i, info in enumerate(self.infos) if _traits(info) & trait.value], dtype=np.intp)
+
+    @property
+    def n_volumes(self) -> IntVector:
+        """(pods,) int64: the attachable volumes of each."""
+        if self._table is not None and self._slots is not None:
+            return self._table.n_volumes(self._slots)
+        return np.array([_n_volumes(info) for info in self.infos], dtype=np.int64)
 
     def identities(self) -> tuple[list[Identity], Slots]:
         """The distinct identities of these pods, and (pods,) which of them each has."""
