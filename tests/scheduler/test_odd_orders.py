@@ -245,6 +245,31 @@ def test_a_hint_that_activates_the_pod_whose_events_are_replayed_loses_nothing()
     assert pod in driven.scheduler.queue
 
 
+@pytest.mark.parametrize("hook", ["sort_key", "less"])
+def test_a_queue_sort_plugin_that_activates_has_failed_and_the_queue_stays_sorted(hook):
+    class Pushy(Plugin):
+        def filter(self, state, pod, node):
+            return Status.unschedulable("no")
+
+    def ask(self, *queued):
+        self.handle.activate([one.pod for one in queued])
+        return (0,) if hook == "sort_key" else False
+
+    setattr(Pushy, hook, ask)
+    driven = Driven(Pushy(), objects=[make_node("n1")])
+    pods = [make_pod(f"p{i}") for i in range(6)]
+    for pod in pods:
+        driven.tell(pod)
+    messages = []
+    for _ in range(6):
+        messages.append(driven.attempt().outcome.message)
+        driven.scheduler.queue.check_invariants()
+    assert any("activate cannot be called in QueueSort" in message for message in messages)
+    driven.pass_time(30)
+    assert driven.scheduler.queue.counts()["active"] <= len(pods)
+    assert all(pod in driven.scheduler.queue for pod in pods)
+
+
 @pytest.mark.parametrize("annotations", [["x"], "x", {"a": 1}])
 def test_annotations_that_are_none_cost_the_pod_its_attempt(annotations):
     class Odd(Plugin):

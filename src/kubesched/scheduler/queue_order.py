@@ -30,6 +30,7 @@ class QueueOrder:
         self._handle = framework.handle
         self._example: tuple[Any, ...] | None = None
         self._types: list[type] = []
+        self.is_asked = False  # whether the hook runs now, in the middle of a heap's work
 
     def fault_of(self, queued: QueuedPodInfo) -> Status | None:
         """Why a pod that was popped had no place of its own; forgotten once it is told."""
@@ -38,7 +39,7 @@ class QueueOrder:
     def sort_key(self, queued: QueuedPodInfo) -> Any:
         """The plugin's key, or one that stands in for it."""
         try:
-            key = self._hook(queued)
+            key = self._ask(queued)
             if not isinstance(key, tuple):
                 raise TypeError(f"sort_key must return a tuple; found {answer_text(key)}")
         except HOOK_FAULTS as error:
@@ -71,10 +72,17 @@ class QueueOrder:
         return False
 
     def _asked(self, a: QueuedPodInfo, b: QueuedPodInfo) -> bool:
-        answer = self._hook(a, b)
+        answer = self._ask(a, b)
         if not isinstance(answer, bool | np.bool_):
             raise TypeError(f"less must return a bool; found {answer_text(answer)}")
         return bool(answer)
+
+    def _ask(self, *queued: QueuedPodInfo) -> Any:
+        self.is_asked = True
+        try:
+            return self._hook(*queued)
+        finally:
+            self.is_asked = False
 
     def _blame(self, queued: QueuedPodInfo, error: BaseException) -> None:
         queued.sort_faults[:] = [fault(f'running QueueSort plugin "{self._name}"', error).by(self._name)]

@@ -330,7 +330,13 @@ class Scheduler:
         return True
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Try pods again now that are unschedulable or back off; the others are left alone."""
+        """Try pods again now that are unschedulable or back off; the others are left alone.
+
+        Raises:
+            RuntimeError: a QueueSort hook calls this, while the queue is being sorted.
+        """
+        if self._order.is_asked:
+            raise RuntimeError("activate cannot be called in QueueSort")
         self.queue.activate(pods, self._now())
 
     def _activate(self, state: CycleState) -> None:
