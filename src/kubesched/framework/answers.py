@@ -123,13 +123,13 @@ def as_verdicts(plugin: Plugin, answer: object, n_rows: int) -> Verdicts:
     Raises:
         TypeError: it is not one integer per row.
     """
-    found = answer if isinstance(answer, Verdicts) else None
-    values = answer if found is None else found.values
+    verdicts = answer if isinstance(answer, Verdicts) else None
+    values = answer if verdicts is None else verdicts.values
     if not isinstance(values, np.ndarray) or values.shape != (n_rows,) or values.dtype.kind not in "iub":
         raise TypeError(f"filter_nodes must return {n_rows} integers, one per row; found {_shown(values)}")
     if values.dtype.kind == "b":
         values = values.astype(np.int16)
-    return Verdicts(values, plugin.reasons) if found is None else found
+    return Verdicts(values, plugin.reasons) if verdicts is None else verdicts
 
 
 def as_scores(plugin: Plugin, answer: object, n_rows: int) -> IntVector:

@@ -54,10 +54,10 @@ class _FewRows(Nodes):
         self._matrices: dict[int, tuple[IntMatrix, IntMatrix]] = {}
 
     def _matrix(self, column: IntMatrix) -> IntMatrix:
-        found = self._matrices.get(id(column))
-        if found is None:
-            found = self._matrices[id(column)] = (column, super()._matrix(column))
-        return found[1]
+        kept = self._matrices.get(id(column))
+        if kept is None:
+            kept = self._matrices[id(column)] = (column, super()._matrix(column))
+        return kept[1]
 
 
 class Stamped(NamedTuple):
@@ -225,27 +225,27 @@ class ColumnCache:
         few = self._stale_rows(column, log)
         if column is None or few is None:
             table = self._all_rows()
-            found = as_verdicts(plugin, plugin.filter_nodes(state, pod, table), len(table))
-            column = self._keep(key, table, found.values)
-            column.n_rejected = int(np.count_nonzero(found.values))
-            column.status = found.status
+            verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, table), len(table))
+            column = self._keep(key, table, verdicts.values)
+            column.n_rejected = int(np.count_nonzero(verdicts.values))
+            column.status = verdicts.status
             if column.n_rejected:
-                found.check()
-            column.may_fail = found.may_fail
+                verdicts.check()
+            column.may_fail = verdicts.may_fail
         else:
             if few.freed is not None:
                 column.n_rejected -= int(np.count_nonzero(column.values[few.freed]))
                 column.values[few.freed] = 0
             n_few = len(few)
             if n_few:
-                found = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), n_few)
-                n_rejected = int(np.count_nonzero(found.values))
+                verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), n_few)
+                n_rejected = int(np.count_nonzero(verdicts.values))
                 if n_rejected:
-                    found.check()
-                    column.may_fail |= found.may_fail
+                    verdicts.check()
+                    column.may_fail |= verdicts.may_fail
                 if n_rejected or column.n_rejected:
                     column.n_rejected += n_rejected - int(np.count_nonzero(column.values[few.rows]))
-                    column.values[few.rows] = found.values
+                    column.values[few.rows] = verdicts.values
         column.generation = log.generation
         return column
 

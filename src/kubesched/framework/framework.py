@@ -241,12 +241,12 @@ class Framework:
         what_if = WhatIf(self.run_filter, self._pods_moved, state, pod, table)
         try:
             what_if.add(positions, pods)
-            found = what_if.filter().rejections
+            rejections = what_if.filter().rejections
         except PluginFault as failed:
-            found = [Rejections("", Verdicts(np.ones(len(table), dtype=np.int16), [failed.status]))]
+            rejections = [Rejections("", Verdicts(np.ones(len(table), dtype=np.int16), [failed.status]))]
         if rows is not None:
-            found = [Rejections(one.plugin, one.verdicts.spread(rows, len(nodes))) for one in found]
-        return FilterResult(nodes, [*found, *result.rejections]) if found else result
+            rejections = [Rejections(one.plugin, one.verdicts.spread(rows, len(nodes))) for one in rejections]
+        return FilterResult(nodes, [*rejections, *result.rejections]) if rejections else result
 
     def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> WhatIf:
         """A copy of some rows on which pods can be moved, with the filters to ask again."""

@@ -84,10 +84,10 @@ class Histograms:
 
     def of(self, *labels: str) -> Histogram:
         """The histogram of some label values."""
-        found = self._children.get(labels)
-        if found is None:
-            found = self._children[labels] = Histogram(self._bounds)
-        return found
+        child = self._children.get(labels)
+        if child is None:
+            child = self._children[labels] = Histogram(self._bounds)
+        return child
 
     def family(self) -> HistogramMetricFamily:
         """The histograms as they are."""

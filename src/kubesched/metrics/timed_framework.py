@@ -329,12 +329,12 @@ class TimedFramework(Framework):
     def _ran(self, point: str, status: Status, began: float) -> None:
         """An extension point ended."""
         seconds = self._clock() - began
-        found = self._successes.get(point) if status is Status.SUCCESS else None
-        if found is None:
-            found = self._times.points.of(point, self.profile.scheduler_name, status.code.value)
+        histogram = self._successes.get(point) if status is Status.SUCCESS else None
+        if histogram is None:
+            histogram = self._times.points.of(point, self.profile.scheduler_name, status.code.value)
             if status is Status.SUCCESS:
-                self._successes[point] = found
-        found.observe(seconds)
+                self._successes[point] = histogram
+        histogram.observe(seconds)
 
     def _awaited(self, point: str, plugin: str, status: Status, began: float, state: CycleState) -> None:
         """A hook of the binding cycle ended; usually a profile has one for each extension point."""

@@ -146,28 +146,28 @@ class _Search:
 
     def candidates(self) -> Candidates | None:
         """All nodes that would do; None when there are none."""
-        found = [candidates for candidates in self._found if len(candidates)]
-        if not found:
+        helpful = [candidates for candidates in self._found if len(candidates)]
+        if not helpful:
             return None
-        return found[0] if len(found) == 1 else Candidates.joined(found)
+        return helpful[0] if len(helpful) == 1 else Candidates.joined(helpful)
 
 
 def _potential(diagnosis: Diagnosis, nodes: Nodes) -> Rows:
     """Positions of nodes where removing pods may help: those whose status is exactly Unschedulable."""
     if diagnosis.result is None:
         helpful = diagnosis.absent.code is Code.UNSCHEDULABLE
-        found = set(range(len(nodes))) if helpful else set()
+        positions = set(range(len(nodes))) if helpful else set()
     else:
         rows = diagnosis.result.nodes.all_rows[diagnosis.statuses().with_code(Code.UNSCHEDULABLE)]
         if not diagnosis.explicit:
             return rows if nodes.rows is None else np.searchsorted(nodes.rows, rows)
         place = {row: position for position, row in enumerate(nodes.all_rows.tolist())}
-        found = {place[row] for row in rows.tolist()}
+        positions = {place[row] for row in rows.tolist()}
     for position, name in enumerate(nodes.names) if diagnosis.explicit else ():
         status = diagnosis.explicit.get(name)
         if status is not None:
-            (found.add if status.code is Code.UNSCHEDULABLE else found.discard)(position)
-    return np.array(sorted(found), dtype=np.intp)
+            (positions.add if status.code is Code.UNSCHEDULABLE else positions.discard)(position)
+    return np.array(sorted(positions), dtype=np.intp)
 
 
 def _is_being_preempted(pod: Pod) -> bool:

@@ -94,11 +94,11 @@ class Parts:
         """A pod's part of a kind, shared with all pods of an equal key."""
         table, read_key, read_value = self._kinds[kind]
         key = read_key(pod)
-        found = table.get(key)
-        if found is None:
-            found = table[key] = Part(key if read_value is None else read_value(pod))
-            self._recent.append(found)
-        return found
+        part = table.get(key)
+        if part is None:
+            part = table[key] = Part(key if read_value is None else read_value(pod))
+            self._recent.append(part)
+        return part
 
     def sizes(self) -> dict[str, int]:
         """Parts by kind, what rules compiled from them, and templates."""
@@ -135,11 +135,11 @@ class Parts:
             status.conditions if holds_more else None,  # one of them says that a resize is infeasible
         )
         key = (pod.metadata.namespace, *map(id, sources))
-        found = self._templates.get(key)
-        if found is None:
-            found = self._templates[key] = Template(sources)
-            self._recent.append(found)
-        return found
+        template = self._templates.get(key)
+        if template is None:
+            template = self._templates[key] = Template(sources)
+            self._recent.append(template)
+        return template
 
 
 class PodInfo:
@@ -258,9 +258,9 @@ class PodInfo:
 
     def _found(self, kind: str) -> Any:
         """A part that the template does not have yet."""
-        found = self._parts.part(kind, self.pod)
-        setattr(self._template, kind, found)
-        return found
+        part = self._parts.part(kind, self.pod)
+        setattr(self._template, kind, part)
+        return part
 
 
 def host_ports(pod: Pod) -> tuple[Port, ...]:
