@@ -81,15 +81,30 @@ class FailsOnN2(Plugin):
         return Status.SUCCESS if node.name == "n1" else Status.unschedulable("full")
 
 
-def test_a_fault_on_a_node_is_no_rejection_and_ends_the_attempt():
+def test_a_fault_on_a_node_ends_the_attempt_and_the_other_nodes_are_judged():
     found = ask(make_pod("p"), *three_nodes(), plugins=[FailsOnN2])
-    assert found.message == "running \"FailsOnN2\" filter plugin: KeyError: 'x'"
+    line = as_document(found)
+    assert line["fault"] == "running \"FailsOnN2\" filter plugin: KeyError: 'x'"
+    assert (line["feasible"], line["best"], list(line["total"])) == (["n1"], ["n1"], ["n1"])
+    assert "message" not in line
+    assert "choice" not in line
     assert {name: status.code for name, status in found.rejections.items()} == {
         "n2": Code.ERROR,
         "n3": Code.UNSCHEDULABLE,
     }
-    assert (found.scores, found.preemption) == (None, None)
-    assert "advice" not in as_document(found)
+    assert found.preemption is None
+
+
+class FailsEverywhere(Plugin):
+    def filter(self, state, pod, node):
+        raise KeyError(node.name)
+
+
+def test_where_no_node_is_left_a_fault_counts_as_a_rejection_in_the_message_alone():
+    line = as_document(ask(make_pod("p"), *three_nodes(), plugins=[FailsEverywhere]))
+    assert line["message"].startswith('0/3 nodes are available: 1 running "FailsEverywhere" filter plugin')
+    assert line["fault"] == "running \"FailsEverywhere\" filter plugin: KeyError: 'n1'"
+    assert not {"advice", "preemption", "choice"} & line.keys()
 
 
 class FailsBefore(Plugin):
@@ -99,9 +114,9 @@ class FailsBefore(Plugin):
 
 def test_a_fault_before_the_nodes_are_looked_at_ends_the_attempt():
     found = ask(make_pod("p"), *three_nodes(), plugins=[FailsBefore])
-    assert found.message == "running PreFilter plugin \"FailsBefore\": KeyError: 'x'"
-    assert found.preemption is None
-    assert "advice" not in as_document(found)
+    line = as_document(found)
+    assert line["fault"] == "running PreFilter plugin \"FailsBefore\": KeyError: 'x'"
+    assert not {"advice", "preemption", "choice"} & line.keys()
 
 
 def test_preemption_is_asked_where_no_node_fits():

@@ -42,7 +42,7 @@ def print_overview(explanations: Iterable[Explanation], console: "Console") -> N
 
     for explanation in explanations:
         chosen = choice(explanation)
-        said = explanation.message
+        said = explanation.message if explanation.failure is None else explanation.failure.message
         if chosen is not None:
             fits = f"fits on {len(explanation.feasible)} of {len(explanation.nodes)} nodes"
             said = f"{fits}, best on {chosen.best.node} ({chosen.best.total} points)"
@@ -112,10 +112,11 @@ class ExplanationText:
         if self._choice is not None:
             print_(f"Fits on {n_fit} of {n_nodes} nodes and goes to {self._choice.best.node}.", style="green")
             return
-        if explanation.failure is None:
-            print_(f"Fits on none of {n_nodes} nodes.", style="red")
-        else:
+        if explanation.failure is not None:
             print_(f"A plugin failed{self._where_it_failed()}, so no node is chosen (SchedulerError).", style="red")
+            print_(explanation.failure.message)
+            return
+        print_(f"Fits on none of {n_nodes} nodes.", style="red")
         print_(explanation.message)
 
     def _where_it_failed(self) -> str:

@@ -37,13 +37,13 @@ class Choice(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def choice(explanation: Explanation) -> Choice | None:
-    """Find the node that the pod goes to and what decided; None where no node was scored.
+    """Find the node that the pod goes to and what decided; None where no node was scored, or a plugin failed.
 
     Example:
         assert choice(explain(load_snapshot("cluster.json"), "shop/web-7")).best.node == "n1"
     """
     scores = explanation.scores
-    if scores is None:
+    if scores is None or explanation.failure is not None:
         return None
     order = np.argsort(-scores.total, kind="stable").tolist()
     n_best = int(np.count_nonzero(scores.total == scores.total[order[0]]))

@@ -22,11 +22,9 @@ def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> E
     if not snapshot.n_nodes:
         return explanation
     explanation.failure = diagnosis.failure
-    if explanation.failure is not None:
-        return explanation
     if explanation.fits:
         _score(framework, state, explanation)
-    elif preempt:
+    elif preempt and explanation.failure is None:
         explanation.preemption = _post_filter(framework, state, explanation)
     return explanation
 
@@ -59,7 +57,7 @@ def _score(framework: Framework, state: CycleState, explanation: Explanation) ->
             state, explanation.pod, explanation.result, is_whole=explanation.result.nodes is explanation.nodes
         )
     except PluginFault as fault:
-        explanation.failure = fault.status
+        explanation.failure = explanation.failure or fault.status
 
 
 def _post_filter(framework: Framework, state: CycleState, explanation: Explanation) -> Preemption | None:

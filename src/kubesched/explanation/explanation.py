@@ -123,7 +123,7 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
         snapshot: the cluster without the pod.
         by_plugin: the verdicts of each Filter plugin, in the order in which filters run.
         diagnosis: why the nodes do not fit.
-        scores: of the feasible nodes; None when there are none, or when a plugin failed.
+        scores: of the feasible nodes; None when there are none, or when scoring failed.
         failure: the fault of a plugin, which ends the pod's attempt as SchedulerError; None for none.
         preemption: what PostFilter would do; None when the pod fits, a plugin failed, or without `preempt`.
         held_back: why kube-scheduler would not try the pod now; empty when it would.
@@ -166,10 +166,13 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
 
     @property
     def message(self) -> str:
-        """The text of the fault when a plugin failed, the FitError text when no node fits, else empty."""
-        if self.failure is not None:
-            return self.failure.message
-        return "" if self.fits else self.diagnosis.message
+        """The FitError text when no node fits, with a fault as the rejection of its node; else why scoring failed.
+
+        It is what the recorded evaluations have, which look at every node by itself. An attempt ends with `failure`.
+        """
+        if not self.fits:
+            return self.diagnosis.message
+        return self.failure.message if self.scores is None and self.failure is not None else ""
 
     @cached_property
     def rejections(self) -> dict[str, Status]:

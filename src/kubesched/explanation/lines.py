@@ -7,7 +7,7 @@ from kubesched.framework import Status
 
 
 def as_line(explanation: Explanation) -> dict[str, Any]:
-    """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best` and `message`.
+    """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best`, `message` and `fault`.
 
     docs/reference/output.md describes them. Empty ones are left out; lists of nodes and of reasons are sorted.
 
@@ -19,6 +19,7 @@ def as_line(explanation: Explanation) -> dict[str, Any]:
     line["filter"] = _by_node(explanation.rejections)
     line["feasible"] = sorted(explanation.feasible)
     line["message"] = explanation.message
+    line["fault"] = "" if explanation.failure is None else explanation.failure.message
     if explanation.scores is not None:
         names = explanation.scores.nodes.names
         scores = {plugin: explanation.scores.of(plugin).tolist() for plugin in explanation.scores.by_plugin}
