@@ -35,8 +35,8 @@ def paused_gc(*, is_kept: bool = False) -> Iterator[None]:
 def _make_old() -> None:
     """Move all objects into the oldest generation, mostly unseen; not where somebody has frozen some: they would thaw.
 
-    To freeze sets the collector's own counts back. Were that all, whoever loads cluster after cluster would never see
-    a full collection, and dead simulators, which are cyclic, would pile up.
+    To freeze resets the collector's own counts. With that alone, a program that loads cluster after cluster would never
+    see a full collection, and dead simulators, which are cyclic, would pile up.
     """
     if gc.get_freeze_count() > _FROZEN_AT_START:
         return

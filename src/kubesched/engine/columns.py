@@ -38,7 +38,7 @@ class RowAllocator:
 
     Attributes:
         n_rows: one more than the highest row ever given out.
-        free: rows below n_rows that nobody has; a heap.
+        free: rows below n_rows that are not in use; a heap.
     """
 
     __slots__ = ("free", "n_rows")
@@ -48,7 +48,7 @@ class RowAllocator:
         self.free: list[int] = []
 
     def take(self) -> int:
-        """A row that nobody has."""
+        """A row that is not in use."""
         if self.free:
             return heappop(self.free)
         self.n_rows += 1

@@ -1,6 +1,6 @@
 """Small integers for values that repeat: label values, taint lists, resource names, parts of pods.
 
-A number is given back when nobody has its value any more, and the lowest free number is given out next, so that there
+A number is given back when its value has no holder left, and the lowest free number is given out next, so that there
 are never more numbers than there once were values at the same time. What is kept by number, such as a judgement of
 every taint list, is brought up to date by the log, as kept columns are by the log of changed rows.
 """

@@ -39,7 +39,7 @@ class _FewRows(Nodes):
 
     Attributes:
         rows: which.
-        freed: changed rows that no node has any more, and so stand in no table; None where there is none.
+        freed: changed rows that no node has any more, and so are not in any table; None where there is none.
     """
 
     rows: Rows

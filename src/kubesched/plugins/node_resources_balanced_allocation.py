@@ -108,7 +108,7 @@ def _deviation(used: Stacked, room: IntMatrix) -> Floats:
     """(2, nodes): the standard deviation of the fractions that count on each node.
 
     One resource after the other: sums are taken in upstream's order, and no array is so large that memory for it is
-    fetched anew each time.
+    fetched again each time.
     """
     counts = room > 0
     n_counted = counts.sum(axis=0)

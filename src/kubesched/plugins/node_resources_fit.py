@@ -78,7 +78,7 @@ class _OnAxis:
         generation: of the axis.
         rows: the places of the names that some node or pod knows.
         amounts, bits: theirs.
-        missing: the bits of a verdict on every node for names that nobody knows; 0 where there are none.
+        missing: the bits of a verdict on every node for names that are not on the axis; 0 where there are none.
     """
 
     __slots__ = ("amounts", "bits", "generation", "missing", "rows")
@@ -101,7 +101,7 @@ class Scored:
     Attributes:
         generation: of the resource axis.
         rows: where they stand on the resource axis.
-        room_rows: the same, as a slice where they stand at its beginning.
+        room_rows: the same, as a slice where they are its beginning.
         amounts: (rows, 1) int64, what the pod adds.
         weights, total_weight: (rows,) int64, and their sum.
     """

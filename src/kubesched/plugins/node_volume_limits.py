@@ -91,7 +91,7 @@ class NodeVolumeLimits(Plugin):
     def _wanted(
         self, attached: AttachedVolumes, pod: Pod, volumes: PodVolumes
     ) -> tuple[frozenset[CSIVolume], Status | None]:
-        """The volumes that the pod brings, or what stands in its way on every node."""
+        """The volumes that the pod brings, or why every node rejects it."""
         for i, (name, _) in enumerate(volumes.claims):
             if name and self.handle.get("PersistentVolumeClaim", pod.namespace, name) is None:
                 earlier = attached.of_pod(pod, PodVolumes(volumes.claims[:i], (), ()))
@@ -123,7 +123,7 @@ def _by_driver(volumes: frozenset[CSIVolume]) -> dict[str, set[CSIVolume]]:
 
 
 def _faults(attached: AttachedVolumes, nodes: Nodes) -> dict[int, str]:
-    """Position -> why the volumes of the pods there cannot be told, nobody having moved."""
+    """Position -> why the volumes of the pods there cannot be determined, before any move."""
     if not attached.faults:
         return {}
     positions = np.flatnonzero(_has_row(attached.faults, nodes)).tolist()
@@ -131,13 +131,13 @@ def _faults(attached: AttachedVolumes, nodes: Nodes) -> dict[int, str]:
 
 
 def _held(attached: AttachedVolumes, nodes: Nodes, driver: str) -> IntVector:
-    """(n,) int64: volumes of a driver on each node, nobody having moved."""
+    """(n,) int64: volumes of a driver on each node, before any move."""
     column = attached.held.get(driver)
     return np.zeros(len(nodes), dtype=np.int64) if column is None else nodes.take(column)
 
 
 def _count_new(attached: AttachedVolumes, nodes: Nodes, volumes: Collection[CSIVolume]) -> IntVector:
-    """(n,) int64: how many of these volumes no pod on the node uses, nobody having moved."""
+    """(n,) int64: how many of these volumes no pod on the node uses, before any move."""
     new = np.full(len(nodes), len(volumes), dtype=np.int64)
     for volume in volumes:
         rows = attached.pod_rows.get(volume)

@@ -45,7 +45,7 @@ class Evictions(Container[str]):
         return current is not None and not current.is_terminating
 
     def begin(self, decision: Decision) -> Eviction | None:
-        """Note that the victims of a decision leave. Returns: what evicts them; None where nobody has to be."""
+        """Note that the victims of a decision leave. Returns: what evicts them; None where no pod has to be evicted."""
         node_name = decision.nominated_node_name
         victims = [info.pod for info in decision.victims if not info.pod.is_terminating]
         if not node_name or not victims:

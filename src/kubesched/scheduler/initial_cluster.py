@@ -12,8 +12,8 @@ __all__ = ["load_cluster"]
 def load_cluster(cluster_state: ClusterState, objects: Iterable[KubeObject]) -> list[Pod]:
     """Fill an empty state with a cluster, but for the pods that wait for a node. Namespaces and uids are `completed`.
 
-    Returns: those pods, in the given order. A driver shows them to its scheduler as events, or to nobody: a pod without
-        a node takes no room.
+    Returns: those pods, in the given order. A driver passes them to its scheduler as events, or drops them: a pod
+        without a node takes no room.
     Raises:
         InputError: one of them is not a Kubernetes object.
     """

@@ -33,7 +33,7 @@ class PlacedPod:
         node_name: the node.
         state: what the plugins remember for this pod.
         is_held: whether the pod is counted on the node, with what Reserve took.
-        is_written: whether the Binding may have reached the API server. Set by whoever sends it.
+        is_written: whether the Binding may have reached the API server. Set by the sender.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class PlacedPod:
     async def bind(self, on_permitted: Callable[[], None]) -> Status:
         """Bind the pod that was taken.
 
-        First yields None, before anything else happens. Whoever hands the coroutine on sends it there: closing a
+        First yields None, before anything else happens. The caller sends it there before it passes it on: closing a
         coroutine that was never started would not reach its `finally`.
 
         Args:

@@ -1,7 +1,7 @@
 """Runs the queue sort plugin for the queue: whatever the plugin does, the heaps of the queue stay heaps.
 
-A pod for which the plugin fails stands in front, so that its attempt ends at once, as an error. Keys that cannot be
-compared with each other are nobody's fault alone: such pods are tried in the order in which the queue got them, after
+A pod for which the plugin fails comes first, so that its attempt ends at once, as an error. Keys that cannot be
+compared with each other are not one pod's fault: such pods are tried in the order in which the queue got them, after
 the others.
 """
 
@@ -16,7 +16,7 @@ __all__ = ["QueueOrder"]
 
 
 class QueueOrder:
-    """Where pods stand in the queue.
+    """The order of pods in the queue.
 
     Attributes:
         has_key: whether the plugin sorts by `sort_key`; else by `less`.
@@ -33,11 +33,11 @@ class QueueOrder:
         self.is_asked = False  # whether the hook runs now, in the middle of a heap's work
 
     def fault_of(self, queued: QueuedPodInfo) -> Status | None:
-        """Why a pod that was popped had no place of its own; forgotten once it is told."""
+        """Why a pod that was popped had no place of its own; forgotten once it is returned."""
         return queued.sort_faults.pop() if queued.sort_faults else None
 
     def sort_key(self, queued: QueuedPodInfo) -> Any:
-        """The plugin's key, or one that stands in for it."""
+        """The plugin's key, or a substitute."""
         try:
             key = self._ask(queued)
             if not isinstance(key, tuple):

@@ -63,10 +63,10 @@ class Scheduler:
     Args:
         profiles: what decides, one profile per scheduler name.
         services: the driver's clock, chance and logger; the rest is filled in here.
-        emit: takes actions whose outcome nobody waits for.
+        emit: takes actions that no cycle waits for.
         tie_break: which of equally good nodes is taken.
         initial_backoff, max_backoff: seconds, as configured.
-        observer: told of each pod that comes into a queue, whoever caused it; wakes a driver that sleeps.
+        observer: called for each pod that comes into a queue, for any reason; wakes a driver that sleeps.
         make_framework: makes the framework of a profile; for a driver that measures plugins.
 
     Attributes:
@@ -183,7 +183,7 @@ class Scheduler:
         """Take the next pod and decide.
 
         Returns: None when no pod is to be tried; else the decision, with what is to be carried out: the binding cycle
-            when a node was found, the eviction when others have to leave one. Whoever gets either runs it to its end
+            when a node was found, the eviction when others have to leave one. The caller runs either to its end
             or closes it.
         """
         queued = self.queue.pop()
@@ -307,7 +307,7 @@ class Scheduler:
         self._room_again(pod)
 
     def _give_up_waiting(self, placed: PlacedPod) -> None:
-        """Nobody has shown the pod on its node: it is tried once more."""
+        """The watch has not shown the pod on its node: it is tried once more."""
         current = self._find_pod(placed.pod)
         if current is not None and not current.node_name:
             self.queue.add(current, self._now())
@@ -351,7 +351,7 @@ class Scheduler:
         """Do what time alone causes: backoffs end, Permit deadlines pass."""
         now = self._now()
         self.queue.advance(now)
-        for waiting in list(self.waiting_pods.values()):  # who is told may go on at once
+        for waiting in list(self.waiting_pods.values()):  # a callback may continue its cycle at once
             waiting.advance(now)
         for placed in self._unconfirmed.expire(now):
             self._give_up_waiting(placed)

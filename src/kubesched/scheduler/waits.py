@@ -1,7 +1,7 @@
 """Conditions that binding cycles wait for: checked when something that they read changes.
 
-Nobody polls. `note` takes what happened and costs a lookup where nobody waits for it; `look` asks the conditions that
-it concerns, each once, however much happened. Time is the driver's: it ends a wait with `end`.
+There is no polling. `note` takes what happened and costs a lookup where no cycle waits for it; `look` asks the
+conditions that it concerns, each once, however much happened. Time is the driver's: it ends a wait with `end`.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Waits:
             self._readers.setdefault(name, {})[request] = None
 
     def end(self, request: WaitRequest) -> None:
-        """Wait for a condition no longer. One that nobody waits for is ignored."""
+        """Wait for a condition no longer. One that is not waited for is ignored."""
         if self._pending.pop(request, None) is None:
             return
         self._concerned.pop(request, None)

@@ -80,7 +80,7 @@ class MemoryCluster:
         return ""
 
     def _patch(self, action: PatchPodStatus) -> None:
-        """Set the nomination; conditions are read by nobody here."""
+        """Set the nomination; conditions are not read here."""
         nominated = action.nominated_node_name
         current = self._cluster_state.objects.get("Pod", action.pod.key)
         if nominated is None or not isinstance(current, Pod) or current.node_name:

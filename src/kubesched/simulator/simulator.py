@@ -63,9 +63,9 @@ class Simulator:
         cluster_state: the cluster; changes as the simulation runs.
         clock: the virtual clock.
         loop: the event loop of the plugins.
-        rng: the source of chance.
+        rng: random numbers.
         pending: pods without a node, in file order.
-        decisions: called with every decision, in order; None for nobody.
+        decisions: called with every decision, in order; may be None.
 
     Example:
         report = Simulator(load_snapshot("cluster.json")).run()

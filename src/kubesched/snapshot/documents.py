@@ -78,7 +78,7 @@ def read_header(raw: RawJson) -> Header:
 
     Raises:
         msgspec.DecodeError: the JSON is no object, or one of them no text.
-        UnicodeDecodeError: one of them is no UTF-8.
+        UnicodeDecodeError: one of them is not UTF-8.
     """
     usual = _USUAL_HEADER.match(raw)
     return Header(usual[1].decode(), usual[2].decode()) if usual else _read_header(raw)

@@ -44,7 +44,7 @@ def header_of(raw: RawJson, inherited: Header) -> Header:
     """The object's own apiVersion and kind, or the inherited ones where it names no kind.
 
     Raises:
-        ObjectError: it is no map, or one of the two is no text; or there is no kind at all.
+        ObjectError: it is not a map, or one of the two is not a string; or there is no kind at all.
     """
     try:
         header = read_header(raw)

@@ -37,7 +37,7 @@ class PartPool:
         ]
 
     def share(self, pod: Pod) -> None:
-        """Replace parts of a pod, just decoded and seen by nobody else, by equal ones of earlier pods."""
+        """Replace parts of a pod, just decoded and not shared yet, by equal ones of earlier pods."""
         for holder, fields in zip((pod.metadata, pod.spec, pod.status), self._known, strict=True):
             for field, known in fields:
                 part = getattr(holder, field)

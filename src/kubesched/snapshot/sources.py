@@ -88,7 +88,7 @@ def read_source(source: Source) -> bytes:
     """Read a source whole: unpacked, as UTF-8 without a byte order mark.
 
     Raises:
-        InputError: the file cannot be read, is empty, is packed in a way that cannot be undone, or is no text.
+        InputError: the file cannot be read, is empty, is packed in a way that cannot be undone, or is not text.
     """
     data = unpack(_read_bytes(source), source.label)
     encoding = _WIDE.get(data[:2])

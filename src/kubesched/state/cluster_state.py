@@ -285,7 +285,7 @@ class ClusterState(ClusterFacts):
         return {name: list(pods.values()) for name, pods in self._homeless.items()}
 
     def check_invariants(self) -> None:
-        """Assert that everything that is kept equals what counting anew gives, and that every pod stands once."""
+        """Assert that everything that is kept equals what counting again gives, and that every pod has one place."""
         check_invariants(self, self._tree, self._placed, self.homeless)
         assert self._assumed.keys() <= self._placed.keys()
 

@@ -149,7 +149,7 @@ class NodeColumns:
         return row
 
     def update_node(self, row: int, node: Node) -> None:
-        """Fill a row anew from a changed object."""
+        """Fill a row again from a changed object."""
         self._drop_images(row)
         self._fill(row, node)
 

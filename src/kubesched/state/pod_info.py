@@ -79,7 +79,7 @@ class Template(msgspec.Struct, eq=False, weakref=True):
 class Parts:
     """All parts of the pods of one cluster. Its owner is ClusterState.
 
-    A part goes when nobody has it any more. The last ones made stay for a while: a pod may be asked about again before
+    A part goes when no pod has it any more. The last ones made stay for a while: a pod may be asked about again before
     it is placed, and the next pod of its workload after it.
     """
 
@@ -112,7 +112,7 @@ class Parts:
         return list(self._kinds["identity"][0].values())
 
     def forget_recent(self) -> None:
-        """Let go of the parts that nobody has."""
+        """Let go of the parts that no pod has."""
         self._recent.clear()
 
     def template(self, pod: Pod) -> Template:
@@ -241,7 +241,7 @@ class PodInfo:
 
     @property
     def terms(self) -> Part[AffinityTerms]:
-        """The pod's own inter-pod affinity terms, parsed; namespaces as they stand in the pod."""
+        """The pod's own inter-pod affinity terms, parsed; namespaces as the pod has them."""
         return self._template.terms or self._found("terms")
 
     @property
