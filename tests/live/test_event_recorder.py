@@ -1,0 +1,165 @@
+"""Events for users: what is written, when equal ones become a series, and what is kept of them."""
+
+import asyncio
+
+import pytest
+
+from kubesched.errors import ClusterError, ConflictError, NotFoundError
+from kubesched.framework import RecordEvent
+from kubesched.live import EventRecorder
+from kubesched.testing import make_pod
+from tests.live.fake_api import FakeApi, on_a_loop
+
+EVENTS = "/namespaces/default/events"
+POD = make_pod("web", metadata={"uid": "u1", "resourceVersion": "7"})
+
+
+def failed(pod=POD, note: str = "0/1 nodes are available: 1 Insufficient cpu.") -> RecordEvent:
+    return RecordEvent("FailedScheduling", "Warning", "Scheduling", pod, note)
+
+
+def recorder(api: FakeApi) -> EventRecorder:
+    return EventRecorder(api, "host-1")  # type: ignore[arg-type]
+
+
+def counts(api: FakeApi) -> list[int]:
+    """The counts that were written to series."""
+    return [body["series"]["count"] for method, _, body in api.requests if method == "PATCH"]
+
+
+async def pass_time(events: EventRecorder, api: FakeApi, seconds: float) -> None:
+    api.timing.seconds += seconds
+    events._keep_house()
+    await events.finish()
+
+
+@on_a_loop
+async def test_an_event_has_the_fields_of_kube_schedulers():
+    api = FakeApi()
+    events = recorder(api)
+    events.record(failed())
+    await events.finish()
+    ((method, path, body),) = api.requests
+    assert (method, path.endswith(EVENTS)) == ("POST", True)
+    assert body["metadata"].pop("name").startswith("web.")
+    assert body.pop("eventTime").endswith("Z")
+    assert body == {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"namespace": "default"},
+        "reportingController": "default-scheduler",
+        "reportingInstance": "default-scheduler-host-1",
+        "action": "Scheduling",
+        "reason": "FailedScheduling",
+        "regarding": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "namespace": "default",
+            "name": "web",
+            "uid": "u1",
+            "resourceVersion": "7",
+        },
+        "note": "0/1 nodes are available: 1 Insufficient cpu.",
+        "type": "Warning",
+    }
+
+
+@on_a_loop
+async def test_the_controller_of_a_victims_event_is_the_preemptors_scheduler():
+    api = FakeApi()
+    events = recorder(api)
+    preemptor = make_pod("urgent", spec={"schedulerName": "fast"})
+    events.record(RecordEvent("Preempted", "Normal", "Preempting", POD, "Preempted by pod u9 on node n1", preemptor))
+    await events.finish()
+    assert api.requests[0][2]["reportingController"] == "fast"
+    assert "related" not in api.requests[0][2]
+
+
+@on_a_loop
+async def test_equal_events_become_a_series_that_is_written_at_two_and_when_it_is_silent():
+    api = FakeApi()
+    events = recorder(api)
+    for i in range(5):
+        events.record(failed(note=f"another text {i}"))
+        await events.finish()
+    assert [method for method, _, _ in api.requests] == ["POST", "PATCH"]
+    assert counts(api) == [2]
+    await pass_time(events, api, 6 * 60)
+    assert counts(api) == [2, 5]
+
+
+@on_a_loop
+async def test_a_series_that_never_ends_is_written_every_half_hour():
+    api = FakeApi()
+    events = recorder(api)
+    for _ in range(32):
+        events.record(failed())
+        await pass_time(events, api, 60)
+    assert counts(api) == [2, 32]
+
+
+@on_a_loop
+async def test_events_of_one_pod_in_another_version_are_other_events():
+    api = FakeApi()
+    events = recorder(api)
+    for version in ("7", "8"):
+        events.record(failed(make_pod("web", metadata={"uid": "u1", "resourceVersion": version})))
+    await events.finish()
+    assert [method for method, _, _ in api.requests] == ["POST", "POST"]
+    names = [body["metadata"]["name"] for _, _, body in api.requests]
+    assert len(set(names)) == 2
+
+
+@on_a_loop
+async def test_what_comes_while_the_first_event_is_written_is_counted():
+    api = FakeApi()
+    path = "/apis/events.k8s.io/v1/namespaces/default/events"
+    gate = api.gates[path] = asyncio.Event()
+    events = recorder(api)
+    for _ in range(3):
+        events.record(failed())
+        await asyncio.sleep(0)
+    gate.set()
+    await events.finish()
+    assert counts(api) == [3]
+
+
+@on_a_loop
+async def test_a_refused_event_is_logged_and_the_next_one_is_new(caplog: pytest.LogCaptureFixture):
+    def refuse(method, path, body):
+        raise ClusterError("POST: 403 Forbidden", status=403)
+
+    api = FakeApi(refuse)
+    events = recorder(api)
+    for _ in range(2):
+        events.record(failed())
+        await events.finish()
+    assert [method for method, _, _ in api.requests] == ["POST", "POST"]
+    assert "an event is lost: POST: 403 Forbidden" in caplog.messages
+
+
+@pytest.mark.parametrize("error", [ConflictError("exists", status=409), NotFoundError("expired", status=404)])
+@on_a_loop
+async def test_an_event_that_exists_and_a_series_that_expired_are_no_trouble(error, caplog: pytest.LogCaptureFixture):
+    def answer(method, path, body):
+        if (method == "POST") == isinstance(error, ConflictError):
+            raise error
+        return b"{}"
+
+    api = FakeApi(answer)
+    events = recorder(api)
+    for _ in range(2):
+        events.record(failed())
+        await events.finish()
+    assert [record for record in caplog.records if record.levelname == "WARNING"] == []
+
+
+@on_a_loop
+async def test_weeks_of_events_leave_nothing_behind():
+    api = FakeApi()
+    events = recorder(api)
+    for day in range(14):
+        for i in range(50):
+            events.record(failed(make_pod(f"web-{day}-{i}")))
+        await pass_time(events, api, 24 * 3600)
+    assert events.sizes() == {"events": 0, "event writes": 0}
