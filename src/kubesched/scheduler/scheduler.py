@@ -19,7 +19,6 @@ from kubesched.framework import (
     Bind,
     CycleState,
     Decision,
-    Diagnosis,
     Framework,
     NominatedPods,
     Outcome,
@@ -34,6 +33,7 @@ from kubesched.framework import (
 from kubesched.queue import Nominator, Observer, SchedulingQueue
 from kubesched.scheduler.assembly import MakeFramework, build_frameworks
 from kubesched.scheduler.evictions import Eviction, Evictions
+from kubesched.scheduler.failures import failure_actions, rejected_later
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.queue_order import QueueOrder
 from kubesched.scheduler.registrations import registrations
@@ -54,7 +54,6 @@ the queue.
 """
 
 _ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
-_NOTE_BYTES = 1024
 
 
 class Scheduler:
@@ -237,7 +236,7 @@ class Scheduler:
         placed = PlacedPod(framework, self.cluster_state, state, decision.node_name, self.waiting_pods)
         status = placed.take(self._now())
         if not status.is_success:
-            decision = _rejected_later(decision, status)
+            decision = rejected_later(decision, status)
             self._failed(queued, decision)
             return decision, None
         self._on_their_way[placed.pod.uid] = placed
@@ -275,7 +274,7 @@ class Scheduler:
     def _not_bound(self, queued: QueuedPodInfo, placed: PlacedPod, decision: Decision, status: Status) -> Decision:
         pod = placed.pod
         was_permitted = not self.queue.is_in_flight(pod.uid)
-        decision = _rejected_later(decision, status)
+        decision = rejected_later(decision, status)
         if status.is_rejected and was_permitted:
             decision = replace(decision, unschedulable_plugins=frozenset())
         self._failed(queued, decision)
@@ -388,36 +387,5 @@ class Scheduler:
                 self.queue.nominator.add(queued, decision.nominated_node_name)
             else:
                 self.queue.nominator.add(queued)
-        message = decision.outcome.message
-        self._emit(RecordEvent("FailedScheduling", "Warning", "Scheduling", decision.pod, _note(message)))
-        self._emit(
-            PatchPodStatus(
-                decision.pod,
-                condition=("PodScheduled", "False", decision.reason, message),
-                nominated_node_name=decision.nominated_node_name,
-            )
-        )
-
-
-def _rejected_later(decision: Decision, status: Status) -> Decision:
-    """Reserve, Permit or the binding cycle rejected the pod: the node counts as the only one there was."""
-    decision = replace(decision, outcome=Outcome(status, status.message), nominated_node_name="")
-    if not status.is_rejected:
-        return decision
-    diagnosis = Diagnosis(1)
-    diagnosis.absent = status
-    diagnosis.add_plugin(status)
-    return replace(
-        decision,
-        outcome=Outcome(status, diagnosis.message),
-        unschedulable_plugins=frozenset(diagnosis.unschedulable_plugins),
-        pending_plugins=frozenset(diagnosis.pending_plugins),
-    )
-
-
-def _note(message: str) -> str:
-    """An event's note is cut to 1024 bytes."""
-    encoded = message.encode()
-    if len(encoded) <= _NOTE_BYTES:
-        return message
-    return encoded[: _NOTE_BYTES - 4].decode(errors="ignore") + " ..."
+        for action in failure_actions(decision):
+            self._emit(action)

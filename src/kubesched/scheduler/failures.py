@@ -1,0 +1,48 @@
+"""What a failed attempt becomes: the decision after a late rejection, and what users read of it.
+
+Rule: kube-scheduler v1.36 handleBindingCycleError and handleSchedulingFailure.
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from kubesched.framework import Action, Decision, Diagnosis, Outcome, PatchPodStatus, RecordEvent, Status
+
+__all__ = ["failure_actions", "rejected_later"]
+
+_NOTE_BYTES: Final = 1024
+
+
+def rejected_later(decision: Decision, status: Status) -> Decision:
+    """Reserve, Permit or the binding cycle rejected the pod: the node counts as the only one there was."""
+    decision = replace(decision, outcome=Outcome(status, status.message), nominated_node_name="")
+    if not status.is_rejected:
+        return decision
+    diagnosis = Diagnosis(1)
+    diagnosis.absent = status
+    diagnosis.add_plugin(status)
+    return replace(
+        decision,
+        outcome=Outcome(status, diagnosis.message),
+        unschedulable_plugins=frozenset(diagnosis.unschedulable_plugins),
+        pending_plugins=frozenset(diagnosis.pending_plugins),
+    )
+
+
+def failure_actions(decision: Decision) -> tuple[Action, Action]:
+    """The event and the condition of a pod that was not placed; the event's note is cut to 1024 bytes."""
+    message = decision.outcome.message
+    condition = ("PodScheduled", "False", decision.reason, message)
+    return (
+        RecordEvent("FailedScheduling", "Warning", "Scheduling", decision.pod, _note(message)),
+        PatchPodStatus(decision.pod, condition=condition, nominated_node_name=decision.nominated_node_name),
+    )
+
+
+def _note(message: str) -> str:
+    """An event's note is cut to 1024 bytes."""
+    encoded = message.encode()
+    if len(encoded) <= _NOTE_BYTES:
+        return message
+    return encoded[: _NOTE_BYTES - 4].decode(errors="ignore") + " ..."
