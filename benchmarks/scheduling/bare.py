@@ -2,8 +2,8 @@
 
     python benchmarks/scheduling/bare.py KUBECONFIG PODS NODES
 
-It decides nothing: pods go to the nodes in turn. It watches the pods that are not placed yet, as a scheduler must, and
-keeps 64 connections busy with plain aiohttp. So no scheduler on aiohttp is faster on the same machine.
+It decides nothing: pods go to the nodes in turn. It lists the pods, watches those that get a node, as a scheduler must,
+and keeps 64 connections busy with plain aiohttp. So no scheduler on aiohttp is faster on the same machine.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import json
 import ssl
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,10 @@ EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 LONGEST_LINE = 1 << 24
 
 
-class Metadata(msgspec.Struct):
-    name: str
+class Metadata(msgspec.Struct, rename="camel"):
+    name: str = ""
     uid: str = ""
+    resource_version: str = ""
 
 
 class Pod(msgspec.Struct):
@@ -35,6 +37,11 @@ class Pod(msgspec.Struct):
 class Event(msgspec.Struct):
     type: str
     object: Pod
+
+
+class Pods(msgspec.Struct):
+    metadata: Metadata
+    items: list[Pod]
 
 
 async def main(kubeconfig: str) -> None:
@@ -49,46 +56,30 @@ async def main(kubeconfig: str) -> None:
         read_bufsize=LONGEST_LINE,
     ) as session:
         print("schedules pods", flush=True)
-        waiting: asyncio.Queue[tuple[int, Metadata]] = asyncio.Queue()
+        query = {"fieldSelector": "spec.nodeName=", "resourceVersion": "0"}
+        async with session.get("/api/v1/pods", params=query) as answer:
+            pods = msgspec.json.decode(await answer.read(), type=Pods)
+        waiting = iter(enumerate(pods.items))
         async with asyncio.TaskGroup() as group:
-            group.create_task(watch(session, waiting, n_pods))
-            group.create_task(watch_bound(session, n_pods))
+            group.create_task(watch(session, pods.metadata.resource_version, n_pods))
             for _ in range(CONNECTIONS):
                 group.create_task(write(session, waiting, n_nodes))
 
 
-async def watch(session: aiohttp.ClientSession, waiting: "asyncio.Queue[tuple[int, Metadata]]", n_pods: int) -> None:
-    """Put every waiting pod into the queue."""
-    decode = msgspec.json.Decoder(Event).decode
-    query = {"watch": "1", "fieldSelector": "spec.nodeName="}
-    n = 0
-    async with session.get("/api/v1/pods", params=query, timeout=aiohttp.ClientTimeout(total=None)) as answer:
-        while n < n_pods:
-            event = decode(await answer.content.readline())
-            if event.type == "ADDED":
-                waiting.put_nowait((n, event.object.metadata))
-                n += 1
-    for _ in range(CONNECTIONS):
-        waiting.put_nowait((-1, Metadata("")))
-
-
-async def watch_bound(session: aiohttp.ClientSession, n_pods: int) -> None:
+async def watch(session: aiohttp.ClientSession, version: str, n_pods: int) -> None:
     """Read every pod once more when it is placed, as a scheduler does."""
     decode = msgspec.json.Decoder(Event).decode
-    query = {"watch": "1", "fieldSelector": "spec.nodeName!="}
-    names: set[str] = set()
+    query = {"watch": "1", "fieldSelector": "spec.nodeName!=", "resourceVersion": version}
     async with session.get("/api/v1/pods", params=query, timeout=aiohttp.ClientTimeout(total=None)) as answer:
-        while len(names) < n_pods:
-            name = decode(await answer.content.readline()).object.metadata.name
-            if name.startswith("measured"):
-                names.add(name)
+        n = 0
+        while n < n_pods:
+            n += decode(await answer.content.readline()).type == "ADDED"
+    await asyncio.sleep(1)  # somebody looks at what this process cost
 
 
-async def write(session: aiohttp.ClientSession, waiting: "asyncio.Queue[tuple[int, Metadata]]", n_nodes: int) -> None:
-    while True:
-        i, pod = await waiting.get()
-        if i < 0:
-            return
+async def write(session: aiohttp.ClientSession, waiting: Iterator[tuple[int, Pod]], n_nodes: int) -> None:
+    for i, document in waiting:
+        pod = document.metadata
         target = {"kind": "Node", "name": f"node-{i % n_nodes:05}"}
         binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod.name}, "target": target}
         await post(session, f"/api/v1/namespaces/default/pods/{pod.name}/binding", binding)

@@ -1,8 +1,6 @@
 """In which order the process of a scheduler watches and takes part in the election."""
 
 import asyncio
-import gc
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +16,7 @@ from tests.live.leases import PATH
 HELD = {"metadata": {"name": "kubesched"}, "spec": {"holderIdentity": "other", "leaseDurationSeconds": 1000}}
 
 
-@pytest.fixture(autouse=True)
-def _collector() -> Iterator[None]:
-    """Give back what a scheduler sets for its whole process."""
-    thresholds = gc.get_threshold()
-    yield
-    gc.set_threshold(*thresholds)
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("collector")
 
 
 async def ask(server: FakeApiServer, folder: Path, n_requests: int, **configuration: Any) -> set[str]:
