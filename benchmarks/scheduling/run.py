@@ -80,10 +80,17 @@ class Bare:
 
 
 class Bindings:
-    """Counts the pods that get a node, as the API server tells it, in a thread of its own."""
+    """Counts the pods that get a node, as the API server tells it, in a thread of its own.
+
+    Attributes:
+        times: when each of them got it.
+        is_lost: whether the API server ended the watch, as it does with clients that it finds slow.
+    """
 
     def __init__(self, plane: ControlPlane, prefix: str = "measured-") -> None:
         self.times: list[float] = []
+        self.is_lost = False
+        self._is_closed = False
         self._names: set[bytes] = set()
         self._mark = f'"name":"{prefix}'.encode()
         version = plane.client.read_list("Pod", limit="1")["metadata"]["resourceVersion"]
@@ -98,6 +105,7 @@ class Bindings:
         threading.Thread(target=self._read, daemon=True).start()
 
     def close(self) -> None:
+        self._is_closed = True
         assert self._socket
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread; close would wait for it
@@ -112,8 +120,9 @@ class Bindings:
                 if name not in self._names:
                     self._names.add(name)
                     self.times.append(time.monotonic())
-        except (OSError, ValueError, AttributeError):  # closed
-            return
+        except (OSError, ValueError, AttributeError, http.client.HTTPException):  # closed
+            pass
+        self.is_lost = not self._is_closed
 
 
 def run(who: str, shape: Shape, folder: Path, binary: Path, longest: float) -> Figures:
@@ -254,6 +263,8 @@ def _background(plane: ControlPlane, shape: Shape) -> Iterator[None]:
 
 def _wait_for(bindings: Bindings, scheduler: Running, n_pods: int, end: float) -> None:
     while len(bindings.times) < n_pods and time.monotonic() < end and scheduler.process.is_running:
+        if bindings.is_lost:
+            raise RunError(f"the watch that counts was ended after {len(bindings.times)} pods; try again")
         time.sleep(0.05)
 
 
