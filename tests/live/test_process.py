@@ -1,6 +1,7 @@
 """In which order the process of a scheduler watches and takes part in the election."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -49,3 +50,9 @@ def test_with_delay_cache_until_active_a_follower_asks_for_the_lease_alone(tmp_p
     server = FakeApiServer()
     server.on("GET", PATH, says(HELD))
     assert run(ask(server, tmp_path, 5, delayCacheUntilActive=True)) == {PATH}
+
+
+def test_requests_keep_to_the_configured_rate(tmp_path: Path) -> None:
+    began = time.monotonic()
+    run(ask(FakeApiServer(), tmp_path, 12, clientConnection={"qps": 20, "burst": 2}))
+    assert time.monotonic() - began >= (12 - 2) / 20 - 0.05

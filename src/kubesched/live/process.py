@@ -6,6 +6,7 @@ import logging
 import platform
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from random import Random
 from typing import Final
 
@@ -75,8 +76,11 @@ async def run_scheduler(
         InputError: the endpoints cannot be served.
         LeaseLostError: another process may lead; the caller ends this one with code 1.
     """
-    async with ApiClient(_access(options), pool_size=_POOL) as client:
-        recorder = EventRecorder(client, platform.node())
+    rate = setup.configuration.client_connection
+    new_client = partial(ApiClient, pool_size=_POOL, qps=rate.qps, burst=rate.burst)
+    # Events have a rate limit of their own, as upstream, so that they do not hold up Bindings.
+    async with new_client(_access(options)) as client, new_client(_access(options)) as events:
+        recorder = EventRecorder(events, platform.node())
         metrics = SchedulerMetrics()
         live = LiveScheduler(
             setup,
