@@ -8,6 +8,7 @@ KUBESCHED_CONTROLPLANE names a ready binary, which is then used as it is.
 import fcntl
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-SMALL = ("-buildvcs=false", "-ldflags=-s -w", "-o")  # no tables for debuggers: a third smaller
+WITHOUT_TABLES = "-s -w"  # those of debuggers are a third of a program
+VERSION = "k8s.io/component-base/version.gitVersion"  # which Kubernetes' own builds set in this way, too
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class GoProgram:
         title: for messages.
         source: folder.
         files: of the source; the others there do not change the program.
-        build: the command, which the path of the program and "." are added to.
+        verb: of the go command that builds it.
         variable: of the environment; names a ready binary.
     """
 
@@ -35,8 +37,21 @@ class GoProgram:
     title: str
     source: Path
     files: tuple[str, ...]
-    build: tuple[str, ...]
+    verb: tuple[str, ...]
     variable: str
+
+    @property
+    def kubernetes(self) -> str:
+        """The version that it is built from, such as v1.36.3."""
+        version = re.search(r"^\tk8s\.io/kubernetes (\S+)$", (self.source / "go.mod").read_text(), re.MULTILINE)
+        assert version
+        return version[1]
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Builds it; the path of the program and "." are added."""
+        flags = f"-ldflags={WITHOUT_TABLES} -X {VERSION}={self.kubernetes}"
+        return ("go", *self.verb, "-buildvcs=false", flags, "-o")
 
 
 CONTROL_PLANE = GoProgram(
@@ -44,7 +59,7 @@ CONTROL_PLANE = GoProgram(
     "test control plane",
     TESTS / "integration" / "controlplane",
     ("go.mod", "go.sum", "main.go"),
-    ("go", "build", *SMALL),
+    ("build",),
     "KUBESCHED_CONTROLPLANE",
 )
 
@@ -89,7 +104,7 @@ def _given_binary(program: GoProgram, path: Path) -> Path:
 
 def _cache_folder(program: GoProgram) -> Path:
     """A folder of its own for each source, build command and Go version."""
-    digest = hashlib.sha256(" ".join(program.build).encode() + _go_version(program))
+    digest = hashlib.sha256(" ".join(program.command).encode() + _go_version(program))
     for name in program.files:
         digest.update((program.source / name).read_bytes())
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -111,7 +126,7 @@ def _go_version(program: GoProgram) -> bytes:
 def _build(program: GoProgram, binary: Path) -> None:
     unfinished = binary.with_name(f"{binary.name}.unfinished")
     built = subprocess.run(
-        (*program.build, str(unfinished), "."),
+        (*program.command, str(unfinished), "."),
         cwd=program.source,
         env={**os.environ, "CGO_ENABLED": "0"},
         stdout=subprocess.PIPE,
@@ -119,7 +134,7 @@ def _build(program: GoProgram, binary: Path) -> None:
         text=True,
     )
     if built.returncode:
-        raise BuildError(f"{' '.join(program.build[:2])} in {program.source} fails:\n{built.stdout.strip()}")
+        raise BuildError(f"go {program.verb[0]} in {program.source} fails:\n{built.stdout.strip()}")
     unfinished.rename(binary)
 
 
