@@ -9,6 +9,7 @@ import json
 import threading
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,8 @@ class _Kubelets:
     def __init__(self, http: aiohttp.ClientSession, tasks: asyncio.TaskGroup) -> None:
         self._http = http
         self._tasks = tasks
-        self._nodes: set[str] = set()
+        self._numbers = count(1)
+        self._addresses: dict[str, str] = {}
 
     async def follow(self, plural: str, note: Callable[[str, Document], Awaitable[None]]) -> None:
         """Call `note` for each object and each event of a kind, each time in a task."""
@@ -92,19 +94,19 @@ class _Kubelets:
     async def note_node(self, change: str, node: Document) -> None:
         name = node["metadata"]["name"]
         if change == "DELETED":
-            self._nodes.discard(name)
+            self._addresses.pop(name, None)
             return
-        if name not in self._nodes:
-            self._nodes.add(name)
-            await self._report(name)
+        if name not in self._addresses:
+            self._addresses[name] = f"10.2.0.{next(self._numbers)}"
+            await self._report(name, self._addresses[name])
         await self._offer_all(node)
 
     async def beat(self) -> None:
         """Report every node as healthy, as long as it exists."""
         while True:
             await asyncio.sleep(BEAT_SECONDS)
-            for name in list(self._nodes):
-                await self._report(name)
+            for name, address in list(self._addresses.items()):
+                await self._report(name, address)
 
     async def _offer_all(self, node: Document) -> None:
         """Make a resource that was added to the capacity, or taken from it, so in what pods may request."""
@@ -114,12 +116,13 @@ class _Kubelets:
             path = f"/api/v1/nodes/{node['metadata']['name']}/status"
             await self._try("PATCH", path, {"status": {"allocatable": changes}}, MERGE)
 
-    async def _report(self, name: str) -> None:
+    async def _report(self, name: str, address: str) -> None:
         conditions = [
             {"type": kind, "status": status, "reason": "FakeKubelet", "message": "", "lastHeartbeatTime": _now()}
             for kind, status in HEALTHY.items()
         ]
-        addresses = [{"type": "InternalIP", "address": "127.0.0.1"}, {"type": "Hostname", "address": name}]
+        by_type = {"InternalIP": address, "Hostname": name}
+        addresses = [{"type": kind, "address": address} for kind, address in by_type.items()]
         status = {"status": {"conditions": conditions, "addresses": addresses}}
         await self._try("PATCH", f"/api/v1/nodes/{name}/status", status, MERGE_BY_KEY)
         leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"

@@ -59,3 +59,9 @@ def table(theirs: list[Result], ours: list[Result]) -> str:
         failed = any(result and result.state != "passed" for result in both)
         rows.append(f"| {name} | {' | '.join(states)} | {reason if failed else ''} |".replace("  ", " "))
     return "\n".join(rows)
+
+
+def with_entry(page: str, section: str) -> str:
+    """A page with one more section, before the older ones."""
+    head, heading, older = page.partition("\n## ")
+    return f"{head}\n{section}{heading}{older}"

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.e2e.report import Result, lost_tests, read_results, table
+from tests.e2e.report import Result, lost_tests, read_results, table, with_entry
 
 PASSED, FAILED = Result("Pods are placed", "passed", 2.4, ""), Result("Pods are placed", "failed", 9.6, "not placed")
 
@@ -42,3 +42,10 @@ def test_a_test_is_lost_if_only_kube_scheduler_passes_it() -> None:
 def test_the_table_gives_the_reason_of_a_failure() -> None:
     assert table([PASSED], [FAILED]).splitlines()[2] == "| Pods are placed | passed, 2 s | failed, 10 s | not placed |"
     assert table([PASSED], []).splitlines()[2] == "| Pods are placed | passed, 2 s | did not run | |"
+
+
+def test_the_newest_entry_of_the_page_is_the_first() -> None:
+    page = with_entry("# Title\n\nText.\n", "## Monday\n\nFine.\n")
+    assert page == "# Title\n\nText.\n\n## Monday\n\nFine.\n"
+    newest = "# Title\n\nText.\n\n## Tuesday\n\nFine.\n\n## Monday\n\nFine.\n"
+    assert with_entry(page, "## Tuesday\n\nFine.\n") == newest
