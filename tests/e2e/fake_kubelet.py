@@ -1,6 +1,6 @@
 """Plays the kubelets of all nodes, in a thread: nodes are ready, bound pods run, deleted pods go.
 
-No container is started. What looks into a pod, connects to it or reads its log fails.
+No container is started. A test that looks into a pod, connects to it or reads its log fails.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from tests.integration.api_client import LONGEST_LINE, trusting
 Document = dict[str, Any]
 
 BEAT_SECONDS = 10
-LONGEST_GRACE = 1
+SECONDS_TO_END = 1  # of a container that gets SIGTERM
 MERGE = "application/merge-patch+json"
 MERGE_BY_KEY = "application/strategic-merge-patch+json"
 HEALTHY = {"Ready": "True", "MemoryPressure": "False", "DiskPressure": "False", "PIDPressure": "False"}
@@ -139,7 +139,7 @@ class _Kubelets:
         if change == "DELETED" or not pod["spec"].get("nodeName"):
             return
         if meta.get("deletionTimestamp"):
-            await asyncio.sleep(min(meta.get("deletionGracePeriodSeconds", 0), LONGEST_GRACE))
+            await asyncio.sleep(_seconds_to_end(pod))
             now = {"gracePeriodSeconds": 0, "preconditions": {"uid": meta["uid"]}}
             await self._try("DELETE", path, now)
         elif pod["status"].get("phase") == "Pending":
@@ -163,6 +163,14 @@ class _Kubelets:
         async with self._http.request(method, path, data=data, headers=headers, raise_for_status=True) as answer:
             document: Document = json.loads(await answer.read())
             return document
+
+
+def _seconds_to_end(pod: Document) -> float:
+    """How long its containers need, within the grace period; the hook before the signal may be a sleep."""
+    hooks = [container.get("lifecycle", {}).get("preStop", {}) for container in pod["spec"]["containers"]]
+    slept: float = max(hook.get("sleep", {}).get("seconds", 0) for hook in hooks)
+    grace: float = pod["metadata"].get("deletionGracePeriodSeconds", 0)
+    return min(slept + SECONDS_TO_END, grace)
 
 
 def _running(pod: Document) -> Document:

@@ -4,9 +4,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-# Tests that need more than nodes in name, and what they need.
-NEEDS: dict[str, str] = {}
-
 
 @dataclass(frozen=True)
 class Result:
@@ -49,15 +46,12 @@ def lost_tests(theirs: list[Result], ours: list[Result]) -> list[str]:
 def table(theirs: list[Result], ours: list[Result]) -> str:
     """One row for each test, in Markdown."""
     left, right = ({result.name: result for result in results} for results in (theirs, ours))
-    rows = ["| test | kube-scheduler | kubesched | why it fails |", "|---|---|---|---|"]
+    rows = ["| test | kube-scheduler | kubesched | first line of the failure |", "|---|---|---|---|"]
     for name in sorted(left.keys() | right.keys()):
         both = [results.get(name) for results in (left, right)]
         states = [f"{result.state}, {result.seconds:.0f} s" if result else "did not run" for result in both]
-        reason = next((need for part, need in NEEDS.items() if part in name), "")
-        if not reason:
-            reason = next((result.reason for result in both if result and result.reason), "")
-        failed = any(result and result.state != "passed" for result in both)
-        rows.append(f"| {name} | {' | '.join(states)} | {reason if failed else ''} |".replace("  ", " "))
+        reason = next((f" {result.reason}" for result in both if result and result.reason), "")
+        rows.append(f"| {name} | {' | '.join(states)} |{reason} |")
     return "\n".join(rows)
 
 
