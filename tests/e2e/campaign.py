@@ -3,10 +3,11 @@
 
     python -m tests.e2e.campaign [--focus REGEX] [--schedulers kubesched] [--out DIR]
 
-Builds the tests and a control plane, and starts etcd, kube-apiserver, kube-controller-manager and four nodes, on which no
-container runs (tests/e2e/fake_kubelet.py). Each scheduler gets a cluster of its own and takes half an hour. --out keeps
-the logs and the results of every scheduler; those of a scheduler that is left out are read from there. A run of all
-tests adds its table to docs/evidence/e2e.md. The exit code is 1 if kubesched fails a test that kube-scheduler passes.
+Builds the tests and a control plane, and starts etcd, kube-apiserver, kube-controller-manager and four nodes. No
+container runs on the nodes (tests/e2e/fake_kubelet.py). Each scheduler gets its own cluster and takes half an hour.
+--out keeps the logs and the results of every scheduler; those of a scheduler that is left out are read from there. A
+run of all tests adds its table to docs/evidence/e2e.md. The exit code is 1 if kubesched fails a test that
+kube-scheduler passes.
 """
 
 import argparse

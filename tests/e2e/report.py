@@ -50,8 +50,8 @@ def table(theirs: list[Result], ours: list[Result]) -> str:
     for name in sorted(left.keys() | right.keys()):
         both = [results.get(name) for results in (left, right)]
         states = [f"{result.state}, {result.seconds:.0f} s" if result else "did not run" for result in both]
-        reason = next((f" {result.reason}" for result in both if result and result.reason), "")
-        rows.append(f"| {name} | {' | '.join(states)} |{reason} |")
+        reason = next((result.reason for result in both if result and result.reason), "").replace("|", "\\|")
+        rows.append(f"| {name} | {' | '.join(states)} | {reason} |")
     return "\n".join(rows)
 
 

@@ -41,7 +41,12 @@ def test_a_test_is_lost_if_only_kube_scheduler_passes_it() -> None:
 
 def test_the_table_gives_the_reason_of_a_failure() -> None:
     assert table([PASSED], [FAILED]).splitlines()[2] == "| Pods are placed | passed, 2 s | failed, 10 s | not placed |"
-    assert table([PASSED], []).splitlines()[2] == "| Pods are placed | passed, 2 s | did not run | |"
+    assert table([PASSED], []).splitlines()[2] == "| Pods are placed | passed, 2 s | did not run |  |"
+
+
+def test_a_reason_does_not_end_its_cell() -> None:
+    failed = Result("Pods are placed", "failed", 0, "expected a|b")
+    assert table([failed], []).endswith(" | expected a\\|b |")
 
 
 def test_the_newest_entry_of_the_page_is_the_first() -> None:
