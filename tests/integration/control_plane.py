@@ -29,8 +29,9 @@ class ControlPlane:
         client: asks the API server as that user.
     """
 
-    def __init__(self, binary: Path, folder: Path) -> None:
+    def __init__(self, binary: Path, folder: Path, *, admission_left_out: str = ADMISSION_LEFT_OUT) -> None:
         """Prepare one in an empty folder; `start` starts it."""
+        self._admission_left_out = admission_left_out
         self.binary = binary
         self.folder = folder
         self.token = secrets.token_hex(16)
@@ -179,7 +180,7 @@ class ControlPlane:
             f"--token-auth-file={self.folder / 'tokens.csv'}",
             "--authorization-mode=RBAC",
             "--service-cluster-ip-range=10.0.0.0/24",
-            f"--disable-admission-plugins={ADMISSION_LEFT_OUT}",
+            f"--disable-admission-plugins={self._admission_left_out}",
             "--max-requests-inflight=3000",
             "--max-mutating-requests-inflight=1000",
             "--enable-priority-and-fairness=false",
