@@ -192,6 +192,7 @@ def main() -> int:
     p.add_argument("--growth", type=float, default=0.05, help="of memory that is allowed (default 0.05)")
     p.add_argument("--out", type=Path, help="takes the log")
     options = p.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no process is left behind
     with tempfile.TemporaryDirectory() as name:
         folder = options.out or Path(name)
         folder.mkdir(parents=True, exist_ok=True)

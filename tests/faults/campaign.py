@@ -17,6 +17,7 @@ stopped for longer than their lease. Then all is calm. etcd's history shows whet
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -46,6 +47,7 @@ def main() -> int:
     p.add_argument("--first", type=int, default=0, help="seed of the first run")
     p.add_argument("--out", type=Path, help="takes the logs")
     options = p.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no process is left behind
     reports: list[Report] = []
     with tempfile.TemporaryDirectory() as name:
         folder = options.out or Path(name)

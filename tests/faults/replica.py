@@ -14,6 +14,7 @@ from tests.integration.control_plane import ControlPlane
 from tests.integration.processes import Process
 
 LEASE_SECONDS = 3.0
+BEGINS, LEADS = "Attempting to acquire", "schedules pods of"
 ELECTION = {
     "leaderElect": True,
     "leaseDuration": f"{LEASE_SECONDS:g}s",
@@ -62,6 +63,11 @@ class Replica:
         process = self._process
         if process is not None and process.is_running:
             process.send(number)
+
+    def is_leading(self) -> bool:
+        """Whether a process of this replica schedules now, as its log shows."""
+        last = next((line for line in reversed(self.lines()) if LEADS in line or BEGINS in line), "")
+        return LEADS in last
 
     def sender(self, at: float) -> str:
         """The identity under which the process that ran at a time took the Lease last."""
