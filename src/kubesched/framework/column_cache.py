@@ -2,9 +2,10 @@
 
 A column belongs to (rule, part): a plugin class with its arguments, and everything that the rule reads of a pod. It is
 true for one generation of the change log that its rule depends on (node objects, or nodes and their pods); asked for
-later, only the rows that changed since are computed again. Above a byte budget the least recently used columns go. So do
-columns that were not used for about ten thousand pods, such as those of a template that was replaced. That changes
-nothing but the time.
+later, only the rows that changed since are computed again.
+
+Above a byte budget the least recently used columns go. So do columns that were not used for about ten thousand pods,
+such as those of a template that was replaced. That changes nothing but the time.
 """
 
 from collections import OrderedDict
