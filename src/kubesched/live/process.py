@@ -15,6 +15,7 @@ import msgspec
 from kubesched.api import KINDS
 from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, check_server, find_access
 from kubesched.errors import ClusterError
+from kubesched.live.cache_comparer import CacheComparer, on_sigusr2
 from kubesched.live.driver import LiveScheduler
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
@@ -93,9 +94,11 @@ async def run_scheduler(
         )
         watch = ClusterWatch(client, live.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
         election = _election(setup, options)
+        comparer = CacheComparer(client, live)
         async with _endpoints(setup, options, live, metrics, election, stop), election:
             is_delayed = setup.configuration.delay_cache_until_active
-            await _run(live, watch, recorder, election, is_delayed, stop, on_ready)
+            with on_sigusr2(comparer.ask):
+                await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
             _LOG.info("Requested to terminate, exiting")
         await recorder.finish()
 
@@ -161,6 +164,7 @@ async def _run(
     live: LiveScheduler,
     watch: ClusterWatch,
     recorder: EventRecorder,
+    comparer: CacheComparer,
     election: NoElection,
     is_delayed: bool,
     stop: asyncio.Event,
@@ -174,6 +178,7 @@ async def _run(
                 group.create_task(election.until_lost(), name="lease"),
                 group.create_task(_watch(watch, election, is_delayed), name="watch"),
                 group.create_task(recorder.run(), name="events"),
+                group.create_task(comparer.run(), name="cache comparison"),
             ]
             lead = group.create_task(_lead(live, watch, election, is_delayed, on_ready), name="schedule")
             await stop.wait()
