@@ -88,7 +88,7 @@ def test_logs_are_json_where_asked_for_in_either_way() -> None:
     ("arguments", "message"),
     [
         (("--policy-config-file", "x"), "No such option"),
-        (("pods",), "unexpected extra argument (pods)"),
+        (("pods",), "No such command 'pods'"),
         (("-v", "many"), "'many' is not a number"),
         (("--secure-port", "65536"), "65536 is not in the range"),
         (("--tls-cert-file", "x"), "--tls-cert-file and --tls-private-key-file need each other"),

@@ -129,18 +129,18 @@ class ControlPlane:
         assert self._api_server
         return self._api_server.logs()
 
-    def kubeconfig(self, path: Path) -> Path:
-        """Write a kubeconfig file for this cluster, and give its path back."""
-        path.write_text(yaml.safe_dump(self._kubeconfig()))
+    def kubeconfig(self, path: Path, token: str = "") -> Path:
+        """Write a kubeconfig file for this cluster, and give its path back; with a token, for its user."""
+        path.write_text(yaml.safe_dump(self._kubeconfig(token or self.token)))
         return path
 
-    def _kubeconfig(self) -> dict[str, Any]:
+    def _kubeconfig(self, token: str) -> dict[str, Any]:
         cluster = {"server": self.url, "certificate-authority": str(self.ca_file)}
         return {
             "apiVersion": "v1",
             "kind": "Config",
             "clusters": [{"name": "test", "cluster": cluster}],
-            "users": [{"name": "admin", "user": {"token": self.token}}],
+            "users": [{"name": "admin", "user": {"token": token}}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
             "current-context": "test",
         }

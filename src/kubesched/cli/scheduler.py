@@ -10,7 +10,7 @@ from kubesched.cli.cluster import note
 from kubesched.cli.endpoints import endpoint_flags, endpoint_options
 from kubesched.cli.ignored_flags import ignored_flags, note_ignored_flags
 from kubesched.cli.leader_election import leader_election_flags, leader_election_options, lease_note
-from kubesched.cli.options import setup_options
+from kubesched.cli.options import refuse_options_before, setup_options
 from kubesched.errors import InputError, LeaseLostError
 from kubesched.version import VERSION
 
@@ -34,7 +34,7 @@ class Verbosity(click.ParamType[int]):
         return int(text)
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @setup_options
 @click.option("--kubeconfig", metavar="FILE", help="The cluster. In a pod, the cluster that it runs in.")
 @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
@@ -65,7 +65,10 @@ class Verbosity(click.ParamType[int]):
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="json: as --log-json.")
 @ignored_flags
+@click.pass_context
 def scheduler(
+    ctx: click.Context,
+    /,
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
@@ -87,9 +90,13 @@ def scheduler(
     Examples:
       kubesched scheduler --config scheduler.yaml
       kubesched scheduler --kubeconfig ~/.kube/config --plugin team_zone.py:TeamZone
+      kubesched scheduler manifests --image registry.example.com/kubesched:1
 
     Further flags of kube-scheduler v1.36 are accepted and ignored, with a note.
     """  # noqa: D301
+    if ctx.invoked_subcommand is not None:
+        refuse_options_before(ctx, ctx.invoked_subcommand)
+        return
     import os
 
     from kubesched.cli.signals import ending_on_signals, run_until_told
@@ -149,3 +156,12 @@ def _write_configuration(configuration: "KubeSchedulerConfiguration", file: Path
     except OSError as error:
         raise InputError(f"{file}: cannot be written ({error.strerror}); give a file that can") from error
     note(f"Wrote configuration to {file}")
+
+
+def _attach() -> None:
+    from kubesched.cli.scheduler_manifests import manifests
+
+    scheduler.add_command(manifests)
+
+
+_attach()
