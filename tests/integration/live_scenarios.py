@@ -1,13 +1,7 @@
-"""Random scripts of cluster events, played to a scheduler one step at a time, and what became of every pod.
+"""Random scripts of cluster events, to be played to a scheduler one step at a time."""
 
-After each step the script waits until the scheduler has nothing to do, so that the outcome depends on the script alone.
-"""
-
-import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
@@ -19,28 +13,10 @@ ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 ZONES = ("a", "b", "c")
 APPS = ("web", "db", "cache")
 BANDS = (("low", 1_000), ("low", 1_000), ("middle", 20_000), ("high", 300_000), ("polite", 400_000))
-QUIET_SECONDS = 0.3
 PATIENCE_SECONDS = 8.0
 
 Step = tuple[str, Callable[[ApiClient], object]]
 """What it does, in words; and doing it."""
-
-
-@dataclass
-class Outcome:
-    """What became of the pods of a script, by name.
-
-    Attributes:
-        nodes: where each is; "" for none, "(gone)" for one that is not there.
-        conditions: type, status, reason, message and observed generation of each.
-        nominated: status.nominatedNodeName.
-        events: reason, type, action, note and controller of each, as often as they were told; series count as one.
-    """
-
-    nodes: dict[str, str] = field(default_factory=dict)
-    conditions: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
-    nominated: dict[str, str] = field(default_factory=dict)
-    events: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
 
 
 class Script:
@@ -204,80 +180,6 @@ class Script:
     @staticmethod
     def _create(thing: KubeObject) -> Step:
         return f"create {type(thing).__name__} {thing.name}", lambda client: client.create(thing)
-
-
-def play(client: ApiClient, script: Script) -> Outcome:
-    """Play a script to the scheduler that runs, and look at what became of the pods."""
-    for _, do in script.steps():
-        do(client)
-        wait_until_quiet(client)
-    return look(client, script)
-
-
-def look(client: ApiClient, script: Script) -> Outcome:
-    """What became of the pods."""
-    outcome = Outcome()
-    there = {pod["metadata"]["name"]: pod for pod in client.read_all("Pod", "default")}
-    for name in script.pods:
-        pod = there.get(name)
-        if pod is None:
-            outcome.nodes[name] = "(gone)"
-            continue
-        status = pod["status"]
-        outcome.nodes[name] = pod["spec"].get("nodeName", "")
-        outcome.nominated[name] = status.get("nominatedNodeName", "")
-        fields = ("type", "status", "reason", "message", "observedGeneration")
-        found = [tuple(condition.get(f) for f in fields) for condition in status.get("conditions", [])]
-        outcome.conditions[name] = sorted(found, key=str)
-    events = client.call("GET", "/apis/events.k8s.io/v1/namespaces/default/events")["items"]
-    events = [event for event in events if event["regarding"].get("kind") == "Pod"]
-    uid_names = {event["regarding"]["uid"]: event["regarding"]["name"] for event in events}
-    for event in events:
-        note = event["note"]
-        for uid, name in uid_names.items():
-            note = note.replace(uid, name)
-        related = event.get("related", {}).get("name", "")
-        told = (event["reason"], event["type"], event["action"], note, event["reportingController"], related)
-        outcome.events.setdefault(event["regarding"]["name"], []).append(told)
-    for name, told in outcome.events.items():
-        outcome.events[name] = sorted(told)
-    return outcome
-
-
-def differences(ours: Outcome, theirs: Outcome) -> list[str]:
-    """What is not the same, one line each."""
-    found = []
-    for what in ("nodes", "nominated", "conditions"):
-        mine, others = getattr(ours, what), getattr(theirs, what)
-        for name in sorted(mine.keys() | others.keys()):
-            if mine.get(name) != others.get(name):
-                left, right = json.dumps(mine.get(name)), json.dumps(others.get(name))
-                found.append(f"{what} of {name}: ours {left}, theirs {right}")
-    for name in sorted(ours.events.keys() | theirs.events.keys()):
-        told, wanted = Counter(ours.events.get(name, [])), Counter(theirs.events.get(name, []))
-        if told != wanted:
-            found.append(f"events of {name}: ours alone {list(told - wanted)}, theirs alone {list(wanted - told)}")
-    return found
-
-
-def wait_until_quiet(client: ApiClient) -> None:
-    """Wait until every pod is decided and nothing has changed for a while."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    seen, since = "", time.monotonic()
-    while time.monotonic() < deadline:
-        pods = client.read_all("Pod", "default")
-        state = json.dumps(sorted((pod["metadata"]["uid"], pod["metadata"]["resourceVersion"]) for pod in pods))
-        if state != seen:
-            seen, since = state, time.monotonic()
-        elif time.monotonic() - since > (QUIET_SECONDS if all(_is_decided(pod) for pod in pods) else PATIENCE_SECONDS):
-            return
-        time.sleep(0.02)
-
-
-def _is_decided(pod: dict[str, Any]) -> bool:
-    if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates"):
-        return True
-    return any(condition["type"] == "PodScheduled" for condition in pod["status"].get("conditions", []))
 
 
 def _create_with_class(client: ApiClient, priority_class: KubeObject, pod: KubeObject) -> None:
