@@ -142,7 +142,8 @@ def _taken_by(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Persist
     """The volume with its claimRef set; the annotation marks that the user did not set it."""
     ref = volume.spec.claim_ref
     is_reserved = ref is not None and (ref.namespace, ref.name) == (claim.namespace, claim.name)
-    spec = msgspec.structs.replace(volume.spec, claim_ref=ObjectReference(claim.namespace, claim.name, claim.uid))
+    claim_ref = ObjectReference(claim.namespace, claim.name, claim.uid, claim.metadata.resource_version)
+    spec = msgspec.structs.replace(volume.spec, claim_ref=claim_ref)
     annotations = volume.annotations if is_reserved else {**volume.annotations, _BOUND_BY_CONTROLLER: "yes"}
     metadata = msgspec.structs.replace(volume.metadata, annotations=annotations or None)
     return msgspec.structs.replace(volume, metadata=metadata, spec=spec)
