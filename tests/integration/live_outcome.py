@@ -6,7 +6,7 @@ After each step it waits until the scheduler has nothing to do, so that the outc
 import json
 import time
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,8 @@ from tests.integration.control_plane import ControlPlane
 from tests.integration.live_scenarios import PATIENCE_SECONDS, Script
 
 QUIET_SECONDS = 0.3
+EMPTY_SECONDS = 0.1  # of a cluster without pods
+POLL_SECONDS = 1.3  # kube-scheduler looks every second whether the claims of a pod are bound
 SCHEDULERS = ("kube-scheduler", "kubesched")  # as their User-Agents begin
 CONDITION = ("type", "status", "reason", "message", "observedGeneration")
 
@@ -32,6 +34,7 @@ class Outcome:
         nominated: status.nominatedNodeName.
         conditions: type, status, reason, message and observed generation of each.
         events: reason, type, action, note, controller, related object and count of each.
+        volumes: node and annotations of each claim, and the claim of each volume.
         writes: verb and resource of each write of the scheduler.
     """
 
@@ -39,6 +42,7 @@ class Outcome:
     nominated: Facts = field(default_factory=dict)
     conditions: Facts = field(default_factory=dict)
     events: Facts = field(default_factory=dict)
+    volumes: Facts = field(default_factory=dict)
     writes: Facts = field(default_factory=dict)
 
 
@@ -47,8 +51,10 @@ def play(plane: ControlPlane, script: Script) -> Outcome:
     assert plane.audit_log, "the control plane has to be audited"
     start = plane.audit_log.end()
     for _, do in script.steps():
+        pods = plane.client.read_all("Pod", "default")
+        seconds = POLL_SECONDS if any(map(_is_binding, pods)) else QUIET_SECONDS if pods else EMPTY_SECONDS
         do(plane.client)
-        wait_until_quiet(plane.client)
+        wait_until_quiet(plane.client, seconds)
     return look(plane.client, script, plane.audit_log, start)
 
 
@@ -66,6 +72,7 @@ def look(client: ApiClient, script: Script, audit_log: AuditLog, start: int) -> 
         else:
             outcome.nodes[name] = Counter(["(gone)"])
     outcome.events = _events(client)
+    outcome.volumes = _volumes(client)
     for verb, resource, name in audit_log.writes(start, SCHEDULERS):
         outcome.writes.setdefault(name, Counter())[verb, resource] += 1
     return outcome
@@ -87,6 +94,19 @@ def _events(client: ApiClient) -> Facts:
     return facts
 
 
+def _volumes(client: ApiClient) -> Facts:
+    facts: Facts = {}
+    for claim in client.read_all("PersistentVolumeClaim", "default"):
+        about = claim["metadata"]
+        annotations = sorted(about.get("annotations", {}).items())
+        facts[about["name"]] = Counter([(claim["spec"].get("volumeName", ""), *annotations)])
+    for volume in client.read_all("PersistentVolume"):
+        about, ref = volume["metadata"], volume["spec"].get("claimRef", {})
+        shape = (ref.get("name", ""), *sorted(ref))
+        facts[about["name"]] = Counter([(*shape, *sorted(about.get("annotations", {}).items()))])
+    return facts
+
+
 def differences(ours: Outcome, theirs: Outcome) -> list[str]:
     """What is not the same, one line each."""
     lines = []
@@ -103,7 +123,7 @@ def _text(facts: Counter[Hashable]) -> str:
     return json.dumps(sorted(facts.elements(), key=str))
 
 
-def wait_until_quiet(client: ApiClient) -> None:
+def wait_until_quiet(client: ApiClient, quiet_seconds: float) -> None:
     """Wait until every pod is decided and nothing has changed for a while."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     seen, since = "", time.monotonic()
@@ -112,16 +132,20 @@ def wait_until_quiet(client: ApiClient) -> None:
         state = json.dumps(sorted((pod["metadata"]["uid"], pod["metadata"]["resourceVersion"]) for pod in pods))
         if state != seen:
             seen, since = state, time.monotonic()
-        elif time.monotonic() - since > (QUIET_SECONDS if _are_decided(pods) else PATIENCE_SECONDS):
+        elif time.monotonic() - since > (quiet_seconds if all(map(_is_decided, pods)) else PATIENCE_SECONDS):
             return
         time.sleep(0.02)
 
 
-def _are_decided(pods: Iterable[dict[str, Any]]) -> bool:
-    return all(_is_decided(pod) for pod in pods)
-
-
 def _is_decided(pod: dict[str, Any]) -> bool:
+    """Whether the scheduler tries a pod again only when something happens."""
     if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates"):
         return True
-    return any(condition["type"] == "PodScheduled" for condition in pod["status"].get("conditions", []))
+    reason = next((entry["reason"] for entry in pod["status"].get("conditions", []) if entry["reason"]), "")
+    return reason != "SchedulerError" and bool(reason or pod["status"].get("nominatedNodeName"))
+
+
+def _is_binding(pod: dict[str, Any]) -> bool:
+    """Whether a pod may wait for its claims to be bound."""
+    has_claims = any("persistentVolumeClaim" in volume for volume in pod["spec"].get("volumes", []))
+    return has_claims and not pod["spec"].get("nodeName") and bool(pod["status"].get("nominatedNodeName"))

@@ -8,22 +8,26 @@ from typing import Any
 from kubesched.api import KubeObject
 from kubesched.testing import make_node, make_object, make_pod
 from tests.integration.api_client import ApiClient, ApiError
+from tests.integration.live_volumes import HOST, Step, Volumes, create, if_there
 
-ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
 ZONES = ("a", "b", "c")
 APPS = ("web", "db", "cache")
 BANDS = (("low", 1_000), ("low", 1_000), ("middle", 20_000), ("high", 300_000), ("polite", 400_000))
 PATIENCE_SECONDS = 8.0
 
-Step = tuple[str, Callable[[ApiClient], object]]
-"""What it does, in words; and doing it."""
-
 
 class Script:
-    """The steps of one seed."""
+    """The steps of one seed; every second seed has volumes.
 
-    def __init__(self, seed: int) -> None:
+    Args:
+        is_large: whether it has more nodes than kube-scheduler looks at for a pod.
+    """
+
+    def __init__(self, seed: int, *, is_large: bool = False) -> None:
         self._random = Random(seed)
+        self._is_large = is_large
+        self._volumes = Volumes(self._random) if seed % 2 else None
         self._n_nodes = 0
         self.pods: list[str] = []
         self._alive: list[str] = []
@@ -34,12 +38,20 @@ class Script:
         """The steps, in order; each is made from what the ones before it made."""
         random = self._random
         for app in APPS[:2]:
-            yield self._create(make_object("Service", app, spec={"selector": {"app": app}, "ports": [{"port": 80}]}))
-        for _ in range(random.randrange(3, 9)):
-            yield self._add_node()
+            yield create("Service", app, spec={"selector": {"app": app}, "ports": [{"port": 80}]})
+        for _ in range(random.randrange(*((120, 350) if self._is_large else (3, 9)))):
+            yield from self._add_node()
         if random.random() < 0.5:
-            yield self._create(self._budget())
-        kinds = (self._add_pod,) * 14 + (
+            yield self._budget()
+        if self._volumes:
+            yield from self._volumes.classes()
+        kinds = self._kinds()
+        for _ in range(random.randrange(14, 30)):
+            yield from random.choice(kinds)()
+
+    def _kinds(self) -> tuple[Callable[[], list[Step]], ...]:
+        """The kinds of steps, as often as they are likely."""
+        rare = (
             self._delete_pod,
             self._delete_pod,
             self._add_node,
@@ -50,14 +62,21 @@ class Script:
             self._ungate,
             self._relabel,
         )
-        for _ in range(random.randrange(14, 30)):
-            step = random.choice(kinds)()
-            if step is not None:
-                yield step
+        if not self._volumes:
+            return (self._add_pod,) * 14 + rare
+        volumes = self._volumes
+        with_volumes = (
+            *(lambda: volumes.add_volume(self._nodes),) * 2,
+            *(volumes.provision,) * 8,
+            volumes.add_missing_claim,
+            volumes.delete_claim,
+            volumes.give_up,
+        )
+        return (self._add_pod,) * 18 + rare + with_volumes
 
     # --- nodes ---
 
-    def _add_node(self) -> Step:
+    def _add_node(self) -> list[Step]:
         random = self._random
         name = f"node-{self._n_nodes}"
         self._n_nodes += 1
@@ -73,31 +92,34 @@ class Script:
             },
             taints=["dedicated=red:NoSchedule"] if random.random() < 0.15 else [],
         )
-        return self._create(node)
+        made: list[Step] = [(f"create Node {name}", lambda client: client.create(node))]
+        return made + (self._volumes.csi_node(name) if self._volumes else [])
 
-    def _delete_node(self) -> Step | None:
+    def _delete_node(self) -> list[Step]:
         if len(self._nodes) < 3:
-            return None
+            return []
         name = self._nodes.pop(self._random.randrange(len(self._nodes)))
-        return f"delete node {name}", lambda client: client.delete("Node", name)
+        return [(f"delete node {name}", lambda client: client.delete("Node", name))]
 
-    def _taint(self) -> Step:
+    def _taint(self) -> list[Step]:
         name, random = self._random.choice(self._nodes), self._random
         taints = random.choice(([], [{"key": "dedicated", "value": "red", "effect": "NoSchedule"}]))
-        return f"taint {name} {taints}", lambda client: client.patch("Node", name, {"spec": {"taints": taints}})
+        return [(f"taint {name} {taints}", lambda client: client.patch("Node", name, {"spec": {"taints": taints}}))]
 
-    def _cordon(self) -> Step:
+    def _cordon(self) -> list[Step]:
         name, is_off = self._random.choice(self._nodes), self._random.random() < 0.5
-        return f"cordon {name} {is_off}", lambda client: client.patch("Node", name, {"spec": {"unschedulable": is_off}})
+        return [
+            (f"cordon {name} {is_off}", lambda client: client.patch("Node", name, {"spec": {"unschedulable": is_off}}))
+        ]
 
-    def _grow(self) -> Step:
+    def _grow(self) -> list[Step]:
         name, cores = self._random.choice(self._nodes), str(self._random.choice((2, 4, 8)))
         changes = {"status": {"allocatable": {"cpu": cores}, "capacity": {"cpu": cores}}}
-        return f"{name} has {cores} cores", lambda client: client.patch("Node", name, changes, part="status")
+        return [(f"{name} has {cores} cores", lambda client: client.patch("Node", name, changes, part="status"))]
 
     # --- pods ---
 
-    def _add_pod(self) -> Step:
+    def _add_pod(self) -> list[Step]:
         random = self._random
         name = f"pod-{len(self.pods)}"
         app = random.choice(APPS)
@@ -113,6 +135,9 @@ class Script:
         if random.random() < 0.1:
             spec["schedulingGates"] = [{"name": "example.com/wait"}]
             self._gated.append(name)
+        claims: list[Step] = []
+        if self._volumes and random.random() < 0.6:
+            claims, spec["volumes"] = self._volumes.claims_for(name, self._nodes)
         pod = make_pod(
             name,
             labels={"app": app},
@@ -127,7 +152,7 @@ class Script:
         )
         self.pods.append(name)
         self._alive.append(name)
-        return f"create Pod {name}", lambda client: _create_with_class(client, priority_class, pod)
+        return [*claims, (f"create Pod {name}", lambda client: _create_with_class(client, priority_class, pod))]
 
     @staticmethod
     def _priority_class(name: str, value: int, band: str) -> KubeObject:
@@ -152,34 +177,31 @@ class Script:
             "labelSelector": {"matchLabels": {"app": app}},
         }
 
-    def _delete_pod(self) -> Step | None:
+    def _delete_pod(self) -> list[Step]:
         if not self._alive:
-            return None
+            return []
         name = self._alive.pop(self._random.randrange(len(self._alive)))
-        return f"delete pod {name}", lambda client: _if_there(client.delete, "Pod", name)
+        return [(f"delete pod {name}", lambda client: if_there(client.delete, "Pod", name))]
 
-    def _ungate(self) -> Step | None:
+    def _ungate(self) -> list[Step]:
         if not self._gated:
-            return None
+            return []
         name = self._gated.pop()
-        return f"ungate {name}", lambda client: _if_there(client.patch, "Pod", name, {"spec": {"schedulingGates": []}})
+        return [
+            (f"ungate {name}", lambda client: if_there(client.patch, "Pod", name, {"spec": {"schedulingGates": []}}))
+        ]
 
-    def _relabel(self) -> Step | None:
+    def _relabel(self) -> list[Step]:
         if not self._alive:
-            return None
+            return []
         name, app = self._random.choice(self._alive), self._random.choice(APPS)
         changes = {"metadata": {"labels": {"app": app}}}
-        return f"{name} is {app} now", lambda client: _if_there(client.patch, "Pod", name, changes)
+        return [(f"{name} is {app} now", lambda client: if_there(client.patch, "Pod", name, changes))]
 
-    def _budget(self) -> KubeObject:
+    def _budget(self) -> Step:
         app = self._random.choice(APPS)
-        return make_object(
-            "PodDisruptionBudget", f"{app}-budget", spec={"minAvailable": 1, "selector": {"matchLabels": {"app": app}}}
-        )
-
-    @staticmethod
-    def _create(thing: KubeObject) -> Step:
-        return f"create {type(thing).__name__} {thing.name}", lambda client: client.create(thing)
+        spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": app}}}
+        return create("PodDisruptionBudget", f"{app}-budget", spec=spec)
 
 
 def _create_with_class(client: ApiClient, priority_class: KubeObject, pod: KubeObject) -> None:
@@ -194,12 +216,3 @@ def _create_with_class(client: ApiClient, priority_class: KubeObject, pod: KubeO
             if "no PriorityClass" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
-
-
-def _if_there(call: Callable[..., object], *args: object) -> None:
-    """Do something to an object, unless it is gone: preempted, say."""
-    try:
-        call(*args)
-    except ApiError as error:
-        if error.status != 404:
-            raise
