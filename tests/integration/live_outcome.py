@@ -16,7 +16,6 @@ from tests.integration.control_plane import ControlPlane
 from tests.integration.live_scenarios import PATIENCE_SECONDS, Script
 
 QUIET_SECONDS = 0.3
-EMPTY_SECONDS = 0.1  # of a cluster without pods
 POLL_SECONDS = 1.3  # kube-scheduler looks every second whether the claims of a pod are bound
 SCHEDULERS = ("kube-scheduler", "kubesched")  # as their User-Agents begin
 CONDITION = ("type", "status", "reason", "message", "observedGeneration")
@@ -50,9 +49,12 @@ def play(plane: ControlPlane, script: Script) -> Outcome:
     """Play a script to the scheduler that runs, and look at what became of its objects."""
     assert plane.audit_log, "the control plane has to be audited"
     start = plane.audit_log.end()
+    for _, do in script.setup():
+        do(plane.client)
+    time.sleep(QUIET_SECONDS)
     for _, do in script.steps():
         pods = plane.client.read_all("Pod", "default")
-        seconds = POLL_SECONDS if any(map(_is_binding, pods)) else QUIET_SECONDS if pods else EMPTY_SECONDS
+        seconds = POLL_SECONDS if any(map(_is_binding, pods)) else QUIET_SECONDS
         do(plane.client)
         wait_until_quiet(plane.client, seconds)
     return look(plane.client, script, plane.audit_log, start)

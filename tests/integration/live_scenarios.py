@@ -34,8 +34,8 @@ class Script:
         self._gated: list[str] = []
         self._nodes: list[str] = []
 
-    def steps(self) -> Iterator[Step]:
-        """The steps, in order; each is made from what the ones before it made."""
+    def setup(self) -> Iterator[Step]:
+        """The steps before the first pod, in order."""
         random = self._random
         for app in APPS[:2]:
             yield create("Service", app, spec={"selector": {"app": app}, "ports": [{"port": 80}]})
@@ -45,9 +45,12 @@ class Script:
             yield self._budget()
         if self._volumes:
             yield from self._volumes.classes()
+
+    def steps(self) -> Iterator[Step]:
+        """The steps after these, in order; each is made from what the ones before it made."""
         kinds = self._kinds()
-        for _ in range(random.randrange(14, 30)):
-            yield from random.choice(kinds)()
+        for _ in range(self._random.randrange(14, 30)):
+            yield from self._random.choice(kinds)()
 
     def _kinds(self) -> tuple[Callable[[], list[Step]], ...]:
         """The kinds of steps, as often as they are likely."""

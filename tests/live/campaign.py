@@ -1,8 +1,9 @@
 # ruff: noqa: T201 - a program that prints what it finds
 """Plays random scripts to kube-scheduler and to kubesched, and compares what became of every pod.
 
-    python -m tests.live.campaign [--seeds 200] [--first 0] [--jobs 1]
+    python -m tests.live.campaign [--seeds 200] [--first 0] [--jobs 1] [--sampling]
 
+With --sampling the clusters have 120 to 350 nodes, of which both look at 30 percent, but at least 100.
 The exit code is 1 if there is a difference.
 """
 
@@ -14,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Final
 
 from tests.integration.build import find_binary
 from tests.integration.cleaning import clear
@@ -24,19 +25,21 @@ from tests.integration.live_process import LiveProcess
 from tests.integration.live_scenarios import Script
 from tests.integration.scheduler_process import SchedulerProcess
 
-DETERMINISTIC = {"parallelism": 1, "percentageOfNodesToScore": 100}
+DETERMINISTIC: Final[dict[str, Any]] = {"parallelism": 1, "percentageOfNodesToScore": 100}
+SAMPLING: Final[dict[str, Any]] = {"percentageOfNodesToScore": 30}
 
 
-def compare(plane: ControlPlane, folder: Path, seed: int, config: dict[str, Any] | None = None) -> list[str]:
+def compare(plane: ControlPlane, folder: Path, seed: int, *, is_sampling: bool = False) -> list[str]:
     """Play one script to both. Returns: the differences."""
+    config = {**DETERMINISTIC, **(SAMPLING if is_sampling else {})}
     outcomes: list[Outcome] = []
     for start in (LiveProcess, SchedulerProcess):
         clear(plane.client)
         place = folder / f"{start.__name__}-{seed}"
         place.mkdir()
-        scheduler = start(plane, place, {**DETERMINISTIC, **(config or {})})
+        scheduler = start(plane, place, config)
         try:
-            outcomes.append(play(plane, Script(seed)))
+            outcomes.append(play(plane, Script(seed, is_large=is_sampling)))
         finally:
             scheduler.stop()
     return differences(*outcomes)
@@ -60,6 +63,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=200, help="scripts to play (default 200)")
     parser.add_argument("--first", type=int, default=0, help="the first seed (default 0)")
     parser.add_argument("--jobs", type=int, default=1, help="control planes side by side (default 1)")
+    parser.add_argument("--sampling", action="store_true", help="large clusters, percentageOfNodesToScore: 30")
     options = parser.parse_args()
     n_different = 0
     with ExitStack() as stack:
@@ -69,7 +73,7 @@ def main() -> int:
         def compared(seed: int) -> tuple[int, list[str], float]:
             plane, began = planes.get(), time.monotonic()
             try:
-                return seed, compare(plane, folder, seed), time.monotonic() - began
+                return seed, compare(plane, folder, seed, is_sampling=options.sampling), time.monotonic() - began
             finally:
                 planes.put(plane)
 
