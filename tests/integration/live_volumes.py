@@ -96,6 +96,7 @@ class Volumes:
         return [
             (f"make a volume for {claim}", lambda client: _make_volume(client, claim, size)),
             (f"the volume of {claim} is bound", lambda client: _mark_volume(client, claim)),
+            (f"claim {claim} has its volume", lambda client: _set_volume(client, claim)),
             (f"claim {claim} is bound", lambda client: _mark_claim(client, claim)),
         ]
 
@@ -203,11 +204,15 @@ def _mark_volume(client: ApiClient, name: str) -> None:
         client.patch("PersistentVolume", volume, {"status": {"phase": "Bound"}}, part="status")
 
 
-def _mark_claim(client: ApiClient, name: str) -> None:
+def _set_volume(client: ApiClient, name: str) -> None:
     claim = _claim_of(client, name)
     if volume := _volume_of(client, claim):
         changes = {"metadata": {"annotations": {BIND_COMPLETED: "yes"}}, "spec": {"volumeName": volume}}
         client.patch("PersistentVolumeClaim", name, changes)
+
+
+def _mark_claim(client: ApiClient, name: str) -> None:
+    if BIND_COMPLETED in _claim_of(client, name).get("metadata", {}).get("annotations", {}):
         client.patch("PersistentVolumeClaim", name, {"status": {"phase": "Bound"}}, part="status")
 
 

@@ -96,7 +96,9 @@ class Scheduler:
         self._now = services.clock.monotonic
         self._emit = emit
         self._cycle = SchedulingCycle(tie_break, services.rng)
-        self._evictions = Evictions(self._find_pod, self.waiting_pods, lambda pod: self.activate([pod]))
+        self._evictions = Evictions(
+            self._find_pod, self._on_their_way, self.waiting_pods, self.waits, emit, lambda pod: self.activate([pod])
+        )
         nominator = Nominator(self._find_pod)
         self.frameworks = build_frameworks(
             profiles, cluster_state, self._offered(services, nominator), make_framework=make_framework
