@@ -65,6 +65,7 @@ class Scheduler:
         emit: takes actions that no cycle waits for.
         tie_break: which of equally good nodes is taken.
         initial_backoff, max_backoff: seconds, as configured.
+        max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         observer: called for each pod that comes into a queue, for any reason; wakes a driver that sleeps.
         make_framework: makes the framework of a profile; for a driver that measures plugins.
 
@@ -85,6 +86,7 @@ class Scheduler:
         tie_break: TieBreak = TieBreak.UPSTREAM,
         initial_backoff: float = 1.0,
         max_backoff: float = 10.0,
+        max_in_unschedulable: float = 300.0,
         observer: Observer | None = None,
         make_framework: MakeFramework = Framework,
     ) -> None:
@@ -111,6 +113,7 @@ class Scheduler:
             hints={name: registrations(framework) for name, framework in self.frameworks.items()},
             initial_backoff=initial_backoff,
             max_backoff=max_backoff,
+            max_in_unschedulable=max_in_unschedulable,
             nominator=nominator,
             observer=observer,
         )
