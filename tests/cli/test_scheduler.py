@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kubesched.live import SchedulerOptions
 from tests.cli.clusters import run
 
 KUBECONFIG = """
@@ -100,3 +101,18 @@ def test_bad_flags_are_errors(arguments: tuple[str, ...], message: str) -> None:
     result = run("scheduler", *arguments, *WRITE)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize(("flags", "seconds"), [((), 300), (("--pod-max-in-unschedulable-pods-duration", "1m30s"), 90)])
+def test_the_longest_time_without_an_attempt_is_passed_on(
+    monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...], seconds: float
+) -> None:
+    given: list[SchedulerOptions] = []
+
+    async def note_options(setup: object, options: SchedulerOptions, **_: object) -> None:
+        given.append(options)
+
+    monkeypatch.setattr("kubesched.live.run_scheduler", note_options)
+    result = run("scheduler", *flags)
+    assert (result.exit_code, "no effect" in result.stderr) == (0, False)
+    assert [options.max_in_unschedulable for options in given] == [seconds]

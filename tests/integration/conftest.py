@@ -37,7 +37,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """An etcd and an API server that all tests share; see `cluster`."""
-    plane = ControlPlane(find_binary(lambda line: None), tmp_path_factory.mktemp("control-plane"))
+    plane = ControlPlane(find_binary(lambda line: None), tmp_path_factory.mktemp("control-plane"), is_audited=True)
     try:
         plane.start()
         yield plane

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from tests.integration.api_client import ApiClient
+from tests.integration.audit_log import AuditLog
 from tests.integration.processes import Process, free_port, wait_until
 
 ENDS_WITH_US = {"CONTROLPLANE_ENDS_WITH_STDIN": "1"}
@@ -27,15 +28,19 @@ class ControlPlane:
         token: of a user who may do everything.
         ca_file: the certificate that the API server shows.
         client: asks the API server as that user.
+        audit_log: what is written to the API server; None where nobody asked for it.
     """
 
-    def __init__(self, binary: Path, folder: Path, *, admission_left_out: str = ADMISSION_LEFT_OUT) -> None:
+    def __init__(
+        self, binary: Path, folder: Path, *, admission_left_out: str = ADMISSION_LEFT_OUT, is_audited: bool = False
+    ) -> None:
         """Prepare one in an empty folder; `start` starts it."""
         self._admission_left_out = admission_left_out
         self.binary = binary
         self.folder = folder
         self.token = secrets.token_hex(16)
         self.ca_file = folder / "certificates" / "apiserver.crt"
+        self.audit_log = AuditLog(folder) if is_audited else None
         self._port = free_port()
         self._etcd_url = f"http://127.0.0.1:{free_port()}"
         self._peer_url = f"http://127.0.0.1:{free_port()}"
@@ -185,6 +190,7 @@ class ControlPlane:
             "--max-mutating-requests-inflight=1000",
             "--enable-priority-and-fairness=false",
             "--delete-collection-workers=8",  # between two tests thousands of objects go
+            *(self.audit_log.flags() if self.audit_log else ()),
         )
 
     def _run(self, component: str, *flags: str) -> Process:

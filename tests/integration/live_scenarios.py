@@ -1,69 +1,60 @@
-"""Random scripts of cluster events, played to a scheduler one step at a time, and what became of every pod.
+"""Random scripts of cluster events, to be played to a scheduler one step at a time."""
 
-After each step the script waits until the scheduler has nothing to do, so that the outcome depends on the script alone.
-"""
-
-import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from kubesched.api import KubeObject
 from kubesched.testing import make_node, make_object, make_pod
 from tests.integration.api_client import ApiClient, ApiError
+from tests.integration.live_volumes import HOST, Step, Volumes, create, if_there
 
-ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
 ZONES = ("a", "b", "c")
 APPS = ("web", "db", "cache")
 BANDS = (("low", 1_000), ("low", 1_000), ("middle", 20_000), ("high", 300_000), ("polite", 400_000))
-QUIET_SECONDS = 0.3
 PATIENCE_SECONDS = 8.0
-
-Step = tuple[str, Callable[[ApiClient], object]]
-"""What it does, in words; and doing it."""
-
-
-@dataclass
-class Outcome:
-    """What became of the pods of a script, by name.
-
-    Attributes:
-        nodes: where each is; "" for none, "(gone)" for one that is not there.
-        conditions: type, status, reason, message and observed generation of each.
-        nominated: status.nominatedNodeName.
-        events: reason, type, action, note and controller of each, as often as they were told; series count as one.
-    """
-
-    nodes: dict[str, str] = field(default_factory=dict)
-    conditions: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
-    nominated: dict[str, str] = field(default_factory=dict)
-    events: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
 
 
 class Script:
-    """The steps of one seed."""
+    """The steps of one seed; every second seed has volumes.
 
-    def __init__(self, seed: int) -> None:
+    Args:
+        is_large: whether it has more nodes than kube-scheduler looks at for a pod.
+    """
+
+    def __init__(self, seed: int, *, is_large: bool = False) -> None:
         self._random = Random(seed)
+        self._is_large = is_large
+        self._volumes = Volumes(self._random) if seed % 2 else None
         self._n_nodes = 0
         self.pods: list[str] = []
         self._alive: list[str] = []
         self._gated: list[str] = []
         self._nodes: list[str] = []
 
-    def steps(self) -> Iterator[Step]:
-        """The steps, in order; each is made from what the ones before it made."""
+    def setup(self) -> Iterator[Step]:
+        """The steps before the first pod, in order."""
         random = self._random
         for app in APPS[:2]:
-            yield self._create(make_object("Service", app, spec={"selector": {"app": app}, "ports": [{"port": 80}]}))
-        for _ in range(random.randrange(3, 9)):
-            yield self._add_node()
+            yield create("Service", app, spec={"selector": {"app": app}, "ports": [{"port": 80}]})
+        for _ in range(random.randrange(*((120, 350) if self._is_large else (3, 9)))):
+            yield from self._add_node()
         if random.random() < 0.5:
-            yield self._create(self._budget())
-        kinds = (self._add_pod,) * 14 + (
+            yield self._budget()
+        if self._volumes:
+            yield from self._volumes.classes()
+
+    def steps(self) -> Iterator[Step]:
+        """The steps after these, in order; each is made from what the ones before it made."""
+        kinds = self._kinds()
+        for _ in range(self._random.randrange(14, 30)):
+            yield from self._random.choice(kinds)()
+
+    def _kinds(self) -> tuple[Callable[[], list[Step]], ...]:
+        """The kinds of steps, as often as they are likely."""
+        rare = (
             self._delete_pod,
             self._delete_pod,
             self._add_node,
@@ -74,14 +65,21 @@ class Script:
             self._ungate,
             self._relabel,
         )
-        for _ in range(random.randrange(14, 30)):
-            step = random.choice(kinds)()
-            if step is not None:
-                yield step
+        if not self._volumes:
+            return (self._add_pod,) * 14 + rare
+        volumes = self._volumes
+        with_volumes = (
+            *(lambda: volumes.add_volume(self._nodes),) * 2,
+            *(volumes.provision,) * 8,
+            volumes.add_missing_claim,
+            volumes.delete_claim,
+            volumes.give_up,
+        )
+        return (self._add_pod,) * 18 + rare + with_volumes
 
     # --- nodes ---
 
-    def _add_node(self) -> Step:
+    def _add_node(self) -> list[Step]:
         random = self._random
         name = f"node-{self._n_nodes}"
         self._n_nodes += 1
@@ -97,31 +95,34 @@ class Script:
             },
             taints=["dedicated=red:NoSchedule"] if random.random() < 0.15 else [],
         )
-        return self._create(node)
+        made: list[Step] = [(f"create Node {name}", lambda client: client.create(node))]
+        return made + (self._volumes.csi_node(name) if self._volumes else [])
 
-    def _delete_node(self) -> Step | None:
+    def _delete_node(self) -> list[Step]:
         if len(self._nodes) < 3:
-            return None
+            return []
         name = self._nodes.pop(self._random.randrange(len(self._nodes)))
-        return f"delete node {name}", lambda client: client.delete("Node", name)
+        return [(f"delete node {name}", lambda client: client.delete("Node", name))]
 
-    def _taint(self) -> Step:
+    def _taint(self) -> list[Step]:
         name, random = self._random.choice(self._nodes), self._random
         taints = random.choice(([], [{"key": "dedicated", "value": "red", "effect": "NoSchedule"}]))
-        return f"taint {name} {taints}", lambda client: client.patch("Node", name, {"spec": {"taints": taints}})
+        return [(f"taint {name} {taints}", lambda client: client.patch("Node", name, {"spec": {"taints": taints}}))]
 
-    def _cordon(self) -> Step:
+    def _cordon(self) -> list[Step]:
         name, is_off = self._random.choice(self._nodes), self._random.random() < 0.5
-        return f"cordon {name} {is_off}", lambda client: client.patch("Node", name, {"spec": {"unschedulable": is_off}})
+        return [
+            (f"cordon {name} {is_off}", lambda client: client.patch("Node", name, {"spec": {"unschedulable": is_off}}))
+        ]
 
-    def _grow(self) -> Step:
+    def _grow(self) -> list[Step]:
         name, cores = self._random.choice(self._nodes), str(self._random.choice((2, 4, 8)))
         changes = {"status": {"allocatable": {"cpu": cores}, "capacity": {"cpu": cores}}}
-        return f"{name} has {cores} cores", lambda client: client.patch("Node", name, changes, part="status")
+        return [(f"{name} has {cores} cores", lambda client: client.patch("Node", name, changes, part="status"))]
 
     # --- pods ---
 
-    def _add_pod(self) -> Step:
+    def _add_pod(self) -> list[Step]:
         random = self._random
         name = f"pod-{len(self.pods)}"
         app = random.choice(APPS)
@@ -137,6 +138,9 @@ class Script:
         if random.random() < 0.1:
             spec["schedulingGates"] = [{"name": "example.com/wait"}]
             self._gated.append(name)
+        claims: list[Step] = []
+        if self._volumes and random.random() < 0.6:
+            claims, spec["volumes"] = self._volumes.claims_for(name, self._nodes)
         pod = make_pod(
             name,
             labels={"app": app},
@@ -151,7 +155,7 @@ class Script:
         )
         self.pods.append(name)
         self._alive.append(name)
-        return f"create Pod {name}", lambda client: _create_with_class(client, priority_class, pod)
+        return [*claims, (f"create Pod {name}", lambda client: _create_with_class(client, priority_class, pod))]
 
     @staticmethod
     def _priority_class(name: str, value: int, band: str) -> KubeObject:
@@ -176,108 +180,31 @@ class Script:
             "labelSelector": {"matchLabels": {"app": app}},
         }
 
-    def _delete_pod(self) -> Step | None:
+    def _delete_pod(self) -> list[Step]:
         if not self._alive:
-            return None
+            return []
         name = self._alive.pop(self._random.randrange(len(self._alive)))
-        return f"delete pod {name}", lambda client: _if_there(client.delete, "Pod", name)
+        return [(f"delete pod {name}", lambda client: if_there(client.delete, "Pod", name))]
 
-    def _ungate(self) -> Step | None:
+    def _ungate(self) -> list[Step]:
         if not self._gated:
-            return None
+            return []
         name = self._gated.pop()
-        return f"ungate {name}", lambda client: _if_there(client.patch, "Pod", name, {"spec": {"schedulingGates": []}})
+        return [
+            (f"ungate {name}", lambda client: if_there(client.patch, "Pod", name, {"spec": {"schedulingGates": []}}))
+        ]
 
-    def _relabel(self) -> Step | None:
+    def _relabel(self) -> list[Step]:
         if not self._alive:
-            return None
+            return []
         name, app = self._random.choice(self._alive), self._random.choice(APPS)
         changes = {"metadata": {"labels": {"app": app}}}
-        return f"{name} is {app} now", lambda client: _if_there(client.patch, "Pod", name, changes)
+        return [(f"{name} is {app} now", lambda client: if_there(client.patch, "Pod", name, changes))]
 
-    def _budget(self) -> KubeObject:
+    def _budget(self) -> Step:
         app = self._random.choice(APPS)
-        return make_object(
-            "PodDisruptionBudget", f"{app}-budget", spec={"minAvailable": 1, "selector": {"matchLabels": {"app": app}}}
-        )
-
-    @staticmethod
-    def _create(thing: KubeObject) -> Step:
-        return f"create {type(thing).__name__} {thing.name}", lambda client: client.create(thing)
-
-
-def play(client: ApiClient, script: Script) -> Outcome:
-    """Play a script to the scheduler that runs, and look at what became of the pods."""
-    for _, do in script.steps():
-        do(client)
-        wait_until_quiet(client)
-    return look(client, script)
-
-
-def look(client: ApiClient, script: Script) -> Outcome:
-    """What became of the pods."""
-    outcome = Outcome()
-    there = {pod["metadata"]["name"]: pod for pod in client.read_all("Pod", "default")}
-    for name in script.pods:
-        pod = there.get(name)
-        if pod is None:
-            outcome.nodes[name] = "(gone)"
-            continue
-        status = pod["status"]
-        outcome.nodes[name] = pod["spec"].get("nodeName", "")
-        outcome.nominated[name] = status.get("nominatedNodeName", "")
-        fields = ("type", "status", "reason", "message", "observedGeneration")
-        found = [tuple(condition.get(f) for f in fields) for condition in status.get("conditions", [])]
-        outcome.conditions[name] = sorted(found, key=str)
-    events = client.call("GET", "/apis/events.k8s.io/v1/namespaces/default/events")["items"]
-    events = [event for event in events if event["regarding"].get("kind") == "Pod"]
-    uid_names = {event["regarding"]["uid"]: event["regarding"]["name"] for event in events}
-    for event in events:
-        note = event["note"]
-        for uid, name in uid_names.items():
-            note = note.replace(uid, name)
-        related = event.get("related", {}).get("name", "")
-        told = (event["reason"], event["type"], event["action"], note, event["reportingController"], related)
-        outcome.events.setdefault(event["regarding"]["name"], []).append(told)
-    for name, told in outcome.events.items():
-        outcome.events[name] = sorted(told)
-    return outcome
-
-
-def differences(ours: Outcome, theirs: Outcome) -> list[str]:
-    """What is not the same, one line each."""
-    found = []
-    for what in ("nodes", "nominated", "conditions"):
-        mine, others = getattr(ours, what), getattr(theirs, what)
-        for name in sorted(mine.keys() | others.keys()):
-            if mine.get(name) != others.get(name):
-                left, right = json.dumps(mine.get(name)), json.dumps(others.get(name))
-                found.append(f"{what} of {name}: ours {left}, theirs {right}")
-    for name in sorted(ours.events.keys() | theirs.events.keys()):
-        told, wanted = Counter(ours.events.get(name, [])), Counter(theirs.events.get(name, []))
-        if told != wanted:
-            found.append(f"events of {name}: ours alone {list(told - wanted)}, theirs alone {list(wanted - told)}")
-    return found
-
-
-def wait_until_quiet(client: ApiClient) -> None:
-    """Wait until every pod is decided and nothing has changed for a while."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    seen, since = "", time.monotonic()
-    while time.monotonic() < deadline:
-        pods = client.read_all("Pod", "default")
-        state = json.dumps(sorted((pod["metadata"]["uid"], pod["metadata"]["resourceVersion"]) for pod in pods))
-        if state != seen:
-            seen, since = state, time.monotonic()
-        elif time.monotonic() - since > (QUIET_SECONDS if all(_is_decided(pod) for pod in pods) else PATIENCE_SECONDS):
-            return
-        time.sleep(0.02)
-
-
-def _is_decided(pod: dict[str, Any]) -> bool:
-    if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates"):
-        return True
-    return any(condition["type"] == "PodScheduled" for condition in pod["status"].get("conditions", []))
+        spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": app}}}
+        return create("PodDisruptionBudget", f"{app}-budget", spec=spec)
 
 
 def _create_with_class(client: ApiClient, priority_class: KubeObject, pod: KubeObject) -> None:
@@ -292,12 +219,3 @@ def _create_with_class(client: ApiClient, priority_class: KubeObject, pod: KubeO
             if "no PriorityClass" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
-
-
-def _if_there(call: Callable[..., object], *args: object) -> None:
-    """Do something to an object, unless it is gone: preempted, say."""
-    try:
-        call(*args)
-    except ApiError as error:
-        if error.status != 404:
-            raise

@@ -5,6 +5,8 @@ import functools
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import msgspec
+
 from kubesched.cluster import Timing
 
 Answer = Callable[[str, str, Any], bytes]
@@ -55,7 +57,8 @@ class FakeApi:
         if path in self.gates:
             await self.gates[path].wait()
         await asyncio.sleep(0)
-        return self.answer(method, path, body)
+        answer = self.answer(method, path, body)
+        return answer if type is None else msgspec.json.decode(answer, type=type)
 
     def written(self, path: str) -> list[Any]:
         """The bodies that were sent to paths with this end."""

@@ -35,7 +35,11 @@ class Cluster:
     """Carries out actions at once, or as a test says, and shows the outcome."""
 
     def __init__(
-        self, *plugins: type[Plugin], objects: list[KubeObject] | None = None, timing: Timing | None = None
+        self,
+        *plugins: type[Plugin],
+        objects: list[KubeObject] | None = None,
+        timing: Timing | None = None,
+        **options: Any,
     ) -> None:
         self.actions: list[Action] = []
         self.gate: asyncio.Event | None = None
@@ -49,6 +53,7 @@ class Cluster:
             rng=Random(0),
             tie_break=TieBreak.FIRST,
             observer=self.notes,
+            **options,
         )
         for obj in objects or [make_node("n1"), make_node("n2")]:
             self.show(obj)
@@ -273,3 +278,19 @@ async def test_nothing_is_left_of_pods_that_are_gone(n):
     assert {k: v for k, v in cluster.live.cluster_state.sizes().items() if "slots" in k} == {
         k: v for k, v in before.items() if "slots" in k
     }
+
+
+@on_a_loop
+async def test_a_pod_that_no_event_wakes_is_tried_again_after_the_time_that_was_given():
+    timing = FakeTiming()
+    cluster = Cluster(
+        objects=[make_node("n1"), make_pod("huge", requests={"cpu": "99"})], timing=timing, max_in_unschedulable=60.0
+    )
+    scheduler = cluster.live.scheduler
+    assert scheduler.schedule_one() is not None
+    tried = []
+    for _ in range(6):
+        timing.seconds += 30
+        scheduler.advance()
+        tried.append(scheduler.schedule_one() is not None)
+    assert tried.index(True) in (2, 3)  # the pods are looked at every 30 seconds

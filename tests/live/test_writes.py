@@ -1,12 +1,14 @@
 """What a live scheduler writes, and in which order."""
 
 import asyncio
+import json
 
 import pytest
+from msgspec.structs import replace
 
-from kubesched.api import EventType, Pod, WatchEvent
+from kubesched.api import EventType, ObjectReference, Pod, WatchEvent, decode_object
 from kubesched.errors import ClusterError, NotFoundError
-from kubesched.framework import Bind, DeletePod, PatchPodStatus, RecordEvent
+from kubesched.framework import Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
 from kubesched.live import ApiWriter
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
@@ -126,6 +128,69 @@ async def test_a_refused_write_is_an_outcome():
     bed.api.answer = refuse
     done = await bed.writer.perform(Bind(make_pod("web"), "n1"))
     assert done.error == "POST: 403 Forbidden"
+
+
+VOLUME = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolume",
+    "metadata": {"name": "disk", "resourceVersion": "7", "finalizers": ["kubernetes.io/pv-protection"]},
+    "spec": {"capacity": {"storage": "1Gi"}, "local": {"path": "/disk"}, "storageClassName": "local"},
+    "status": {"phase": "Available"},
+}
+CLAIM = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "data", "namespace": "default", "resourceVersion": "9", "annotations": {"a": "b"}},
+    "spec": {"resources": {"requests": {"storage": "1Gi"}}, "dataSource": {"kind": "VolumeSnapshot", "name": "s"}},
+}
+
+
+def stored(document):
+    """The object as the scheduler knows it, without its JSON, and the answer of an API server that has it."""
+    source = json.dumps(document).encode()
+    known = decode_object(document["kind"], source, keep_source=False)
+    return known, lambda method, path, body: source if method == "GET" else json.dumps(body).encode()
+
+
+@on_a_loop
+async def test_a_volume_is_written_whole_with_its_claim():
+    volume, answer = stored(VOLUME)
+    bed = Bed()
+    bed.api.answer = answer
+    spec = replace(volume.spec, claim_ref=ObjectReference("default", "data", "u2", "9"))
+    metadata = replace(volume.metadata, annotations={"pv.kubernetes.io/bound-by-controller": "yes"})
+    done = await bed.writer.perform(WriteObject("PersistentVolume", replace(volume, metadata=metadata, spec=spec)))
+    (_, path, _), (method, written, body) = bed.api.requests
+    assert (method, written) == ("PUT", path)
+    ref = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "default", "name": "data", "uid": "u2"}
+    assert body == {
+        **VOLUME,
+        "metadata": {**VOLUME["metadata"], "annotations": {"pv.kubernetes.io/bound-by-controller": "yes"}},
+        "spec": {**VOLUME["spec"], "claimRef": {**ref, "resourceVersion": "9"}},
+    }
+    assert done.answer.spec.claim_ref.uid == "u2"
+
+
+@on_a_loop
+async def test_a_claim_is_written_whole_with_its_annotations():
+    claim, answer = stored(CLAIM)
+    bed = Bed()
+    bed.api.answer = answer
+    annotations = {"a": "b", "volume.kubernetes.io/selected-node": "n1"}
+    changed = replace(claim, metadata=replace(claim.metadata, annotations=annotations))
+    await bed.writer.perform(WriteObject("PersistentVolumeClaim", changed))
+    _, (method, _, body) = bed.api.requests
+    assert (method, body) == ("PUT", {**CLAIM, "metadata": {**CLAIM["metadata"], "annotations": annotations}})
+
+
+@on_a_loop
+async def test_a_write_names_the_version_it_was_decided_on():
+    claim, _ = stored(CLAIM)
+    newer = {**CLAIM, "metadata": {**CLAIM["metadata"], "resourceVersion": "10"}}
+    bed = Bed()
+    bed.api.answer = stored(newer)[1]
+    await bed.writer.perform(WriteObject("PersistentVolumeClaim", claim))
+    assert bed.api.requests[-1][2]["metadata"]["resourceVersion"] == "9"  # which the API server rejects
 
 
 @on_a_loop

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from kubesched.api import EventType, Pod
-from kubesched.framework import ActionDone, DeletePod, Plugin, Status, Wait
+from kubesched.framework import ActionDone, DeletePod, PatchPodStatus, Plugin, RecordEvent, Status, Wait
 from kubesched.plugins import DefaultPreemption, NodeResourcesFit
+from kubesched.scheduler import WaitRequest
 from kubesched.testing.builders import make_node, make_pod
 from tests.scheduler.driving import Driven, Steps
 
@@ -108,6 +109,71 @@ def test_a_victim_in_permit_is_rejected_and_the_preemptor_hears_of_it() -> None:
     driven.tell(HIGH)
     driven.attempt()
     driven._binding = binding
+    (event,) = (event for event in driven.done(RecordEvent) if event.reason == "Preempted")
+    note = f"Preempted by pod {HIGH.uid} on node n (in kube-scheduler memory)."
+    assert (event.regarding.name, event.note) == ("low", note)
     assert driven.resume().outcome.message == "0/1 nodes are available: 1 preempted."
     driven.pass_time(2)
     assert driven.attempt().pod.name == "high"
+
+
+class Awaits(Plugin):
+    """Awaits what it is given in PreBind of the pod `low`."""
+
+    def __init__(self, request) -> None:
+        super().__init__()
+        self.request = request
+        self.n_done = 0
+
+    async def pre_bind(self, state, pod, node_name):
+        if pod.name == "low":
+            await self.request(self.handle, pod)
+            self.n_done += 1
+        return Status.SUCCESS
+
+
+def for_a_condition(handle, pod):
+    return handle.wait(lambda: False, 600, ["PersistentVolume"])
+
+
+def for_a_write(handle, pod):
+    return handle.perform(PatchPodStatus(pod))
+
+
+@pytest.mark.parametrize("request_of", [for_a_condition, for_a_write])
+def test_a_victim_in_pre_bind_is_not_deleted_but_tried_again(request_of) -> None:
+    low = make_pod("low", requests={"cpu": "2"})
+    plugin = Awaits(request_of)
+    driven = Driven(NodeResourcesFit(), DefaultPreemption(), plugin, objects=[NODE, low])
+    cycle = driven.decide()
+    nomination = cycle.send(None)
+    request = cycle.send(ActionDone(nomination))
+    answers = []
+    if isinstance(request, WaitRequest):
+        driven.scheduler.waits.begin(request, lambda holds, error: answers.append(holds))
+    driven.tell(HIGH)
+    driven.attempt()
+    assert driven.done(DeletePod) == []
+    (event,) = (event for event in driven.done(RecordEvent) if event.reason == "Preempted")
+    assert event.note == f"Preempted by pod {HIGH.uid} on node n (in kube-scheduler memory)."
+    assert answers == ([True] if isinstance(request, WaitRequest) else [])
+    with pytest.raises(StopIteration) as end:
+        cycle.send(True if isinstance(request, WaitRequest) else ActionDone(request))
+    message = 'running PreBind plugin "Awaits": preempted by DefaultPreemption'
+    assert (end.value.value.outcome.message, end.value.value.reason) == (message, "SchedulerError")
+    assert plugin.n_done == 0
+    driven.pass_time(2)
+    assert driven.attempt().pod.name == "high"
+    assert driven.attempt().pod.name == "low"
+
+
+def test_a_victim_that_is_preempted_twice_leaves_once() -> None:
+    low = make_pod("low", requests={"cpu": "2"})
+    driven = Driven(NodeResourcesFit(), DefaultPreemption(), Awaits(for_a_condition), objects=[NODE, low])
+    cycle = driven.decide()
+    cycle.send(ActionDone(cycle.send(None)))
+    for name in ("high", "higher"):
+        driven.tell(make_pod(name, requests={"cpu": "2"}, priority=len(name)))
+        driven.attempt()
+    assert driven.done(DeletePod) == []
+    cycle.close()

@@ -419,3 +419,19 @@ def test_a_driver_is_told_when_a_plugin_activates_a_pod() -> None:
     handle.activate([pending()])
     assert driven.queued[-1] == ("active", "ForceActivate", "p")
     assert driven.scheduler.queue.can_pop
+
+
+@pytest.mark.parametrize("ends", ["update", "deletion"])
+def test_the_end_of_a_nomination_lets_pods_of_lower_or_equal_priority_try_again(ends: str) -> None:
+    nominated = make_pod("a", requests={"cpu": "9"}, priority=5, status={"nominatedNodeName": "n"})
+    others = [make_pod(name, requests={"cpu": "9"}, priority=value) for name, value in (("b", 5), ("c", 4), ("d", 6))]
+    driven = Driven(NodeResourcesFit(), objects=[make_node("n"), nominated, *others])
+    for _ in range(4):
+        driven.attempt()
+    driven.queued.clear()
+    if ends == "update":
+        driven.tell(make_pod("a", requests={"cpu": "9"}, priority=5, metadata={"resourceVersion": "2"}))
+    else:
+        driven.tell(nominated, EventType.DELETED)
+    moved = {name for queue, label, name in driven.queued if label == "AssignedPodDelete"}
+    assert moved == {"b", "c"} | ({"a"} if ends == "update" else set())

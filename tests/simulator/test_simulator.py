@@ -114,34 +114,53 @@ def test_a_pod_that_was_placed_can_be_evicted_again() -> None:
     assert (low.node, low.evicted_by, low.is_left_pending) == ("n", "default/high", True)
 
 
-def test_a_pod_that_is_evicted_while_it_waits_in_pre_bind_is_not_bound() -> None:
-    class Slow(Plugin):
-        """Keeps `low` in pre_bind for a minute; `high` comes into the queue meanwhile."""
+class Slow(Plugin):
+    """Keeps `low` in its binding cycle for a minute; `high` comes into the queue meanwhile."""
 
-        low_waits = False
+    low_waits = False
 
-        def pre_enqueue(self, pod: Pod) -> Status:
-            is_early = pod.name == "high" and not self.low_waits
-            return Status.unresolvable("not yet") if is_early else Status.SUCCESS
+    def pre_enqueue(self, pod: Pod) -> Status:
+        is_early = pod.name == "high" and not self.low_waits
+        return Status.unresolvable("not yet") if is_early else Status.SUCCESS
 
-        async def pre_bind(self, state, pod, node_name):
-            if pod.name == "low":
-                self.low_waits = True
-                self.handle.activate([self.handle.get("Pod", "default", "high")])
-                await self.handle.wait(lambda: False, 60.0)
-            return Status.SUCCESS
+    async def keep(self, pod: Pod) -> None:
+        if pod.name == "low":
+            self.low_waits = True
+            self.handle.activate([self.handle.get("Pod", "default", "high")])
+            await self.handle.wait(lambda: False, 60.0)
 
-    preemption = IN_TREE_PLUGINS["DefaultPreemption"]()
+
+def preempted_by_high(slow: Slow) -> Report:
+    others = [IN_TREE_PLUGINS[name]() for name in ("DefaultPreemption", "DefaultBinder")]
     report = run(
         make_node("n", allocatable={"cpu": "1"}),
         pending("low"),
         pending("high", priority=10),
-        plugins=(Slow(), Fit(), preemption),
+        plugins=(slow, Fit(), *others),
     )
-    low = by_pod(report)["low"]
-    assert (low.state, low.evicted_by, low.message) == (PodState.ERROR, "default/high", NOT_FOUND)
     assert by_pod(report)["high"].node == "n"
     assert report.after.held("n") == {"cpu": 1000, "pods": 1}
+    return report
+
+
+def test_a_pod_that_is_preempted_while_it_waits_in_pre_bind_is_tried_again() -> None:
+    class InPreBind(Slow):
+        async def pre_bind(self, state, pod, node_name):
+            await self.keep(pod)
+            return Status.SUCCESS
+
+    low = by_pod(preempted_by_high(InPreBind()))["low"]
+    assert (low.state, low.evicted_by, low.attempts) == (PodState.UNSCHEDULABLE, "", 2)
+
+
+def test_a_pod_that_is_evicted_while_it_waits_in_bind_is_not_bound() -> None:
+    class InBind(Slow):
+        async def bind(self, state, pod, node_name):
+            await self.keep(pod)
+            return Status.SKIP
+
+    low = by_pod(preempted_by_high(InBind()))["low"]
+    assert (low.state, low.evicted_by, low.message) == (PodState.ERROR, "default/high", NOT_FOUND)
 
 
 def test_a_pod_that_must_not_preempt_evicts_nobody() -> None:

@@ -36,11 +36,12 @@ class PersistentVolumeClaim(KubeObject, frozen=True):
 
 
 class ObjectReference(Value, frozen=True, gc=False):
-    """claimRef: the claim that a volume belongs to or is reserved for."""
+    """claimRef: the claim that a volume belongs to or is reserved for; the version that it had then."""
 
     namespace: str = ""
     name: str = ""
     uid: str = ""
+    resource_version: str = ""
 
 
 class VolumeNodeAffinity(Value, frozen=True, gc=False):

@@ -41,7 +41,6 @@ _WITH_VALUE: Final = (
     "log-json-info-buffer-size",
     "log-text-info-buffer-size",
     "min-compatibility-version",
-    "pod-max-in-unschedulable-pods-duration",
     "requestheader-allowed-names",
     "requestheader-client-ca-file",
     "requestheader-extra-headers-prefix",

@@ -10,7 +10,7 @@ from kubesched.cli.cluster import note
 from kubesched.cli.endpoints import endpoint_flags, endpoint_options
 from kubesched.cli.ignored_flags import ignored_flags, note_ignored_flags
 from kubesched.cli.leader_election import leader_election_flags, leader_election_options, lease_note
-from kubesched.cli.options import refuse_options_before, setup_options
+from kubesched.cli.options import Seconds, refuse_options_before, setup_options
 from kubesched.errors import InputError, LeaseLostError
 from kubesched.version import VERSION
 
@@ -47,6 +47,14 @@ class Verbosity(click.ParamType[int]):
     show_default=True,
     help="Which of several equally good nodes to take.",
 )
+@click.option(
+    "--pod-max-in-unschedulable-pods-duration",
+    "max_in_unschedulable",
+    type=Seconds(),
+    default="5m",
+    show_default=True,
+    help="After how long a pod is tried again that no event has woken.",
+)
 @leader_election_options
 @endpoint_flags
 @click.option(
@@ -77,6 +85,7 @@ def scheduler(
     master: str,
     in_cluster: bool,
     tie_break: str,
+    max_in_unschedulable: float,
     feature_gates: tuple[str, ...],
     write_config_to: Path | None,
     verbosity: int | None,
@@ -124,6 +133,7 @@ def scheduler(
         master=master,
         in_cluster=in_cluster,
         tie_break=TieBreak(tie_break),
+        max_in_unschedulable=max_in_unschedulable,
         endpoints=endpoints,
     )
 

@@ -63,7 +63,7 @@ class LiveScheduler:
     Args:
         setup: what decides.
         writer: what writes.
-        clock, rng, tie_break: of the Scheduler.
+        clock, rng, tie_break, max_in_unschedulable: of the Scheduler.
         observer: told what happens.
         make_framework: makes the framework of a profile; for metrics, which measure plugins.
 
@@ -80,6 +80,7 @@ class LiveScheduler:
         clock: Clock,
         rng: Random,
         tie_break: TieBreak = TieBreak.UPSTREAM,
+        max_in_unschedulable: float = 300.0,
         observer: Observer | None = None,
         make_framework: MakeFramework = Framework,
     ) -> None:
@@ -99,6 +100,7 @@ class LiveScheduler:
             tie_break=tie_break,
             initial_backoff=configuration.pod_initial_backoff_seconds,
             max_backoff=configuration.pod_max_backoff_seconds,
+            max_in_unschedulable=max_in_unschedulable,
             observer=self._queued,
             make_framework=make_framework,
         )

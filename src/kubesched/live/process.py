@@ -44,6 +44,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
         master: URL of its API server, instead of the kubeconfig's.
         in_cluster: the one that this pod runs in.
         tie_break: which of equally good nodes is taken.
+        max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         endpoints: HTTPS for health and metrics; None serves nothing.
         silence_seconds: how long a watch may send nothing before everything is listed again.
     """
@@ -53,6 +54,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
     master: str = ""
     in_cluster: bool = False
     tie_break: TieBreak = TieBreak.UPSTREAM
+    max_in_unschedulable: float = 300.0
     endpoints: EndpointOptions | None = None
     silence_seconds: float = SILENCE_SECONDS
 
@@ -89,6 +91,7 @@ async def run_scheduler(
             clock=client.timing,
             rng=Random(),
             tie_break=options.tie_break,
+            max_in_unschedulable=options.max_in_unschedulable,
             observer=metrics,
             make_framework=metrics.framework,
         )

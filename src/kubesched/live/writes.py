@@ -1,8 +1,8 @@
 """Carries out the Scheduler's actions on an API server.
 
 Rule: kube-scheduler v1.36: the PodScheduled condition and the nomination in one patch of the pod's status, none where
-nothing would change; DisruptionTarget on a victim, then its deletion, then its event. Upstream updates volumes and
-claims; this patches what changed, of the version that was read.
+nothing would change; DisruptionTarget on a victim, then its deletion, then its event. Volumes and claims are updated
+whole, in the version that was decided on; the fields that a scheduler does not read are read again for that.
 
 Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes the
 Binding that follows it.
@@ -26,7 +26,6 @@ __all__ = ["ApiWriter", "RecordEvents"]
 
 RecordEvents = Callable[[RecordEvent], None]
 
-_MERGE: Final = "application/merge-patch+json"
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 
@@ -129,15 +128,15 @@ class ApiWriter:
         self._record(RecordEvent("Preempted", "Normal", "Preempting", pod, note, preemptor))
 
     async def _update(self, action: WriteObject) -> KubeObject:
-        """Write what a plugin changed of a volume or a claim, unless somebody changed it meanwhile."""
+        """Write a volume or a claim as a plugin changed it, unless somebody else has changed it in the meantime."""
         changed = action.object
-        metadata = {"resourceVersion": changed.metadata.resource_version, "annotations": dict(changed.annotations)}
-        body: dict[str, Any] = {"metadata": metadata}
-        if isinstance(changed, PersistentVolume):
-            body["spec"] = {"claimRef": _claim_ref(changed)}
         path = object_path(action.kind, changed.namespace, changed.name)
-        raw = await self._client.request("PATCH", path, body=body, type=msgspec.Raw, content_type=_MERGE)
-        return decode_object(action.kind, raw)
+        document = await self._client.request("GET", path, type=dict[str, Any])
+        document["metadata"]["resourceVersion"] = changed.metadata.resource_version  # a newer one is a conflict
+        document["metadata"]["annotations"] = changed.annotations
+        if isinstance(changed, PersistentVolume):
+            document["spec"]["claimRef"] = _claim_ref(changed)
+        return decode_object(action.kind, await self._client.request("PUT", path, body=document))
 
 
 def _target(action: Action) -> tuple[str, str]:
@@ -172,10 +171,4 @@ def _claim_ref(volume: PersistentVolume) -> dict[str, str] | None:
     ref = volume.spec.claim_ref
     if ref is None:
         return None
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "namespace": ref.namespace,
-        "name": ref.name,
-        "uid": ref.uid,
-    }
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **msgspec.to_builtins(ref)}

@@ -86,7 +86,7 @@ class BindingPlan:
     ) -> BindingOutcome | None:
         current = cluster_state.objects.get(_VOLUME, volume.name)
         if not isinstance(current, PersistentVolume):
-            return BindingOutcome(f'failed to check binding: persistentvolume "{volume.name}" not found')
+            return BindingOutcome(f'failed to check binding: persistentvolumes "{volume.name}" not found')
         if self._is_older(_VOLUME, current):
             return None
         if not self._is_reached(cluster_state, volume.name):
@@ -94,14 +94,19 @@ class BindingPlan:
         ref = current.spec.claim_ref
         if ref is None or not ref.uid:
             return BindingOutcome(f'ClaimRef got reset for pv "{volume.name}"')
-        return self._bound_outcome(cluster_state, claim)
+        current_claim = cluster_state.objects.get(_CLAIM, claim.key)
+        if not isinstance(current_claim, PersistentVolumeClaim):
+            return BindingOutcome(f'failed to check binding: persistentvolumeclaims "{claim.key}" not found')
+        return _bound_outcome(current_claim)
 
     def _claim_outcome(self, cluster_state: ClusterState, claim: PersistentVolumeClaim) -> BindingOutcome | None:
         current = cluster_state.objects.get(_CLAIM, claim.key)
         if not isinstance(current, PersistentVolumeClaim):
-            return BindingOutcome(f'failed to check claim binding: persistentvolumeclaim "{claim.name}" not found')
+            return BindingOutcome(f'failed to check provisioning pvc: persistentvolumeclaims "{claim.key}" not found')
         if self._is_older(_CLAIM, current):
             return None
+        if not current.annotations:
+            return BindingOutcome(f'selectedNode annotation reset for PVC "{claim.name}"')
         if current.annotations.get(SELECTED_NODE) != self.node_name:  # how a provisioner reports that it failed
             return BindingOutcome(f'provisioning failed for PVC "{claim.name}"')
         name = current.spec.volume_name
@@ -112,13 +117,7 @@ class BindingPlan:
                 return None
             if not self._is_reached(cluster_state, name):
                 return self._unreachable(name)
-        return self._bound_outcome(cluster_state, claim)
-
-    @staticmethod
-    def _bound_outcome(cluster_state: ClusterState, claim: PersistentVolumeClaim) -> BindingOutcome | None:
-        current = cluster_state.objects.get(_CLAIM, claim.key)
-        is_done = isinstance(current, PersistentVolumeClaim) and is_bound(current)
-        return BindingOutcome() if is_done else None
+        return _bound_outcome(current)
 
     def _is_reached(self, cluster_state: ClusterState, volume_name: str) -> bool:
         known = cluster_state.volumes.persistent.find(volume_name)
@@ -138,11 +137,16 @@ class BindingPlan:
         return _version(current) < self._written.get((kind, current.key), 0)
 
 
+def _bound_outcome(claim: PersistentVolumeClaim) -> BindingOutcome | None:
+    return BindingOutcome() if is_bound(claim) else None
+
+
 def _taken_by(claim: PersistentVolumeClaim, volume: PersistentVolume) -> PersistentVolume:
     """The volume with its claimRef set; the annotation marks that the user did not set it."""
     ref = volume.spec.claim_ref
     is_reserved = ref is not None and (ref.namespace, ref.name) == (claim.namespace, claim.name)
-    spec = msgspec.structs.replace(volume.spec, claim_ref=ObjectReference(claim.namespace, claim.name, claim.uid))
+    claim_ref = ObjectReference(claim.namespace, claim.name, claim.uid, claim.metadata.resource_version)
+    spec = msgspec.structs.replace(volume.spec, claim_ref=claim_ref)
     annotations = volume.annotations if is_reserved else {**volume.annotations, _BOUND_BY_CONTROLLER: "yes"}
     metadata = msgspec.structs.replace(volume.metadata, annotations=annotations or None)
     return msgspec.structs.replace(volume, metadata=metadata, spec=spec)

@@ -22,6 +22,7 @@ from kubesched.framework import (
     fault,
     fault_text,
 )
+from kubesched.scheduler.pod_in_pre_bind import PodInPreBind
 from kubesched.scheduler.suspension import PermitRequest, perform, suspend
 
 __all__ = ["is_cancelled", "run_binding_cycle"]
@@ -37,6 +38,7 @@ async def run_binding_cycle(
     on_permitted: Callable[[], None],
     on_bound: Callable[[], None],
     is_confirmed: Callable[[], bool],
+    pre_bind: PodInPreBind,
 ) -> Status:
     """Bind a pod that is assumed on a node.
 
@@ -45,6 +47,7 @@ async def run_binding_cycle(
         on_permitted: called once Permit has let the pod go on; later failures do not count as unschedulable.
         on_bound: called once a Bind plugin has bound the pod.
         is_confirmed: whether the watch shows the pod on the node: then it is bound, although a Bind plugin failed.
+        pre_bind: runs the PreBind plugins.
     Returns: SUCCESS, or why the pod is not bound.
     """
     skipped: set[str] = set()
@@ -61,7 +64,7 @@ async def run_binding_cycle(
     on_permitted()
     for hook in framework.pre_binds:
         if hook.plugin not in skipped:
-            status = await _call(hook, state, pod, node_name)
+            status = await pre_bind.run(hook.what, _call(hook, state, pod, node_name))
             if not status.is_success:
                 return status.by(hook.plugin)
     status = await _bind(framework, state, pod, node_name)

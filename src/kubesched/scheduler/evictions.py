@@ -1,17 +1,19 @@
 """Evicts the victims that PostFilter found, and keeps their preemptor out of the queue until the last one has left.
 
-Rule: kube-scheduler v1.36 preemption executor. A victim that Permit holds back is rejected, any other is deleted, the
-last one after all others: its deletion is the event that wakes the preemptor. When a victim cannot be deleted, the last
-one stays, and the preemptor is activated, since no event would wake it. Upstream deletes all victims but the last in
-parallel, this one after another.
+Rule: kube-scheduler v1.36 preemption executor. A victim that Permit holds back is rejected, and PreBind of a victim is
+cancelled. Any other is deleted, the last one after all others: its deletion is the event that wakes the preemptor. When
+a victim cannot be deleted, the last one stays, and the preemptor is activated, since no event would wake it. Upstream
+deletes all victims but the last in parallel, this one after another.
 """
 
 from collections.abc import Callable, Container, Coroutine, Mapping
 from typing import Any
 
 from kubesched.api import Pod
-from kubesched.framework import Decision, DeletePod, WaitingPod
+from kubesched.framework import Action, Decision, DeletePod, RecordEvent, WaitingPod
+from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.suspension import begun, perform, suspend
+from kubesched.scheduler.waits import Waits
 
 __all__ = ["Eviction", "Evictions"]
 
@@ -24,18 +26,27 @@ class Evictions(Container[str]):
 
     Args:
         find_pod: the pod as the cluster has it now, None when it is gone.
-        waiting_pods: pods held back in Permit, by uid.
+        placed_pods: pods in a binding cycle, by uid.
+        waiting_pods: those of them that Permit holds back.
+        waits: what binding cycles wait for.
+        emit: takes the events of victims that are not deleted.
         activate: tries a pod again now.
     """
 
     def __init__(
         self,
         find_pod: Callable[[Pod], Pod | None],
+        placed_pods: Mapping[str, PlacedPod],
         waiting_pods: Mapping[str, WaitingPod],
+        waits: Waits,
+        emit: Callable[[Action], None],
         activate: Callable[[Pod], None],
     ) -> None:
         self._find_pod = find_pod
+        self._placed_pods = placed_pods
         self._waiting_pods = waiting_pods
+        self._waits = waits
+        self._emit = emit
         self._activate = activate
         self._last_victims: dict[str, Pod] = {}  # by the uid of the preemptor
 
@@ -65,9 +76,18 @@ class Evictions(Container[str]):
 
     async def _evict_all(self, preemptor: Pod, node_name: str, victims: list[Pod]) -> bool:
         for victim in victims:
-            waiting = self._waiting_pods.get(victim.uid)
-            if waiting is not None and waiting.status is None:
-                waiting.reject("DefaultPreemption", "preempted")
+            if self._end_attempt(victim):
+                note = f"Preempted by pod {preemptor.uid} on node {node_name} (in kube-scheduler memory)."
+                self._emit(RecordEvent("Preempted", "Normal", "Preempting", victim, note, preemptor))
             elif (await perform(DeletePod(victim, preemptor, node_name))).error:
                 return False
         return True
+
+    def _end_attempt(self, victim: Pod) -> bool:
+        """Have a victim leave that is not bound yet. Returns: whether that is enough."""
+        waiting = self._waiting_pods.get(victim.uid)
+        if waiting is not None and waiting.status is None:
+            waiting.reject("DefaultPreemption", "preempted")
+            return True
+        placed = self._placed_pods.get(victim.uid)
+        return placed is not None and placed.pre_bind.cancel("preempted by DefaultPreemption", self._waits)

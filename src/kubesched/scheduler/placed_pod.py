@@ -19,6 +19,7 @@ from kubesched.api import Pod
 from kubesched.errors import StateError
 from kubesched.framework import CycleState, Framework, Status, WaitingPod, answer_text
 from kubesched.scheduler.binding_cycle import run_binding_cycle
+from kubesched.scheduler.pod_in_pre_bind import PodInPreBind
 from kubesched.scheduler.suspension import suspend
 from kubesched.state import ClusterState
 
@@ -34,6 +35,7 @@ class PlacedPod:
         state: what the plugins remember for this pod.
         is_held: whether the pod is counted on the node, with what Reserve took.
         is_written: whether the Binding may have reached the API server. Set by the sender.
+        pre_bind: runs the PreBind plugins; preemption can cancel it.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class PlacedPod:
         self.state = state
         self.is_held = False
         self.is_written = False
+        self.pre_bind = PodInPreBind()
         self._framework = framework
         self._cluster_state = cluster_state
         self._waiting_pods = waiting_pods
@@ -131,6 +134,7 @@ class PlacedPod:
                 on_permitted=permitted,
                 on_bound=self._note_bound,
                 is_confirmed=lambda: self.is_confirmed,
+                pre_bind=self.pre_bind,
             )
             is_bound = status.is_success
         except BaseException:

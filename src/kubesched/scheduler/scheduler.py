@@ -65,6 +65,7 @@ class Scheduler:
         emit: takes actions that no cycle waits for.
         tie_break: which of equally good nodes is taken.
         initial_backoff, max_backoff: seconds, as configured.
+        max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         observer: called for each pod that comes into a queue, for any reason; wakes a driver that sleeps.
         make_framework: makes the framework of a profile; for a driver that measures plugins.
 
@@ -85,6 +86,7 @@ class Scheduler:
         tie_break: TieBreak = TieBreak.UPSTREAM,
         initial_backoff: float = 1.0,
         max_backoff: float = 10.0,
+        max_in_unschedulable: float = 300.0,
         observer: Observer | None = None,
         make_framework: MakeFramework = Framework,
     ) -> None:
@@ -96,7 +98,9 @@ class Scheduler:
         self._now = services.clock.monotonic
         self._emit = emit
         self._cycle = SchedulingCycle(tie_break, services.rng)
-        self._evictions = Evictions(self._find_pod, self.waiting_pods, lambda pod: self.activate([pod]))
+        self._evictions = Evictions(
+            self._find_pod, self._on_their_way, self.waiting_pods, self.waits, emit, lambda pod: self.activate([pod])
+        )
         nominator = Nominator(self._find_pod)
         self.frameworks = build_frameworks(
             profiles, cluster_state, self._offered(services, nominator), make_framework=make_framework
@@ -109,6 +113,7 @@ class Scheduler:
             hints={name: registrations(framework) for name, framework in self.frameworks.items()},
             initial_backoff=initial_backoff,
             max_backoff=max_backoff,
+            max_in_unschedulable=max_in_unschedulable,
             nominator=nominator,
             observer=observer,
         )
@@ -159,9 +164,16 @@ class Scheduler:
                 self.queue.add(pod, self._now())
         elif waited and before is not None:
             self.queue.delete(before)
+        if waited and before is not None and not pod.node_name:
+            self._note_nomination(before, "" if is_gone else pod.status.nominated_node_name)
         for change in changes:
             if change.event.resource is EventResource.ASSIGNED_POD:
                 self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, self._now())
+
+    def _note_nomination(self, before: Pod, name: str) -> None:
+        """Pods that counted a nomination may fit when it ends; those of higher priority did not count it."""
+        if before.status.nominated_node_name not in ("", name):
+            self._room_again(before, lambda other: other.priority <= before.priority)
 
     def _is_mine(self, pod: Pod) -> bool:
         return pod.scheduler_name in self.frameworks
@@ -278,9 +290,7 @@ class Scheduler:
         if status.is_rejected and was_permitted:
             decision = replace(decision, unschedulable_plugins=frozenset())
         self._failed(queued, decision)
-        self.queue.move_all_to_active_or_backoff_queue(
-            _ASSIGNED_POD_DELETE, pod, None, self._now(), lambda other: other.uid != pod.uid or not status.is_rejected
-        )
+        self._room_again(pod, lambda other: other.uid != pod.uid or not status.is_rejected)
         return decision
 
     # --- when it is broken off ---
@@ -303,20 +313,18 @@ class Scheduler:
         if self._still_waits(queued):
             self.queue.put_back(queued, self._now())
             self.queue.nominator.add(queued)
-        self._room_again(pod)
+        self._room_again(pod, lambda other: other.uid != pod.uid)
 
     def _give_up_waiting(self, placed: PlacedPod) -> None:
         """The watch has not shown the pod on its node: it is tried once more."""
         current = self._find_pod(placed.pod)
         if current is not None and not current.node_name:
             self.queue.add(current, self._now())
-        self._room_again(placed.pod)
+        self._room_again(placed.pod, lambda other: other.uid != placed.pod.uid)
 
-    def _room_again(self, pod: Pod) -> None:
-        """Other pods may fit where an assumed pod was."""
-        self.queue.move_all_to_active_or_backoff_queue(
-            _ASSIGNED_POD_DELETE, pod, None, self._now(), lambda other: other.uid != pod.uid
-        )
+    def _room_again(self, pod: Pod, may_help: Callable[[Pod], bool]) -> None:
+        """Other pods may fit where a pod was assumed or nominated."""
+        self.queue.move_all_to_active_or_backoff_queue(_ASSIGNED_POD_DELETE, pod, None, self._now(), may_help)
 
     def _still_waits(self, queued: QueuedPodInfo) -> bool:
         """Take the current version of a pod whose attempt ends; false, and the end, if it is gone or on a node."""

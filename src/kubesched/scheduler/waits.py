@@ -52,6 +52,11 @@ class Waits:
             for name in ("", event.kind, (event.kind, event.object.key)):
                 self._concerned.update(self._readers.get(name, ()))
 
+    def look_at(self, request: WaitRequest) -> None:
+        """Ask the condition of a request now; one that is not waited for is ignored."""
+        self._concerned[request] = None
+        self.look()
+
     def look(self) -> None:
         """Ask the conditions that something noted concerns, and wake those that hold or fail."""
         if not self._concerned:
