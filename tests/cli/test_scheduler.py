@@ -100,3 +100,9 @@ def test_bad_flags_are_errors(arguments: tuple[str, ...], message: str) -> None:
     result = run("scheduler", *arguments, *WRITE)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_what_differs_from_kube_scheduler_is_reported_at_the_start() -> None:
+    lines = run("scheduler", "--profiling=false", *WRITE).stderr.splitlines()
+    assert "kubesched: note: differs from kube-scheduler: pods with resource claims are not placed" in lines
+    assert sum("differs from kube-scheduler" in line for line in lines) == 5

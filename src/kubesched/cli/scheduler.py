@@ -8,9 +8,10 @@ import click
 
 from kubesched.cli.cluster import note
 from kubesched.cli.endpoints import endpoint_flags, endpoint_options
-from kubesched.cli.ignored_flags import ignored_flags, note_ignored_flags
+from kubesched.cli.ignored_flags import given_ignored_flags, ignored_flags
 from kubesched.cli.leader_election import leader_election_flags, leader_election_options, lease_note
 from kubesched.cli.options import setup_options
+from kubesched.cli.scheduler_differences import differences
 from kubesched.errors import InputError, LeaseLostError
 from kubesched.version import VERSION
 
@@ -103,14 +104,10 @@ def scheduler(
     if verbosity is not None:
         environ["LOG_LEVEL"] = "debug" if verbosity >= _DEBUG else "info"
     set_up_logging(environ, as_json=log_json or logging_format == "json")
-    note_ignored_flags()
     check_feature_gates(feature_gates)
     election = {name: flags.pop(name) for name in list(flags) if name.startswith("leader_elect")}
     endpoints = endpoint_options(**flags)
     setup = set_up(config, references, plugin_args, flags=leader_election_flags(**election))
-    if write_config_to is not None:
-        _write_configuration(setup.configuration, write_config_to)
-        return
     options: SchedulerOptions = SchedulerOptions(
         kubeconfig=kubeconfig or setup.configuration.client_connection.kubeconfig,
         context=context,
@@ -119,7 +116,12 @@ def scheduler(
         tie_break=TieBreak(tie_break),
         endpoints=endpoints,
     )
-
+    if write_config_to is not None:
+        _write_configuration(setup.configuration, write_config_to)
+    for difference in differences(setup, options, given_ignored_flags()):
+        note(f"differs from kube-scheduler: {difference}")
+    if write_config_to is not None:
+        return
     if text := lease_note(setup.configuration.leader_election):
         note(text)
 
