@@ -63,5 +63,7 @@ def test_flags_are_reported() -> None:
     assert line == "these flags of kube-scheduler have no effect in kubesched: --profiling, --vmodule"
     (line,) = told(options=SchedulerOptions(tie_break=TieBreak.RANDOM))
     assert line == "of equally good nodes, --tie-break random selects one"
+    (line,) = told(options=SchedulerOptions(dry_run=True))
+    assert line.startswith("nothing is written (--dry-run)")
     (line,) = told(options=SchedulerOptions(endpoints=EndpointOptions(host="127.0.0.1")))
     assert line.startswith("the endpoints listen on 127.0.0.1")

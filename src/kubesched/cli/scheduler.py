@@ -48,6 +48,7 @@ class Verbosity(click.ParamType[int]):
     show_default=True,
     help="Which of several equally good nodes to take.",
 )
+@click.option("--dry-run", is_flag=True, help="Log each decision, and write nothing. Rights to read are enough.")
 @leader_election_options
 @endpoint_flags
 @click.option(
@@ -75,6 +76,7 @@ def scheduler(
     master: str,
     in_cluster: bool,
     tie_break: str,
+    dry_run: bool,
     feature_gates: tuple[str, ...],
     write_config_to: Path | None,
     verbosity: int | None,
@@ -88,6 +90,7 @@ def scheduler(
     Examples:
       kubesched scheduler --config scheduler.yaml
       kubesched scheduler --kubeconfig ~/.kube/config --plugin team_zone.py:TeamZone
+      kubesched scheduler --config scheduler.yaml --kubeconfig ~/.kube/config --dry-run
 
     Further flags of kube-scheduler v1.36 are accepted and ignored, with a note.
     """  # noqa: D301
@@ -115,6 +118,7 @@ def scheduler(
         in_cluster=in_cluster,
         tie_break=TieBreak(tie_break),
         endpoints=endpoints,
+        dry_run=dry_run,
     )
     if write_config_to is not None:
         _write_configuration(setup.configuration, write_config_to)
@@ -122,12 +126,13 @@ def scheduler(
         note(f"differs from kube-scheduler: {difference}")
     if write_config_to is not None:
         return
-    if text := lease_note(setup.configuration.leader_election):
+    if not dry_run and (text := lease_note(setup.configuration.leader_election)):
         note(text)
 
     def on_ready(live: "LiveScheduler") -> None:
         names = ", ".join(live.scheduler.frameworks)
-        note(f"kubesched {VERSION} schedules pods of {names} on {live.cluster_state.columns.n_nodes} nodes")
+        what = "decides in a dry run for pods of" if dry_run else "schedules pods of"
+        note(f"kubesched {VERSION} {what} {names} on {live.cluster_state.columns.n_nodes} nodes")
 
     async def schedule() -> bool:
         with ending_on_signals() as ending:

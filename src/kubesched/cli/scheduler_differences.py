@@ -21,6 +21,8 @@ def differences(setup: "Setup", options: "SchedulerOptions", ignored_flags: Sequ
     """
     configuration, profiles = setup.configuration, setup.profiles
     told: list[str] = []
+    if options.dry_run:
+        told.append("nothing is written (--dry-run): no Bindings, evictions, conditions, events or Leases")
     if ignored_flags:
         told.append(f"these flags of kube-scheduler have no effect in kubesched: {', '.join(ignored_flags)}")
     if configuration.extenders:

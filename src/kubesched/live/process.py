@@ -16,6 +16,7 @@ from kubesched.api import KINDS
 from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, check_server, find_access
 from kubesched.errors import ClusterError
 from kubesched.live.driver import LiveScheduler
+from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.leadership import Leadership, NoElection
@@ -44,6 +45,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
         in_cluster: the one that this pod runs in.
         tie_break: which of equally good nodes is taken.
         endpoints: HTTPS for health and metrics; None serves nothing.
+        dry_run: decide and log, and write nothing; takes no part in the election.
         silence_seconds: how long a watch may send nothing before everything is listed again.
     """
 
@@ -53,6 +55,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
     in_cluster: bool = False
     tie_break: TieBreak = TieBreak.UPSTREAM
     endpoints: EndpointOptions | None = None
+    dry_run: bool = False
     silence_seconds: float = SILENCE_SECONDS
 
 
@@ -76,6 +79,8 @@ async def run_scheduler(
         InputError: the endpoints cannot be served.
         LeaseLostError: another process may lead; the caller ends this one with code 1.
     """
+    if options.dry_run:
+        setup = dry_run_setup(setup)
     rate = setup.configuration.client_connection
     new_client = partial(ApiClient, pool_size=_POOL, qps=rate.qps, burst=rate.burst)
     # Events have a rate limit of their own, as upstream, so that they do not hold up Bindings.
@@ -84,7 +89,7 @@ async def run_scheduler(
         metrics = SchedulerMetrics()
         live = LiveScheduler(
             setup,
-            lambda cluster_state: ApiWriter(client, cluster_state, recorder.record),
+            DryRunWriter if options.dry_run else lambda state: ApiWriter(client, state, recorder.record),
             clock=client.timing,
             rng=Random(),
             tie_break=options.tie_break,
