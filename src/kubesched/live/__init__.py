@@ -5,9 +5,13 @@ from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.process import SchedulerOptions, run_scheduler
+from kubesched.live.shadow import Shadow
+from kubesched.live.shadow_report import ShadowReport
+from kubesched.live.shadow_verdict import Agreement, Verdict
 from kubesched.live.writes import ApiWriter
 
 __all__ = [
+    "Agreement",
     "ApiWriter",
     "DryRunWriter",
     "EndpointOptions",
@@ -16,6 +20,9 @@ __all__ = [
     "HealthChecks",
     "LiveScheduler",
     "SchedulerOptions",
+    "Shadow",
+    "ShadowReport",
+    "Verdict",
     "Writer",
     "dry_run_setup",
     "run_scheduler",
