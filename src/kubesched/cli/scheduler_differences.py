@@ -10,19 +10,23 @@ if TYPE_CHECKING:
 _LOOPBACK: Final = ("127.", "::1", "localhost")
 
 
-def differences(setup: "Setup", options: "SchedulerOptions", ignored_flags: Sequence[str] = ()) -> list[str]:
+def differences(
+    setup: "Setup", options: "SchedulerOptions", ignored_flags: Sequence[str] = (), *, is_shadow: bool = False
+) -> list[str]:
     """What this run does differently from a kube-scheduler v1.36 with this configuration and these flags.
 
     Feature gates are not among them: a gate has its default value, or the command fails.
 
     Args:
         ignored_flags: flags of kube-scheduler on the command line that have no effect.
+        is_shadow: whether it compares, instead of scheduling.
     Returns: one sentence for each difference; empty where there is none.
     """
     configuration, profiles = setup.configuration, setup.profiles
     told: list[str] = []
-    if options.dry_run:
-        told.append("nothing is written (--dry-run): no Bindings, evictions, conditions, events or Leases")
+    if options.dry_run or is_shadow:
+        flag = "--shadow" if is_shadow else "--dry-run"
+        told.append(f"nothing is written ({flag}): no Bindings, evictions, conditions, events or Leases")
     if ignored_flags:
         told.append(f"these flags of kube-scheduler have no effect in kubesched: {', '.join(ignored_flags)}")
     if configuration.extenders:
@@ -30,7 +34,12 @@ def differences(setup: "Setup", options: "SchedulerOptions", ignored_flags: Sequ
         told.append(f"extenders are not called: {urls}")
     if any(plugin.name == "DynamicResources" for profile in profiles for plugin in profile.plugins):
         told.append("pods with resource claims are not placed")
-    if adaptive := [profile.scheduler_name for profile in profiles if not profile.percentage_of_nodes_to_score]:
+    adaptive = (
+        []
+        if is_shadow
+        else [profile.scheduler_name for profile in profiles if not profile.percentage_of_nodes_to_score]
+    )
+    if adaptive:
         told.append(
             f"every node is examined for pods of {', '.join(adaptive)}; kube-scheduler examines a sample in a cluster "
             "of 100 nodes or more, unless percentageOfNodesToScore is 100"

@@ -6,6 +6,7 @@ from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.process import SchedulerOptions, run_scheduler
 from kubesched.live.shadow import Shadow
+from kubesched.live.shadow_process import run_shadow
 from kubesched.live.shadow_report import ShadowReport
 from kubesched.live.shadow_verdict import Agreement, Verdict
 from kubesched.live.writes import ApiWriter
@@ -26,4 +27,5 @@ __all__ = [
     "Writer",
     "dry_run_setup",
     "run_scheduler",
+    "run_shadow",
 ]

@@ -17,7 +17,7 @@ from kubesched.framework import Action, ActionDone, CycleState, DeletePod, Plugi
 from kubesched.setup import Setup
 from kubesched.state import ClusterState
 
-__all__ = ["DryRunWriter", "dry_run_setup"]
+__all__ = ["DryRunWriter", "dry_run_setup", "without_election"]
 
 _NO_LIMIT: Final = 1e9  # seconds
 _FAILED: Final = "FailedScheduling"
@@ -27,10 +27,15 @@ _LOG: Final = logging.getLogger("kubesched.dryrun")
 
 def dry_run_setup(setup: Setup) -> Setup:
     """A setup whose profiles bind no pod and run no PreBind and PostBind plugin, without leader election."""
+    profiles = tuple(_without_binding(profile) for profile in setup.profiles)
+    return replace(without_election(setup), profiles=profiles)
+
+
+def without_election(setup: Setup) -> Setup:
+    """The same setup, taking no part in leader election."""
     configuration = setup.configuration
     election = replace(configuration.leader_election, leader_elect=False)
-    profiles = tuple(_without_binding(profile) for profile in setup.profiles)
-    return replace(setup, configuration=replace(configuration, leader_election=election), profiles=profiles)
+    return replace(setup, configuration=replace(configuration, leader_election=election))
 
 
 def _without_binding(profile: Profile) -> Profile:
