@@ -1,37 +1,28 @@
 """A dry run decides as always and writes nothing; what really happens to a pod ends what was decided for it."""
 
 import asyncio
-import gc
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-import yaml
 
-from kubesched.api import KINDS, EventType, KubeObject, WatchEvent
-from kubesched.cluster.resources import list_path
+from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.framework import Plugin, Status, Wait
 from kubesched.live import DryRunWriter, LiveScheduler, SchedulerOptions, dry_run_setup, run_scheduler
 from kubesched.scheduler import TieBreak
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
-from tests.cluster.fake_api_server import FakeApiServer, objects, stream
 from tests.cluster.fake_timing import run
 from tests.live.fake_api import FakeTiming, on_a_loop
+from tests.live.read_only import kubeconfig_of, read_only_server
 
 SMALL = {"cpu": "2", "memory": "4Gi", "pods": "10"}
 
 
-@pytest.fixture(autouse=True)
-def _process() -> Iterator[None]:
-    """Give back what a scheduler sets for its whole process."""
-    thresholds = gc.get_threshold()
-    yield
-    gc.set_threshold(*thresholds)
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("collector")
 
 
 @pytest.fixture
@@ -185,17 +176,6 @@ async def test_hooks_that_act_on_the_world_are_not_called(log):
     await dry.while_running(story)
 
 
-def read_only_server(*shown: KubeObject) -> FakeApiServer:
-    """An API server that answers lists and watches, and refuses everything else."""
-    server = FakeApiServer()
-    for kind in KINDS:
-        listed = [obj for obj in shown if type(obj).__name__ == kind]
-        path = list_path(kind)
-        server.on("LIST", path, objects(*(obj.document for obj in listed)))
-        server.on("WATCH", path, stream())
-    return server
-
-
 def test_the_process_only_lists_and_watches(tmp_path: Path, log: Callable[[], list[str]]) -> None:
     pods = [make_pod(f"p{i}", requests={"cpu": "1"}) for i in range(3)]
     server = read_only_server(make_node("n1", allocatable=SMALL), *pods)
@@ -203,11 +183,7 @@ def test_the_process_only_lists_and_watches(tmp_path: Path, log: Callable[[], li
 
     async def story() -> None:
         async with server:
-            cluster = {"name": "c", "cluster": {"server": server.url}}
-            context = {"name": "x", "context": {"cluster": "c", "user": ""}}
-            document = {"clusters": [cluster], "contexts": [context], "current-context": "x"}
-            (tmp_path / "kubeconfig").write_text(yaml.safe_dump(document))
-            options: SchedulerOptions = SchedulerOptions(kubeconfig=str(tmp_path / "kubeconfig"), dry_run=True)
+            options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path), dry_run=True)
             running = asyncio.create_task(run_scheduler(set_up(), options, stop=stop, on_ready=lambda live: None))
             while len(log()) < 3:  # noqa: ASYNC110 - a log line sets no event
                 await asyncio.sleep(0.01)
