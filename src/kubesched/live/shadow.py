@@ -40,10 +40,10 @@ Position = tuple[int, int]
 Report = Callable[[Verdict, Callable[[], list[KubeObject]]], None]
 """Takes each final verdict, and what gives the cluster on which it was judged, with the pod pending."""
 
-_SECOND_LOOK_SECONDS: Final = 0.5
-_KEPT_SECONDS: Final = 5.0
-_MAX_KEPT: Final = 2000  # changes
-_MAX_SUSPECTS: Final = 100
+_SECOND_LOOK_SECONDS: Final = 2.0
+_KEPT_SECONDS: Final = 10.0
+_MAX_KEPT: Final = 5000  # changes
+_MAX_SUSPECTS: Final = 1000
 _MAX_UNDONE: Final = 8  # other changes, with a decision after each
 _MIRROR: Final = "kubernetes.io/config.mirror"  # a pod that the kubelet made, so no scheduler bound it
 

@@ -5,21 +5,25 @@ Classes, the first that applies:
 * agreed: both chose the same node.
 * tie: the nodes have the same score.
 * sampled: the other scheduler may not have examined our node. kube-scheduler stops after numFeasibleNodesToFind
-  feasible nodes, and in a large cluster this is less than all. If at least so many feasible nodes, its own included,
-  score no higher than its node, there is a sample of which its node is the best. Nothing shows the real sample.
-* disagreed: no such sample exists, or its node is not feasible for us.
+  feasible nodes, and in a large cluster this is less than all. Nothing shows which nodes these were. If at least so
+  many feasible nodes, its own included, score no higher than its node, there is a sample of which its node is the best.
+  Scores are normalized over the sample, so otherwise a few samples of adjacent nodes are scored by themselves.
+* disagreed: none of these samples has its node as the best, or its node is not feasible for us.
 """
 
 import enum
+from typing import Final
 
 import msgspec
 import numpy as np
 
-from kubesched.framework import CycleState, Diagnosis, Framework, PluginFault, QueuedPodInfo, Scores, find_feasible
+from kubesched.framework import CycleState, FilterResult, Framework, PluginFault, QueuedPodInfo, Scores, find_feasible
 from kubesched.scheduler import SchedulingCycle, default_sample, nodes_to_find
-from kubesched.state import PodInfo, Snapshot
+from kubesched.state import Nodes, PodInfo, Snapshot
 
 __all__ = ["Agreement", "Judge", "Verdict"]
+
+_N_SAMPLES: Final = 16
 
 
 class Agreement(enum.Enum):
@@ -114,30 +118,29 @@ class Judge:
         status = diagnosis.status_of(verdict.node)
         if not status.is_success:
             return msgspec.structs.replace(disagreed, reason=status.message, plugin=status.plugin)
-        scores = self._scores(state, diagnosis, snapshot)
-        ours = None if scores is None else scores.nodes.position_of(verdict.ours)
-        theirs = None if scores is None else scores.nodes.position_of(verdict.node)
-        if scores is None or ours is None or theirs is None:
-            return disagreed
-        return self._scored(disagreed, scores, ours, theirs)
-
-    def _scores(self, state: CycleState, diagnosis: Diagnosis, snapshot: Snapshot) -> Scores | None:
-        """The scores of the feasible nodes; None where a plugin fails."""
-        assert diagnosis.result is not None
-        is_whole = diagnosis.result.nodes is snapshot.nodes
+        result = diagnosis.result
+        assert result is not None
         try:
-            return self._framework.run_score(state, state.pod.pod, diagnosis.result, is_whole=is_whole)
-        except PluginFault:
-            return None
+            is_whole = result.nodes is snapshot.nodes
+            scores = framework.run_score(state.clone(), info.pod, result, is_whole=is_whole)
+            return self._scored(disagreed, state, scores, snapshot)
+        except PluginFault as fault:
+            return msgspec.structs.replace(disagreed, reason=fault.status.message, plugin=fault.status.plugin)
 
-    def _scored(self, disagreed: Verdict, scores: Scores, ours: int, theirs: int) -> Verdict:
+    def _scored(self, disagreed: Verdict, state: CycleState, scores: Scores, snapshot: Snapshot) -> Verdict:
+        ours, theirs = scores.nodes.position_of(disagreed.ours), scores.nodes.position_of(disagreed.node)
+        if ours is None or theirs is None:
+            return disagreed
         total, mine, others = scores.total, scores.at(ours), scores.at(theirs)
         points = int(total[ours] - total[theirs])
         leads = {name: score - others[name] for name, score in mine.items()}
-        agreement = Agreement.DISAGREED
+        agreement, n_sampled = Agreement.DISAGREED, self._n_sampled(disagreed.n_nodes)
         if points == 0:
             agreement = Agreement.TIE
-        elif int(np.count_nonzero(total <= total[theirs])) >= self._n_sampled(disagreed.n_nodes) < len(total):
+        elif n_sampled < len(total) and (
+            int(np.count_nonzero(total <= total[theirs])) >= n_sampled
+            or self._is_best_of_some(state, scores.nodes, theirs, n_sampled, snapshot)
+        ):
             agreement = Agreement.SAMPLED
         return msgspec.structs.replace(
             disagreed,
@@ -147,6 +150,23 @@ class Judge:
             scores=others,
             our_scores=mine,
         )
+
+    def _is_best_of_some(
+        self, state: CycleState, feasible: Nodes, theirs: int, n_sampled: int, snapshot: Snapshot
+    ) -> bool:
+        """Whether a node is the best of some sample of adjacent nodes, in the order in which kube-scheduler looks."""
+        rank = np.empty(snapshot.columns.n_rows, dtype=np.intp)
+        rank[snapshot.order()] = np.arange(snapshot.n_nodes)
+        order = rank[feasible.all_rows].argsort()
+        place = int(np.flatnonzero(order == theirs)[0])
+        for first in np.linspace(place - n_sampled + 1, place, _N_SAMPLES, dtype=np.intp):
+            sample = feasible.select(np.sort(order.take(np.arange(first, first + n_sampled), mode="wrap")))
+            filtered = FilterResult(sample, [])
+            total = self._framework.run_score(state.clone(), state.pod.pod, filtered, is_whole=False).total
+            position = sample.position_of(feasible.name(theirs))
+            if total[position] == total.max():
+                return True
+        return False
 
     def _n_sampled(self, n_nodes: int) -> int:
         """After how many feasible nodes the other scheduler stops."""
