@@ -12,6 +12,7 @@ import yaml
 
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run
+from tests.docs.pages import ROOT, read_blocks
 from tests.integration.api_client import ApiClient
 from tests.integration.conftest import StartScheduler
 from tests.integration.control_plane import ControlPlane
@@ -26,13 +27,18 @@ ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 ALL_NODES = {"percentageOfNodesToScore": 100}
 OPEN_METRICS = ("--authorization-always-allow-paths", "/metrics")
 N_PODS = 100
+GUIDE = ROOT / "docs" / "guides" / "scheduler.md"
 
 
 @pytest.fixture
 def reader(cluster: ControlPlane, tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """Fields of a configuration for an account that may get, list and watch everything, and nothing else."""
+    """Fields of a configuration for an account that may read what the guide says, and nothing else."""
     api, name = cluster.client, {"metadata": {"name": "reader"}}
-    rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}]
+    (rules,) = [
+        yaml.safe_load(block.text)["rules"]
+        for block in read_blocks(GUIDE.read_text())
+        if block.options.get("file") == "reader.yaml"
+    ]
     subject = {"kind": "ServiceAccount", "name": "reader", "namespace": "default"}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"}
     api.call("POST", ACCOUNTS, name)
