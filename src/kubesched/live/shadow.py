@@ -127,7 +127,7 @@ class Shadow:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How much is kept besides the cluster state."""
+        """How much is kept in addition to the cluster state."""
         return {"waiting": len(self._waiting), "changes": len(self._changes), "suspects": len(self._suspects)}
 
     async def run(self) -> None:
@@ -320,7 +320,7 @@ def _redo(undone: list[Callable[[], object]]) -> None:
 
 
 def _without_side_effects(profile: Profile) -> Profile:
-    """A profile that examines every node, and preempts nobody."""
+    """A profile that examines every node, and evicts no pod."""
     return replace(profile, percentage_of_nodes_to_score=100, points={**profile.points, "postFilter": ()})
 
 

@@ -36,7 +36,7 @@ class Agreement(enum.Enum):
     """Agreed, a tie or sampled on a state that the other scheduler may have seen; see `shadow`."""
     DISAGREED = "disagreed"
     UNSEEN = "unseen"
-    """Not judged: the pod was never seen without a node."""
+    """Not judged: the watch showed the pod only with a node."""
 
 
 class Verdict(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

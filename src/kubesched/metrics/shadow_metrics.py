@@ -22,8 +22,8 @@ class ShadowMetrics(Collector):
         self.counts: Counter[str] = Counter()
         self._decisions = Counters(
             "kubesched_shadow_decisions",
-            "Bindings of another scheduler by class: agreed, tie, sampled, order, disagreed, or unseen, which means "
-            "that the pod was never seen without a node.",
+            "Bindings of another scheduler by class: agreed, tie, sampled, order, disagreed, or unseen: not judged, "
+            "because the watch showed the pod only with a node.",
             ("class", "profile"),
         )
         self._seconds = Histograms(
