@@ -46,8 +46,8 @@ def differences(
         )
     if options.tie_break.value != "upstream":
         told.append(f"of equally good nodes, --tie-break {options.tie_break.value} selects one")
-    if (qps := configuration.client_connection.qps) > 0:
-        told.append(f"requests are not limited: clientConnection.qps {qps:g} is ignored")
+    if configuration.client_connection.qps < 0:
+        told.append("requests have no rate limit; kube-scheduler's default is clientConnection.qps 50")
     if options.endpoints is not None and options.endpoints.host.startswith(_LOOPBACK):
         told.append(
             f"the endpoints listen on {options.endpoints.host}; kube-scheduler's listen on all addresses: "

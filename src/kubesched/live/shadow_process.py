@@ -45,7 +45,8 @@ async def run_shadow(
     """
     setup, metrics = without_election(setup), ShadowMetrics()
     report = ShadowReport(metrics, folder, explain_options)
-    async with ApiClient(access_of(options)) as client:
+    rate = setup.configuration.client_connection
+    async with ApiClient(access_of(options), qps=rate.qps, burst=rate.burst) as client:
         shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took)
         watch = ClusterWatch(client, shadow.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
         page, resources = new_registry(), Registry()
