@@ -48,7 +48,7 @@ class LiveProcess:
         command = [sys.executable, "-m", "kubesched", "scheduler", *own, *options]
         self.process = Process("kubesched scheduler", command, folder / "kubesched.log")
         try:
-            self.process.wait_until(lambda: "schedules pods" in "".join(self.process.logs()), "its cache")
+            self.process.wait_until(lambda: "note: kubesched " in "".join(self.process.logs()), "its cache")
         except BaseException:
             self.process.stop()
             raise
