@@ -337,5 +337,5 @@ def test_nothing_is_kept_of_pods_that_are_gone() -> None:
         watched.clock.seconds += 1
     watched.end()
     assert watched.shadow.sizes["waiting"] == 0
-    assert watched.shadow.sizes["changes"] <= 2 * 12  # of the last seconds
+    assert watched.shadow.sizes["changes"] <= 2 * 17  # of the last seconds
     assert Counter(watched.end())["disagreed"] == 0

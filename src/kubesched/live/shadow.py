@@ -41,9 +41,9 @@ Position = tuple[int, int]
 Report = Callable[[Verdict, Callable[[], list[KubeObject]]], None]
 """Takes each final verdict, and what gives the cluster on which it was judged, with the pod pending."""
 
-_SECOND_LOOK_SECONDS: Final = 2.0
+_SECOND_LOOK_SECONDS: Final = 4.0
 _TOGETHER_SECONDS: Final = 0.5  # second looks that are due within this time are given together
-_KEPT_SECONDS: Final = 10.0
+_KEPT_SECONDS: Final = 15.0
 _MAX_KEPT: Final = 5000  # changes
 _MAX_SUSPECTS: Final = 1000
 _MAX_UNDONE: Final = 8  # other changes, with a decision after each
