@@ -91,7 +91,14 @@ def test_notes_go_to_standard_error() -> None:
     assert "apply these manifests while kube-scheduler runs" in notes("--replace")
     assert "no scheduler is left" not in notes("--replace")
     assert "no scheduler is left" in notes("--replace", "--replicas", "1")
-    assert "clientConnection of the configuration is not used" in notes(*PLUGIN, "--config", "config.yaml")
+    assert "clientConnection.kubeconfig is not used" in notes(*PLUGIN, "--config", "config.yaml")
+
+
+def test_a_rate_limit_is_used_and_needs_no_note(folder: Path) -> None:
+    config = CONFIG.replace("kubeconfig: /etc/kubernetes/scheduler.conf", "qps: 50")
+    (folder / "config.yaml").write_text(config)
+    result = run("scheduler", "manifests", "--image", "k", *PLUGIN, "--config", "config.yaml")
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

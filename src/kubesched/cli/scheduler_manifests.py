@@ -109,5 +109,5 @@ def _print_notes(installation: "SchedulerInstallation") -> None:
         )
         if installation.n_replicas == 1:
             note("if the node of the only replica fails, no scheduler is left to place a new one; use --replicas 2")
-    if installation.given.get("clientConnection"):
-        note("clientConnection of the configuration is not used: the scheduler uses its service account")
+    if (installation.given.get("clientConnection") or {}).get("kubeconfig"):
+        note("clientConnection.kubeconfig is not used: in the cluster, the scheduler uses its service account")
