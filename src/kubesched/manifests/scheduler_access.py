@@ -1,8 +1,8 @@
 """The permissions of a live scheduler: what it reads and writes, each with its reason.
 
-The ClusterRoles `system:kube-scheduler` and `system:volume-scheduler` of Kubernetes allow more: to update and delete
-what kubesched only patches, and to read and write resource claims, which it does not schedule. They also allow the
-Lease `kube-scheduler`, and no other.
+The ClusterRoles `system:kube-scheduler` and `system:volume-scheduler` of Kubernetes allow more: to update what kubesched
+only patches, and to read and write resource claims, which it does not schedule. They also allow the Lease
+`kube-scheduler`, and no other.
 """
 
 from collections.abc import Sequence
@@ -62,8 +62,9 @@ def _writes() -> list[Grant]:
         _grant(
             "",
             ["persistentvolumeclaims", "persistentvolumes"],
-            ["patch"],
-            "Bind a claim to a volume, or set the node for which its provisioner creates one (WaitForFirstConsumer).",
+            ["get", "update"],
+            "Bind a claim to a volume, or set the node for which its provisioner creates one (WaitForFirstConsumer). An "
+            "update writes the whole object, which is read for that.",
         ),
         _grant(
             "events.k8s.io", ["events"], ["create", "patch"], "Record Scheduled, FailedScheduling and Preempted; count."
