@@ -83,6 +83,16 @@ def test_the_scheduler_understands_what_it_is_started_with() -> None:
     assert params["plugin_args"] == {"TeamZone": "/etc/kubesched/zone.yaml"}
 
 
+def test_a_plugin_that_reads_priority_classes_may_read_them(folder: Path) -> None:
+    def resources(*options: str) -> list[str]:
+        return [one for rule in manifests(*options)["ClusterRole"]["rules"] for one in rule["resources"]]
+
+    assert "priorityclasses" not in resources(*PLUGIN)
+    reads = TEAM_ZONE.replace("class TeamZone(Plugin):", 'class TeamZone(Plugin):\n    reads = ("PriorityClass",)')
+    (folder / "team_zone.py").write_text(reads)
+    assert "priorityclasses" in resources(*PLUGIN)
+
+
 def test_notes_go_to_standard_error() -> None:
     def notes(*options: str) -> str:
         return run("scheduler", "manifests", "--image", "k", *options).stderr

@@ -82,6 +82,7 @@ def manifests(
             creates_namespace=create_namespace,
             scheduler_names=scheduler_names,
             given=_fields_of(config),
+            kinds=setup.watched_kinds,
             arguments=arguments,
             files=mounted.files,
             imports_files=any(file.suffix == ".py" for file in plugin_files),
