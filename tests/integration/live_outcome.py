@@ -156,10 +156,10 @@ def wait_until_quiet(client: ApiClient, quiet_seconds: float) -> None:
 
 def _is_decided(pod: dict[str, Any]) -> bool:
     """Whether the scheduler tries a pod again only when something happens."""
-    if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates"):
+    if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates") or pod["status"].get("nominatedNodeName"):
         return True
     reason = next((entry["reason"] for entry in pod["status"].get("conditions", []) if entry["reason"]), "")
-    return reason != "SchedulerError" and bool(reason or pod["status"].get("nominatedNodeName"))
+    return reason not in ("", "SchedulerError")
 
 
 def _is_binding(pod: dict[str, Any]) -> bool:
