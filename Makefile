@@ -5,7 +5,7 @@
 #   make wheel-test               build the wheel and try it in an empty environment
 #   make test-debian SUITE=sid PYTHON=python3.14    make test with the Python of a Debian release; needs mmdebstrap
 #   make bench [NAME=load] ARGS="..."      one program of benchmarks/, or all
-#   make campaign NAME=oracle ARGS="..."   long runs by hand, or `make campaign weather`; options go into ARGS
+#   make campaign NAME=oracle ARGS="..."   long runs by hand, or `make campaign e2e`; options go into ARGS
 # Another Python: make test PYTHON=python3.14 VENV=.venv-3.14
 
 PYTHON ?= python3

@@ -1,10 +1,22 @@
 """Settings of every test run."""
 
+import gc
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 # A shared machine stalls now and then, so no example is failed for its time; pytest's timeout still ends a hang.
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)  # the same examples for the same source
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    """Give back what a server or a scheduler sets for its whole process."""
+    thresholds = gc.get_threshold()
+    yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()

@@ -14,7 +14,7 @@ LAYERS = (
     {"queue"},
     {"scheduler", "plugins"},
     {"setup", "admission"},
-    {"cluster", "snapshot", "serving", "extender.client", "explanation", "metrics"},
+    {"cluster", "snapshot", "serving", "extender.client", "explanation", "manifests", "metrics"},
     {"extender.server", "live", "simulator"},
     {"web", "testing", "extender.manifests", "extender.replay"},
     {"cli"},

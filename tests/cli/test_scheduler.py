@@ -89,7 +89,7 @@ def test_logs_are_json_where_asked_for_in_either_way() -> None:
     ("arguments", "message"),
     [
         (("--policy-config-file", "x"), "No such option"),
-        (("pods",), "unexpected extra argument (pods)"),
+        (("pods",), "No such command 'pods'"),
         (("-v", "many"), "'many' is not a number"),
         (("--secure-port", "65536"), "65536 is not in the range"),
         (("--tls-cert-file", "x"), "--tls-cert-file and --tls-private-key-file need each other"),
@@ -116,3 +116,9 @@ def test_the_longest_time_without_an_attempt_is_passed_on(
     result = run("scheduler", *flags)
     assert (result.exit_code, "no effect" in result.stderr) == (0, False)
     assert [options.max_in_unschedulable for options in given] == [seconds]
+
+
+def test_what_differs_from_kube_scheduler_is_reported_at_the_start() -> None:
+    lines = run("scheduler", "--profiling=false", *WRITE).stderr.splitlines()
+    assert "kubesched: note: differs from kube-scheduler: pods with resource claims are not placed" in lines
+    assert sum("differs from kube-scheduler" in line for line in lines) == 5

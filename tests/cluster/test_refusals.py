@@ -23,3 +23,8 @@ def test_who_may_not_is_told_what_is_needed() -> None:
     assert str(status_error("GET /x", Status(message, "Forbidden", 403))) == (
         f"GET /x: 403 Forbidden: {message}; this user or service account needs a role that allows it"
     )
+
+
+def test_a_role_is_not_the_advice_where_admission_refuses() -> None:
+    message = 'events "web.18" is forbidden: unable to create new content in namespace a because it is being terminated'
+    assert str(status_error("POST /x", Status(message, "Forbidden", 403))) == f"POST /x: 403 Forbidden: {message}"

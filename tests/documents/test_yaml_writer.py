@@ -29,3 +29,14 @@ def test_lines_are_written_as_lines_and_read_back(text):
 def test_numbers_are_written_as_numbers(number, text):
     assert write_yaml([number]) == f"- {text}\n"
     assert read(write_yaml([number])) == [number]
+
+
+def test_comments_are_above_the_fields_and_items_that_they_explain():
+    value = {"spec": {"rules": [{"verbs": ["get"]}, {"verbs": ["list"]}], "text": "a: 1\nb: 2\n"}}
+    comments = {"spec": "All.", "spec.rules[1]": "Second.", "spec.text": "Long. " * 30, "spec.text.b": "Not a field."}
+    text = write_yaml(value, comments)
+    assert read(text) == value
+    assert text.startswith("# All.\nspec:\n  rules:\n  - verbs:\n    - get\n  # Second.\n  - verbs:\n")
+    assert "  # Long. Long." in text
+    assert "Not a field." not in text
+    assert max(map(len, text.splitlines())) < 110

@@ -60,12 +60,12 @@ class FewPods(BigNodes):
 class Kept:
     """A cache over ten nodes, and one plugin to ask."""
 
-    def __init__(self, plugin: Plugin, budget: int = 1 << 20) -> None:
+    def __init__(self, plugin: Plugin, budget: int = 1 << 20, max_unused: int = 100_000) -> None:
         self.cluster_state = ClusterState()
         self.plugin = plugin
         for i in range(10):
             self.put(make_node(f"n{i}"))
-        self.cache = ColumnCache(self.cluster_state.columns, budget)
+        self.cache = ColumnCache(self.cluster_state.columns, budget, max_unused)
         self.filter_rule = Rule(plugin, self.cache, "filter_nodes")
         self.score_rule = Rule(plugin, self.cache, "score_nodes")
 
@@ -192,6 +192,21 @@ def test_the_least_recently_used_column_goes_when_the_budget_is_spent() -> None:
     kept.verdicts("2")
     assert kept.plugin.asked == [10, 10, 10, 10]
     assert kept.cache.n_bytes <= kept.cache.budget
+
+
+def test_a_column_goes_that_nobody_has_asked_for_in_a_long_time() -> None:
+    kept = Kept(BigNodes(), max_unused=3)
+    kept.verdicts("1")
+    kept.verdicts("2")
+    for _ in range(4):
+        kept.verdicts("1")
+    kept.verdicts("3")
+    assert len(kept.cache) == 2
+    assert kept.cache.n_bytes == sum(column.n_bytes for column in kept.cache._kept.values())
+    kept.verdicts("1")
+    assert kept.plugin.asked == [10, 10, 10]
+    kept.verdicts("2")
+    assert kept.plugin.asked == [10, 10, 10, 10]
 
 
 def test_one_column_is_kept_even_if_it_is_larger_than_the_budget() -> None:

@@ -1,6 +1,7 @@
 """One control plane for all integration tests, emptied before each of them."""
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.integration.build import BuildError, find_binary
 from tests.integration.cleaning import clear
 from tests.integration.control_plane import ControlPlane
+from tests.integration.deploy_tools import TOOLS, can_have, find_tool, variable
 from tests.integration.extender_process import ExtenderProcess
 from tests.integration.scheduler_process import NO_FIELDS, SchedulerProcess
 
@@ -22,8 +24,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Build before the first test, whose time limit a build would break."""
     if any(item.get_closest_marker("integration") for item in session.items) and not session.config.option.collectonly:
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        fixtures = {name for item in session.items for name in getattr(item, "fixturenames", ())}
         try:
             find_binary(reporter.write_line if reporter else lambda line: None)
+            for tool in fixtures.intersection(TOOLS):
+                if can_have(tool):
+                    find_tool(tool)
         except BuildError as error:
             raise pytest.UsageError(str(error)) from None
 
@@ -75,3 +81,21 @@ def start_extender(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFacto
     yield start
     for extender in started:
         extender.stop()
+
+
+@pytest.fixture(scope="session")
+def helm() -> Path:
+    """The program helm."""
+    return ready_tool("helm")
+
+
+@pytest.fixture(scope="session")
+def kustomize() -> Path:
+    """The program kustomize."""
+    return ready_tool("kustomize")
+
+
+def ready_tool(tool: str) -> Path:
+    if not can_have(tool):
+        pytest.skip(f"no Go to build {tool} with; install Go, or name a ready {tool} in {variable(tool)}")
+    return find_tool(tool)

@@ -31,8 +31,11 @@ class ControlPlane:
         audit_log: what is written to the API server; None where nobody asked for it.
     """
 
-    def __init__(self, binary: Path, folder: Path, *, is_audited: bool = False) -> None:
+    def __init__(
+        self, binary: Path, folder: Path, *, admission_left_out: str = ADMISSION_LEFT_OUT, is_audited: bool = False
+    ) -> None:
         """Prepare one in an empty folder; `start` starts it."""
+        self._admission_left_out = admission_left_out
         self.binary = binary
         self.folder = folder
         self.token = secrets.token_hex(16)
@@ -131,18 +134,18 @@ class ControlPlane:
         assert self._api_server
         return self._api_server.logs()
 
-    def kubeconfig(self, path: Path) -> Path:
-        """Write a kubeconfig file for this cluster, and give its path back."""
-        path.write_text(yaml.safe_dump(self._kubeconfig()))
+    def kubeconfig(self, path: Path, token: str = "") -> Path:
+        """Write a kubeconfig file for this cluster, and give its path back; with a token, for its user."""
+        path.write_text(yaml.safe_dump(self._kubeconfig(token or self.token)))
         return path
 
-    def _kubeconfig(self) -> dict[str, Any]:
+    def _kubeconfig(self, token: str) -> dict[str, Any]:
         cluster = {"server": self.url, "certificate-authority": str(self.ca_file)}
         return {
             "apiVersion": "v1",
             "kind": "Config",
             "clusters": [{"name": "test", "cluster": cluster}],
-            "users": [{"name": "admin", "user": {"token": self.token}}],
+            "users": [{"name": "admin", "user": {"token": token}}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
             "current-context": "test",
         }
@@ -182,7 +185,7 @@ class ControlPlane:
             f"--token-auth-file={self.folder / 'tokens.csv'}",
             "--authorization-mode=RBAC",
             "--service-cluster-ip-range=10.0.0.0/24",
-            f"--disable-admission-plugins={ADMISSION_LEFT_OUT}",
+            f"--disable-admission-plugins={self._admission_left_out}",
             "--max-requests-inflight=3000",
             "--max-mutating-requests-inflight=1000",
             "--enable-priority-and-fairness=false",

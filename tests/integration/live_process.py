@@ -3,11 +3,14 @@
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tests.integration.api_client import ApiClient
 from tests.integration.control_plane import ControlPlane
 from tests.integration.processes import Process, free_port
+from tests.integration.scheduler_process import parsed_metrics
 
 NO_FIELDS: Mapping[str, Any] = {}
 
@@ -45,7 +48,7 @@ class LiveProcess:
         command = [sys.executable, "-m", "kubesched", "scheduler", *own, *options]
         self.process = Process("kubesched scheduler", command, folder / "kubesched.log")
         try:
-            self.process.wait_until(lambda: "schedules pods" in "".join(self.process.logs()), "its cache")
+            self.process.wait_until(lambda: "note: kubesched " in "".join(self.process.logs()), "its cache")
         except BaseException:
             self.process.stop()
             raise
@@ -56,3 +59,9 @@ class LiveProcess:
     def logs(self) -> list[str]:
         """The lines it has written so far."""
         return self.process.logs()
+
+    def metrics(self, token: str = "") -> dict[str, float]:
+        """Its metrics by name with labels."""
+        client = ApiClient(f"https://localhost:{self.port}", token=token, ca_file=self.ca_file, connections=1)
+        with closing(client):
+            return parsed_metrics(client.text("/metrics"))

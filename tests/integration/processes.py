@@ -93,6 +93,10 @@ class Process:
         """Ask it to end, as `stop` does, and go on at once."""
         self._signal(signal.SIGTERM)
 
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._signal(number)
+
     def exit_code(self, *, seconds: float = 15) -> int:
         """Wait for its end; negative where a signal ended it."""
         return self._popen.wait(seconds)

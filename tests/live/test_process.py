@@ -1,8 +1,7 @@
 """In which order the process of a scheduler watches and takes part in the election."""
 
 import asyncio
-import gc
-from collections.abc import Iterator
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,7 @@ from tests.live.leases import PATH
 HELD = {"metadata": {"name": "kubesched"}, "spec": {"holderIdentity": "other", "leaseDurationSeconds": 1000}}
 
 
-@pytest.fixture(autouse=True)
-def _collector() -> Iterator[None]:
-    """Give back what a scheduler sets for its whole process."""
-    thresholds = gc.get_threshold()
-    yield
-    gc.set_threshold(*thresholds)
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("collector")
 
 
 async def ask(server: FakeApiServer, folder: Path, n_requests: int, **configuration: Any) -> set[str]:
@@ -57,3 +50,9 @@ def test_with_delay_cache_until_active_a_follower_asks_for_the_lease_alone(tmp_p
     server = FakeApiServer()
     server.on("GET", PATH, says(HELD))
     assert run(ask(server, tmp_path, 5, delayCacheUntilActive=True)) == {PATH}
+
+
+def test_requests_keep_to_the_configured_rate(tmp_path: Path) -> None:
+    began = time.monotonic()
+    run(ask(FakeApiServer(), tmp_path, 12, clientConnection={"qps": 20, "burst": 2}))
+    assert time.monotonic() - began >= (12 - 2) / 20 - 0.05

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
-from click.core import ParameterSource
 
 from kubesched.cli.cluster import note
 from kubesched.cli.options import (
@@ -14,6 +13,7 @@ from kubesched.cli.options import (
     common_names,
     managed_resource_option,
     preemption_helps_option,
+    refuse_options_before,
 )
 from kubesched.version import VERSION
 
@@ -135,7 +135,7 @@ def extender(
     enough, which is much faster; docs/guides/extender.md has figures.
     """  # noqa: D301
     if ctx.invoked_subcommand is not None:
-        _refuse_options_before(ctx, ctx.invoked_subcommand)
+        refuse_options_before(ctx, ctx.invoked_subcommand)
         return
     from kubesched.extender.server import ExtenderOptions
     from kubesched.serving import ServerOptions
@@ -171,13 +171,6 @@ def extender(
         managed_resources=managed_resources,
     )
     _serve(config, references, plugin_args, options, log_json=log_json)
-
-
-def _refuse_options_before(ctx: click.Context, subcommand: str) -> None:
-    """Reject options of the server before a subcommand; its own options come after its name."""
-    for param in ctx.command.params:
-        if ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{param.opts[0]} is before {subcommand}; write options of {subcommand} after it")
 
 
 def _tls(cert_file: str | None, key_file: str | None, client_ca_file: str | None) -> "TlsFiles | None":

@@ -1,14 +1,14 @@
 """`kubesched extender manifests`: print the objects that run an extender and its kube-scheduler in a cluster."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.bad_input import BadInput, refuse_bad_input
+from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.cluster import note
+from kubesched.cli.installation import MountedFiles, installation_options
 from kubesched.cli.options import (
     Seconds,
     beside_scheduler_options,
@@ -23,58 +23,13 @@ if TYPE_CHECKING:
     from kubesched.extender.server import Offer
     from kubesched.framework import Profile
 
-_NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")  # with what is appended, a name of any kind of object
-_SCHEDULER_NAME: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
-_FILE_NAME: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
-
-
-def _object_name(context: click.Context, option: click.Parameter, value: str) -> str:
-    if not _NAME.fullmatch(value):
-        raise click.BadParameter(f"found {value!r}; expected up to 40 of a-z, 0-9 and -, with a letter first")
-    return value
-
-
-def _scheduler_name(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not _SCHEDULER_NAME.fullmatch(value):
-        raise click.BadParameter(f"found {value!r}; expected only a-z, 0-9, - and ., as in spec.schedulerName of a pod")
-    return value
-
 
 @click.command()
-@click.option("--image", metavar="IMAGE", required=True, help="Image with kubesched, and Python as python3.")
+@installation_options
 @beside_scheduler_options
-@click.option(
-    "--plugin-file",
-    "plugin_files",
-    metavar="FILE",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Another file that the plugins import or read; it is mounted next to them in /etc/kubesched. Repeatable.",
-)
 @click.option("--bind", is_flag=True, help="Let the extender bind pods even if no plugin takes part in binding.")
 @managed_resource_option
 @preemption_helps_option
-@click.option(
-    "--name",
-    default="kubesched",
-    show_default=True,
-    callback=_object_name,
-    help="Name of the scheduler, its lease and most objects. Use a name once per cluster.",
-)
-@click.option(
-    "--namespace",
-    default="kube-system",
-    show_default=True,
-    callback=_object_name,
-    help="Namespace of all objects. Some providers allow system-cluster-critical pods only in kube-system.",
-)
-@click.option("--create-namespace", is_flag=True, help="Print the namespace, too; deleting the file then deletes it.")
-@click.option(
-    "--scheduler-name",
-    metavar="NAME",
-    callback=_scheduler_name,
-    help="Value for spec.schedulerName of pods.  [default: the profiles of --config, or --name]",
-)
 @click.option(
     "--kube-scheduler-image",
     metavar="IMAGE",
@@ -165,8 +120,10 @@ def manifests(
 
     with refuse_bad_input():
         profiles = served_profiles(set_up(config, references, plugin_args, default_plugins=False), offers_bind=bind)
-        mounted = _Mounted()
-        arguments = mounted.arguments(config, references, plugin_args)
+        mounted = MountedFiles()
+        arguments = [f"--config={mounted.path(config)}"] if config is not None else []
+        arguments += mounted.plugin_arguments(references, plugin_args)
+        arguments += ["--preemption-helps"] if preemption_helps else []
         for file in plugin_files:
             mounted.path(file)
         options = ManifestOptions(
@@ -176,7 +133,7 @@ def manifests(
             creates_namespace=create_namespace,
             scheduler_names=_scheduler_names(scheduler_name, name, profiles if config else ()),
             kube_scheduler_image=kube_scheduler_image or KUBE_SCHEDULER_IMAGE,
-            arguments=(*arguments, "--preemption-helps") if preemption_helps else arguments,
+            arguments=tuple(arguments),
             files=mounted.files,
             imports_files=any(file.suffix == ".py" for file in plugin_files),
             is_service=is_service,
@@ -196,48 +153,6 @@ def manifests(
 
 def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]) -> tuple[str, ...]:
     return (given,) if given else tuple(profile.scheduler_name for profile in profiles if profile.plugins) or (name,)
-
-
-class _Mounted:
-    """The files of the user that go into a ConfigMap, and where the container has them.
-
-    Attributes:
-        files: their text by the name that they have there.
-    """
-
-    def __init__(self) -> None:
-        self.files: dict[str, str] = {}
-        self._sources: dict[str, Path] = {}
-
-    def arguments(
-        self, config: Path | None, references: Sequence[str], plugin_args: Mapping[str, str]
-    ) -> tuple[str, ...]:
-        """The same options as the container needs them."""
-        options = [f"--config={self.path(config)}"] if config is not None else []
-        for reference in references:
-            source, _, class_name = reference.rpartition(":")
-            options.append(f"--plugin={self.path(Path(source)) if source.endswith('.py') else source}:{class_name}")
-        options += [f"--plugin-args={name}={self.path(Path(file))}" for name, file in plugin_args.items()]
-        return tuple(options)
-
-    def path(self, file: Path) -> str:
-        """Take a file in. Returns: its path in the container."""
-        from kubesched.extender.manifests import PLUGIN_FOLDER
-
-        name = file.name
-        if self._sources.setdefault(name, file).resolve() != file.resolve():
-            raise BadInput(
-                f"{self._sources[name]} and {file} have the same name, but go into the same folder; rename one"
-            )
-        if not _FILE_NAME.fullmatch(name):
-            raise BadInput(f"{file}: a ConfigMap accepts only names of a-z, A-Z, 0-9, -, _ and .; rename the file")
-        try:
-            self.files[name] = file.read_text(encoding="utf-8")
-        except OSError as error:
-            raise BadInput(f"open {file}: {(error.strerror or str(error)).lower()}") from None
-        except UnicodeDecodeError as error:
-            raise BadInput(f"{file}: not UTF-8 text (byte {error.start}); put it into the image") from None
-        return f"{PLUGIN_FOLDER}/{name}"
 
 
 def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions") -> None:

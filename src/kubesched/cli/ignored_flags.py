@@ -9,8 +9,6 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from kubesched.cli.cluster import note
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _BOOLEAN: Final = (
@@ -55,7 +53,7 @@ _GIVEN: Final = f"{__name__}.given"  # the names on this command line
 
 
 def ignored_flags(command: F) -> F:
-    """Accept the flags without showing them in --help; `note_ignored_flags` reports those that were given."""
+    """Accept the flags without showing them in --help; `given_ignored_flags` returns those that were given."""
     for name in (*_BOOLEAN, *_WITH_VALUE):
         value: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if name in _BOOLEAN else {}
         decorate = click.option(
@@ -65,10 +63,9 @@ def ignored_flags(command: F) -> F:
     return command
 
 
-def note_ignored_flags() -> None:
-    """Name the flags on this command line that have no effect."""
-    if given := click.get_current_context().meta.get(_GIVEN):
-        note(f"these flags of kube-scheduler have no effect in kubesched: {', '.join(sorted(given))}")
+def given_ignored_flags() -> list[str]:
+    """The flags on this command line that have no effect, sorted."""
+    return sorted(click.get_current_context().meta.get(_GIVEN, ()))
 
 
 def _note_given(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> None:

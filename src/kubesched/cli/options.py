@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from kubesched.cli.bad_input import BadInput
 from kubesched.cli.plugins import plugin_option
@@ -160,3 +161,10 @@ def _split(context: click.Context, option: click.Parameter, values: tuple[str, .
             raise click.BadParameter(f"{name} is given twice; one file holds all arguments of a plugin")
         files[name] = file
     return files
+
+
+def refuse_options_before(ctx: click.Context, subcommand: str) -> None:
+    """Reject options of a command before a subcommand; its own options come after its name."""
+    for param in ctx.command.params:
+        if ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{param.opts[0]} is before {subcommand}; write options of {subcommand} after it")

@@ -8,15 +8,16 @@ import click
 
 from kubesched.cli.cluster import note
 from kubesched.cli.endpoints import endpoint_flags, endpoint_options
-from kubesched.cli.ignored_flags import ignored_flags, note_ignored_flags
+from kubesched.cli.ignored_flags import given_ignored_flags, ignored_flags
 from kubesched.cli.leader_election import leader_election_flags, leader_election_options, lease_note
-from kubesched.cli.options import Seconds, setup_options
+from kubesched.cli.options import Seconds, refuse_options_before, setup_options
+from kubesched.cli.scheduler_differences import differences
 from kubesched.errors import InputError, LeaseLostError
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
-    from kubesched.live import LiveScheduler
+    from kubesched.live import LiveScheduler, Shadow
 
 _DEBUG: Final = 4  # from this verbosity on
 
@@ -34,7 +35,7 @@ class Verbosity(click.ParamType[int]):
         return int(text)
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @setup_options
 @click.option("--kubeconfig", metavar="FILE", help="The cluster. In a pod, the cluster that it runs in.")
 @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
@@ -55,6 +56,18 @@ class Verbosity(click.ParamType[int]):
     show_default=True,
     help="After how long a pod is tried again that no event has woken.",
 )
+@click.option("--dry-run", is_flag=True, help="Log each decision, and write nothing. Rights to read are enough.")
+@click.option(
+    "--shadow",
+    is_flag=True,
+    help="Compare each binding of another scheduler with our decision, and write nothing. Rights to read are enough.",
+)
+@click.option(
+    "--shadow-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="With --shadow: a folder for disagreements and for snapshots that `kubesched explain` opens.",
+)
 @leader_election_options
 @endpoint_flags
 @click.option(
@@ -73,7 +86,10 @@ class Verbosity(click.ParamType[int]):
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="json: as --log-json.")
 @ignored_flags
+@click.pass_context
 def scheduler(
+    ctx: click.Context,
+    /,
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
@@ -83,6 +99,9 @@ def scheduler(
     in_cluster: bool,
     tie_break: str,
     max_in_unschedulable: float,
+    dry_run: bool,
+    shadow: bool,
+    shadow_dir: Path | None,
     feature_gates: tuple[str, ...],
     write_config_to: Path | None,
     verbosity: int | None,
@@ -96,14 +115,24 @@ def scheduler(
     Examples:
       kubesched scheduler --config scheduler.yaml
       kubesched scheduler --kubeconfig ~/.kube/config --plugin team_zone.py:TeamZone
+      kubesched scheduler --config scheduler.yaml --kubeconfig ~/.kube/config --dry-run
+      kubesched scheduler --config scheduler.yaml --kubeconfig ~/.kube/config --shadow
+      kubesched scheduler manifests --image registry.example.com/kubesched:1
 
     Further flags of kube-scheduler v1.36 are accepted and ignored, with a note.
     """  # noqa: D301
+    if ctx.invoked_subcommand is not None:
+        refuse_options_before(ctx, ctx.invoked_subcommand)
+        return
+    if dry_run and shadow:
+        raise click.UsageError("--dry-run and --shadow are mutually exclusive")
+    if shadow_dir is not None and not shadow:
+        raise click.UsageError("--shadow-dir needs --shadow")
     import os
 
     from kubesched.cli.signals import ending_on_signals, run_until_told
     from kubesched.config import check_feature_gates
-    from kubesched.live import SchedulerOptions, run_scheduler
+    from kubesched.live import SchedulerOptions, run_scheduler, run_shadow
     from kubesched.scheduler import TieBreak
     from kubesched.serving import set_up_logging
     from kubesched.setup import set_up
@@ -112,14 +141,10 @@ def scheduler(
     if verbosity is not None:
         environ["LOG_LEVEL"] = "debug" if verbosity >= _DEBUG else "info"
     set_up_logging(environ, as_json=log_json or logging_format == "json")
-    note_ignored_flags()
     check_feature_gates(feature_gates)
     election = {name: flags.pop(name) for name in list(flags) if name.startswith("leader_elect")}
     endpoints = endpoint_options(**flags)
     setup = set_up(config, references, plugin_args, flags=leader_election_flags(**election))
-    if write_config_to is not None:
-        _write_configuration(setup.configuration, write_config_to)
-        return
     options: SchedulerOptions = SchedulerOptions(
         kubeconfig=kubeconfig or setup.configuration.client_connection.kubeconfig,
         context=context,
@@ -128,18 +153,30 @@ def scheduler(
         tie_break=TieBreak(tie_break),
         max_in_unschedulable=max_in_unschedulable,
         endpoints=endpoints,
+        dry_run=dry_run,
     )
-
-    if text := lease_note(setup.configuration.leader_election):
+    if write_config_to is not None:
+        _write_configuration(setup.configuration, write_config_to)
+    is_read_only = dry_run or shadow
+    for difference in differences(setup, options, given_ignored_flags(), is_shadow=shadow):
+        note(f"differs from kube-scheduler: {difference}")
+    if write_config_to is not None:
+        return
+    if not is_read_only and (text := lease_note(setup.configuration.leader_election)):
         note(text)
 
-    def on_ready(live: "LiveScheduler") -> None:
-        names = ", ".join(live.scheduler.frameworks)
-        note(f"kubesched {VERSION} schedules pods of {names} on {live.cluster_state.columns.n_nodes} nodes")
+    def on_ready(live: "LiveScheduler | Shadow") -> None:
+        what = "compares bindings" if shadow else "decides in a dry run for pods" if dry_run else "schedules pods"
+        names = ", ".join(profile.scheduler_name for profile in setup.profiles)
+        note(f"kubesched {VERSION} {what} of {names} on {live.cluster_state.columns.n_nodes} nodes")
 
     async def schedule() -> bool:
         with ending_on_signals() as ending:
-            await run_scheduler(setup, options, stop=ending.stop, on_ready=on_ready)
+            if shadow:
+                explain = _explain_options(config, references, plugin_args)
+                await run_shadow(setup, options, shadow_dir, explain, stop=ending.stop, on_ready=on_ready)
+            else:
+                await run_scheduler(setup, options, stop=ending.stop, on_ready=on_ready)
         return ending.is_interrupted
 
     try:
@@ -148,6 +185,13 @@ def scheduler(
         raise click.exceptions.Exit(1) from None
     if is_interrupted:
         raise click.Abort
+
+
+def _explain_options(config: Path | None, references: tuple[str, ...], plugin_args: Mapping[str, str]) -> list[str]:
+    """The options with which `kubesched explain` decides as this command does."""
+    options = [] if config is None else ["--config", str(config)]
+    options += [word for reference in references for word in ("--plugin", reference)]
+    return options + [word for name, file in plugin_args.items() for word in ("--plugin-args", f"{name}={file}")]
 
 
 def _write_configuration(configuration: "KubeSchedulerConfiguration", file: Path) -> None:
@@ -159,3 +203,12 @@ def _write_configuration(configuration: "KubeSchedulerConfiguration", file: Path
     except OSError as error:
         raise InputError(f"{file}: cannot be written ({error.strerror}); give a file that can") from error
     note(f"Wrote configuration to {file}")
+
+
+def _attach() -> None:
+    from kubesched.cli.scheduler_manifests import manifests
+
+    scheduler.add_command(manifests)
+
+
+_attach()

@@ -7,6 +7,7 @@ from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.feed import Feed
 from kubesched.cluster.find_access import find_access
+from kubesched.cluster.listing import ListedObject, list_objects
 from kubesched.cluster.proxies import check_server
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
@@ -22,6 +23,7 @@ __all__ = [
     "ClusterWatch",
     "Credentials",
     "Feed",
+    "ListedObject",
     "Reflector",
     "ReflectorCounts",
     "Restart",
@@ -30,6 +32,7 @@ __all__ = [
     "bind_pod",
     "check_server",
     "find_access",
+    "list_objects",
     "list_path",
     "object_path",
 ]

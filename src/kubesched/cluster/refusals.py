@@ -19,10 +19,8 @@ _ERRORS: Final[dict[int, type[ClusterError]]] = {
     409: ConflictError,
     410: GoneError,
 }
-_ADVICE: Final = {
-    401: "; the credentials are missing or no longer valid",
-    403: "; this user or service account needs a role that allows it",
-}
+_NOT_KNOWN: Final = "; the credentials are missing or no longer valid"
+_NOT_ALLOWED: Final = "; this user or service account needs a role that allows it"
 _MAX_SHOWN: Final = 300
 
 
@@ -62,9 +60,16 @@ def status_error(where: str, status: Status, retry_after: float | None = None) -
     if retry_after is None and status.details:
         retry_after = status.details.retry_after_seconds
     message = (status.message or "")[:_MAX_SHOWN]
-    text = f"{where}: {code} {reason}{': ' if message else ''}{message}{_ADVICE.get(code, '')}"
+    text = f"{where}: {code} {reason}{': ' if message else ''}{message}{_advice(code, message)}"
     error_class = GoneError if reason in EXPIRED else _ERRORS.get(code, ClusterError)
     return error_class(text, status=code, reason=reason, retry_after=retry_after)
+
+
+def _advice(code: int, message: str) -> str:
+    """What to do. Authorizers write `User "ann" cannot list resource "pods"`; admission refuses with a 403 too."""
+    if code == 401:
+        return _NOT_KNOWN
+    return _NOT_ALLOWED if code == 403 and '" cannot ' in message else ""
 
 
 def missing_answer(where: str, error: Exception) -> ClusterError:

@@ -163,12 +163,17 @@ class LeaderElectionFlags(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClientConnectionConfiguration(_Part, frozen=True):
-    """How to reach the API server. A zero rate, or an empty content type, in the file means the default."""
+    """How to reach the API server. A zero rate, or an empty content type, in the file means the default.
+
+    Attributes:
+        qps: requests per second, negative for no limit, which is our default; kube-scheduler's is 50.
+        burst: how many may go out at once.
+    """
 
     kubeconfig: str = ""
     accept_content_types: str = ""
     content_type: str = "application/vnd.kubernetes.protobuf"
-    qps: float = 50
+    qps: float = -1
     burst: Int32 = 100
 
 

@@ -1,5 +1,7 @@
 """Writes plain values as YAML that kubectl's reader and ours read back unchanged."""
 
+import textwrap
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import yaml
@@ -8,12 +10,41 @@ from kubesched.documents.yaml_scalars import Scalar, resolve_plain
 
 _TAG: Final = "tag:yaml.org,2002:"
 _NAMES: Final[dict[type, str]] = {str: "str", bool: "bool", int: "int", float: "float", type(None): "null"}
+_COMMENT_WIDTH: Final = 100
+_NO_COMMENTS: Final[Mapping[str, str]] = {}
 
 
-def write_yaml(value: object) -> str:
-    """Write plain values as a YAML text."""
+def write_yaml(value: object, comments: Mapping[str, str] = _NO_COMMENTS) -> str:
+    """Write plain values as a YAML text.
+
+    Args:
+        comments: by path, such as `spec.containers[0].image`: written above the field or the item. A comment on a path
+            that the value does not have is left out.
+    """
     text: str = yaml.dump(value, Dumper=_Dumper, allow_unicode=True, width=4096)
-    return text
+    return _with_comments(text, comments) if comments else text
+
+
+def _with_comments(text: str, comments: Mapping[str, str]) -> str:
+    lines = text.splitlines(keepends=True)
+    placed = [(line, comments[path]) for path, line in _places(yaml.compose(text, yaml.SafeLoader)) if path in comments]
+    for line, comment in reversed(placed):
+        indent = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
+        lines[line:line] = [f"{indent}# {words}\n" for words in textwrap.wrap(comment, _COMMENT_WIDTH)]
+    return "".join(lines)
+
+
+def _places(node: yaml.Node | None, path: str = "") -> Iterator[tuple[str, int]]:
+    """The path of every field and item, with the line that it starts in."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            field = f"{path}.{key.value}" if path else key.value
+            yield field, key.start_mark.line
+            yield from _places(value, field)
+    elif isinstance(node, yaml.SequenceNode):
+        for row, item in enumerate(node.value):
+            yield f"{path}[{row}]", item.start_mark.line
+            yield from _places(item, f"{path}[{row}]")
 
 
 class _Dumper(yaml.SafeDumper):

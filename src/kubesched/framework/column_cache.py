@@ -2,8 +2,10 @@
 
 A column belongs to (rule, part): a plugin class with its arguments, and everything that the rule reads of a pod. It is
 true for one generation of the change log that its rule depends on (node objects, or nodes and their pods); asked for
-later, only the rows that changed since are computed again. Above a byte budget the least recently used columns go; that
-changes nothing but the time.
+later, only the rows that changed since are computed again.
+
+Above a byte budget the least recently used columns go. So do columns that were not used for about ten thousand pods,
+such as those of a template that was replaced. That changes nothing but the time.
 """
 
 from collections import OrderedDict
@@ -22,10 +24,13 @@ from kubesched.framework.plugin import DependsOn, Plugin
 from kubesched.framework.status import Status
 from kubesched.state import NodeColumns, Nodes, Rows
 
-__all__ = ["CACHE_BYTES", "Column", "ColumnCache", "Rule", "Stamped"]
+__all__ = ["CACHE_BYTES", "MAX_UNUSED", "Column", "ColumnCache", "Rule", "Stamped"]
 
 CACHE_BYTES: Final = 256 * 1024 * 1024
 """The default budget."""
+
+MAX_UNUSED: Final = 100_000
+"""Uses of other columns after which a column is dropped. A pod has some ten; to compute the column again costs less."""
 
 _OVERHEAD: Final = 3072
 """Bytes of a column beside its values: its objects, its place in the cache, and the part that it keeps with what rules
@@ -84,6 +89,7 @@ class Column:
         constant: the one score that all rows are known to have; else None.
         normalized: the score that comes of the constant, checked; None until it is known.
         stamp: see Stamped; None for parts without.
+        used: the number of its last use.
     """
 
     __slots__ = (
@@ -96,6 +102,7 @@ class Column:
         "shown",
         "stamp",
         "status",
+        "used",
         "values",
     )
 
@@ -111,6 +118,7 @@ class Column:
         self.constant: int | None = None
         self.normalized: int | None = None
         self.stamp: Hashable = None
+        self.used = 0
 
     @property
     def n_bytes(self) -> int:
@@ -163,12 +171,15 @@ class ColumnCache:
 
     Attributes:
         budget: bytes that the columns may take together, with the parts that they are kept for.
+        max_unused: uses of other columns after which a column goes.
         n_bytes: what they take.
     """
 
-    def __init__(self, columns: NodeColumns, budget: int = CACHE_BYTES) -> None:
+    def __init__(self, columns: NodeColumns, budget: int = CACHE_BYTES, max_unused: int = MAX_UNUSED) -> None:
         self.budget = budget
+        self.max_unused = max_unused
         self.n_bytes = 0
+        self._n_uses = 0
         self._columns = columns
         self._kept: OrderedDict[Hashable, Column] = OrderedDict()
         self._rules: dict[tuple[type[Plugin], bytes, str], int] = {}
@@ -190,7 +201,7 @@ class ColumnCache:
         column = self._kept.get(key)
         if column is None or column.generation != rule.log.generation:
             column = self._refreshed_filter(key, column, rule, state, pod)
-        self._kept.move_to_end(key)
+        self._use(key, column)
         return column
 
     def scores(self, rule: Rule, state: CycleState, pod: Pod) -> Column:
@@ -205,7 +216,7 @@ class ColumnCache:
                 column = None
             column = self._refreshed_score(key, column, rule, state, pod)
             column.stamp = stamp
-        self._kept.move_to_end(key)
+        self._use(key, column)
         return column
 
     def evict(self, fraction: float = 1.0) -> None:
@@ -215,6 +226,11 @@ class ColumnCache:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def _use(self, key: Hashable, column: Column) -> None:
+        self._kept.move_to_end(key)
+        self._n_uses += 1
+        column.used = self._n_uses
 
     # --- bringing up to date ---
 
@@ -296,10 +312,15 @@ class ColumnCache:
         if old is not None:
             self.n_bytes -= old.n_bytes
         column = self._kept[key] = Column(slots)
+        column.used = self._n_uses
         self.n_bytes += column.n_bytes
-        while self.n_bytes > self.budget and len(self._kept) > 1:
+        while len(self._kept) > 1 and (self.n_bytes > self.budget or self._is_forgotten()):
             self._drop_oldest()
         return column
+
+    def _is_forgotten(self) -> bool:
+        """Whether nobody asked for the least recently used column in a long time."""
+        return self._n_uses - next(iter(self._kept.values())).used > self.max_unused
 
     def _drop_oldest(self) -> None:
         _, column = self._kept.popitem(last=False)

@@ -1,19 +1,31 @@
 """Schedules the pods of a live cluster, in place of kube-scheduler or beside it."""
 
 from kubesched.live.driver import LiveScheduler, Writer
+from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.process import SchedulerOptions, run_scheduler
+from kubesched.live.shadow import Shadow
+from kubesched.live.shadow_process import run_shadow
+from kubesched.live.shadow_report import ShadowReport
+from kubesched.live.shadow_verdict import Agreement, Verdict
 from kubesched.live.writes import ApiWriter
 
 __all__ = [
+    "Agreement",
     "ApiWriter",
+    "DryRunWriter",
     "EndpointOptions",
     "Endpoints",
     "EventRecorder",
     "HealthChecks",
     "LiveScheduler",
     "SchedulerOptions",
+    "Shadow",
+    "ShadowReport",
+    "Verdict",
     "Writer",
+    "dry_run_setup",
     "run_scheduler",
+    "run_shadow",
 ]

@@ -4,17 +4,21 @@ import asyncio
 import gc
 import logging
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from random import Random
 from typing import Final
 
 import msgspec
 
 from kubesched.api import KINDS
-from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, check_server, find_access
+from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, Feed, check_server, find_access
 from kubesched.errors import ClusterError
+from kubesched.framework import Framework
+from kubesched.live.cache_comparer import CacheComparer, on_sigusr2
 from kubesched.live.driver import LiveScheduler
+from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.leadership import Leadership, NoElection
@@ -24,7 +28,7 @@ from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
 from kubesched.serving import Registry, new_registry
 from kubesched.setup import Setup
 
-__all__ = ["SchedulerOptions", "run_scheduler"]
+__all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
 
 _SYNC_SECONDS: Final = 60.0
 _POOL: Final = 64  # requests at a time
@@ -44,6 +48,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
         tie_break: which of equally good nodes is taken.
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         endpoints: HTTPS for health and metrics; None serves nothing.
+        dry_run: decide and log, and write nothing; takes no part in the election.
         silence_seconds: how long a watch may send nothing before everything is listed again.
     """
 
@@ -54,6 +59,7 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
     tie_break: TieBreak = TieBreak.UPSTREAM
     max_in_unschedulable: float = 300.0
     endpoints: EndpointOptions | None = None
+    dry_run: bool = False
     silence_seconds: float = SILENCE_SECONDS
 
 
@@ -77,12 +83,17 @@ async def run_scheduler(
         InputError: the endpoints cannot be served.
         LeaseLostError: another process may lead; the caller ends this one with code 1.
     """
-    async with ApiClient(_access(options), pool_size=_POOL) as client:
-        recorder = EventRecorder(client, platform.node())
+    if options.dry_run:
+        setup = dry_run_setup(setup)
+    rate = setup.configuration.client_connection
+    new_client = partial(ApiClient, pool_size=_POOL, qps=rate.qps, burst=rate.burst)
+    # Events have a rate limit of their own, as upstream, so that they do not hold up Bindings.
+    async with new_client(access_of(options)) as client, new_client(access_of(options)) as events:
+        recorder = EventRecorder(events, platform.node())
         metrics = SchedulerMetrics()
         live = LiveScheduler(
             setup,
-            lambda cluster_state: ApiWriter(client, cluster_state, recorder.record),
+            DryRunWriter if options.dry_run else lambda state: ApiWriter(client, state, recorder.record),
             clock=client.timing,
             rng=Random(),
             tie_break=options.tie_break,
@@ -92,14 +103,16 @@ async def run_scheduler(
         )
         watch = ClusterWatch(client, live.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
         election = _election(setup, options)
+        comparer = CacheComparer(client, live)
         async with _endpoints(setup, options, live, metrics, election, stop), election:
             is_delayed = setup.configuration.delay_cache_until_active
-            await _run(live, watch, recorder, election, is_delayed, stop, on_ready)
+            with on_sigusr2(comparer.ask):
+                await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
             _LOG.info("Requested to terminate, exiting")
         await recorder.finish()
 
 
-def _access(options: SchedulerOptions, kubeconfig: str = "") -> Access:
+def access_of(options: SchedulerOptions, kubeconfig: str = "") -> Access:
     """The cluster, or the one of another kubeconfig."""
     if kubeconfig:
         return find_access(kubeconfig)
@@ -115,7 +128,7 @@ def _election(setup: Setup, options: SchedulerOptions) -> NoElection:
         return NoElection()
     seconds = max(election.renew_deadline / 2, 1.0)  # upstream's: there is time for a second try
     component = setup.profiles[0].scheduler_name
-    return Leadership(lambda: ApiClient(_access(options), timeout=seconds), election, component)
+    return Leadership(lambda: ApiClient(access_of(options), timeout=seconds), election, component)
 
 
 def _endpoints(
@@ -127,8 +140,6 @@ def _endpoints(
     stop: asyncio.Event,
 ) -> AbstractAsyncContextManager[object]:
     """What serves health and metrics."""
-    if options.endpoints is None:
-        return nullcontext()
     lease = setup.configuration.leader_election
     is_leader = (lambda: election.is_leader) if lease.leader_elect else None
     page, resources = new_registry(), Registry()
@@ -140,18 +151,32 @@ def _endpoints(
         lease_name=lease.resource_name,
     )
     resources.register(PodResources(live.cluster_state, is_leader))
+    checks: HealthChecks = HealthChecks(
+        leader_election=election.check if lease.leader_elect else None,
+        is_stopping=stop.is_set,
+        is_synced=lambda: live.feed.is_handed_over,
+    )
+    return serving(setup, options, checks, page, resources)
+
+
+def serving(
+    setup: Setup, options: SchedulerOptions, checks: HealthChecks, page: Registry, resources: Registry
+) -> AbstractAsyncContextManager[object]:
+    """The endpoints, if these options have some.
+
+    Args:
+        page, resources: shown at /metrics and /metrics/resources.
+    """
+    if options.endpoints is None:
+        return nullcontext()
     return Endpoints(
         options.endpoints,
         setup.configuration,
-        HealthChecks(
-            leader_election=election.check if lease.leader_elect else None,
-            is_stopping=stop.is_set,
-            is_synced=lambda: live.feed.is_handed_over,
-        ),
+        checks,
         metrics=page,
         resources=resources,
         new_client=lambda kubeconfig: ApiClient(
-            _access(options, kubeconfig), pool_size=_REVIEWS_POOL, timeout=_REVIEW_SECONDS
+            access_of(options, kubeconfig), pool_size=_REVIEWS_POOL, timeout=_REVIEW_SECONDS
         ),
     )
 
@@ -160,6 +185,7 @@ async def _run(
     live: LiveScheduler,
     watch: ClusterWatch,
     recorder: EventRecorder,
+    comparer: CacheComparer,
     election: NoElection,
     is_delayed: bool,
     stop: asyncio.Event,
@@ -173,6 +199,7 @@ async def _run(
                 group.create_task(election.until_lost(), name="lease"),
                 group.create_task(_watch(watch, election, is_delayed), name="watch"),
                 group.create_task(recorder.run(), name="events"),
+                group.create_task(comparer.run(), name="cache comparison"),
             ]
             lead = group.create_task(_lead(live, watch, election, is_delayed, on_ready), name="schedule")
             await stop.wait()
@@ -199,17 +226,26 @@ async def _lead(
 ) -> None:
     if is_delayed:
         await election.lead()
+    await get_ready(watch, live.feed, live.scheduler.frameworks.values())
+    await election.lead()
+    on_ready(live)
+    await live.run()
+
+
+async def get_ready(watch: ClusterWatch, feed: Feed, frameworks: Iterable[Framework]) -> None:
+    """Wait until everything that exists is known, pass it on, and start the plugins.
+
+    Raises:
+        PluginError: a plugin did not start.
+    """
     while True:
         try:
             await watch.synced(_SYNC_SECONDS)
             break
         except ClusterError as error:
             _LOG.warning("%s", error)
-    live.feed.hand_over()
-    await start_plugins(live.scheduler.frameworks.values())
+    feed.hand_over()
+    await start_plugins(frameworks)
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
-    await election.lead()
-    on_ready(live)
-    await live.run()

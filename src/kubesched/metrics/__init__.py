@@ -3,5 +3,6 @@
 from kubesched.metrics.observer import Observer
 from kubesched.metrics.pod_resources import PodResources
 from kubesched.metrics.scheduler_metrics import SchedulerMetrics
+from kubesched.metrics.shadow_metrics import ShadowMetrics
 
-__all__ = ["Observer", "PodResources", "SchedulerMetrics"]
+__all__ = ["Observer", "PodResources", "SchedulerMetrics", "ShadowMetrics"]

@@ -96,6 +96,10 @@ class Places:
         """The waiting pod of that name, None when there is none."""
         return self._pods.get(key)
 
+    def keys(self) -> list[str]:
+        """The names of all waiting pods."""
+        return list(self._pods)
+
     def pop(self) -> QueuedPodInfo | None:
         """Take out the head of active, or when active is empty the head of podBackoffQ."""
         info = self.active.pop()

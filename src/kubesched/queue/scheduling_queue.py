@@ -283,6 +283,10 @@ class SchedulingQueue:
         """Whether a pod of that name waits."""
         return self._places.find(pod.key) is not None
 
+    def keys(self) -> list[str]:
+        """The names of all waiting pods, `namespace/name`."""
+        return self._places.keys()
+
     def counts(self) -> dict[str, int]:
         """Pods in each queue, as the metric pending_pods names them: active, backoff, unschedulable, gated."""
         return self._places.counts()

@@ -10,6 +10,7 @@ from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
 from kubesched.state.pod_table import Has, PodBatch
 from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, pod_volumes
+from kubesched.state.recount import row_differences
 from kubesched.state.requests import PodRequests, limits_of, requests_of
 from kubesched.state.resource_axis import CPU, EPHEMERAL_STORAGE, MEMORY
 from kubesched.state.snapshot import Snapshot
@@ -86,6 +87,7 @@ __all__ = [
     "not_owned",
     "pod_volumes",
     "requests_of",
+    "row_differences",
     "storage_class_of",
     "storage_request",
 ]

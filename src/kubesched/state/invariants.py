@@ -8,13 +8,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kubesched.api import is_scalar_resource, parse_quantity, whole_units
 from kubesched.state.columns import NodeColumns
 from kubesched.state.facts import ClusterFacts
 from kubesched.state.groups import PodGroup, PodGroups
 from kubesched.state.node_tree import NodeTree, zone_key
 from kubesched.state.pod_info import Identity, Part, PodInfo
 from kubesched.state.pod_table import PodTable
+from kubesched.state.recount import row_differences
 from kubesched.state.term_counts import NamespaceLabels, TermCounts
 from kubesched.state.terms import Term
 from kubesched.state.volumes import VolumeUse
@@ -35,7 +35,6 @@ def check_invariants(
     _check_rows(columns)
     _check_nodes(columns)
     _check_pods(columns, placed, homeless)
-    _check_sums(columns)
     _check_ports(columns)
     _check_tree(tree, columns)
     standing = [(row, info) for row, pods in enumerate(columns.pods) for info in pods]
@@ -78,20 +77,12 @@ def _check_rows(columns: NodeColumns) -> None:
 
 
 def _check_nodes(columns: NodeColumns) -> None:
-    """Every row has the values of its node object."""
+    """Every row has the values of its node object, and the sums of its pods."""
     images: defaultdict[str, set[int]] = defaultdict(set)
-    names = columns.resources.values
     for row, node in enumerate(columns.nodes):
         if node is None:
             continue
-        offered = {
-            name: whole_units(name, parse_quantity(text))
-            for name, text in (node.status.allocatable or {}).items()
-            if name in (*names[:3], "pods") or is_scalar_resource(name)
-        }
-        assert columns.allowed_pods[row] == offered.pop("pods", 0)
-        assert _without_zeros(names, columns.allocatable[:, row]) == {n: v for n, v in offered.items() if v}
-        assert columns.unschedulable[row] == node.unschedulable
+        assert not row_differences(columns, row)
         assert columns.taint_lists.values[columns.taint_ids[row]] == node.taints
         assert columns.feature_lists.values[columns.feature_ids[row]] == (node.status.declared_features or ())
         for key, label in columns.labels.items():
@@ -129,21 +120,6 @@ def _check_pods(columns: NodeColumns, placed: dict[str, PodInfo], homeless: dict
     assert standing == dict.fromkeys(placed, 1)
 
 
-def _check_sums(columns: NodeColumns) -> None:
-    """What the pods on a row hold adds up to its sums."""
-    names = columns.resources.values
-    for row, pods in enumerate(columns.pods):
-        held: Counter[str] = Counter()
-        with_defaults: Counter[str] = Counter()
-        for info in pods:
-            held.update(info.requests.value.held)
-            with_defaults.update(info.requests.value.held_non_zero)
-        assert columns.n_pods[row] == len(pods)
-        assert _without_zeros(names, columns.requested[:, row]) == {n: v for n, v in held.items() if v}
-        requested = columns.non_zero_requested[:, row].tolist()
-        assert requested == [with_defaults["cpu"], with_defaults["memory"]]
-
-
 def _check_ports(columns: NodeColumns) -> None:
     """A port is taken only where a pod holds it. It may be free there: upstream's set forgets the second holder."""
     for entry, used in columns.ports.items():
@@ -158,10 +134,6 @@ def _check_tree(tree: NodeTree, columns: NodeColumns) -> None:
     assert sum(map(len, tree._zones.values())) == len(zones)
     assert all(tree._zones.values())
     assert zones == {node.name: zone_key(node) for node in columns.nodes if node is not None}
-
-
-def _without_zeros(names: list[str | None], amounts: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, int]:
-    return {name: amount for name, amount in zip(names, amounts.tolist(), strict=False) if name and amount}
 
 
 # --- relations ---

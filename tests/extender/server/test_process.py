@@ -1,10 +1,9 @@
 """An extender as a process against an API server of our own: from the first list to the end."""
 
 import asyncio
-import gc
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +28,7 @@ NAMES = with_names("n1", "n2")
 Story = Callable[["Process"], Awaitable[Any]]
 
 
-@pytest.fixture(autouse=True)
-def _collector() -> Iterator[None]:
-    """Give back what a server sets for its whole process."""
-    thresholds = gc.get_threshold()
-    yield
-    gc.set_threshold(*thresholds)
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("collector")
 
 
 class Process:

@@ -5,17 +5,20 @@ the lease `kube-scheduler`, so that a second scheduler needs a role for its own.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
 
-from kubesched.api import KINDS
-from kubesched.errors import InputError
 from kubesched.extender.manifests.options import ManifestOptions
 from kubesched.extender.server import Offer
-
-Document = dict[str, Any]
-
-_RBAC: Final = "rbac.authorization.k8s.io"
-_API_VERSION: Final = f"{_RBAC}/v1"
+from kubesched.manifests import (
+    Document,
+    account,
+    cluster_role,
+    cluster_role_binding,
+    lease_rules,
+    read_rules,
+    role,
+    role_binding,
+    rule,
+)
 
 
 def access(options: ManifestOptions, offer: Offer, kinds: Sequence[str]) -> list[Document]:
@@ -24,17 +27,16 @@ def access(options: ManifestOptions, offer: Offer, kinds: Sequence[str]) -> list
     Raises:
         InputError: a plugin reads a kind that no watch brings.
     """
-    accounts = dict.fromkeys((options.name, options.extender_account))
-    documents = [_account(options, account) for account in accounts]
-    documents.append(_role(options, "ClusterRole", options.extender_name, extender_rules(kinds, bind=offer.bind)))
+    documents = [account(options, name) for name in dict.fromkeys((options.name, options.extender_account))]
     extender = options.extender_name
-    documents.append(_cluster_binding(options, extender, extender, options.extender_account))
+    documents.append(cluster_role(options, extender, extender_rules(kinds, bind=offer.bind)))
+    documents.append(cluster_role_binding(options, extender, extender, options.extender_account))
     for ours, theirs in (("kube-scheduler", "system:kube-scheduler"), ("volume-scheduler", "system:volume-scheduler")):
-        documents.append(_cluster_binding(options, f"{options.name}-as-{ours}", theirs, options.name))
-    documents.append(_role(options, "Role", options.name, _lease_rules(options.name)))
-    documents.append(_binding(options, options.name, options.name, options.namespace))
+        documents.append(cluster_role_binding(options, f"{options.name}-as-{ours}", theirs, options.name))
+    documents.append(role(options, options.name, lease_rules(options.name)))
+    documents.append(role_binding(options, options.name, options.name))
     reader = "extension-apiserver-authentication-reader"
-    documents.append(_binding(options, f"{options.name}-authentication-reader", reader, "kube-system"))
+    documents.append(role_binding(options, f"{options.name}-authentication-reader", reader, "kube-system"))
     return documents
 
 
@@ -44,64 +46,7 @@ def extender_rules(kinds: Iterable[str], *, bind: bool) -> list[Document]:
     Raises:
         InputError: a kind is not among those that a watch brings.
     """
-    by_group: dict[str, list[str]] = {}
-    for name in kinds:
-        if name not in KINDS:
-            raise InputError(f'a plugin reads "{name}"; expected one of the kinds {", ".join(KINDS)}')
-        by_group.setdefault(KINDS[name].group, []).append(KINDS[name].plural)
-    rules = [_rule(group, sorted(plurals), ["list", "watch"]) for group, plurals in sorted(by_group.items())]
+    rules = read_rules(kinds)
     if bind:
-        rules += [_rule("", ["pods"], ["get"]), _rule("", ["pods/binding"], ["create"])]
+        rules += [rule("", ["pods"], ["get"]), rule("", ["pods/binding"], ["create"])]
     return rules
-
-
-def _lease_rules(name: str) -> list[Document]:
-    """A lease that does not exist yet has no name to restrict its creation to."""
-    lease = _rule("coordination.k8s.io", ["leases"], ["get", "update"])
-    return [_rule("coordination.k8s.io", ["leases"], ["create"]), {**lease, "resourceNames": [name]}]
-
-
-def _rule(group: str, resources: Sequence[str], verbs: Sequence[str]) -> Document:
-    return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
-
-
-# --- the documents ---
-
-
-def _account(options: ManifestOptions, name: str) -> Document:
-    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(options, name, options.namespace)}
-
-
-def _role(options: ManifestOptions, kind: str, name: str, rules: list[Document]) -> Document:
-    namespace = options.namespace if kind == "Role" else ""
-    return {"apiVersion": _API_VERSION, "kind": kind, "metadata": _metadata(options, name, namespace), "rules": rules}
-
-
-def _cluster_binding(options: ManifestOptions, name: str, role: str, account: str) -> Document:
-    return {
-        "apiVersion": _API_VERSION,
-        "kind": "ClusterRoleBinding",
-        "metadata": _metadata(options, name, ""),
-        "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role},
-        "subjects": [_subject(options, account)],
-    }
-
-
-def _binding(options: ManifestOptions, name: str, role: str, namespace: str) -> Document:
-    """The scheduler's account gets a role of a namespace."""
-    return {
-        "apiVersion": _API_VERSION,
-        "kind": "RoleBinding",
-        "metadata": _metadata(options, name, namespace),
-        "roleRef": {"apiGroup": _RBAC, "kind": "Role", "name": role},
-        "subjects": [_subject(options, options.name)],
-    }
-
-
-def _subject(options: ManifestOptions, account: str) -> Document:
-    return {"kind": "ServiceAccount", "name": account, "namespace": options.namespace}
-
-
-def _metadata(options: ManifestOptions, name: str, namespace: str) -> Document:
-    place = {"namespace": namespace} if namespace else {}
-    return {"name": name, **place, "labels": options.labels()}

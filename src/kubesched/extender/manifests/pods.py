@@ -1,18 +1,19 @@
 """The pods of an extender and its kube-scheduler: containers, probes, mounts and security settings."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from kubesched.extender.manifests.options import (
-    HEALTH_PORT,
-    PLUGIN_FOLDER,
-    SERVICE_PORT,
-    SIDECAR_PORT,
-    ManifestOptions,
-)
+from kubesched.extender.manifests.options import HEALTH_PORT, SERVICE_PORT, SIDECAR_PORT, ManifestOptions
 from kubesched.extender.server import Offer
-
-Document = dict[str, Any]
+from kubesched.manifests import (
+    PLUGIN_FOLDER,
+    Document,
+    config_map_volume,
+    container,
+    mount,
+    pod_spec,
+    python_environment,
+    secret_volume,
+)
 
 CONFIG_KEY: Final = "kube-scheduler.yaml"
 """The file of the KubeSchedulerConfiguration in its ConfigMap."""
@@ -24,7 +25,6 @@ _CONFIG_FOLDER: Final = "/etc/kube-scheduler/config"
 _TLS_FOLDER: Final = "/etc/kubesched-tls"
 _CLIENT_CA_FOLDER: Final = "/etc/kubesched-client-ca"
 _SCHEDULER_PORT: Final = 10259
-_NOBODY: Final = 65532
 _ASK: Final = (  # a sidecar listens on 127.0.0.1 alone, where the kubelet's own probes do not come
     "import http.client, sys; c = http.client.HTTPConnection('127.0.0.1', {port}, timeout=4); "
     "c.request('GET', '{path}'); sys.exit(c.getresponse().status != 200)"
@@ -34,39 +34,20 @@ _ASK: Final = (  # a sidecar listens on 127.0.0.1 alone, where the kubelet's own
 def pod_specs(options: ManifestOptions, offer: Offer) -> dict[str, Document]:
     """The pods by component: the scheduler with its sidecar, or scheduler and extender apart."""
     scheduler, extender = _scheduler(options), _extender(options, offer)
-    volumes = [_config_map_volume("config", options.name)]
-    plugins = [_config_map_volume("plugins", options.extender_name)] if options.files else []
+    volumes = [config_map_volume("config", options.name)]
+    plugins = [config_map_volume("plugins", options.extender_name)] if options.files else []
     if not options.is_service:
         # As an init container that stays it is up before kube-scheduler starts and ends after it; from v1.29 on.
         sidecar = {**extender, "restartPolicy": "Always"}
-        return {"scheduler": _pod(options.name, [scheduler], [*volumes, *plugins], [sidecar])}
-    volumes.append(_secret_volume("extender-ca", options.tls_secret, ("ca.crt",)))
-    secrets = [_secret_volume("tls", options.tls_secret, ("tls.crt", "tls.key"))]
+        return {"scheduler": pod_spec(options.name, [scheduler], [*volumes, *plugins], [sidecar])}
+    volumes.append(secret_volume("extender-ca", options.tls_secret, ("ca.crt",)))
+    secrets = [secret_volume("tls", options.tls_secret, ("tls.crt", "tls.key"))]
     if options.client_secret:
-        volumes.append(_secret_volume("client", options.client_secret, ("tls.crt", "tls.key")))
-        secrets.append(_secret_volume("client-ca", options.client_secret, ("ca.crt",)))
+        volumes.append(secret_volume("client", options.client_secret, ("tls.crt", "tls.key")))
+        secrets.append(secret_volume("client-ca", options.client_secret, ("ca.crt",)))
     return {
-        "extender": _pod(options.extender_account, [extender], [*plugins, *secrets]),
-        "scheduler": _pod(options.name, [scheduler], volumes),
-    }
-
-
-def _pod(
-    account: str, containers: list[Document], volumes: list[Document], sidecars: Sequence[Document] = ()
-) -> Document:
-    return {
-        "serviceAccountName": account,
-        "priorityClassName": "system-cluster-critical",
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _NOBODY,
-            "runAsGroup": _NOBODY,
-            "fsGroup": _NOBODY,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        **({"initContainers": list(sidecars)} if sidecars else {}),
-        "containers": containers,
-        "volumes": volumes,
+        "extender": pod_spec(options.extender_account, [extender], [*plugins, *secrets]),
+        "scheduler": pod_spec(options.name, [scheduler], volumes),
     }
 
 
@@ -74,13 +55,13 @@ def _pod(
 
 
 def _scheduler(options: ManifestOptions) -> Document:
-    mounts = [_mount("config", _CONFIG_FOLDER)]
+    mounts = [mount("config", _CONFIG_FOLDER)]
     if options.is_service:
-        mounts.append(_mount("extender-ca", SCHEDULER_CA.rpartition("/")[0]))
+        mounts.append(mount("extender-ca", SCHEDULER_CA.rpartition("/")[0]))
     if options.client_secret:
-        mounts.append(_mount("client", SCHEDULER_CERT.rpartition("/")[0]))
+        mounts.append(mount("client", SCHEDULER_CERT.rpartition("/")[0]))
     probe = {"httpGet": {"path": "/healthz", "port": _SCHEDULER_PORT, "scheme": "HTTPS"}}
-    return _container(
+    return container(
         "kube-scheduler",
         options.kube_scheduler_image,
         command=["kube-scheduler", f"--config={_CONFIG_FOLDER}/{CONFIG_KEY}"],
@@ -98,18 +79,18 @@ def _scheduler(options: ManifestOptions) -> Document:
 
 
 def _extender(options: ManifestOptions, offer: Offer) -> Document:
-    mounts = [_mount("plugins", PLUGIN_FOLDER)] if options.files else []
+    mounts = [mount("plugins", PLUGIN_FOLDER)] if options.files else []
     if options.is_service:
-        mounts.append(_mount("tls", _TLS_FOLDER))
+        mounts.append(mount("tls", _TLS_FOLDER))
     if options.client_secret:
-        mounts.append(_mount("client-ca", _CLIENT_CA_FOLDER))
+        mounts.append(mount("client-ca", _CLIENT_CA_FOLDER))
     ports = [{"name": "extender", "containerPort": SIDECAR_PORT, "protocol": "TCP"}]
     if options.is_service:
         ports = [
             {"name": "extender", "containerPort": SERVICE_PORT, "protocol": "TCP"},
             {"name": "health", "containerPort": HEALTH_PORT, "protocol": "TCP"},
         ]
-    return _container(
+    return container(
         "extender",
         options.image,
         command=["kubesched", "extender", *_arguments(options, offer)],
@@ -117,10 +98,7 @@ def _extender(options: ManifestOptions, offer: Offer) -> Document:
         mounts=mounts,
         probes=_extender_probes(options),
         resources={"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}},
-        env=[
-            {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
-            *([{"name": "PYTHONPATH", "value": PLUGIN_FOLDER}] if options.imports_files else []),
-        ],
+        env=python_environment(options),
     )
 
 
@@ -159,49 +137,3 @@ def _asking(options: ManifestOptions, path: str) -> Document:
     if not options.is_service:
         return {"exec": {"command": ["python3", "-c", _ASK.format(port=SIDECAR_PORT, path=path)]}}
     return {"httpGet": {"path": path, "port": HEALTH_PORT}}
-
-
-# --- parts ---
-
-
-def _container(
-    name: str,
-    image: str,
-    *,
-    command: list[str],
-    ports: list[Document],
-    mounts: list[Document],
-    probes: Mapping[str, Document],
-    resources: Document,
-    env: Sequence[Document] = (),
-) -> Document:
-    """A container that may do nothing but run. Memory is limited, CPU is not: a throttled answer comes too late."""
-    return {
-        "name": name,
-        "image": image,
-        "command": command,
-        **({"env": list(env)} if env else {}),
-        "ports": ports,
-        **probes,
-        "resources": resources,
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-        "volumeMounts": mounts,
-    }
-
-
-def _mount(volume: str, path: str) -> Document:
-    return {"name": volume, "mountPath": path, "readOnly": True}
-
-
-def _config_map_volume(name: str, config_map: str) -> Document:
-    return {"name": name, "configMap": {"name": config_map}}
-
-
-def _secret_volume(name: str, secret: str, keys: Sequence[str]) -> Document:
-    """Some keys of a secret: no container gets a private key that it does not use."""
-    items = [{"key": key, "path": key} for key in keys]
-    return {"name": name, "secret": {"secretName": secret, "items": items, "defaultMode": 0o440}}

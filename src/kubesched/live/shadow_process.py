@@ -1,0 +1,92 @@
+"""The process of shadow mode: watches, judges, serves metrics, and reports until it is stopped. It writes nothing."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from kubesched.api import KINDS
+from kubesched.cluster import ApiClient, ClusterWatch
+from kubesched.live.dry_run import without_election
+from kubesched.live.endpoints import HealthChecks
+from kubesched.live.process import SchedulerOptions, access_of, get_ready, serving
+from kubesched.live.shadow import Shadow
+from kubesched.live.shadow_report import ShadowReport
+from kubesched.metrics import PodResources, ShadowMetrics
+from kubesched.scheduler import stop_plugins
+from kubesched.serving import Registry, new_registry
+from kubesched.setup import Setup
+
+__all__ = ["run_shadow"]
+
+_SUMMARY_SECONDS: Final = 300.0
+_LOG: Final = logging.getLogger("kubesched.shadow")
+
+
+async def run_shadow(
+    setup: Setup,
+    options: SchedulerOptions,
+    folder: Path | None,
+    explain_options: Sequence[str] = (),
+    *,
+    stop: asyncio.Event,
+    on_ready: Callable[[Shadow], None],
+) -> None:
+    """Judge the bindings of other schedulers until `stop` is set.
+
+    Args:
+        folder, explain_options: as for ShadowReport.
+        on_ready: called when everything that exists is known, and the plugins have started.
+    Raises:
+        PluginError: a plugin did not start.
+        ClusterError: there are no usable credentials.
+        InputError: the endpoints cannot be served, or the folder cannot be written.
+    """
+    setup, metrics = without_election(setup), ShadowMetrics()
+    report = ShadowReport(metrics, folder, explain_options)
+    rate = setup.configuration.client_connection
+    async with ApiClient(access_of(options), qps=rate.qps, burst=rate.burst) as client:
+        shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took)
+        watch = ClusterWatch(client, shadow.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
+        page, resources = new_registry(), Registry()
+        page.register(metrics)
+        resources.register(PodResources(shadow.cluster_state, None))
+        checks: HealthChecks = HealthChecks(is_stopping=stop.is_set, is_synced=lambda: shadow.feed.is_handed_over)
+        try:
+            async with serving(setup, options, checks, page, resources):
+                await _run(shadow, watch, report, stop, on_ready)
+        finally:
+            await stop_plugins(shadow.frameworks.values())
+            await report.finish()
+            _LOG.info("%s", report.summary())
+
+
+async def _run(
+    shadow: Shadow, watch: ClusterWatch, report: ShadowReport, stop: asyncio.Event, on_ready: Callable[[Shadow], None]
+) -> None:
+    """Run everything side by side until `stop`, or until something cannot go on."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(watch.run(), name="watch"),
+                group.create_task(_judge(shadow, watch, on_ready), name="judge"),
+                group.create_task(_summarize(report), name="summary"),
+            ]
+            await stop.wait()
+            for task in tasks:
+                task.cancel()
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+
+
+async def _judge(shadow: Shadow, watch: ClusterWatch, on_ready: Callable[[Shadow], None]) -> None:
+    await get_ready(watch, shadow.feed, shadow.frameworks.values())
+    on_ready(shadow)
+    await shadow.run()
+
+
+async def _summarize(report: ShadowReport) -> None:
+    while True:
+        await asyncio.sleep(_SUMMARY_SECONDS)
+        _LOG.info("%s", report.summary())

@@ -1,0 +1,58 @@
+"""kubesched as Kubernetes objects: what every installation has, and the manifests of a live scheduler."""
+
+from kubesched.manifests.access import (
+    account,
+    cluster_role,
+    cluster_role_binding,
+    lease_rules,
+    read_rules,
+    role,
+    role_binding,
+    rule,
+)
+from kubesched.manifests.installation import PLUGIN_FOLDER, Document, Installation
+from kubesched.manifests.pods import (
+    config_map_volume,
+    container,
+    mount,
+    pod_spec,
+    python_environment,
+    secret_volume,
+)
+from kubesched.manifests.scheduler import CONFIG_FILE, scheduler_manifests
+from kubesched.manifests.scheduler_access import Grant, cluster_grants, lease_grants
+from kubesched.manifests.scheduler_comments import write_commented
+from kubesched.manifests.scheduler_installation import SchedulerInstallation
+from kubesched.manifests.workloads import checksum_of, config_map, namespace, service, workload
+
+__all__ = [
+    "CONFIG_FILE",
+    "PLUGIN_FOLDER",
+    "Document",
+    "Grant",
+    "Installation",
+    "SchedulerInstallation",
+    "account",
+    "checksum_of",
+    "cluster_grants",
+    "cluster_role",
+    "cluster_role_binding",
+    "config_map",
+    "config_map_volume",
+    "container",
+    "lease_grants",
+    "lease_rules",
+    "mount",
+    "namespace",
+    "pod_spec",
+    "python_environment",
+    "read_rules",
+    "role",
+    "role_binding",
+    "rule",
+    "scheduler_manifests",
+    "secret_volume",
+    "service",
+    "workload",
+    "write_commented",
+]

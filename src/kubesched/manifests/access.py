@@ -1,0 +1,97 @@
+"""Accounts, roles and bindings as documents."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from kubesched.api import KINDS
+from kubesched.errors import InputError
+from kubesched.manifests.installation import Document, Installation
+
+__all__ = [
+    "account",
+    "cluster_role",
+    "cluster_role_binding",
+    "lease_rules",
+    "read_rules",
+    "role",
+    "role_binding",
+    "rule",
+]
+
+_RBAC: Final = "rbac.authorization.k8s.io"
+_API_VERSION: Final = f"{_RBAC}/v1"
+
+
+# --- rules ---
+
+
+def rule(group: str, resources: Sequence[str], verbs: Sequence[str], names: Sequence[str] = ()) -> Document:
+    """One rule of a role; with names, for the objects with these names only."""
+    named = {"resourceNames": list(names)} if names else {}
+    return {"apiGroups": [group], "resources": list(resources), **named, "verbs": list(verbs)}
+
+
+def read_rules(kinds: Iterable[str]) -> list[Document]:
+    """List and watch kinds.
+
+    Raises:
+        InputError: a kind is not among those that a watch brings.
+    """
+    by_group: dict[str, list[str]] = {}
+    for name in kinds:
+        if name not in KINDS:
+            raise InputError(f'a plugin reads "{name}"; expected one of the kinds {", ".join(KINDS)}')
+        by_group.setdefault(KINDS[name].group, []).append(KINDS[name].plural)
+    return [rule(group, sorted(plurals), ["list", "watch"]) for group, plurals in sorted(by_group.items())]
+
+
+def lease_rules(name: str) -> list[Document]:
+    """Elect a leader on one Lease. A Lease that does not exist yet has no name to restrict its creation to."""
+    group = "coordination.k8s.io"
+    return [rule(group, ["leases"], ["create"]), rule(group, ["leases"], ["get", "update"], [name])]
+
+
+# --- documents ---
+
+
+def account(installation: Installation, name: str) -> Document:
+    """A ServiceAccount."""
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": installation.metadata(name)}
+
+
+def cluster_role(installation: Installation, name: str, rules: list[Document]) -> Document:
+    """A ClusterRole."""
+    metadata = installation.metadata(name, namespace="")
+    return {"apiVersion": _API_VERSION, "kind": "ClusterRole", "metadata": metadata, "rules": rules}
+
+
+def role(installation: Installation, name: str, rules: list[Document], namespace: str | None = None) -> Document:
+    """A Role in a namespace, in that of the installation if None."""
+    metadata = installation.metadata(name, namespace=namespace)
+    return {"apiVersion": _API_VERSION, "kind": "Role", "metadata": metadata, "rules": rules}
+
+
+def cluster_role_binding(installation: Installation, name: str, role_name: str, account_name: str) -> Document:
+    """An account gets a role of the cluster."""
+    return {
+        "apiVersion": _API_VERSION,
+        "kind": "ClusterRoleBinding",
+        "metadata": installation.metadata(name, namespace=""),
+        "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role_name},
+        "subjects": [_subject(installation, account_name)],
+    }
+
+
+def role_binding(installation: Installation, name: str, role_name: str, namespace: str | None = None) -> Document:
+    """The scheduler's account gets a role of a namespace, of that of the installation if None."""
+    return {
+        "apiVersion": _API_VERSION,
+        "kind": "RoleBinding",
+        "metadata": installation.metadata(name, namespace=namespace),
+        "roleRef": {"apiGroup": _RBAC, "kind": "Role", "name": role_name},
+        "subjects": [_subject(installation, installation.name)],
+    }
+
+
+def _subject(installation: Installation, account_name: str) -> Document:
+    return {"kind": "ServiceAccount", "name": account_name, "namespace": installation.namespace}

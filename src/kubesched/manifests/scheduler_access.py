@@ -1,0 +1,87 @@
+"""The permissions of a live scheduler: what it reads and writes, each with its reason.
+
+The ClusterRoles `system:kube-scheduler` and `system:volume-scheduler` of Kubernetes allow more: to update and delete
+what kubesched only patches, and to read and write resource claims, which it does not schedule. They also allow the
+Lease `kube-scheduler`, and no other.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kubesched.api import KINDS
+from kubesched.manifests.access import lease_rules, read_rules, rule
+from kubesched.manifests.installation import Document
+
+__all__ = ["Grant", "cluster_grants", "lease_grants"]
+
+_READS = {
+    "": "Read nodes and pods, and what rules look at: namespaces and their labels, volumes and claims, and the owners "
+    "of pods for default spreading.",
+    "apps": "Read owners of pods, for default spreading.",
+    "policy": "Read budgets, which preemption honours where it can.",
+    "scheduling.k8s.io": "Read priority classes.",
+    "storage.k8s.io": "Read what decides where a volume can be used: classes, drivers, capacities, attachments.",
+}
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """A rule of a role, and why the scheduler needs it."""
+
+    rule: Document
+    why: str
+
+
+def cluster_grants() -> list[Grant]:
+    """What a scheduler may do in the whole cluster. The first grants, up to the last that lists and watches, read."""
+    reads = [Grant(one, _READS[one["apiGroups"][0]]) for one in read_rules(KINDS)]
+    return [*reads, *_writes(), *_reviews()]
+
+
+def lease_grants(name: str) -> list[Grant]:
+    """What a scheduler may do in the namespace of its Lease."""
+    create, update = lease_rules(name)
+    return [
+        Grant(create, "Create the Lease. A rule for create cannot name the object."),
+        Grant(update, "Hold the Lease: only this one."),
+        _grant("", ["events"], ["create"], "Record who became the leader, as an event on the Lease."),
+    ]
+
+
+def _writes() -> list[Grant]:
+    return [
+        _grant("", ["pods/binding"], ["create"], "Bind a pod to its node."),
+        _grant("", ["pods"], ["get"], "Find out whether a pod is bound, if the answer to a Binding was lost."),
+        _grant(
+            "",
+            ["pods/status"],
+            ["patch"],
+            "Write the condition PodScheduled, the nominated node, and the condition DisruptionTarget of a victim.",
+        ),
+        _grant("", ["pods"], ["delete"], "Delete the victims of preemption."),
+        _grant(
+            "",
+            ["persistentvolumeclaims", "persistentvolumes"],
+            ["get", "update"],
+            "Bind a claim to a volume, or set the node for which its provisioner creates one (WaitForFirstConsumer).",
+        ),
+        _grant(
+            "events.k8s.io", ["events"], ["create", "patch"], "Record Scheduled, FailedScheduling and Preempted; count."
+        ),
+    ]
+
+
+def _reviews() -> list[Grant]:
+    return [
+        _grant("authentication.k8s.io", ["tokenreviews"], ["create"], "Check the token of a client of /metrics."),
+        _grant(
+            "authorization.k8s.io",
+            ["subjectaccessreviews"],
+            ["create"],
+            "Check whether this client may read /metrics or /configz. Health paths need no check.",
+        ),
+    ]
+
+
+def _grant(group: str, resources: Sequence[str], verbs: Sequence[str], why: str) -> Grant:
+    return Grant(rule(group, resources, verbs), why)

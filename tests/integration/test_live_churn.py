@@ -1,0 +1,21 @@
+"""Two minutes of the churn campaign: the cache equals the cluster, and memory does not run away."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.churn.campaign import run
+from tests.integration.control_plane import ControlPlane
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.timeout(240),
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc"),
+]
+
+
+def test_two_minutes_of_churn_leave_the_cache_equal_to_the_cluster(cluster: ControlPlane, tmp_path: Path) -> None:
+    account = run(tmp_path, cluster, minutes=2, per_second=50, seed=2, growth=0.25)
+    assert account.harm == []
+    assert account.minutes
+    assert account.minutes[-1].pods_created > 1000, "too few pods to see harm"

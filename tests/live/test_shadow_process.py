@@ -1,0 +1,77 @@
+"""Shadow mode as a process: it only lists and watches, serves its metrics, and ends with a summary."""
+
+import asyncio
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from kubesched.api import KubeObject, Pod
+from kubesched.live import SchedulerOptions, Shadow, run_shadow
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run as run_command
+from tests.cluster.fake_timing import run
+from tests.live.read_only import kubeconfig_of, read_only_server, then_changed
+
+pytestmark = pytest.mark.usefixtures("collector")
+
+CLUSTER: tuple[KubeObject, ...] = (
+    make_node("n1"),
+    make_node("n2", taints=["a=b:PreferNoSchedule"]),
+    make_pod("right", requests={"cpu": "1"}),
+    make_pod("wrong", requests={"cpu": "1"}),
+)
+
+
+def bound(name: str, node: str, version: str) -> Pod:
+    pod = make_pod(name, requests={"cpu": "1"}, node=node)
+    return replace(pod, metadata=replace(pod.metadata, resource_version=version))
+
+
+def test_it_reports_and_writes_nothing_to_the_cluster(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="kubesched.shadow")
+    is_ready = asyncio.Event()
+    pod_watch = then_changed(is_ready, bound("right", "n1", "20"), bound("wrong", "n2", "21"))
+    server = read_only_server(*CLUSTER, pod_watch=pod_watch)
+    lines = tmp_path / "found" / "disagreements.jsonl"
+    shadows: list[Shadow] = []
+
+    async def story() -> None:
+        stop = asyncio.Event()
+
+        def on_ready(shadow: Shadow) -> None:
+            shadows.append(shadow)
+            is_ready.set()
+
+        async with server:
+            options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            shadowing = run_shadow(set_up(), options, lines.parent, stop=stop, on_ready=on_ready)
+            running = asyncio.create_task(shadowing)
+            while not (lines.exists() and lines.read_text()):  # noqa: ASYNC110 - a file sets no event
+                await asyncio.sleep(0.01)
+            stop.set()
+            await running
+
+    run(story())
+    assert {asked.method for asked in server.asked} == {"LIST", "WATCH"}
+    assert caplog.messages[-1] == "2 bindings judged: 1 agreed, 0 tie, 0 sampled, 0 order, 1 disagreed, 0 unseen"
+    (line,) = map(json.loads, lines.read_text().splitlines())
+    assert (line["pod"], line["plugin"], line["points"]) == ("default/wrong", "TaintToleration", 287)
+    assert (lines.parent / line["snapshot"]).exists()
+    assert not shadows[0].frameworks["default-scheduler"].profile.is_running
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--dry-run", "--shadow"), "--dry-run and --shadow are mutually exclusive"),
+        (("--shadow-dir", "found"), "--shadow-dir needs --shadow"),
+    ],
+)
+def test_flags_that_do_not_fit_are_errors(arguments: tuple[str, ...], message: str) -> None:
+    result = run_command("scheduler", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -1,0 +1,129 @@
+"""The files of shadow mode: bounded, and `kubesched explain` opens each snapshot."""
+
+import asyncio
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from prometheus_client import generate_latest
+
+from kubesched.api import KubeObject
+from kubesched.errors import InputError
+from kubesched.live import Agreement, ShadowReport, Verdict, shadow_report
+from kubesched.metrics import ShadowMetrics
+from kubesched.serving import Registry
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run
+
+CLUSTER: list[KubeObject] = [
+    make_node("n1"),
+    make_node("n2", taints=["a=b:PreferNoSchedule"]),
+    make_pod("p", requests={"cpu": "1"}),
+]
+VERDICT = Verdict(
+    Agreement.DISAGREED,
+    "default/p",
+    "uid-1",
+    "default-scheduler",
+    "n2",
+    "n1",
+    points=300,
+    plugin="TaintToleration",
+    scores={"TaintToleration": 0},
+    our_scores={"TaintToleration": 300},
+)
+
+
+def taken(
+    folder: Path, *verdicts: Verdict, options: tuple[str, ...] = (), is_slow: bool = False
+) -> list[dict[str, Any]]:
+    """Report verdicts, each after the one before is written unless it is slow. Returns: the lines of the file."""
+
+    async def story() -> None:
+        report = ShadowReport(ShadowMetrics(), folder, options)
+        for verdict in verdicts:
+            report.take(verdict, lambda: CLUSTER)
+            if not is_slow:
+                await report.finish()
+        await report.finish()
+
+    asyncio.run(story())
+    return [json.loads(line) for line in (folder / "disagreements.jsonl").read_text().splitlines()]
+
+
+def test_explain_opens_what_a_line_refers_to(tmp_path: Path) -> None:
+    (line,) = taken(tmp_path / "new", VERDICT, options=("--config", "scheduler.yaml"))
+    fields = ("agreement", "pod", "node", "ours", "plugin", "points", "scores", "ourScores")
+    assert [line[name] for name in fields] == [
+        "disagreed",
+        "default/p",
+        "n2",
+        "n1",
+        "TaintToleration",
+        300,
+        {"TaintToleration": 0},
+        {"TaintToleration": 300},
+    ]
+    command = shlex.split(line["explain"])
+    assert command[-2:] == ["--config", "scheduler.yaml"]
+    result = run(*command[1:-2])
+    assert result.exit_code == 0, result.output
+    assert "goes to n1" in result.stdout
+    assert "n2" in result.stdout
+
+
+def test_the_newest_twenty_snapshots_are_kept(tmp_path: Path) -> None:
+    lines = taken(tmp_path, *(replace(VERDICT, uid=f"uid-{i}") for i in range(25)))
+    kept = {path.name for path in tmp_path.glob("*.gz")}
+    assert kept == {line["snapshot"] for line in lines[-20:]}
+    taken(tmp_path, VERDICT)
+    assert len(list(tmp_path.glob("*.gz"))) == 20
+
+
+def test_a_disagreement_while_a_snapshot_is_written_has_a_line_alone(tmp_path: Path) -> None:
+    first, second = taken(tmp_path, VERDICT, VERDICT, is_slow=True)
+    assert first["snapshot"]
+    assert "snapshot" not in second
+    assert "explain" not in second
+
+
+def test_the_lines_start_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shadow_report, "_MAX_BYTES", 600)
+    taken(tmp_path, *[VERDICT] * 9, is_slow=True)
+    sizes = [path.stat().st_size for path in tmp_path.glob("*.jsonl")]
+    assert len(sizes) == 2
+    assert max(sizes) < 600 + 600
+
+
+def test_only_disagreements_are_written_and_all_are_counted(tmp_path: Path) -> None:
+    metrics, registry = ShadowMetrics(), Registry()
+    registry.register(metrics)
+    report = ShadowReport(metrics, tmp_path)
+    never: Callable[[], list[KubeObject]] = pytest.fail
+    for agreement in (Agreement.AGREED, Agreement.AGREED, Agreement.TIE, Agreement.UNSEEN):
+        report.take(replace(VERDICT, agreement=agreement), never)
+    assert (tmp_path / "disagreements.jsonl").read_text() == ""
+    assert report.summary() == ("3 bindings judged: 2 agreed, 1 tie, 0 sampled, 0 order, 0 disagreed, 1 unseen")
+    label = '{class="agreed",profile="default-scheduler"}'
+    assert f"kubesched_shadow_decisions_total{label} 2.0" in generate_latest(registry).decode()
+
+
+def test_without_a_folder_a_disagreement_is_counted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="kubesched.shadow")
+    ShadowReport(ShadowMetrics()).take(VERDICT, lambda: CLUSTER)
+    (record,) = caplog.records
+    assert (record.message, record.__dict__["pod"], record.__dict__["plugin"]) == (
+        "disagreed",
+        "default/p",
+        "TaintToleration",
+    )
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot be written .*; give a folder that can"):
+        ShadowReport(ShadowMetrics(), tmp_path / "file")

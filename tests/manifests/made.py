@@ -1,0 +1,46 @@
+"""The documents of one installation of a live scheduler, by kind."""
+
+from typing import Any
+
+from kubesched.manifests import SchedulerInstallation, scheduler_manifests
+
+
+class Made:
+    """Documents; there is one of each kind."""
+
+    def __init__(self, **options: Any) -> None:
+        self.installation = SchedulerInstallation(**{"image": "kubesched:1", **options})
+        self.documents = scheduler_manifests(self.installation)
+        self._by_kind = {document["kind"]: document for document in self.documents}
+        assert len(self._by_kind) == len(self.documents)
+
+    def __contains__(self, kind: str) -> bool:
+        return kind in self._by_kind
+
+    def __getitem__(self, kind: str) -> dict[str, Any]:
+        return self._by_kind[kind]
+
+    @property
+    def pod(self) -> dict[str, Any]:
+        return self["Deployment"]["spec"]["template"]["spec"]
+
+    @property
+    def container(self) -> dict[str, Any]:
+        (container,) = self.pod["containers"]
+        return container
+
+    @property
+    def election(self) -> dict[str, Any]:
+        return self.installation.configuration()["leaderElection"]
+
+
+REPLACING = {"replaces": True, "scheduler_names": ("default-scheduler",)}
+ALONE = {"given": {"leaderElection": {"leaderElect": False}}, "n_replicas": 1}
+EVERY_FORM = {
+    "second": {},
+    "replacing": REPLACING,
+    "in a namespace": {"name": "gpu", "namespace": "team", "creates_namespace": True, "files": {"a.py": "x = 1\n"}},
+    "replacing from a namespace": {"namespace": "team", **REPLACING},
+    "without election": ALONE,
+}
+"""Options by what they are for."""
