@@ -83,6 +83,16 @@ def test_the_scheduler_understands_what_it_is_started_with() -> None:
     assert params["plugin_args"] == {"TeamZone": "/etc/kubesched/zone.yaml"}
 
 
+def test_a_plugin_that_reads_priority_classes_may_read_them(folder: Path) -> None:
+    def resources(*options: str) -> list[str]:
+        return [one for rule in manifests(*options)["ClusterRole"]["rules"] for one in rule["resources"]]
+
+    assert "priorityclasses" not in resources(*PLUGIN)
+    reads = TEAM_ZONE.replace("class TeamZone(Plugin):", 'class TeamZone(Plugin):\n    reads = ("PriorityClass",)')
+    (folder / "team_zone.py").write_text(reads)
+    assert "priorityclasses" in resources(*PLUGIN)
+
+
 def test_notes_go_to_standard_error() -> None:
     def notes(*options: str) -> str:
         return run("scheduler", "manifests", "--image", "k", *options).stderr
@@ -91,7 +101,14 @@ def test_notes_go_to_standard_error() -> None:
     assert "apply these manifests while kube-scheduler runs" in notes("--replace")
     assert "no scheduler is left" not in notes("--replace")
     assert "no scheduler is left" in notes("--replace", "--replicas", "1")
-    assert "clientConnection of the configuration is not used" in notes(*PLUGIN, "--config", "config.yaml")
+    assert "clientConnection.kubeconfig is not used" in notes(*PLUGIN, "--config", "config.yaml")
+
+
+def test_a_rate_limit_is_used_and_needs_no_note(folder: Path) -> None:
+    config = CONFIG.replace("kubeconfig: /etc/kubernetes/scheduler.conf", "qps: 50")
+    (folder / "config.yaml").write_text(config)
+    result = run("scheduler", "manifests", "--image", "k", *PLUGIN, "--config", "config.yaml")
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 import re
 
+import yaml
+
 from kubesched.manifests import Grant, cluster_grants, lease_grants
-from tests.docs.pages import ROOT
+from tests.docs.pages import ROOT, read_blocks
 
 CODE = re.compile(r"`([^`]+)`")
 PAGE = (ROOT / "docs/guides/permissions.md").read_text(encoding="utf-8")
@@ -33,3 +35,13 @@ def granted(grants: list[Grant]) -> set[tuple[str, str, str]]:
 def test_the_page_lists_what_the_roles_grant():
     assert listed(("Reads", "Writes")) == granted(cluster_grants())
     assert listed(("Leader election",)) == granted(lease_grants("kubesched"))
+
+
+def test_the_role_of_a_reader_has_what_is_read_and_nothing_else():
+    guide = (ROOT / "docs/guides/scheduler.md").read_text(encoding="utf-8")
+    (role,) = [block for block in read_blocks(guide) if block.options.get("file") == "reader.yaml"]
+    (rule,) = yaml.safe_load(role.text)["rules"]
+    reads = [(group, resource) for group, resource, verb in listed(("Reads",)) if verb == "watch"]
+    assert set(rule["apiGroups"]) == {group for group, _ in reads}
+    assert sorted(rule["resources"]) == sorted(resource for _, resource in reads)
+    assert set(rule["verbs"]) == {"get", "list", "watch"}

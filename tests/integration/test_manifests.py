@@ -10,7 +10,7 @@ import yaml
 
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run
-from tests.integration.api_client import ApiClient, ApiError
+from tests.integration.api_client import ApiClient, ApiError, applied_path
 from tests.integration.conftest import StartScheduler
 from tests.integration.control_plane import ControlPlane
 from tests.integration.installed import InstalledScheduler, apply_all, delete_all
@@ -106,6 +106,31 @@ def test_its_rights_are_enough_for_all_that_it_does(cluster: ControlPlane, insta
     scheduler.stop()
     assert [line for line in scheduler.process.logs() if "orbidden" in line] == []
     assert lease_holder(client, "kubesched") == ""
+
+
+def test_the_roles_of_kube_scheduler_are_enough_too(cluster: ControlPlane, install: Install, start: Start) -> None:
+    client = cluster.client
+    client.create(make_node("n1"))
+    documents = install()
+    (binding,) = [document for document in documents if document["kind"] == "ClusterRoleBinding"]
+    client.call("DELETE", applied_path(binding))
+    theirs = [
+        {
+            **binding,
+            "metadata": {"name": f"kubesched-as-{name}"},
+            "roleRef": {**binding["roleRef"], "name": f"system:{name}"},
+        }
+        for name in ("kube-scheduler", "volume-scheduler")
+    ]
+    try:
+        apply_all(client, theirs)
+        scheduler = start(documents)
+        scheduler.wait_until_it_schedules()
+        bind_a_volume(client)
+        scheduler.stop()
+    finally:
+        delete_all(client, theirs)
+    assert [line for line in scheduler.process.logs() if "orbidden" in line] == []
 
 
 def bind_a_volume(client: ApiClient) -> None:

@@ -205,6 +205,19 @@ def test_bindings_that_are_shown_in_another_order_are_no_disagreement(seed: int)
     assert watched.shadow.cluster_state.n_placed == len(pods)
 
 
+def test_an_important_pod_that_came_after_the_binding_is_not_counted() -> None:
+    watched = Watched(
+        *(make_node(f"n{cpu}", allocatable={"cpu": cpu, "memory": "64Gi", "pods": 50}) for cpu in (10, 9))
+    )
+    first, second = (make_pod(name, requests={"cpu": "4"}) for name in ("first", "second"))
+    watched.show(first, second)
+    watched.change(bound(second, "n9"))  # decided when first was assumed on n10
+    watched.show(high := make_pod("high", requests={"cpu": "4"}, priority=10))
+    watched.change(bound(high, "n9"), bound(first, "n10"))
+    watched.end()
+    assert {verdict.pod: verdict.agreement.value for verdict in watched.verdicts}["default/second"] == "order"
+
+
 def test_a_node_that_changed_after_the_decision_is_no_disagreement() -> None:
     watched = Watched(small("n1"), small("n2", taints=AVOIDED))
     watched.show(pod := make_pod("p", requests=ONE))
@@ -324,5 +337,5 @@ def test_nothing_is_kept_of_pods_that_are_gone() -> None:
         watched.clock.seconds += 1
     watched.end()
     assert watched.shadow.sizes["waiting"] == 0
-    assert watched.shadow.sizes["changes"] <= 2 * 12  # of the last seconds
+    assert watched.shadow.sizes["changes"] <= 2 * 17  # of the last seconds
     assert Counter(watched.end())["disagreed"] == 0

@@ -82,6 +82,7 @@ def manifests(
             creates_namespace=create_namespace,
             scheduler_names=scheduler_names,
             given=_fields_of(config),
+            kinds=setup.watched_kinds,
             arguments=arguments,
             files=mounted.files,
             imports_files=any(file.suffix == ".py" for file in plugin_files),
@@ -109,5 +110,5 @@ def _print_notes(installation: "SchedulerInstallation") -> None:
         )
         if installation.n_replicas == 1:
             note("if the node of the only replica fails, no scheduler is left to place a new one; use --replicas 2")
-    if installation.given.get("clientConnection"):
-        note("clientConnection of the configuration is not used: the scheduler uses its service account")
+    if (installation.given.get("clientConnection") or {}).get("kubeconfig"):
+        note("clientConnection.kubeconfig is not used: in the cluster, the scheduler uses its service account")

@@ -12,7 +12,6 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KINDS
 from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, Feed, check_server, find_access
 from kubesched.errors import ClusterError
 from kubesched.framework import Framework
@@ -101,7 +100,7 @@ async def run_scheduler(
             observer=metrics,
             make_framework=metrics.framework,
         )
-        watch = ClusterWatch(client, live.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
+        watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, silence=options.silence_seconds)
         election = _election(setup, options)
         comparer = CacheComparer(client, live)
         async with _endpoints(setup, options, live, metrics, election, stop), election:

@@ -17,6 +17,7 @@ For this the last changes are kept. Each is undone on the live state and done ag
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from random import Random
 from typing import Final
 
@@ -40,8 +41,9 @@ Position = tuple[int, int]
 Report = Callable[[Verdict, Callable[[], list[KubeObject]]], None]
 """Takes each final verdict, and what gives the cluster on which it was judged, with the pod pending."""
 
-_SECOND_LOOK_SECONDS: Final = 2.0
-_KEPT_SECONDS: Final = 10.0
+_SECOND_LOOK_SECONDS: Final = 4.0
+_TOGETHER_SECONDS: Final = 0.5  # second looks that are due within this time are given together
+_KEPT_SECONDS: Final = 15.0
 _MAX_KEPT: Final = 5000  # changes
 _MAX_SUSPECTS: Final = 1000
 _MAX_UNDONE: Final = 8  # other changes, with a decision after each
@@ -220,7 +222,7 @@ class Shadow:
         self._suspects.append(_Suspect(verdict, pod, position, self._number, now + _SECOND_LOOK_SECONDS))
         self._has_suspects.set()
         if len(self._suspects) > _MAX_SUSPECTS:
-            self._look_again_at(self._suspects.popleft())
+            self._look_again(self._suspects[0].due)
 
     # --- what changes ---
 
@@ -240,38 +242,51 @@ class Shadow:
     # --- the second look ---
 
     def _look_again(self, now: float) -> None:
-        while self._suspects and self._suspects[0].due <= now:
-            self._look_again_at(self._suspects.popleft())
-
-    def _look_again_at(self, suspect: _Suspect) -> None:
+        """Look again at all bindings that are due or nearly so: each later pod is taken off once for all of them."""
+        due: list[_Suspect] = []
+        while self._suspects and self._suspects[0].due <= now + _TOGETHER_SECONDS:
+            due.append(self._suspects.popleft())
+        bound = sorted((c.position, c.event.object.uid) for c in self._changes if c.position is not None)
+        agreeing: set[int] = set()
+        taken_off: set[str] = set()
         undone: list[Callable[[], object]] = []
         try:
-            agrees = self._agrees_elsewhere(suspect, undone)
+            for suspect in sorted(due, key=lambda one: one.position, reverse=True):
+                while bound and bound[-1][0] > suspect.position:
+                    uid = bound.pop()[1]
+                    taken_off.add(uid)
+                    undone.append(self._take_off(uid))
+                also = [suspect.pod.uid, *(uid for position, uid in bound if position[1] > suspect.number)]
+                if self._agrees_elsewhere(suspect, also, taken_off.union(also)):
+                    agreeing.add(suspect.number)
         finally:
             _redo(undone)
-        verdict = replace(suspect.verdict, agreement=Agreement.ORDER) if agrees else suspect.verdict
-        self._report(verdict, lambda: self._objects_before(suspect))
+        for suspect in due:
+            is_order = suspect.number in agreeing
+            verdict = replace(suspect.verdict, agreement=Agreement.ORDER) if is_order else suspect.verdict
+            self._report(verdict, partial(self._objects_before, suspect))
 
-    def _agrees_elsewhere(self, suspect: _Suspect, undone: list[Callable[[], object]]) -> bool:
-        taken_off = {suspect.pod.uid}
-        undone.append(self._take_off(suspect.pod.uid))
-        for change in self._changes:
-            is_later = change.position is not None and (
-                change.position > suspect.position or change.position[1] > suspect.number
-            )
-            if is_later and change.event.object.uid not in taken_off:
-                taken_off.add(change.event.object.uid)
-                undone.append(self._take_off(change.event.object.uid))
-        if self._agrees(suspect):
-            return True
-        others = (c for c in reversed(self._changes) if c.position is None and c.event.object.uid not in taken_off)
-        for change, _ in zip(others, range(_MAX_UNDONE), strict=False):
-            if change.number <= suspect.position[1]:
-                break
-            undone.append(self._undo(change))
+    def _agrees_elsewhere(self, suspect: _Suspect, also: list[str], taken_off: set[str]) -> bool:
+        """Try the states that the other scheduler may have seen.
+
+        Args:
+            also: the pods to take off in addition, by uid.
+            taken_off: all that are off then.
+        """
+        undone = [self._take_off(uid) for uid in also]
+        try:
             if self._agrees(suspect):
                 return True
-        return False
+            others = (c for c in reversed(self._changes) if c.position is None and c.event.object.uid not in taken_off)
+            for change, _ in zip(others, range(_MAX_UNDONE), strict=False):
+                if change.number <= suspect.position[1]:
+                    break
+                undone.append(self._undo(change))
+                if self._agrees(suspect):
+                    return True
+            return False
+        finally:
+            _redo(undone)
 
     def _agrees(self, suspect: _Suspect) -> bool:
         info = self.cluster_state.pod_info(suspect.pod)

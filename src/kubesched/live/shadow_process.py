@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from kubesched.api import KINDS
 from kubesched.cluster import ApiClient, ClusterWatch
 from kubesched.live.dry_run import without_election
 from kubesched.live.endpoints import HealthChecks
@@ -48,7 +47,7 @@ async def run_shadow(
     rate = setup.configuration.client_connection
     async with ApiClient(access_of(options), qps=rate.qps, burst=rate.burst) as client:
         shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took)
-        watch = ClusterWatch(client, shadow.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
+        watch = ClusterWatch(client, shadow.feed, kinds=setup.watched_kinds, silence=options.silence_seconds)
         page, resources = new_registry(), Registry()
         page.register(metrics)
         resources.register(PodResources(shadow.cluster_state, None))

@@ -1,17 +1,17 @@
 """The permissions of a live scheduler: what it reads and writes, each with its reason.
 
-The ClusterRoles `system:kube-scheduler` and `system:volume-scheduler` of Kubernetes allow more: to update and delete
-what kubesched only patches, and to read and write resource claims, which it does not schedule. They also allow the
-Lease `kube-scheduler`, and no other.
+The ClusterRoles `system:kube-scheduler` and `system:volume-scheduler` of Kubernetes allow more: to update what
+kubesched only patches, and to read and write resource claims, which it does not schedule. They also allow the Lease
+`kube-scheduler`, and no other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from kubesched.api import KINDS
 from kubesched.manifests.access import lease_rules, read_rules, rule
 from kubesched.manifests.installation import Document
+from kubesched.setup import WATCHED_KINDS
 
 __all__ = ["Grant", "cluster_grants", "lease_grants"]
 
@@ -20,7 +20,7 @@ _READS = {
     "of pods for default spreading.",
     "apps": "Read owners of pods, for default spreading.",
     "policy": "Read budgets, which preemption honours where it can.",
-    "scheduling.k8s.io": "Read priority classes.",
+    "scheduling.k8s.io": "Read priority classes, for a plugin.",
     "storage.k8s.io": "Read what decides where a volume can be used: classes, drivers, capacities, attachments.",
 }
 
@@ -32,9 +32,13 @@ class Grant(msgspec.Struct, frozen=True):
     why: str
 
 
-def cluster_grants() -> list[Grant]:
-    """What a scheduler may do in the whole cluster. The first grants, up to the last that lists and watches, read."""
-    reads = [Grant(one, _READS[one["apiGroups"][0]]) for one in read_rules(KINDS)]
+def cluster_grants(kinds: Iterable[str] = WATCHED_KINDS) -> list[Grant]:
+    """What a scheduler may do in the whole cluster.
+
+    Args:
+        kinds: that it watches.
+    """
+    reads = [Grant(one, _READS[one["apiGroups"][0]]) for one in read_rules(kinds)]
     return [*reads, *_writes(), *_reviews()]
 
 
@@ -63,7 +67,8 @@ def _writes() -> list[Grant]:
             "",
             ["persistentvolumeclaims", "persistentvolumes"],
             ["get", "update"],
-            "Bind a claim to a volume, or set the node for which its provisioner creates one (WaitForFirstConsumer).",
+            "Bind a claim to a volume, or set the node for which its provisioner creates one (WaitForFirstConsumer). "
+            "An update writes the whole object, which is read for that.",
         ),
         _grant(
             "events.k8s.io", ["events"], ["create", "patch"], "Record Scheduled, FailedScheduling and Preempted; count."

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from kubesched.errors import InputError
 from kubesched.manifests.installation import Document, Installation
+from kubesched.setup import WATCHED_KINDS
 
 __all__ = ["SchedulerInstallation"]
 
@@ -18,11 +19,13 @@ class SchedulerInstallation(Installation, frozen=True, kw_only=True):
         n_replicas: one schedules, the others wait for the Lease.
         given: the fields of the user's KubeSchedulerConfiguration; without profiles, there is a default one for each of
             `scheduler_names`.
+        kinds: what it watches.
         replaces: whether it is the only scheduler: it then serves default-scheduler and takes kube-scheduler's Lease.
     """
 
     n_replicas: int = 2
     given: Document = {}
+    kinds: tuple[str, ...] = WATCHED_KINDS
     replaces: bool = False
 
     def configuration(self) -> Document:

@@ -4,9 +4,10 @@ from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.awaited import AwaitedRequests
 from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
-from kubesched.setup.setup import ConfigurationLike, Profiles, Setup, load_configuration, set_up
+from kubesched.setup.setup import WATCHED_KINDS, ConfigurationLike, Profiles, Setup, load_configuration, set_up
 
 __all__ = [
+    "WATCHED_KINDS",
     "ArgsLike",
     "AwaitedRequests",
     "ConfigurationLike",

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from kubesched.api import KINDS
 from kubesched.config import KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
@@ -16,13 +17,16 @@ from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
 
-__all__ = ["ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
+__all__ = ["WATCHED_KINDS", "ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
 
 ConfigurationLike = KubeSchedulerConfiguration | str | os.PathLike[str] | bytes | None
 """A configuration, the name of its file, the file's text as bytes, or None for kube-scheduler's defaults."""
 
 Profiles = Sequence[Profile]
 """Profiles that somebody has built already."""
+
+WATCHED_KINDS: Final = tuple(kind for kind in KINDS if kind != "PriorityClass")
+"""What a live scheduler watches. Priorities are in the pods, and kube-scheduler's roles do not allow their classes."""
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
 _NO_ARGS: Mapping[str, ArgsLike] = {}
@@ -43,6 +47,12 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
 
     configuration: KubeSchedulerConfiguration
     profiles: tuple[Profile, ...]
+
+    @property
+    def watched_kinds(self) -> tuple[str, ...]:
+        """What a live scheduler with these profiles watches: WATCHED_KINDS, and what plugins declare in `reads`."""
+        read = {kind for profile in self.profiles for plugin in profile.plugins for kind in plugin.reads}
+        return tuple(kind for kind in KINDS if kind in WATCHED_KINDS or kind in read)
 
 
 def load_configuration(
