@@ -5,11 +5,17 @@ from pathlib import Path
 import pytest
 
 from tests.integration.control_plane import ControlPlane
+from tests.integration.live_outcome import differences
 from tests.live.campaign import compare
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
-@pytest.mark.parametrize("seed", [2, 4])  # 2: a taint wakes a pod whose plugins register new nodes only
+# 2: a taint wakes a pod whose plugins register new nodes only; 33: claims and volumes
+@pytest.mark.parametrize("seed", [2, 4, 33])
 def test_a_cluster_cannot_tell(cluster: ControlPlane, tmp_path: Path, seed: int) -> None:
-    assert compare(cluster, tmp_path, seed) == []
+    assert differences(*compare(cluster, tmp_path, seed)) == []
+
+
+def test_a_large_cluster_whose_nodes_are_sampled_cannot_tell(cluster: ControlPlane, tmp_path: Path) -> None:
+    assert differences(*compare(cluster, tmp_path, 10, is_sampling=True)) == []

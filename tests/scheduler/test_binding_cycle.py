@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.framework import Bind, PatchPodStatus, Plugin, Status
+from kubesched.framework import Bind, PatchPodStatus, Plugin, RecordEvent, Status
 from kubesched.testing.builders import make_node, make_pod
 from tests.scheduler.driving import Driven, Steps
 
@@ -81,6 +81,18 @@ def test_hooks_of_the_binding_cycle_may_be_coroutines() -> None:
     driven = driven_by(awaits)
     assert [action.nominated_node_name for action in driven.done(PatchPodStatus)] == ["n", "seen"]
     assert awaits.calls == ["reserve", "permit", "", "post_bind"]
+
+
+def test_the_event_of_a_failure_is_about_the_pod_as_it_is_by_then() -> None:
+    class Fails(Steps):
+        async def pre_bind(self, state, pod, node_name):
+            driven.tell(make_pod("p", metadata={"resourceVersion": "2"}))
+            return Status.error("no luck")
+
+    driven = Driven(Fails(), objects=[make_node("n"), make_pod("p")])
+    driven.attempt()
+    (event,) = driven.done(RecordEvent)
+    assert event.regarding.metadata.resource_version == "2"
 
 
 def test_a_rejection_after_permit_is_no_verdict_of_a_plugin_that_an_event_could_change() -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from kubesched.api import Pod
 from kubesched.framework import Action, Decision, Diagnosis, Outcome, PatchPodStatus, RecordEvent, Status
 
 __all__ = ["failure_actions", "rejected_later"]
@@ -30,13 +31,17 @@ def rejected_later(decision: Decision, status: Status) -> Decision:
     )
 
 
-def failure_actions(decision: Decision) -> tuple[Action, Action]:
-    """The event and the condition of a pod that was not placed; the event's note is cut to 1024 bytes."""
+def failure_actions(decision: Decision, pod: Pod) -> tuple[Action, Action]:
+    """The event and the condition of a pod that was not placed; the event's note is cut to 1024 bytes.
+
+    Args:
+        pod: as it is now: the same failure of a newer version is a new event, not one more of a series.
+    """
     message = decision.outcome.message
     condition = ("PodScheduled", "False", decision.reason, message)
     return (
-        RecordEvent("FailedScheduling", "Warning", "Scheduling", decision.pod, _note(message)),
-        PatchPodStatus(decision.pod, condition=condition, nominated_node_name=decision.nominated_node_name),
+        RecordEvent("FailedScheduling", "Warning", "Scheduling", pod, _note(message)),
+        PatchPodStatus(pod, condition=condition, nominated_node_name=decision.nominated_node_name),
     )
 
 

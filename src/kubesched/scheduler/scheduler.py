@@ -395,5 +395,5 @@ class Scheduler:
                 self.queue.nominator.add(queued, decision.nominated_node_name)
             else:
                 self.queue.nominator.add(queued)
-        for action in failure_actions(decision):
+        for action in failure_actions(decision, self._find_pod(decision.pod) or decision.pod):
             self._emit(action)
