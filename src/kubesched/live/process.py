@@ -79,9 +79,10 @@ async def run_scheduler(
     async with ApiClient(_access(options), pool_size=_POOL) as client:
         recorder = EventRecorder(client, platform.node())
         metrics = SchedulerMetrics()
+        election = _election(setup, options)
         live = LiveScheduler(
             setup,
-            lambda cluster_state: ApiWriter(client, cluster_state, recorder.record),
+            lambda cluster_state: ApiWriter(client, cluster_state, recorder.record, election.may_write),
             clock=client.timing,
             rng=Random(),
             tie_break=options.tie_break,
@@ -89,7 +90,6 @@ async def run_scheduler(
             make_framework=metrics.framework,
         )
         watch = ClusterWatch(client, live.feed, kinds=tuple(KINDS), silence=options.silence_seconds)
-        election = _election(setup, options)
         comparer = CacheComparer(client, live)
         async with _endpoints(setup, options, live, metrics, election, stop), election:
             is_delayed = setup.configuration.delay_cache_until_active
