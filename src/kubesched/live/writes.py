@@ -5,8 +5,9 @@ nothing would change; DisruptionTarget on a victim, then its deletion, then its 
 claims; this patches what changed, of the version that was read.
 
 Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes
-the Binding that follows it. A process whose lease is over writes nothing. After the machine was suspended, it finds that
-out here first.
+the Binding that follows it.
+
+A process whose lease is over writes nothing. After the machine was suspended, it finds that out here first.
 """
 
 import asyncio
