@@ -111,7 +111,7 @@ class ApiWriter:
     # --- what is written ---
 
     async def _bind(self, action: Bind) -> None:
-        """Bind a pod. While nobody answers, the pod may be on its node, so its room is not given to others."""
+        """Bind a pod. While there is no answer, the pod may be on its node, so its room is not given to others."""
         pod = action.pod
         while True:
             try:
