@@ -39,6 +39,8 @@ class FaultProxy:
         url: where.
         bind_rate: the share of Bindings that are answered with an error; of these, half are carried out before.
         slow_rate, slow_seconds: the share of requests that take longer, and how much.
+        is_deaf: whether requests are carried out and no answer comes back.
+        is_blind: whether no watch begins.
         on_request: called for each request that writes or lists, with "before" when it comes, and "done" when the API
             server has answered.
         bindings: all that came.
@@ -48,6 +50,7 @@ class FaultProxy:
 
     def __init__(self, to_url: str, seed: int) -> None:
         self.bind_rate = self.slow_rate = self.slow_seconds = 0.0
+        self.is_deaf = self.is_blind = False
         self.on_request: Callable[[str, str, str], None] = lambda phase, method, path: None
         self.bindings: list[SentBinding] = []
         self.claims: list[tuple[float, str]] = []
@@ -72,6 +75,7 @@ class FaultProxy:
     def calm(self) -> None:
         """Make no more faults."""
         self.bind_rate = self.slow_rate = 0.0
+        self.is_deaf = self.is_blind = False
         self.on_request = lambda phase, method, path: None
 
     def cut_watches(self) -> None:
@@ -127,7 +131,10 @@ class FaultProxy:
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         if "watch" in request.query:
-            return await self._watch(request)
+            if not self.is_blind:
+                return await self._watch(request)
+            _abort(request)
+            return web.Response(status=502)
         body = await request.read()
         is_binding = request.method == "POST" and request.path.endswith("/binding")
         if is_binding:
@@ -150,6 +157,9 @@ class FaultProxy:
             _abort(request)
             return web.Response(status=502)
         self.on_request("done", request.method, request.path)
+        if self.is_deaf:
+            self.counts["answer lost"] += 1
+            _abort(request)
         if is_refused:
             self.counts[f"Binding carried out and answered {status}"] += 1
             return _refusal(status)

@@ -33,13 +33,13 @@ class Replica:
         n_starts: how often it was started.
     """
 
-    def __init__(self, plane: ControlPlane, folder: Path, seed: int) -> None:
+    def __init__(self, plane: ControlPlane, folder: Path, seed: int, *, elects: bool = True) -> None:
         folder.mkdir()
         self.proxy = FaultProxy(plane.url, seed)
         self.proxy.__enter__()
         self.log = folder / "kubesched.log"
         self.n_starts = 0
-        self._command = self._write_files(plane, folder)
+        self._command = self._write_files(plane, folder, elects)
         self._process: Process | None = None
         self._is_stopping = threading.Event()
         self._thread = threading.Thread(target=self._supervise, name="supervisor", daemon=True)
@@ -86,14 +86,14 @@ class Replica:
                 self._process = Process("kubesched scheduler", self._command, self.log)
             self._is_stopping.wait(0.1)
 
-    def _write_files(self, plane: ControlPlane, folder: Path) -> list[str]:
+    def _write_files(self, plane: ControlPlane, folder: Path, elects: bool) -> list[str]:
         kubeconfig: dict[str, Any] = yaml.safe_load(plane.kubeconfig(folder / "kubeconfig").read_text())
         kubeconfig["clusters"][0]["cluster"] = {"server": self.proxy.url}
         (folder / "kubeconfig").write_text(yaml.safe_dump(kubeconfig))
         config = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
-            "leaderElection": ELECTION,
+            "leaderElection": ELECTION if elects else {"leaderElect": False},
             "podMaxBackoffSeconds": 2,
             "clientConnection": {"kubeconfig": str(folder / "kubeconfig")},
         }

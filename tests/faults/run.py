@@ -64,8 +64,10 @@ class Run:
         self._plane = plane
         self._random = random = Random(seed)
         self._revision = plane.etcd.revision()
+        self._is_alone = seed % 10 == 9  # a scheduler without a Lease, that outlives all answers being lost
+        n_replicas = 1 if self._is_alone else random.choice((1, 2, 2))
         self._replicas = [
-            Replica(plane, folder / f"replica-{n}", seed * 10 + n) for n in range(random.choice((1, 2, 2)))
+            Replica(plane, folder / f"replica-{n}", seed * 10 + n, elects=not self._is_alone) for n in range(n_replicas)
         ]
         self._n_nodes = random.randrange(3, 9)
         self._pods: list[str] = []
@@ -83,7 +85,10 @@ class Run:
                 "pods": str(self._random.choice((4, 110))),
             }
             self._insist(lambda n=n, room=room: self._plane.client.create(make_node(f"node-{n}", allocatable=room)))
-        self._storm()
+        if self._is_alone:
+            self._lose_answers()
+        else:
+            self._storm()
         self._calm()
         began = time.monotonic()
         history = self._settled()
@@ -104,10 +109,25 @@ class Run:
                 name, make = faults.pop(0)[1]
                 self.report.faults[name] += 1
                 make()
-            self._add_pods()
+            self._add_pods(random.randrange(4))
             if random.random() < 0.1:
                 self._delete_pod()
             time.sleep(0.25)
+
+    def _lose_answers(self) -> None:
+        """Lose the answers to Bindings, and all others for a while; pods wait for the room that these pods take."""
+        (replica,) = self._replicas
+        wait_until(replica.is_leading, "the scheduler", seconds=60)
+        self.report.faults["answers lost"] += 1
+        for n in range(12):
+            if n == 2:
+                replica.proxy.is_deaf = replica.proxy.is_blind = True
+            self._add_pods(4, ("700m",))
+            time.sleep(0.1)
+        replica.proxy.cut_watches()
+        time.sleep(self._random.uniform(8, 12))
+        replica.proxy.is_deaf = False
+        time.sleep(4.0)  # Bindings go through, and nothing shows them
 
     def _faults(self) -> Iterator[tuple[str, Callable[[], object]]]:
         """The names of all faults, and how to make them."""
@@ -156,13 +176,13 @@ class Run:
         time.sleep(LEASE_SECONDS + 1)
         replica.signal(SIGCONT)
 
-    def _add_pods(self) -> None:
+    def _add_pods(self, n: int, cpus: tuple[str, ...] = ("100m", "300m", "700m", "9")) -> None:
         random = self._random
         pods = []
-        for _ in range(random.randrange(4)):
+        for _ in range(n):
             name = f"pod-{len(self._pods)}"
             self._pods.append(name)
-            pods.append(make_pod(name, requests={"cpu": random.choice(("100m", "300m", "700m", "9"))}))
+            pods.append(make_pod(name, requests={"cpu": random.choice(cpus)}))
         if pods:
             self._insist(lambda: self._plane.client.create_all(pods))
 
@@ -190,8 +210,13 @@ class Run:
 
     def _settled(self) -> History:
         """Wait until every pod is decided rightly, and a moment longer. Returns: what happened."""
+
+        def is_decided() -> bool:
+            time.sleep(0.5)  # the proxies are in this process, and reading is work
+            return not undecided(self._history())
+
         with suppress(NotInTime):
-            wait_until(lambda: not undecided(self._history()), "all pods", seconds=SETTLE_SECONDS)
+            wait_until(is_decided, "all pods", seconds=SETTLE_SECONDS)
         time.sleep(1.0)
         return self._history()
 
@@ -218,11 +243,13 @@ class Run:
                 senders.setdefault((sent.pod, sent.node), set()).add(sender)
                 ends = [at + LEASE_SECONDS for holder, at in history.renewals if holder == sender and at <= sent.at]
                 late = sent.at - max(ends, default=0.0)
-                if late > TOLERATED_SECONDS:
+                if late > TOLERATED_SECONDS and not self._is_alone:
                     report.harm.append(f"the Binding of {sent.pod} to {sent.node} left {late:.2f} s after the lease")
-        after_change = {
-            one.node for one in history.bound if one.holder not in senders.get((one.pod, one.node), {one.holder})
-        }
+        after_change = (
+            set[str]()
+            if self._is_alone
+            else {one.node for one in history.bound if one.holder not in senders.get((one.pod, one.node), {one.holder})}
+        )
         for one in history.bound:
             if one.shortage and one.node in after_change:
                 report.excused += 1

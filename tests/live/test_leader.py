@@ -340,6 +340,21 @@ def test_the_health_check_fails_20_s_after_a_lease_that_nobody_renews() -> None:
     run(story())
 
 
+def test_a_leader_may_write_until_its_lease_is_over_though_it_does_not_know_it_yet() -> None:
+    async def story() -> None:
+        candidate = Candidate(LeaseServer())
+        assert not candidate.elector.may_write
+        await candidate.elector.acquire()
+        assert candidate.elector.may_write
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        loop.seconds = candidate.elector.expires_at  # as after a machine was suspended
+        assert candidate.elector.is_leader
+        assert not candidate.elector.may_write
+
+    run(story())
+
+
 def test_the_same_trouble_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async def story() -> None:
         candidate = Candidate(LeaseServer())

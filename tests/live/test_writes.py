@@ -194,6 +194,61 @@ async def test_a_write_names_the_version_it_was_decided_on():
 
 
 @on_a_loop
+async def test_a_binding_without_an_answer_is_sent_until_there_is_one():
+    n_asked = 0
+
+    def away(method, path, body):
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked < 7:
+            raise ClusterError("no answer in time", reason="Timeout")
+        return b"{}"
+
+    bed = Bed()
+    bed.api.answer = away
+    done = await bed.writer.perform(Bind(make_pod("web"), "n1"))
+    assert not done.error
+    assert n_asked == 7  # each time a Binding, and a look at the pod
+
+
+@on_a_loop
+async def test_a_pod_that_is_gone_ends_a_binding_without_an_answer():
+    answers = [ClusterError("no answer in time", reason="Timeout")] * 2
+
+    def away(method, path, body):
+        raise answers.pop() if answers else NotFoundError('pods "web" not found', status=404)
+
+    bed = Bed()
+    bed.api.answer = away
+    assert "does not exist any more" in (await bed.writer.perform(Bind(make_pod("web"), "n1"))).error
+
+
+@on_a_loop
+async def test_a_process_whose_lease_is_over_writes_nothing():
+    bed = Bed()
+    writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: False)  # type: ignore[arg-type]
+    done = await writer.perform(Bind(make_pod("web"), "n1"))
+    assert done.error == "the lease of this process is over, so it writes nothing"
+    assert bed.api.requests == []
+
+
+@on_a_loop
+async def test_a_binding_without_an_answer_is_not_sent_again_after_the_lease():
+    is_leader = True
+
+    def away(method, path, body):
+        nonlocal is_leader
+        is_leader = False
+        raise ClusterError("no answer in time", reason="Timeout")
+
+    bed = Bed()
+    bed.api.answer = away
+    writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: is_leader)  # type: ignore[arg-type]
+    assert (await writer.perform(Bind(make_pod("web"), "n1"))).error == "no answer in time"
+    assert len(bed.api.written("/binding")) == 1
+
+
+@on_a_loop
 async def test_nothing_is_kept_of_writes_that_are_done():
     pod = make_pod("web")
     bed = Bed(pod)

@@ -319,7 +319,7 @@ class ColumnCache:
         return column
 
     def _is_forgotten(self) -> bool:
-        """Whether no cycle has asked for the least recently used column in a long time."""
+        """Whether the least recently used column was not asked for in a long time."""
         return self._n_uses - next(iter(self._kept.values())).used > self.max_unused
 
     def _drop_oldest(self) -> None:

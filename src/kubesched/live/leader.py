@@ -71,6 +71,11 @@ class LeaderElector:
         self._has_claimed = False  # whether a claim was ever sent
         self._last_error = ""
 
+    @property
+    def may_write(self) -> bool:
+        """Whether we lead and the lease is not over at this moment. May be asked from any thread."""
+        return self.is_leader and self._timing.monotonic() < self.expires_at
+
     async def acquire(self) -> None:
         """Wait until we lead."""
         _LOG.info("Attempting to acquire leader lease %s", self._lock.label)

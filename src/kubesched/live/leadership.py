@@ -75,6 +75,10 @@ class NoElection:
         """Whether we lead."""
         return self.leading.is_set()
 
+    def may_write(self) -> bool:
+        """Whether this process may write as the leader at this moment."""
+        return True
+
     def check(self) -> str:
         """What is wrong with the lease, as a health check; "" if nothing is. May be called from any thread."""
         return ""
@@ -137,6 +141,10 @@ class Leadership(NoElection):
     def is_leader(self) -> bool:
         """Whether we lead."""
         return self._elector is not None and self._elector.is_leader
+
+    def may_write(self) -> bool:
+        """Whether we lead and the lease is not over. A process that was stopped finds out here first."""
+        return self._elector is not None and self._elector.may_write
 
     def check(self) -> str:
         """Fails 20 s after a lease that was neither renewed nor given up."""

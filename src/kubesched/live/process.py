@@ -90,9 +90,12 @@ async def run_scheduler(
     async with new_client(access_of(options)) as client, new_client(access_of(options)) as events:
         recorder = EventRecorder(events, platform.node())
         metrics = SchedulerMetrics()
+        election = _election(setup, options)
         live = LiveScheduler(
             setup,
-            DryRunWriter if options.dry_run else lambda state: ApiWriter(client, state, recorder.record),
+            DryRunWriter
+            if options.dry_run
+            else lambda state: ApiWriter(client, state, recorder.record, election.may_write),
             clock=client.timing,
             rng=Random(),
             tie_break=options.tie_break,
@@ -101,7 +104,6 @@ async def run_scheduler(
             make_framework=metrics.framework,
         )
         watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, silence=options.silence_seconds)
-        election = _election(setup, options)
         comparer = CacheComparer(client, live)
         async with _endpoints(setup, options, live, metrics, election, stop), election:
             is_delayed = setup.configuration.delay_cache_until_active

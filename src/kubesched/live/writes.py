@@ -4,8 +4,10 @@ Rule: kube-scheduler v1.36: the PodScheduled condition and the nomination in one
 nothing would change; DisruptionTarget on a victim, then its deletion, then its event. Volumes and claims are updated
 whole, in the version that was decided on; the fields that a scheduler does not read are read again for that.
 
-Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes the
-Binding that follows it.
+Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes
+the Binding that follows it.
+
+A process whose lease is over writes nothing. After the machine was suspended, it finds that out here first.
 """
 
 import asyncio
@@ -35,12 +37,20 @@ class ApiWriter:
 
     Args:
         record: takes events for users.
+        may_write: whether this process may lead at this moment.
     """
 
-    def __init__(self, client: ApiClient, cluster_state: ClusterState, record: RecordEvents) -> None:
+    def __init__(
+        self,
+        client: ApiClient,
+        cluster_state: ClusterState,
+        record: RecordEvents,
+        may_write: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._client = client
         self._cluster_state = cluster_state
         self._record = record
+        self._may_write = may_write
         self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
         self._writers: dict[type[Action], Callable[[Any], Awaitable[object]]] = {
             Bind: self._bind,
@@ -84,6 +94,8 @@ class ApiWriter:
         writer = self._writers.get(type(action))
         if writer is None:
             return ActionDone(action, f"this scheduler cannot do {type(action).__name__}")
+        if not self._may_write():
+            return ActionDone(action, "the lease of this process is over, so it writes nothing")
         try:
             return ActionDone(action, answer=await writer(action))
         except ClusterError as error:
@@ -98,8 +110,16 @@ class ApiWriter:
     # --- what is written ---
 
     async def _bind(self, action: Bind) -> None:
+        """Bind a pod. While there is no answer, the pod may be on its node, so its room is not given to others."""
         pod = action.pod
-        await bind_pod(self._client, pod.namespace, pod.name, pod.uid, action.node_name, action.annotations)
+        while True:
+            try:
+                await bind_pod(self._client, pod.namespace, pod.name, pod.uid, action.node_name, action.annotations)
+                return
+            except ClusterError as error:
+                if error.status or not self._may_write():
+                    raise
+                _LOG.warning("%s; trying again, because the pod may be bound", error)
 
     async def _patch(self, action: PatchPodStatus) -> None:
         current = self._cluster_state.objects.get("Pod", action.pod.key)
