@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import sys
@@ -193,7 +194,7 @@ def _quantile(metrics: Mapping[str, float], family: str, share: float) -> float:
     buckets: dict[float, float] = {}
     for name, value in metrics.items():
         if name.startswith(family) and ('result="scheduled"' in name or "result=" not in name):
-            limit = float(name.partition('le="')[2].partition('"')[0])
+            limit = float(re.findall(r'[{,]le="([^"]*)"', name)[0])
             buckets[limit] = buckets.get(limit, 0) + value
     if not buckets or not buckets[float("inf")]:
         return float("nan")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubesched.api import EventType, KubeObject, WatchEvent
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, Plugin
 from kubesched.live import LiveScheduler
-from kubesched.metrics import SchedulerMetrics
+from kubesched.metrics import Observer, SchedulerMetrics
 from kubesched.setup import set_up
 from kubesched.state import ClusterState
 from tests.extender.virtual_time import LoopClock, run
@@ -27,7 +27,9 @@ class FakeCluster:
         refusals: errors with which actions of a type fail.
     """
 
-    def __init__(self, metrics: SchedulerMetrics, plugins: Iterable[type[Plugin]]) -> None:
+    def __init__(
+        self, metrics: SchedulerMetrics, plugins: Iterable[type[Plugin]], observer: Observer | None = None
+    ) -> None:
         self.bind_seconds = 0.0
         self.refusals: dict[type[Action], str] = {}
         self.live = LiveScheduler(
@@ -35,7 +37,7 @@ class FakeCluster:
             self._write_to,
             clock=LoopClock(),
             rng=Random(0),
-            observer=metrics,
+            observer=observer or metrics,
             make_framework=metrics.framework,
         )
 
@@ -68,11 +70,11 @@ class FakeCluster:
             self.tell(obj, EventType.ADDED)
 
 
-def lived(story: Story, metrics: SchedulerMetrics, *plugins: type[Plugin]) -> None:
+def lived(story: Story, metrics: SchedulerMetrics, *plugins: type[Plugin], observer: Observer | None = None) -> None:
     """Run a story beside a live scheduler, on a clock that moves only while everybody waits."""
 
     async def both() -> None:
-        cluster = FakeCluster(metrics, plugins)
+        cluster = FakeCluster(metrics, plugins, observer)
         cluster.live.feed.hand_over()
         scheduling: asyncio.Task[Any] = asyncio.create_task(cluster.live.run())
         try:

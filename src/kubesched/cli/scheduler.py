@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
     from kubesched.live import LiveScheduler, Shadow
 
-_DEBUG: Final = 4  # from this verbosity on
+_ATTEMPTS, _DEBUG = 2, 4  # from these verbosities on
 
 
 class Verbosity(click.ParamType[int]):
@@ -82,7 +82,13 @@ class Verbosity(click.ParamType[int]):
     metavar="FILE",
     help="Write the configuration with all defaults, and exit.",
 )
-@click.option("-v", "--v", "verbosity", type=Verbosity(), help="Log more: 4 and above is LOG_LEVEL=debug.")
+@click.option(
+    "-v",
+    "--v",
+    "verbosity",
+    type=Verbosity(),
+    help="2 logs each attempt of a pod, 4 is LOG_LEVEL=debug.",
+)
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="json: as --log-json.")
 @ignored_flags
@@ -132,7 +138,7 @@ def scheduler(
 
     from kubesched.cli.signals import ending_on_signals, run_until_told
     from kubesched.config import check_feature_gates
-    from kubesched.live import SchedulerOptions, run_scheduler, run_shadow
+    from kubesched.live import ATTEMPT_LOG, SchedulerOptions, run_scheduler, run_shadow
     from kubesched.scheduler import TieBreak
     from kubesched.serving import set_up_logging
     from kubesched.setup import set_up
@@ -141,6 +147,8 @@ def scheduler(
     if verbosity is not None:
         environ["LOG_LEVEL"] = "debug" if verbosity >= _DEBUG else "info"
     set_up_logging(environ, as_json=log_json or logging_format == "json")
+    if verbosity is not None and verbosity >= _ATTEMPTS:
+        ATTEMPT_LOG.setLevel("DEBUG")
     check_feature_gates(feature_gates)
     election = {name: flags.pop(name) for name in list(flags) if name.startswith("leader_elect")}
     endpoints = endpoint_options(**flags)

@@ -1,5 +1,6 @@
 """Schedules the pods of a live cluster, in place of kube-scheduler or beside it."""
 
+from kubesched.live.attempt_log import ATTEMPT_LOG, AttemptLog
 from kubesched.live.driver import LiveScheduler, Writer
 from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
@@ -9,11 +10,14 @@ from kubesched.live.shadow import Shadow
 from kubesched.live.shadow_process import run_shadow
 from kubesched.live.shadow_report import ShadowReport
 from kubesched.live.shadow_verdict import Agreement, Verdict
+from kubesched.live.traces import Traces, new_traces
 from kubesched.live.writes import ApiWriter
 
 __all__ = [
+    "ATTEMPT_LOG",
     "Agreement",
     "ApiWriter",
+    "AttemptLog",
     "DryRunWriter",
     "EndpointOptions",
     "Endpoints",
@@ -23,9 +27,11 @@ __all__ = [
     "SchedulerOptions",
     "Shadow",
     "ShadowReport",
+    "Traces",
     "Verdict",
     "Writer",
     "dry_run_setup",
+    "new_traces",
     "run_scheduler",
     "run_shadow",
 ]

@@ -15,14 +15,16 @@ import msgspec
 from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, Feed, check_server, find_access
 from kubesched.errors import ClusterError
 from kubesched.framework import Framework
+from kubesched.live.attempt_log import AttemptLog
 from kubesched.live.cache_comparer import CacheComparer, on_sigusr2
 from kubesched.live.driver import LiveScheduler
 from kubesched.live.dry_run import DryRunWriter, dry_run_setup
 from kubesched.live.endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.event_recorder import EventRecorder
 from kubesched.live.leadership import Leadership, NoElection
+from kubesched.live.traces import new_traces
 from kubesched.live.writes import ApiWriter
-from kubesched.metrics import PodResources, SchedulerMetrics
+from kubesched.metrics import Observers, PodResources, SchedulerMetrics
 from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
 from kubesched.serving import Registry, new_registry
 from kubesched.setup import Setup
@@ -89,7 +91,8 @@ async def run_scheduler(
     # Events have a rate limit of their own, as upstream, so that they do not hold up Bindings.
     async with new_client(access_of(options)) as client, new_client(access_of(options)) as events:
         recorder = EventRecorder(events, platform.node())
-        metrics = SchedulerMetrics()
+        traces = new_traces(client.timing)
+        metrics = SchedulerMetrics(client.timing.monotonic, on_ran=traces.ran if traces else None)
         election = _election(setup, options)
         live = LiveScheduler(
             setup,
@@ -100,7 +103,7 @@ async def run_scheduler(
             rng=Random(),
             tie_break=options.tie_break,
             max_in_unschedulable=options.max_in_unschedulable,
-            observer=metrics,
+            observer=Observers(metrics, AttemptLog(), *([traces] if traces else [])),
             make_framework=metrics.framework,
         )
         watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, silence=options.silence_seconds)
@@ -111,6 +114,8 @@ async def run_scheduler(
                 await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
             _LOG.info("Requested to terminate, exiting")
         await recorder.finish()
+        if traces:
+            await asyncio.to_thread(traces.shutdown)
 
 
 def access_of(options: SchedulerOptions, kubeconfig: str = "") -> Access:

@@ -3,7 +3,7 @@
 from kubesched.api import KubeObject, Pod, WatchEvent
 from kubesched.framework import Decision, Status
 
-__all__ = ["Observer"]
+__all__ = ["Observer", "Observers"]
 
 
 class Observer:
@@ -32,3 +32,45 @@ class Observer:
 
     def evicted(self, seconds: float) -> None:
         """The eviction of a decision's victims ended, after so many seconds."""
+
+
+class Observers(Observer):
+    """Tells several observers, in their order."""
+
+    def __init__(self, *observers: Observer) -> None:
+        self._observers = observers
+
+    def queued(self, place: str, event: str, pod: Pod) -> None:
+        """Tell them all."""
+        for observer in self._observers:
+            observer.queued(place, event, pod)
+
+    def handled(self, event: WatchEvent, before: KubeObject | None, seconds: float) -> None:
+        """Tell them all."""
+        for observer in self._observers:
+            observer.handled(event, before, seconds)
+
+    def decided(self, decision: Decision, seconds: float) -> None:
+        """Tell them all."""
+        for observer in self._observers:
+            observer.decided(decision, seconds)
+
+    def permitted(self, status: Status, seconds: float) -> None:
+        """Tell them all."""
+        for observer in self._observers:
+            observer.permitted(status, seconds)
+
+    def bound(self, decision: Decision, seconds: float, queued_seconds: float) -> None:
+        """Tell them all."""
+        for observer in self._observers:
+            observer.bound(decision, seconds, queued_seconds)
+
+    def failed(self, decision: Decision, seconds: float) -> None:
+        """Tell them all."""
+        for observer in self._observers:
+            observer.failed(decision, seconds)
+
+    def evicted(self, seconds: float) -> None:
+        """Tell them all."""
+        for observer in self._observers:
+            observer.evicted(seconds)

@@ -18,7 +18,7 @@ from kubesched.framework import ColumnCache, Decision, Framework, Profile, Servi
 from kubesched.metrics.families import Counters, Histograms, exponential
 from kubesched.metrics.gauges import Gauges
 from kubesched.metrics.observer import Observer
-from kubesched.metrics.timed_framework import PluginTimes
+from kubesched.metrics.timed_framework import OnRan, PluginTimes
 from kubesched.scheduler import Scheduler
 from kubesched.state import ClusterState
 
@@ -37,10 +37,13 @@ class SchedulerMetrics(Observer, Collector):
     Args:
         clock: seconds, for the durations of plugins.
         rng: draws the cycles in which single plugins are measured.
+        on_ran: told of each extension point that ended: its label, its status, when it began, and the pod.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter, rng: Random | None = None) -> None:
-        self._times = PluginTimes(clock, rng or Random())
+    def __init__(
+        self, clock: Callable[[], float] = time.perf_counter, rng: Random | None = None, on_ran: OnRan | None = None
+    ) -> None:
+        self._times = PluginTimes(clock, rng or Random(), on_ran)
         self._profiles: set[str] = set()
         self._attempts = Counters(
             "scheduler_schedule_attempts",

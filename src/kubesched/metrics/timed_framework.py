@@ -34,7 +34,9 @@ from kubesched.framework import (
 from kubesched.metrics.families import Counters, Histogram, Histograms, exponential
 from kubesched.state import ClusterState, Nodes
 
-__all__ = ["PluginTimes", "TimedFramework"]
+__all__ = ["OnRan", "PluginTimes", "TimedFramework"]
+
+OnRan = Callable[[str, Status, float, Pod], None]
 
 _SAMPLED: Final = 0.1  # of the cycles, for single plugins
 _SUCCESS, _SKIP, _UNSCHEDULABLE = Code.SUCCESS.value, Code.SKIP.value, Code.UNSCHEDULABLE.value
@@ -99,13 +101,15 @@ class PluginTimes:
     Args:
         clock: seconds, for durations.
         rng: draws the cycles in which single plugins are measured.
+        on_ran: told of each extension point that ended: its label, its status, when it began, and the pod.
     Attributes:
         points: by extension_point, profile and status.
         plugins: by extension_point, plugin and status.
     """
 
-    def __init__(self, clock: Callable[[], float], rng: Random) -> None:
+    def __init__(self, clock: Callable[[], float], rng: Random, on_ran: OnRan | None = None) -> None:
         self.clock = clock
+        self.on_ran = on_ran
         self._rng = rng
         self._evaluations: list[Evaluations] = []
         self.points = Histograms(
@@ -185,7 +189,7 @@ class TimedFramework(Framework):
         """As Framework, measured."""
         began = self._clock()
         status = super().run_pre_enqueue(pod, first)
-        self._ran("PreEnqueue", status, began)
+        self._ran("PreEnqueue", status, began, pod)
         return status
 
     # --- the nodes that fit ---
@@ -196,7 +200,7 @@ class TimedFramework(Framework):
         began = self._clock()
         result = super().run_pre_filter(state, pod, nodes)
         status = result.status
-        self._ran("PreFilter", status, began)
+        self._ran("PreFilter", status, began, pod)
         self._left_out = frozenset(state.skip_filter)
         if status is Status.SUCCESS:
             self._pre_filtered.add(self._left_out, 1)
@@ -218,7 +222,7 @@ class TimedFramework(Framework):
         """As Framework, measured."""
         began = self._clock()
         result = super().run_filter_with_nominated(state, pod, nodes, is_whole=is_whole)
-        self._ran("Filter", (result.failure if result.rejections else None) or Status.SUCCESS, began)
+        self._ran("Filter", (result.failure if result.rejections else None) or Status.SUCCESS, began, pod)
         self._filtered.add(self._left_out, len(nodes))
         if isinstance(state.checkpoint, Laps):
             rejecting = {rejection.plugin for rejection in result.rejections}
@@ -239,7 +243,7 @@ class TimedFramework(Framework):
             state.checkpoint = None
         began = self._clock()
         result, status = super().run_post_filter(state, pod, diagnosis)
-        self._ran("PostFilter", status, began)
+        self._ran("PostFilter", status, began, pod)
         return result, status
 
     # --- the scores ---
@@ -254,7 +258,7 @@ class TimedFramework(Framework):
             raise
         finally:
             if self._score_began is not None:
-                self._ran("Score", status, self._score_began)
+                self._ran("Score", status, self._score_began, pod)
                 self._scored.add(self._left_out, len(result.feasible))
                 if isinstance(state.checkpoint, Laps):
                     self._note("Score", state.checkpoint, frozenset(), status)
@@ -270,7 +274,7 @@ class TimedFramework(Framework):
             status = fault.status
             raise
         finally:
-            self._ran("PreScore", status, began)
+            self._ran("PreScore", status, began, pod)
             self._left_out = frozenset(state.skip_score)
             self._pre_scored.add(self._left_out, 1)
             if isinstance(state.checkpoint, Laps):
@@ -283,20 +287,20 @@ class TimedFramework(Framework):
         """As Framework, measured."""
         began = self._clock()
         status = super().run_reserve(state, pod, node_name)
-        self._ran("Reserve", status, began)
+        self._ran("Reserve", status, began, pod)
         return status
 
     def run_unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
         """As Framework, measured."""
         began = self._clock()
         super().run_unreserve(state, pod, node_name)
-        self._ran("Unreserve", Status.SUCCESS, began)
+        self._ran("Unreserve", Status.SUCCESS, began, pod)
 
     def run_permit(self, state: CycleState, pod: Pod, node_name: str) -> tuple[Status, dict[str, float]]:
         """As Framework, measured."""
         began = self._clock()
         status, waits = super().run_permit(state, pod, node_name)
-        self._ran("Permit", Status(Code.WAIT) if waits and status.is_success else status, began)
+        self._ran("Permit", Status(Code.WAIT) if waits and status.is_success else status, began, pod)
         return status, waits
 
     def _hooks(self, point: str, method: str, what: str) -> list[Hook]:
@@ -317,18 +321,21 @@ class TimedFramework(Framework):
                 if inspect.isawaitable(answer):
                     answer = await answer
             except HOOK_FAULTS:
-                self._awaited(point, hook.plugin, Status(Code.ERROR), began, state)
+                self._awaited(point, hook.plugin, Status(Code.ERROR), began, state, pod)
                 raise
-            self._awaited(point, hook.plugin, answer if isinstance(answer, Status) else Status.SUCCESS, began, state)
+            status = answer if isinstance(answer, Status) else Status.SUCCESS
+            self._awaited(point, hook.plugin, status, began, state, pod)
             return answer
 
         return timed
 
     # --- what was measured ---
 
-    def _ran(self, point: str, status: Status, began: float) -> None:
+    def _ran(self, point: str, status: Status, began: float, pod: Pod) -> None:
         """An extension point ended."""
         seconds = self._clock() - began
+        if self._times.on_ran is not None:
+            self._times.on_ran(point, status, began, pod)
         histogram = self._successes.get(point) if status is Status.SUCCESS else None
         if histogram is None:
             histogram = self._times.points.of(point, self.profile.scheduler_name, status.code.value)
@@ -336,9 +343,9 @@ class TimedFramework(Framework):
                 self._successes[point] = histogram
         histogram.observe(seconds)
 
-    def _awaited(self, point: str, plugin: str, status: Status, began: float, state: CycleState) -> None:
+    def _awaited(self, point: str, plugin: str, status: Status, began: float, state: CycleState, pod: Pod) -> None:
         """A hook of the binding cycle ended; usually a profile has one for each extension point."""
-        self._ran(point, status, began)
+        self._ran(point, status, began, pod)
         if isinstance(state.checkpoint, Laps):
             self._times.plugins.of(point, plugin, status.code.value).observe(self._clock() - began)
 

@@ -1,0 +1,47 @@
+"""What the log has of each attempt."""
+
+import logging
+
+import pytest
+
+from kubesched.framework import Bind
+from kubesched.live import ATTEMPT_LOG, AttemptLog
+from kubesched.metrics import Observers, SchedulerMetrics
+from kubesched.testing import make_node, make_pod
+from tests.extender.virtual_time import settle
+from tests.live.fake_cluster import FakeCluster, Story, lived
+
+
+def logged(story: Story, caplog: pytest.LogCaptureFixture, level: int = logging.DEBUG) -> list[logging.LogRecord]:
+    metrics = SchedulerMetrics()
+    with caplog.at_level(level, ATTEMPT_LOG.name):
+        lived(story, metrics, observer=Observers(metrics, AttemptLog()))
+    return [record for record in caplog.records if record.name == ATTEMPT_LOG.name]
+
+
+async def one_of_each(cluster: FakeCluster) -> None:
+    node = make_node("n1", allocatable={"cpu": "1", "pods": "9"})
+    cluster.add(node, make_pod("web"), make_pod("large", requests={"cpu": "2"}))
+    await settle()
+
+
+def test_each_attempt_is_a_line_with_its_fields(caplog: pytest.LogCaptureFixture) -> None:
+    by_pod = {record.pod: record for record in logged(one_of_each, caplog)}
+    bound, rejected = by_pod["default/web"], by_pod["default/large"]
+    assert (bound.message, bound.node, bound.attempt) == ("Successfully bound pod to node", "n1", 1)
+    assert (bound.profile, bound.evaluatedNodes, bound.feasibleNodes) == ("default-scheduler", 1, 1)
+    assert (rejected.message, rejected.node) == ("Unable to schedule pod; no fit; waiting", "")
+    assert rejected.plugins == "NodeResourcesFit"
+    assert "Insufficient cpu" in rejected.err
+
+
+def test_at_the_usual_level_only_faults_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    async def story(cluster: FakeCluster) -> None:
+        await one_of_each(cluster)
+        cluster.refusals[Bind] = "the API server says no"
+        cluster.add(make_pod("refused"))
+        await settle()
+
+    records = logged(story, caplog, logging.INFO)
+    assert {record.pod for record in records} == {"default/refused"}
+    assert all(record.levelname == "WARNING" and "says no" in record.err for record in records)
