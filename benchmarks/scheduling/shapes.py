@@ -147,9 +147,9 @@ def mixed(n: int) -> Shape:
 
 
 def preemption(n: int) -> Shape:
-    """Pods that each push out three or four others; nodes are full."""
+    """Pods that each push out three others; all nodes are full."""
     low = placed(series("low", 4 * n, requests={"cpu": "900m", "memory": "500Mi"}), n)
-    high = series("measured", n, requests={"cpu": "3", "memory": "500Mi"}, priorityClassName="high")
+    high = series("measured", n // 5, requests={"cpu": "3", "memory": "500Mi"}, priorityClassName="high")
     return Shape([_priority_class("high", 10), *nodes(n), *low], high)
 
 
