@@ -86,6 +86,17 @@ def test_the_least_recently_used_group_is_counted_anew_when_it_is_asked_for_agai
     assert groups.group("first", is_web) is not first
 
 
+def test_groups_that_nobody_asks_for_any_more_go(cluster_state: ClusterState) -> None:
+    groups = cluster_state.groups = PodGroups(cluster_state.columns, max_unused=100)
+    for rollout in range(1000):
+        groups.group("kept", is_web)
+        groups.group(rollout, is_web)
+        assert len(groups) <= 1 + 51
+    put(cluster_state, "p", "a1")
+    assert groups.group("kept", is_web).counts.sum() == 1
+    assert groups.group(0, is_web).counts.sum() == 1
+
+
 def test_groups_that_take_more_than_their_budget_go(cluster_state: ClusterState) -> None:
     groups = cluster_state.groups = PodGroups(cluster_state.columns, budget=0)
     groups.budget = 2 * groups.group("first", is_web).n_bytes

@@ -20,6 +20,7 @@ __all__ = ["PodGroup", "PodGroups"]
 
 Predicate = Callable[[Identity], bool]
 _MAX_GROUPS: Final = 1024
+_MAX_UNUSED: Final = 20_000  # a pod asks for some two groups, so this is about ten thousand pods
 _BUDGET: Final = 64 * 1024 * 1024
 _OVERHEAD: Final = 2560  # bytes of a group without its arrays: objects, key, predicate, memberships; 2,200 measured
 
@@ -31,15 +32,17 @@ class PodGroup:
         counts: (capacity,) int64, pods of the group on each row.
         includes_terminating: whether pods with a deletionTimestamp count.
         number: its number among the groups that are kept.
+        used: the number of its last use.
     """
 
-    __slots__ = ("_columns", "_domains", "counts", "includes_terminating", "number", "predicate")
+    __slots__ = ("_columns", "_domains", "counts", "includes_terminating", "number", "predicate", "used")
 
     def __init__(self, predicate: Predicate, columns: NodeColumns, *, includes_terminating: bool) -> None:
         self.predicate = predicate
         self.includes_terminating = includes_terminating
         self.counts: IntVector = np.zeros(columns.capacity, dtype=np.int64)
         self.number = -1
+        self.used = 0
         self._columns = columns
         self._domains: dict[str, FloatVector] = {}
 
@@ -88,12 +91,23 @@ class PodGroup:
 class PodGroups:
     """All groups that have been asked for; the least recently used ones go when they take too much memory.
 
+    Those go as well that were not asked for in a long time: every new identity is tested against each group.
+
     Attributes:
         budget: bytes that the groups may take together.
+        max_unused: uses of other groups after which a group goes.
     """
 
-    def __init__(self, columns: NodeColumns, max_groups: int = _MAX_GROUPS, budget: int = _BUDGET) -> None:
+    def __init__(
+        self,
+        columns: NodeColumns,
+        max_groups: int = _MAX_GROUPS,
+        budget: int = _BUDGET,
+        max_unused: int = _MAX_UNUSED,
+    ) -> None:
         self.budget = budget
+        self.max_unused = max_unused
+        self._n_uses = 0
         self._columns = columns
         self._groups: OrderedDict[Hashable, PodGroup] = OrderedDict()
         self._max_groups = max_groups
@@ -122,6 +136,8 @@ class PodGroups:
             self._evict()
         else:
             self._groups.move_to_end(key)
+        self._n_uses += 1
+        group.used = self._n_uses
         if len(group.counts) < self._columns.capacity:
             group.counts = grown(group.counts, self._columns.capacity)
         return group
@@ -160,7 +176,7 @@ class PodGroups:
         return known
 
     def _counted(self, group: PodGroup) -> PodGroup:
-        group.number = self._numbers.number(group)
+        group.number, group.used = self._numbers.number(group), self._n_uses
         table = self._columns.pod_table
         group.count(table.rows_of(group.predicate, includes_terminating=group.includes_terminating))
         return group
@@ -173,6 +189,8 @@ class PodGroups:
             self._n_unweighed, n_bytes = 0, self.n_bytes
         while len(self._groups) > 1 and (len(self._groups) > self._max_groups or n_bytes > self.budget):
             n_bytes -= self._drop_oldest().n_bytes
+        while self._n_uses - next(iter(self._groups.values())).used > self.max_unused:
+            self._drop_oldest()
 
     def _drop_oldest(self) -> PodGroup:
         _, group = self._groups.popitem(last=False)
