@@ -145,8 +145,8 @@ class Walk:
         """Wait until the output is what the page shows."""
         if shown := LOGGED.match(line):
             assert self.running, line
-            said = self.running
-            said.wait_until(lambda: any(shown[1] in logged for logged in said.logs()), f"the line {shown[1]!r}")
+            scheduler, words = self.running, shown[1]
+            scheduler.wait_until(lambda: any(words in said for said in scheduler.logs()), f"the line {words!r}")
             self.compared["log"] += 1
         elif shown := POD_ROW.match(line):
             name, node = shown["pod"], shown["node"]
