@@ -147,6 +147,10 @@ class GoneError(ClusterError):
     """The resource version is too old to list or watch from; list again."""
 
 
+class NotSentError(ClusterError):
+    """The request was not sent, because this process may not write any more."""
+
+
 class LeaseLostError(KubeschedError):
     """This process led and lost its lease. It ends with exit code 1, because another leader may be at work."""
 

@@ -16,6 +16,7 @@ from kubesched.errors import (
     ConflictError,
     GoneError,
     NotFoundError,
+    NotSentError,
     UnauthorizedError,
 )
 from kubesched.version import VERSION
@@ -440,3 +441,24 @@ def test_a_proxy_is_asked_and_its_password_stays_secret() -> None:
     assert proxy.asked[0].headers["Host"] == "api.example"
     assert proxy.asked[0].headers["Proxy-Authorization"].startswith("Basic ")
     assert "s3cret" not in message
+
+
+def test_a_write_whose_turn_comes_too_late_is_not_sent() -> None:
+    """Each of the two waits for its turn; only the first one may be sent when it comes."""
+
+    async def scenario() -> tuple[list[str], str]:
+        answers = iter((True, False))
+        timing = FakeTiming()
+        options = {"timing": timing, "qps": 2, "burst": 1, "may_write": lambda: next(answers)}
+        async with FakeApiServer() as server, client_of(server, **options) as client:
+            for method in ("POST", "GET"):
+                server.on(method, PATH, says("done"), says("done"))
+            await client.request("POST", PATH, body={})
+            with pytest.raises(NotSentError) as raised:
+                await client.request("POST", PATH, body={}, retry=True)
+            await client.request("GET", PATH)
+            return [asked.method for asked in server.asked], str(raised.value).replace(server.url, "URL")
+
+    methods, message = run(scenario())
+    assert methods == ["POST", "GET"]
+    assert message == f"POST URL{PATH}: not sent, because the lease of this process is over"

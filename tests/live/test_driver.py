@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -199,6 +200,28 @@ class WaitsInPermit(Plugin):
 
     def permit(self, state, pod, node_name):
         return Wait(60)
+
+
+@on_a_loop
+async def test_a_plugin_that_does_not_let_itself_be_cancelled_does_not_hold_up_the_end(monkeypatch, caplog):
+    is_over = asyncio.Event()
+
+    class Stubborn(Plugin):
+        async def pre_bind(self, state, pod, node_name):
+            while not is_over.is_set():
+                with suppress(asyncio.CancelledError):
+                    await is_over.wait()
+            return Status.SUCCESS
+
+    monkeypatch.setattr("kubesched.live.driver._FINISH_SECONDS", 0.05)
+    cluster = Cluster(Stubborn, objects=[make_node("n1"), make_pod("p")])
+    try:
+        async with asyncio.timeout(5):
+            await cluster.while_running(lambda: cluster.until(lambda: cluster.live.n_binding))
+        assert "still running after 0.05 s: bind default/p" in caplog.text
+    finally:
+        is_over.set()
+        await cluster.until(lambda: not cluster.live.n_binding)
 
 
 @on_a_loop

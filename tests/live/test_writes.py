@@ -256,3 +256,20 @@ async def test_nothing_is_kept_of_writes_that_are_done():
         bed.writer.emit(PatchPodStatus(pod, CONDITION))
     await bed.writer.finish()
     assert not bed.writer._last
+
+
+@on_a_loop
+async def test_writes_that_somebody_lost_patience_with_are_not_sent_later():
+    pod = make_pod("web", metadata={"uid": "u1"})
+    bed = Bed(pod)
+    gate = bed.api.gates["/api/v1/namespaces/default/pods/web/status"] = asyncio.Event()
+    bed.writer.emit(PatchPodStatus(pod, CONDITION))
+    bed.writer.emit(DeletePod(pod, "n1", make_pod("preemptor")))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.02):
+            await bed.writer.finish()
+    gate.set()
+    await asyncio.sleep(0.01)
+    assert [method for method, _, _ in bed.api.requests] == ["PATCH"]
+    assert not bed.writer._last
+    assert not bed.writer._tasks

@@ -24,7 +24,7 @@ from kubesched.cluster.refusals import missing_answer, refusal
 from kubesched.cluster.timing import Timing
 from kubesched.cluster.tls import TlsContexts
 from kubesched.documents import describe_fault
-from kubesched.errors import ClusterError, UnauthorizedError
+from kubesched.errors import ClusterError, NotSentError, UnauthorizedError
 from kubesched.version import VERSION
 
 __all__ = ["ApiClient"]
@@ -62,6 +62,8 @@ class ApiClient:
         pool_size: how many requests may be under way at once; watches do not count.
         timeout: seconds that one try of a request may take.
         qps, burst: requests per second on average and at once; no limit by default.
+        may_write: asked right before each try of a request that writes, after it has waited for its turn; a request
+            that may not be sent fails.
     """
 
     def __init__(
@@ -72,11 +74,13 @@ class ApiClient:
         timeout: float = 30.0,
         qps: float = 0.0,
         burst: int = 1,
+        may_write: Callable[[], bool] = lambda: True,
         timing: Timing | None = None,
     ) -> None:
         self.access = access
         self.timing = timing or Timing()
         self._timeout = timeout
+        self._may_write = may_write
         self._slots = asyncio.Semaphore(pool_size)
         self._rate = RateLimit(qps, burst, self.timing)
         self._tls = TlsContexts(access)
@@ -187,6 +191,8 @@ class ApiClient:
             await self._rate.acquire()
             try:
                 return await self._as_ourselves(lambda auth: self._exchange(request, auth, seconds))
+            except NotSentError:
+                raise
             except ClusterError as error:
                 if not is_repeatable or tries == _MAX_TRIES or error.status not in _RETRIED:
                     raise
@@ -206,12 +212,11 @@ class ApiClient:
 
     async def _exchange(self, request: _Request, auth: Auth, seconds: float) -> bytes:
         try:
-            async with (
-                self._slots,  # the time to wait for one does not count
-                asyncio.timeout(seconds),
-                await self._open(request, auth, _NO_LIMITS) as response,
-            ):
-                return await response.read()
+            async with self._slots:  # the time to wait for one does not count
+                if request.method not in _SAFE and not self._may_write():
+                    raise NotSentError(f"{request.label}: not sent, because the lease of this process is over")
+                async with asyncio.timeout(seconds), await self._open(request, auth, _NO_LIMITS) as response:
+                    return await response.read()
         except _FAULTS as error:
             raise missing_answer(request.label, error) from error
 

@@ -222,10 +222,11 @@ class LiveScheduler:
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        if tasks and (stuck := (await asyncio.wait(tasks, timeout=_FINISH_SECONDS))[1]):
+            names = ", ".join(sorted(task.get_name() for task in stuck))
+            _LOG.warning("cancelled, and still running after %g s: %s", _FINISH_SECONDS, names)
         try:
             async with asyncio.timeout(_FINISH_SECONDS):
                 await self._writer.finish()
         except TimeoutError:
-            _LOG.warning("some writes were not answered within %g s", _FINISH_SECONDS)
+            _LOG.warning("some writes were not answered within %g s, and are broken off", _FINISH_SECONDS)

@@ -89,9 +89,13 @@ class EventRecorder:
             self._keep_house()
 
     async def finish(self) -> None:
-        """Wait until what was recorded is written."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+        """Wait until what was recorded is written; what is left when somebody loses patience is dropped."""
+        try:
+            while self._tasks:
+                await asyncio.wait(self._tasks)
+        finally:
+            for task in self._tasks:
+                task.cancel()
 
     def sizes(self) -> dict[str, int]:
         """Events that may still become series, and writes under way."""

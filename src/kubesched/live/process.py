@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from random import Random
@@ -31,6 +31,7 @@ from kubesched.setup import Setup
 
 __all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
 
+_FINISH_SECONDS: Final = 5.0
 _SYNC_SECONDS: Final = 60.0
 _POOL: Final = 64  # requests at a time
 _REVIEWS_POOL: Final = 16  # reviews of clients of the endpoints at a time
@@ -87,13 +88,16 @@ async def run_scheduler(
     if options.dry_run:
         setup = dry_run_setup(setup)
     rate = setup.configuration.client_connection
+    election = _election(setup, options)
     new_client = partial(ApiClient, pool_size=_POOL, qps=rate.qps, burst=rate.burst)
     # Events have a rate limit of their own, as upstream, so that they do not hold up Bindings.
-    async with new_client(access_of(options)) as client, new_client(access_of(options)) as events:
+    async with (
+        new_client(access_of(options), may_write=election.may_write) as client,
+        new_client(access_of(options)) as events,
+    ):
         recorder = EventRecorder(events, platform.node())
         traces = new_traces(client.timing)
         metrics = SchedulerMetrics(client.timing.monotonic, on_ran=traces.ran if traces else None)
-        election = _election(setup, options)
         live = LiveScheduler(
             setup,
             DryRunWriter
@@ -113,7 +117,7 @@ async def run_scheduler(
             with on_sigusr2(comparer.ask):
                 await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
             _LOG.info("Requested to terminate, exiting")
-        await recorder.finish()
+        await _within(_FINISH_SECONDS, recorder.finish(), "writing the last events")
         if traces:
             await asyncio.to_thread(traces.shutdown)
 
@@ -212,9 +216,25 @@ async def _run(
             for task in (lead, *background):
                 task.cancel()
     except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None
+        raise _first_of(several) from None
     finally:
-        await stop_plugins(frameworks)
+        await _within(_FINISH_SECONDS, stop_plugins(frameworks), "stopping the plugins")
+
+
+def _first_of(error: BaseException) -> BaseException:
+    """The first error of a group of groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+async def _within(seconds: float, work: Awaitable[None], what: str) -> None:
+    """Do one of the last things, and not for long: the lease, or a kubelet that ends this process, waits for it."""
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        _LOG.warning("%s took more than %g s and is broken off", what, seconds)
 
 
 async def _watch(watch: ClusterWatch, election: NoElection, is_delayed: bool) -> None:

@@ -7,7 +7,7 @@ whole, in the version that was decided on; the fields that a scheduler does not 
 Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes
 the Binding that follows it.
 
-A process whose lease is over writes nothing. After the machine was suspended, it finds that out here first.
+A process whose lease is over writes nothing: that is asked here, and by the client before each try of each request.
 """
 
 import asyncio
@@ -52,6 +52,7 @@ class ApiWriter:
         self._record = record
         self._may_write = may_write
         self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
+        self._tasks: set[asyncio.Task[ActionDone]] = set()  # all writes under way
         self._writers: dict[type[Action], Callable[[Any], Awaitable[object]]] = {
             Bind: self._bind,
             PatchPodStatus: self._patch,
@@ -75,9 +76,13 @@ class ApiWriter:
         return await asyncio.shield(task)
 
     async def finish(self) -> None:
-        """Wait for the writes under way."""
-        while self._last:
-            await asyncio.wait(self._last.values())
+        """Wait for the writes under way; those that are left when somebody loses patience are cancelled."""
+        try:
+            while self._tasks:
+                await asyncio.wait(self._tasks)
+        finally:
+            for task in self._tasks:
+                task.cancel()
 
     # --- order ---
 
@@ -85,6 +90,7 @@ class ApiWriter:
         target = _target(action)
         task = asyncio.create_task(self._after(self._last.get(target), action))
         self._last[target] = task
+        self._tasks.add(task)
         task.add_done_callback(lambda done: self._ended(target, done))
         return task
 
@@ -104,6 +110,7 @@ class ApiWriter:
             return ActionDone(action, str(error))
 
     def _ended(self, target: tuple[str, str], task: asyncio.Task[ActionDone]) -> None:
+        self._tasks.discard(task)
         if self._last.get(target) is task:
             del self._last[target]
 
