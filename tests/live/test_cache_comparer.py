@@ -17,24 +17,9 @@ from kubesched.live import LiveScheduler
 from kubesched.live.cache_comparer import CacheComparer, on_sigusr2
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
-from tests.live.fake_api import FakeTiming, on_a_loop
+from tests.live.fake_api import Sleepless, on_a_loop
 
 IDENTITY = {"uid": "uid-leaving", "resourceVersion": "1"}
-
-
-class Sleepless(FakeTiming):
-    """Sleeps without waiting.
-
-    Attributes:
-        slept: the seconds.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.slept: list[float] = []
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
 
 
 class Bed:

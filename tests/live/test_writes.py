@@ -12,7 +12,7 @@ from kubesched.framework import Bind, DeletePod, PatchPodStatus, RecordEvent, Wr
 from kubesched.live import ApiWriter
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
-from tests.live.fake_api import FakeApi, on_a_loop
+from tests.live.fake_api import FakeApi, Sleepless, on_a_loop
 
 CONDITION = ("PodScheduled", "False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")
 STATUS = "/pods/web/status"
@@ -23,6 +23,7 @@ class Bed:
 
     def __init__(self, *pods: Pod) -> None:
         self.api = FakeApi()
+        self.api.timing = Sleepless()
         self.state = ClusterState()
         self.events: list[RecordEvent] = []
         self.state.apply(WatchEvent(EventType.ADDED, "Node", make_node("n1")))
@@ -223,6 +224,45 @@ async def test_a_pod_that_is_gone_ends_a_binding_without_an_answer():
     assert "does not exist any more" in (await bed.writer.perform(Bind(make_pod("web"), "n1"))).error
 
 
+REFUSALS = [("POST", 429), ("POST", 401), ("GET", 500), ("GET", 403)]
+
+
+@pytest.mark.parametrize(("method", "status"), REFUSALS)
+@on_a_loop
+async def test_a_refusal_after_a_lost_binding_does_not_show_that_the_pod_is_not_bound(method, status):
+    """The room of the pod would be given to others."""
+    n_asked = 0
+
+    def answer(asked, path, body):
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked < 3:
+            raise ClusterError("no answer in time", reason="Timeout")
+        if n_asked < 9:
+            raise ClusterError("refused", status=status if asked == method else 409)
+        return b'{"metadata": {"name": "web", "uid": "u1"}, "spec": {"nodeName": "n1"}}'
+
+    bed = Bed()
+    bed.api.answer = answer
+    assert not (await bed.writer.perform(Bind(make_pod("web", metadata={"uid": "u1"}), "n1"))).error
+    assert len(bed.api.timing.slept) == 4  # not at once
+
+
+@on_a_loop
+async def test_a_binding_that_was_lost_and_refused_is_over_once_the_pod_shows_no_node():
+    def answer(method, path, body):
+        if len(bed.api.requests) == 3:
+            raise ClusterError("POST: 401 Unauthorized", status=401)
+        if len(bed.api.requests) < 3:
+            raise ClusterError("no answer in time", reason="Timeout")
+        return b'{"metadata": {"name": "web", "uid": "u1"}, "spec": {}}'
+
+    bed = Bed()
+    bed.api.answer = answer
+    done = await bed.writer.perform(Bind(make_pod("web", metadata={"uid": "u1"}), "n1"))
+    assert done.error == "POST: 401 Unauthorized"
+
+
 @on_a_loop
 async def test_a_process_whose_lease_is_over_writes_nothing():
     bed = Bed()
@@ -244,6 +284,19 @@ async def test_a_binding_without_an_answer_is_not_sent_again_after_the_lease():
     bed = Bed()
     bed.api.answer = away
     writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: is_leader)  # type: ignore[arg-type]
+    assert (await writer.perform(Bind(make_pod("web"), "n1"))).error == "no answer in time"
+    assert len(bed.api.written("/binding")) == 1
+
+
+@on_a_loop
+async def test_a_binding_without_an_answer_is_not_sent_again_when_the_lease_ends_in_the_pause():
+    def away(method, path, body):
+        raise ClusterError("no answer in time", reason="Timeout")
+
+    bed = Bed()
+    bed.api.answer = away
+    slept = bed.api.timing.slept
+    writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: not slept)  # type: ignore[arg-type]
     assert (await writer.perform(Bind(make_pod("web"), "n1"))).error == "no answer in time"
     assert len(bed.api.written("/binding")) == 1
 

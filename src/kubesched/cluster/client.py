@@ -181,13 +181,14 @@ class ApiClient:
 
     async def _ask(self, request: _Request, seconds: float, is_repeatable: bool) -> bytes:
         backoff = Backoff(self.timing, first=0.2, longest=_MAX_DELAY)
-        tries = 0
+        tries, may_be_done = 0, False
         while True:
             tries += 1
             await self._rate.acquire()
             try:
                 return await self._as_ourselves(lambda auth: self._exchange(request, auth, seconds))
             except ClusterError as error:
+                may_be_done = error.may_be_done = may_be_done or error.may_be_done
                 if not is_repeatable or tries == _MAX_TRIES or error.status not in _RETRIED:
                     raise
                 delay = backoff.next() if error.retry_after is None else min(error.retry_after, _MAX_DELAY)

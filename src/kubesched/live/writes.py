@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import KubeObject, PersistentVolume, Pod, decode_object
-from kubesched.cluster import ApiClient, bind_pod, object_path
+from kubesched.cluster import ApiClient, Backoff, bind_pod, object_path
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
 from kubesched.state import ClusterState
@@ -111,15 +111,22 @@ class ApiWriter:
 
     async def _bind(self, action: Bind) -> None:
         """Bind a pod. While there is no answer, the pod may be on its node, so its room is not given to others."""
-        pod = action.pod
+        pod, node, annotations = action.pod, action.node_name, action.annotations
+        backoff, may_be_bound = Backoff(self._client.timing, first=0.2, longest=5.0), False
         while True:
             try:
-                await bind_pod(self._client, pod.namespace, pod.name, pod.uid, action.node_name, action.annotations)
+                await bind_pod(
+                    self._client, pod.namespace, pod.name, pod.uid, node, annotations, may_be_bound=may_be_bound
+                )
                 return
             except ClusterError as error:
                 if error.status or not self._may_write():
                     raise
+                may_be_bound = True
                 _LOG.warning("%s; trying again, because the pod may be bound", error)
+                await self._client.timing.sleep(backoff.next())
+                if not self._may_write():
+                    raise
 
     async def _patch(self, action: PatchPodStatus) -> None:
         current = self._cluster_state.objects.get("Pod", action.pod.key)
