@@ -215,3 +215,25 @@ async def test_sigusr2_logs_one_line_when_nothing_differs_and_each_difference(ca
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
+
+
+@on_a_loop
+async def test_a_comparison_that_fails_is_logged_and_the_next_one_is_made(caplog):
+    caplog.set_level(logging.INFO)
+    bed = Bed(make_node("n1"), pod())
+
+    def fail() -> None:
+        raise RuntimeError("a fault of ours")
+
+    bed.before_list = [fail]
+    running = asyncio.create_task(bed.comparer.run())
+    for expected in ("cache comparison: failed", "cache comparison: no differences to the API server"):
+        bed.comparer.ask()
+        async with asyncio.timeout(10):
+            while expected not in caplog.messages and not running.done():  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.001)
+    assert "a fault of ours" in caplog.text
+    assert not running.done()
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
