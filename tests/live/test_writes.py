@@ -309,3 +309,84 @@ async def test_nothing_is_kept_of_writes_that_are_done():
         bed.writer.emit(PatchPodStatus(pod, CONDITION))
     await bed.writer.finish()
     assert not bed.writer._last
+
+
+class Patches:
+    """Answers each patch with the pod as it then is, in the next version."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self.nominated = ""
+
+    def __call__(self, method, path, body):
+        self.version += 1
+        self.nominated = body["status"].get("nominatedNodeName", self.nominated) or ""
+        return json.dumps(self.stored("web")).encode()
+
+    def stored(self, name):
+        metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": str(self.version)}
+        return {"metadata": metadata, "status": {"nominatedNodeName": self.nominated}}
+
+    def show(self, bed, name="web"):
+        fields = self.stored(name)
+        pod = make_pod(name, metadata=fields["metadata"], status=fields["status"])
+        bed.state.apply(WatchEvent(EventType.MODIFIED, "Pod", pod))
+
+
+def nominations(bed):
+    return [body["status"]["nominatedNodeName"] for body in bed.api.written("/status")]
+
+
+def pending(name="web", version="5"):
+    return make_pod(name, metadata={"uid": f"uid-{name}", "resourceVersion": version})
+
+
+@pytest.mark.parametrize("waits", [True, False])
+@on_a_loop
+async def test_a_patch_builds_on_the_one_before_it_that_the_watch_has_not_shown(waits):
+    bed = Bed(pending())
+    bed.api.answer = Patches(5)
+    for node in ("n1", "", "", "n2", "n2"):
+        action = PatchPodStatus(pending(), nominated_node_name=node)
+        if waits:
+            await bed.writer.perform(action)
+        else:
+            bed.writer.emit(action)
+    await bed.writer.finish()
+    assert nominations(bed) == ["n1", None, "n2"]
+
+
+@on_a_loop
+async def test_what_the_watch_shows_later_counts_again():
+    bed = Bed(pending())
+    answer = bed.api.answer = Patches(5)
+    await bed.writer.perform(PatchPodStatus(pending(), nominated_node_name="n1"))
+    answer.version, answer.nominated = 9, ""  # another client has cleared it
+    answer.show(bed)
+    await bed.writer.perform(PatchPodStatus(pending(), nominated_node_name="n1"))
+    assert nominations(bed) == ["n1", "n1"]
+
+
+@on_a_loop
+async def test_an_older_backup_of_the_server_is_believed_after_five_minutes():
+    bed = Bed(pending())
+    bed.api.answer = Patches(5)
+    await bed.writer.perform(PatchPodStatus(pending(), nominated_node_name="n1"))
+    bed.api.timing.seconds += 300
+    await bed.writer.perform(PatchPodStatus(pending("db"), nominated_node_name="n2"))
+    await bed.writer.perform(PatchPodStatus(pending(), nominated_node_name="n1"))
+    assert nominations(bed) == ["n1", "n2", "n1"]
+
+
+@on_a_loop
+async def test_patches_that_the_watch_has_shown_and_pods_that_are_gone_are_not_kept():
+    pods = [pending(f"web-{i}") for i in range(100)]
+    bed = Bed(*pods)
+    answer = bed.api.answer = Patches(5)
+    for i, pod in enumerate(pods):
+        await bed.writer.perform(PatchPodStatus(pod, nominated_node_name="n1"))
+        if i % 2:
+            bed.state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
+        else:
+            answer.show(bed, pod.name)
+    assert len(bed.writer._patched) <= 1
