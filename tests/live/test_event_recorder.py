@@ -1,6 +1,7 @@
 """Events for users: what is written, when equal ones become a series, and what is kept of them."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -163,3 +164,27 @@ async def test_weeks_of_events_leave_nothing_behind():
             events.record(failed(make_pod(f"web-{day}-{i}")))
         await pass_time(events, api, 24 * 3600)
     assert events.sizes() == {"events": 0, "event writes": 0}
+
+
+@pytest.mark.parametrize("name", ["p" * 253, "p" * 235 + ".-" * 4 + "x" * 10, "a." * 126 + "b"])
+@on_a_loop
+async def test_events_of_pods_with_long_names_have_valid_names_of_their_own(name):
+    api = FakeApi()
+    events = recorder(api)
+    for version in ("1", "2"):
+        events.record(failed(make_pod(name, metadata={"resourceVersion": version})))
+    await events.finish()
+    names = [body["metadata"]["name"] for _, _, body in api.requests]
+    assert len(set(names)) == 2
+    part = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+    assert all(len(name) <= 253 and re.fullmatch(rf"{part}(\.{part})*", name) for name in names)
+    assert all(body["regarding"]["name"] == name for _, _, body in api.requests)
+
+
+@on_a_loop
+async def test_the_reporting_instance_has_at_most_128_characters():
+    api = FakeApi()
+    events = EventRecorder(api, "h" * 200)  # type: ignore[arg-type]
+    events.record(failed())
+    await events.finish()
+    assert api.requests[0][2]["reportingInstance"] == f"default-scheduler-{'h' * 110}"

@@ -23,6 +23,8 @@ __all__ = ["EventRecorder"]
 
 _FINISH_SECONDS: Final = 6 * 60.0
 _REFRESH_SECONDS: Final = 30 * 60.0
+_NAME_LIMIT: Final = 253  # of an object; that of a pod is as long
+_INSTANCE_LIMIT: Final = 128  # of reportingInstance
 _ROOT: Final = "/apis/events.k8s.io/v1/namespaces"
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 
@@ -159,10 +161,10 @@ class EventRecorder:
         return {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": f"{pod.name}.{self._suffix():x}", "namespace": namespace},
+            "metadata": {"name": self._name(pod), "namespace": namespace},
             "eventTime": stamp,
             "reportingController": controller,
-            "reportingInstance": f"{controller}-{self._hostname}",
+            "reportingInstance": f"{controller}-{self._hostname}"[:_INSTANCE_LIMIT],
             "action": event.action,
             "reason": event.reason,
             "regarding": _reference(pod),
@@ -170,9 +172,11 @@ class EventRecorder:
             "type": event.type,
         }
 
-    def _suffix(self) -> int:
-        """A number that no other event has: the time, and which event this is."""
-        return (int(self._timing.now() * 1e9) & ~0xFFF) | (self.n_recorded & 0xFFF)
+    def _name(self, pod: Pod) -> str:
+        """The pod's name, cut where it is too long, and a number that no other event has: the time, and which event."""
+        number = (int(self._timing.now() * 1e9) & ~0xFFF) | (self.n_recorded & 0xFFF)
+        suffix = f".{number:x}"
+        return pod.name[: _NAME_LIMIT - len(suffix)].rstrip(".-") + suffix  # each part ends with a letter or a digit
 
 
 def _reference(pod: Pod) -> dict[str, str]:
