@@ -122,6 +122,8 @@ class ClusterError(KubeschedError):
         reason: machine-readable reason of the Status object, such as `Conflict`; `Timeout` when there was no answer in
             time.
         retry_after: seconds to wait before the next request, None where it is not given.
+        may_be_done: whether the API server may have carried out the request. True without a refusal, also where one of
+            several tries had none.
     """
 
     def __init__(self, message: str, *, status: int = 0, reason: str = "", retry_after: float | None = None) -> None:
@@ -129,6 +131,7 @@ class ClusterError(KubeschedError):
         self.status = status
         self.reason = reason
         self.retry_after = retry_after
+        self.may_be_done = not 300 <= status < 500
 
 
 class UnauthorizedError(ClusterError):
@@ -149,6 +152,10 @@ class GoneError(ClusterError):
 
 class NotSentError(ClusterError):
     """The request was not sent, because this process may not write any more."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.may_be_done = False
 
 
 class LeaseLostError(KubeschedError):

@@ -109,3 +109,39 @@ def test_a_clear_refusal_is_final(code: int) -> None:
     with pytest.raises(ClusterError) as raised:
         bind([status(code, "Reason", "no")])
     assert raised.value.status == code
+
+
+LATER = [
+    status(429, "TooManyRequests", headers={"Retry-After": "0"}),
+    status(401, "Unauthorized"),
+    status(403, "Forbidden"),
+    ASSIGNED,
+]
+
+
+@pytest.mark.parametrize("later", LATER, ids=["busy", "unauthorized", "forbidden", "assigned"])
+@pytest.mark.parametrize("first", [no_answer, status(503, "ServiceUnavailable")], ids=["lost", "unavailable"])
+def test_after_a_lost_answer_the_pod_decides_whatever_later_tries_get(first: Answer, later: Answer) -> None:
+    assert bind([first, later], [pod("n1")]).asked[-1].method == "GET"
+    with pytest.raises(ClusterError) as raised:
+        bind([first, later], [pod()])
+    assert raised.value.status >= 400
+
+
+@pytest.mark.parametrize("later", LATER, ids=["busy", "unauthorized", "forbidden", "assigned"])
+@pytest.mark.parametrize("get", [status(500, "InternalError", "etcd"), status(401, "Unauthorized")], ids=["500", "401"])
+def test_after_a_lost_answer_a_pod_that_cannot_be_read_may_be_bound(later: Answer, get: Answer) -> None:
+    with pytest.raises(ClusterError) as raised:
+        bind([no_answer, later], [get])
+    assert raised.value.status == 0
+
+
+def test_a_binding_that_was_lost_before_is_not_settled_by_a_refusal() -> None:
+    busy = status(429, "TooManyRequests", headers={"Retry-After": "0"})
+    assert bind([busy], [pod("n1")], may_be_bound=True).asked[-1].method == "GET"
+
+
+def test_a_server_that_is_busy_from_the_first_try_on_has_not_bound_the_pod() -> None:
+    with pytest.raises(ClusterError) as raised:
+        bind([status(429, "TooManyRequests", headers={"Retry-After": "0"})])
+    assert raised.value.status == 429

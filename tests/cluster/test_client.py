@@ -456,6 +456,7 @@ def test_a_write_whose_turn_comes_too_late_is_not_sent() -> None:
             await client.request("POST", PATH, body={})
             with pytest.raises(NotSentError) as raised:
                 await client.request("POST", PATH, body={}, retry=True)
+            assert not raised.value.may_be_done
             await client.request("GET", PATH)
             return [asked.method for asked in server.asked], str(raised.value).replace(server.url, "URL")
 

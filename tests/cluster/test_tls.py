@@ -134,6 +134,40 @@ def test_a_client_certificate_that_cannot_be_used_shows_before_the_first_request
     assert "s3cret" not in str(raised.value) + caplog.text
 
 
+def test_a_pair_that_is_being_replaced_fails_requests_and_streams_like_a_missing_answer(
+    authority: Authority, serving: Pair, tmp_path: Path
+) -> None:
+    """Between the two writes the certificate does not belong to the key; ten seconds later it does."""
+    old, new = authority.issue("old", "ann"), authority.issue("new", "ann")
+    certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
+    certificate.write_bytes(old.certificate.read_bytes())
+    key.write_bytes(old.key.read_bytes())
+    timing = FakeTiming()
+    credentials = ConfiguredCredentials(
+        certificate=Content("c", timing, path=certificate), key=Content("k", timing, path=key)
+    )
+
+    async def scenario() -> bytes:
+        async with FakeApiServer(authority.server_context(serving, wants_client=True)) as server:
+            server.on("GET", "/version", says("v1"))
+            fields = access(server.url, ca=authority.path, credentials=credentials)
+            async with ApiClient(fields, timing=timing) as client:
+                certificate.write_bytes(new.certificate.read_bytes())
+                timing.seconds += 10
+                with pytest.raises(ClusterError, match="the client certificate and key cannot be used") as raised:
+                    await client.request("GET", "/version")
+                assert (raised.value.status, raised.value.reason) == (0, "UnusableCredentials")
+                with pytest.raises(ClusterError, match="the client certificate and key cannot be used"):
+                    async with client.stream("/version", query={}, idle_timeout=5):
+                        pass
+                assert server.asked == []
+                key.write_bytes(new.key.read_bytes())
+                timing.seconds += 10
+                return await client.request("GET", "/version")
+
+    assert run(scenario()) == b'"v1"'
+
+
 def test_an_encrypted_key_is_refused_and_nobody_is_asked(authority: Authority) -> None:
     locked = authority.issue("gil", password=b"s3cret")
     with pytest.raises(ConfigError, match="unencrypted key"):

@@ -37,6 +37,21 @@ class FakeTiming(Timing):
         return 1_800_000_000 + self.seconds
 
 
+class Sleepless(FakeTiming):
+    """Sleeps without waiting.
+
+    Attributes:
+        slept: the seconds.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
 class FakeApi:
     """Takes the place of an ApiClient.
 

@@ -17,24 +17,9 @@ from kubesched.live import LiveScheduler
 from kubesched.live.cache_comparer import CacheComparer, on_sigusr2
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
-from tests.live.fake_api import FakeTiming, on_a_loop
+from tests.live.fake_api import Sleepless, on_a_loop
 
 IDENTITY = {"uid": "uid-leaving", "resourceVersion": "1"}
-
-
-class Sleepless(FakeTiming):
-    """Sleeps without waiting.
-
-    Attributes:
-        slept: the seconds.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.slept: list[float] = []
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
 
 
 class Bed:
@@ -230,3 +215,25 @@ async def test_sigusr2_logs_one_line_when_nothing_differs_and_each_difference(ca
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
+
+
+@on_a_loop
+async def test_a_comparison_that_fails_is_logged_and_the_next_one_is_made(caplog):
+    caplog.set_level(logging.INFO)
+    bed = Bed(make_node("n1"), pod())
+
+    def fail() -> None:
+        raise RuntimeError("a fault of ours")
+
+    bed.before_list = [fail]
+    running = asyncio.create_task(bed.comparer.run())
+    for expected in ("cache comparison: failed", "cache comparison: no differences to the API server"):
+        bed.comparer.ask()
+        async with asyncio.timeout(10):
+            while expected not in caplog.messages and not running.done():  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.001)
+    assert "a fault of ours" in caplog.text
+    assert not running.done()
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running

@@ -1,6 +1,7 @@
 """Events for users: what is written, when equal ones become a series, and what is kept of them."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -162,4 +163,78 @@ async def test_weeks_of_events_leave_nothing_behind():
         for i in range(50):
             events.record(failed(make_pod(f"web-{day}-{i}")))
         await pass_time(events, api, 24 * 3600)
+    assert events.sizes() == {"events": 0, "event writes": 0}
+
+
+@pytest.mark.parametrize("name", ["p" * 253, "p" * 235 + ".-" * 4 + "x" * 10, "a." * 126 + "b"])
+@on_a_loop
+async def test_events_of_pods_with_long_names_have_valid_names_of_their_own(name):
+    api = FakeApi()
+    events = recorder(api)
+    for version in ("1", "2"):
+        events.record(failed(make_pod(name, metadata={"resourceVersion": version})))
+    await events.finish()
+    names = [body["metadata"]["name"] for _, _, body in api.requests]
+    assert len(set(names)) == 2
+    part = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+    assert all(len(name) <= 253 and re.fullmatch(rf"{part}(\.{part})*", name) for name in names)
+    assert all(body["regarding"]["name"] == name for _, _, body in api.requests)
+
+
+@on_a_loop
+async def test_the_reporting_instance_has_at_most_128_characters():
+    api = FakeApi()
+    events = EventRecorder(api, "h" * 200)  # type: ignore[arg-type]
+    events.record(failed())
+    await events.finish()
+    assert api.requests[0][2]["reportingInstance"] == f"default-scheduler-{'h' * 110}"
+
+
+def numbered(i: int):
+    return make_pod(f"web-{i}", metadata={"uid": f"u{i}"})
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
+@on_a_loop
+async def test_a_thousand_events_wait_and_one_warning_a_minute_counts_the_others(caplog: pytest.LogCaptureFixture):
+    api = FakeApi()
+    gate = api.gates["/apis/events.k8s.io/v1/namespaces/default/events"] = asyncio.Event()
+    events = recorder(api)
+    for i in range(1500):
+        events.record(failed(numbered(i)))
+    assert events.sizes() == {"events": 1000, "event writes": 1000}
+    assert (events.n_dropped, warnings(caplog)) == (500, [])
+    for _ in range(2):
+        events._keep_house()  # each minute
+    events.record(failed(numbered(1500)))
+    gate.set()
+    await events.finish()
+    assert warnings(caplog) == [f"{n} events are lost: 1000 were already waiting to be written" for n in (500, 1)]
+    assert [body["regarding"]["uid"] for _, _, body in api.requests] == [f"u{i}" for i in range(1000)]
+    events.record(failed(numbered(1400)))  # dropped before, so it is new
+    await events.finish()
+    assert (api.requests[-1][0], len(warnings(caplog))) == ("POST", 2)
+
+
+@on_a_loop
+async def test_a_series_that_finds_no_room_is_written_later_with_its_count():
+    api = FakeApi()
+    events = recorder(api)
+    events.record(failed(numbered(0)))
+    await events.finish()
+    gate = api.gates["/apis/events.k8s.io/v1/namespaces/default/events"] = asyncio.Event()
+    for i in range(1, 1001):
+        events.record(failed(numbered(i)))
+    for _ in range(3):
+        events.record(failed(numbered(0)))
+    api.timing.seconds += 6 * 60
+    events._keep_house()  # while there is no room
+    gate.set()
+    await events.finish()
+    assert (counts(api), events.n_dropped) == ([], 0)
+    await pass_time(events, api, 60)
+    assert counts(api) == [4]
     assert events.sizes() == {"events": 0, "event writes": 0}

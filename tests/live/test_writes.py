@@ -12,7 +12,7 @@ from kubesched.framework import Bind, DeletePod, PatchPodStatus, RecordEvent, Wr
 from kubesched.live import ApiWriter
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
-from tests.live.fake_api import FakeApi, on_a_loop
+from tests.live.fake_api import FakeApi, Sleepless, on_a_loop
 
 CONDITION = ("PodScheduled", "False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.")
 STATUS = "/pods/web/status"
@@ -23,6 +23,7 @@ class Bed:
 
     def __init__(self, *pods: Pod) -> None:
         self.api = FakeApi()
+        self.api.timing = Sleepless()
         self.state = ClusterState()
         self.events: list[RecordEvent] = []
         self.state.apply(WatchEvent(EventType.ADDED, "Node", make_node("n1")))
@@ -223,6 +224,45 @@ async def test_a_pod_that_is_gone_ends_a_binding_without_an_answer():
     assert "does not exist any more" in (await bed.writer.perform(Bind(make_pod("web"), "n1"))).error
 
 
+REFUSALS = [("POST", 429), ("POST", 401), ("GET", 500), ("GET", 403)]
+
+
+@pytest.mark.parametrize(("method", "status"), REFUSALS)
+@on_a_loop
+async def test_a_refusal_after_a_lost_binding_does_not_show_that_the_pod_is_not_bound(method, status):
+    """The room of the pod would be given to others."""
+    n_asked = 0
+
+    def answer(asked, path, body):
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked < 3:
+            raise ClusterError("no answer in time", reason="Timeout")
+        if n_asked < 9:
+            raise ClusterError("refused", status=status if asked == method else 409)
+        return b'{"metadata": {"name": "web", "uid": "u1"}, "spec": {"nodeName": "n1"}}'
+
+    bed = Bed()
+    bed.api.answer = answer
+    assert not (await bed.writer.perform(Bind(make_pod("web", metadata={"uid": "u1"}), "n1"))).error
+    assert len(bed.api.timing.slept) == 4  # not at once
+
+
+@on_a_loop
+async def test_a_binding_that_was_lost_and_refused_is_over_once_the_pod_shows_no_node():
+    def answer(method, path, body):
+        if len(bed.api.requests) == 3:
+            raise ClusterError("POST: 401 Unauthorized", status=401)
+        if len(bed.api.requests) < 3:
+            raise ClusterError("no answer in time", reason="Timeout")
+        return b'{"metadata": {"name": "web", "uid": "u1"}, "spec": {}}'
+
+    bed = Bed()
+    bed.api.answer = answer
+    done = await bed.writer.perform(Bind(make_pod("web", metadata={"uid": "u1"}), "n1"))
+    assert done.error == "POST: 401 Unauthorized"
+
+
 @on_a_loop
 async def test_a_process_whose_lease_is_over_writes_nothing():
     bed = Bed()
@@ -244,6 +284,19 @@ async def test_a_binding_without_an_answer_is_not_sent_again_after_the_lease():
     bed = Bed()
     bed.api.answer = away
     writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: is_leader)  # type: ignore[arg-type]
+    assert (await writer.perform(Bind(make_pod("web"), "n1"))).error == "no answer in time"
+    assert len(bed.api.written("/binding")) == 1
+
+
+@on_a_loop
+async def test_a_binding_without_an_answer_is_not_sent_again_when_the_lease_ends_in_the_pause():
+    def away(method, path, body):
+        raise ClusterError("no answer in time", reason="Timeout")
+
+    bed = Bed()
+    bed.api.answer = away
+    slept = bed.api.timing.slept
+    writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: not slept)  # type: ignore[arg-type]
     assert (await writer.perform(Bind(make_pod("web"), "n1"))).error == "no answer in time"
     assert len(bed.api.written("/binding")) == 1
 
@@ -273,3 +326,84 @@ async def test_writes_that_somebody_lost_patience_with_are_not_sent_later():
     assert [method for method, _, _ in bed.api.requests] == ["PATCH"]
     assert not bed.writer._last
     assert not bed.writer._tasks
+
+
+class Patches:
+    """Answers each patch with the pod as it then is, in the next version."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self.nominated = ""
+
+    def __call__(self, method, path, body):
+        self.version += 1
+        self.nominated = body["status"].get("nominatedNodeName", self.nominated) or ""
+        return json.dumps(self.stored("web")).encode()
+
+    def stored(self, name):
+        metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": str(self.version)}
+        return {"metadata": metadata, "status": {"nominatedNodeName": self.nominated}}
+
+    def show(self, bed, name="web"):
+        fields = self.stored(name)
+        pod = make_pod(name, metadata=fields["metadata"], status=fields["status"])
+        bed.state.apply(WatchEvent(EventType.MODIFIED, "Pod", pod))
+
+
+def nominations(bed):
+    return [body["status"]["nominatedNodeName"] for body in bed.api.written("/status")]
+
+
+def pending(name="web", version="5"):
+    return make_pod(name, metadata={"uid": f"uid-{name}", "resourceVersion": version})
+
+
+@pytest.mark.parametrize("waits", [True, False])
+@on_a_loop
+async def test_a_patch_builds_on_the_one_before_it_that_the_watch_has_not_shown(waits):
+    bed = Bed(pending())
+    bed.api.answer = Patches(5)
+    for node in ("n1", "", "", "n2", "n2"):
+        action = PatchPodStatus(pending(), nominated_node_name=node)
+        if waits:
+            await bed.writer.perform(action)
+        else:
+            bed.writer.emit(action)
+    await bed.writer.finish()
+    assert nominations(bed) == ["n1", None, "n2"]
+
+
+@on_a_loop
+async def test_what_the_watch_shows_later_counts_again():
+    bed = Bed(pending())
+    answer = bed.api.answer = Patches(5)
+    await bed.writer.perform(PatchPodStatus(pending(), nominated_node_name="n1"))
+    answer.version, answer.nominated = 9, ""  # another client has cleared it
+    answer.show(bed)
+    await bed.writer.perform(PatchPodStatus(pending(), nominated_node_name="n1"))
+    assert nominations(bed) == ["n1", "n1"]
+
+
+@on_a_loop
+async def test_an_older_backup_of_the_server_is_believed_after_five_minutes():
+    bed = Bed(pending())
+    bed.api.answer = Patches(5)
+    await bed.writer.perform(PatchPodStatus(pending(), nominated_node_name="n1"))
+    bed.api.timing.seconds += 300
+    await bed.writer.perform(PatchPodStatus(pending("db"), nominated_node_name="n2"))
+    await bed.writer.perform(PatchPodStatus(pending(), nominated_node_name="n1"))
+    assert nominations(bed) == ["n1", "n2", "n1"]
+
+
+@on_a_loop
+async def test_patches_that_the_watch_has_shown_and_pods_that_are_gone_are_not_kept():
+    pods = [pending(f"web-{i}") for i in range(100)]
+    bed = Bed(*pods)
+    answer = bed.api.answer = Patches(5)
+    for i, pod in enumerate(pods):
+        await bed.writer.perform(PatchPodStatus(pod, nominated_node_name="n1"))
+        if i % 2:
+            bed.state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
+        else:
+            answer.show(bed, pod.name)
+    assert len(bed.writer._patched) <= 1

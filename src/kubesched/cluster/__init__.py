@@ -1,6 +1,7 @@
 """The API server: its address, requests with credentials, lists and watches that survive interruptions, binding."""
 
 from kubesched.cluster.access import Access
+from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.binding import bind_pod
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.cluster_watch import ClusterWatch
@@ -20,6 +21,7 @@ __all__ = [
     "Access",
     "ApiClient",
     "Auth",
+    "Backoff",
     "ClusterWatch",
     "Credentials",
     "Feed",

@@ -2,7 +2,6 @@
 """Binds a pod to its node exactly once, even if the answer is lost."""
 
 from collections.abc import Mapping
-from typing import Final
 
 import msgspec
 
@@ -12,8 +11,6 @@ from kubesched.cluster.resources import object_path
 from kubesched.errors import ClusterError, ConflictError, NotFoundError
 
 __all__ = ["bind_pod"]
-
-_UNCERTAIN: Final = (0, 409, 500, 502, 503, 504)  # it may have been done: by this try, by one before, or by others
 
 
 class _Target(msgspec.Struct, frozen=True, rename="camel"):
@@ -46,20 +43,24 @@ async def bind_pod(
     node: str,
     annotations: Mapping[str, str] | None = None,
     *,
+    may_be_bound: bool = False,
     timeout: float | None = None,
 ) -> None:
     """Bind a pod to a node. Returns when it is bound there, by this or by another request.
 
     The request carries the uid, so that a pod re-created under the same name is not bound. A try whose answer
-    is lost is repeated; if the server then reports that the pod is bound, the node is read from the pod.
+    is lost is repeated. From then on only the pod itself shows whether it is bound, so it is read; a refusal of a later
+    try is no evidence.
 
     Args:
         annotations: added to those of the pod.
+        may_be_bound: whether the answer of an earlier Binding of this pod was lost.
         timeout: seconds for one try.
     Raises:
         NotFoundError: the pod is gone.
         ConflictError: it is bound to another node, or is another pod than the one meant.
-        ClusterError: anything else that the server refused, or no answer.
+        ClusterError: anything else that the server refused. With status 0 the pod may be bound: there was no answer, or
+            the pod cannot be read.
     """
     path = object_path("Pod", namespace, name)
     metadata = ObjectMeta(name, namespace, uid, annotations=dict(annotations) if annotations else None)
@@ -69,7 +70,8 @@ async def bind_pod(
     except NotFoundError as error:
         raise _gone(f"{namespace}/{name}", node, error) from error
     except ClusterError as error:
-        if error.status not in _UNCERTAIN or not await _is_bound(client, path, uid, node, timeout):
+        is_open = may_be_bound or error.may_be_done or error.status == 409  # 409: bound, by whomever
+        if not is_open or not await _is_bound(client, path, uid, node, timeout):
             raise
 
 
@@ -78,12 +80,15 @@ async def _is_bound(client: ApiClient, path: str, uid: str, node: str, timeout: 
 
     Raises:
         NotFoundError, ConflictError: as with `bind_pod`.
+        ClusterError: the pod cannot be read; status 0, because it may be bound.
     """
     key = "/".join(path.split("/")[-3::2])
     try:
         pod = await client.request("GET", path, type=_Pod, timeout=timeout)
     except NotFoundError as error:
         raise _gone(key, node, error) from error
+    except ClusterError as error:
+        raise ClusterError(str(error), reason=error.reason) from error
     if pod.metadata.uid != uid:
         raise ConflictError(
             f"pod {key} was not bound to node {node!r}: it was re-created in the meantime, with uid {pod.metadata.uid} "

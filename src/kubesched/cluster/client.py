@@ -20,11 +20,11 @@ from kubesched.cluster.access import Access
 from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.credentials import Auth
 from kubesched.cluster.rate_limit import RateLimit
-from kubesched.cluster.refusals import missing_answer, refusal
+from kubesched.cluster.refusals import UNUSABLE, missing_answer, refusal, unusable
 from kubesched.cluster.timing import Timing
 from kubesched.cluster.tls import TlsContexts
 from kubesched.documents import describe_fault
-from kubesched.errors import ClusterError, NotSentError, UnauthorizedError
+from kubesched.errors import ClusterError, ConfigError, NotSentError, UnauthorizedError
 from kubesched.version import VERSION
 
 __all__ = ["ApiClient"]
@@ -159,7 +159,8 @@ class ApiClient:
                 for GET by default. Five tries at most, after the seconds that the server asks for.
             content_type: of the body, for patches.
         Raises:
-            ClusterError: refused, not answered, or answered with something else; one of its subclasses where it fits.
+            ClusterError: refused, not answered, answered with something else, or not sent because our credentials are
+                not valid at the moment; one of its subclasses where it fits.
         """
         encoded = None if body is None else _encode(body)
         request = _Request(method, self.access.server + path, query or {}, encoded, content_type)
@@ -185,30 +186,34 @@ class ApiClient:
 
     async def _ask(self, request: _Request, seconds: float, is_repeatable: bool) -> bytes:
         backoff = Backoff(self.timing, first=0.2, longest=_MAX_DELAY)
-        tries = 0
+        tries, may_be_done = 0, False
         while True:
             tries += 1
             await self._rate.acquire()
             try:
                 return await self._as_ourselves(lambda auth: self._exchange(request, auth, seconds))
-            except NotSentError:
-                raise
             except ClusterError as error:
-                if not is_repeatable or tries == _MAX_TRIES or error.status not in _RETRIED:
+                may_be_done = error.may_be_done = may_be_done or error.may_be_done
+                is_final = tries == _MAX_TRIES or error.status not in _RETRIED or error.reason == UNUSABLE
+                is_final = is_final or isinstance(error, NotSentError)
+                if not is_repeatable or is_final:
                     raise
                 delay = backoff.next() if error.retry_after is None else min(error.retry_after, _MAX_DELAY)
             await self.timing.sleep(delay)
 
     async def _as_ourselves(self, attempt: Callable[[Auth], Awaitable[T]]) -> T:
         """Make an attempt with our credentials, and one with newer ones, if there are any, when those are refused."""
-        auth = await self.access.credentials.current()
         try:
-            return await attempt(auth)
-        except UnauthorizedError:
-            renewed = await self.access.credentials.renew(auth)
-            if renewed == auth:
-                raise
-        return await attempt(renewed)
+            auth = await self.access.credentials.current()
+            try:
+                return await attempt(auth)
+            except UnauthorizedError:
+                renewed = await self.access.credentials.renew(auth)
+                if renewed == auth:
+                    raise
+            return await attempt(renewed)
+        except ConfigError as error:
+            raise unusable(error) from error
 
     async def _exchange(self, request: _Request, auth: Auth, seconds: float) -> bytes:
         try:

@@ -29,11 +29,11 @@ from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.known_objects import KnownObjects
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
-from kubesched.cluster.refusals import Status, status_error
+from kubesched.cluster.refusals import UNUSABLE, Status, status_error
 from kubesched.cluster.resources import list_path
 from kubesched.cluster.watch_lines import ListPage, outline_of, read_line, split_lines
 from kubesched.engine import paused_gc
-from kubesched.errors import ClusterError, ConfigError, GoneError, ObjectError
+from kubesched.errors import ClusterError, GoneError, ObjectError
 
 __all__ = ["SILENCE_SECONDS", "Reflector", "Sink"]
 
@@ -113,9 +113,9 @@ class Reflector:
                     await self._list()
                 await self._watch()
                 restart = Restart.CLOSED
-            except (ClusterError, ConfigError) as error:
+            except ClusterError as error:
                 restart = self._judge(error)
-                wanted = getattr(error, "retry_after", None) or 0.0
+                wanted = error.retry_after or 0.0
                 self.last_error = str(error)
                 level = logging.INFO if restart in _EXPECTED else logging.WARNING
                 _log.log(level, "watching %s: %s (%s)", KINDS[self.kind].plural, error, restart.value)
@@ -134,9 +134,9 @@ class Reflector:
     def _is_silent(self) -> bool:
         return self._timing.monotonic() - self._heard_at >= self._silence
 
-    def _judge(self, error: ClusterError | ConfigError) -> Restart:
+    def _judge(self, error: ClusterError) -> Restart:
         """The kind of fault, and its effect on the next try."""
-        if isinstance(error, ConfigError) or error.status in (401, 403, 429):
+        if error.status in (401, 403, 429) or error.reason == UNUSABLE:
             return Restart.REFUSED
         if error.status == 0:
             return Restart.IDLE if error.reason == "Timeout" and self._began is not None else Restart.CUT

@@ -6,12 +6,15 @@ from typing import Final
 import aiohttp
 import msgspec
 
-from kubesched.errors import ClusterError, ConflictError, GoneError, NotFoundError, UnauthorizedError
+from kubesched.errors import ClusterError, ConfigError, ConflictError, GoneError, NotFoundError, UnauthorizedError
 
-__all__ = ["EXPIRED", "Status", "missing_answer", "refusal", "status_error"]
+__all__ = ["EXPIRED", "UNUSABLE", "Status", "missing_answer", "refusal", "status_error", "unusable"]
 
 EXPIRED: Final = ("Expired", "Gone")
 """Reasons for a resource version or a continue token that is too old."""
+
+UNUSABLE: Final = "UnusableCredentials"
+"""Our reason for a request that was not sent, because a file or certificate of ours is not valid at the moment."""
 
 _ERRORS: Final[dict[int, type[ClusterError]]] = {
     401: UnauthorizedError,
@@ -77,6 +80,11 @@ def missing_answer(where: str, error: Exception) -> ClusterError:
     if isinstance(error, TimeoutError):
         return ClusterError(f"{where}: no answer in time", reason="Timeout")
     return ClusterError(f"{where}: {_describe(error)}", reason="NoAnswer")
+
+
+def unusable(error: ConfigError) -> ClusterError:
+    """The error for a request that cannot be sent, for example while a certificate and its key are replaced."""
+    return ClusterError(str(error), reason=UNUSABLE)
 
 
 def _describe(error: Exception) -> str:

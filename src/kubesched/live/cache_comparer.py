@@ -70,6 +70,9 @@ class CacheComparer:
             except ClusterError as error:
                 _LOG.warning("cache comparison: failed: %s", error)
                 continue
+            except Exception:  # noqa: BLE001 - a debugging aid must not end the scheduler
+                _LOG.exception("cache comparison: failed")
+                continue
             for what, (ours, wanted) in differences.items():
                 _LOG.warning("cache comparison: %s: cache %s; expected %s", what, ours, wanted)
             if not differences:

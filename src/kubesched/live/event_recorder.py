@@ -3,7 +3,8 @@
 Rule: client-go v1.36 tools/events: events with the same type, action, reason, controller, instance and regarding are
 one event with a series. The second one starts the series at count 2; further ones are counted, and the count is written
 when the series has been silent for six minutes, or every thirty. kube-scheduler v1.36.3 writes no `related`, not even
-on victims.
+on victims. 1,000 writes wait at most; further events are dropped and counted. A series that finds no room is written
+later, with its count.
 """
 
 import asyncio
@@ -23,6 +24,9 @@ __all__ = ["EventRecorder"]
 
 _FINISH_SECONDS: Final = 6 * 60.0
 _REFRESH_SECONDS: Final = 30 * 60.0
+_MAX_WAITING: Final = 1000
+_NAME_LIMIT: Final = 253  # of an object; that of a pod is as long
+_INSTANCE_LIMIT: Final = 128  # of reportingInstance
 _ROOT: Final = "/apis/events.k8s.io/v1/namespaces"
 _LOG: Final = logging.getLogger("kubesched.scheduler")
 
@@ -55,6 +59,9 @@ class EventRecorder:
 
     Args:
         hostname: of this machine; part of reportingInstance.
+    Attributes:
+        n_recorded: events that were asked for.
+        n_dropped: those of them that were dropped, because too many were waiting.
     """
 
     def __init__(self, client: ApiClient, hostname: str) -> None:
@@ -64,6 +71,8 @@ class EventRecorder:
         self._known: dict[_Key, _Known] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self.n_recorded = 0
+        self.n_dropped = 0
+        self._n_reported = 0  # of the dropped ones
 
     def record(self, event: RecordEvent) -> None:
         """Tell users of something; returns at once."""
@@ -75,15 +84,18 @@ class EventRecorder:
         if known is not None:
             known.count += 1
             known.last_at, known.last_time = now, stamp
-            if known.count == 2:
+            if known.count == 2 and not self._is_full:
                 self._begin(self._write_series, known)
+            return
+        if self._is_full:
+            self.n_dropped += 1
             return
         metadata = document["metadata"]
         known = self._known[key] = _Known(metadata["namespace"], metadata["name"], 1, 1, now, now, stamp)
         self._begin(lambda it: self._create(document, key, it), known)
 
     async def run(self) -> None:
-        """Write the counts of series and forget the silent ones, until cancelled."""
+        """Write the counts of series, forget the silent ones and log how many events are lost, until cancelled."""
         while True:
             await self._timing.sleep(_FINISH_SECONDS / 6)
             self._keep_house()
@@ -96,16 +108,30 @@ class EventRecorder:
         finally:
             for task in self._tasks:
                 task.cancel()
+            self._report_drops()
 
     def sizes(self) -> dict[str, int]:
         """Events that may still become series, and writes under way."""
         return {"events": len(self._known), "event writes": len(self._tasks)}
 
+    @property
+    def _is_full(self) -> bool:
+        return len(self._tasks) >= _MAX_WAITING
+
+    def _report_drops(self) -> None:
+        n_new = self.n_dropped - self._n_reported
+        if n_new:
+            _LOG.warning("%d events are lost: %d were already waiting to be written", n_new, _MAX_WAITING)
+        self._n_reported = self.n_dropped
+
     def _keep_house(self) -> None:
+        self._report_drops()
         now = self._timing.monotonic()
         for key, known in list(self._known.items()):
             is_silent = now - known.last_at >= _FINISH_SECONDS
             if known.count > known.written and (is_silent or now - known.written_at >= _REFRESH_SECONDS):
+                if self._is_full:
+                    continue  # the count is written by a later round
                 self._begin(self._write_series, known)
             if is_silent and not known.is_busy:
                 del self._known[key]
@@ -163,10 +189,10 @@ class EventRecorder:
         return {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": f"{pod.name}.{self._suffix():x}", "namespace": namespace},
+            "metadata": {"name": self._name(pod), "namespace": namespace},
             "eventTime": stamp,
             "reportingController": controller,
-            "reportingInstance": f"{controller}-{self._hostname}",
+            "reportingInstance": f"{controller}-{self._hostname}"[:_INSTANCE_LIMIT],
             "action": event.action,
             "reason": event.reason,
             "regarding": _reference(pod),
@@ -174,9 +200,11 @@ class EventRecorder:
             "type": event.type,
         }
 
-    def _suffix(self) -> int:
-        """A number that no other event has: the time, and which event this is."""
-        return (int(self._timing.now() * 1e9) & ~0xFFF) | (self.n_recorded & 0xFFF)
+    def _name(self, pod: Pod) -> str:
+        """The pod's name, cut where it is too long, and a number that no other event has: the time, and which event."""
+        number = (int(self._timing.now() * 1e9) & ~0xFFF) | (self.n_recorded & 0xFFF)
+        suffix = f".{number:x}"
+        return pod.name[: _NAME_LIMIT - len(suffix)].rstrip(".-") + suffix  # each part ends with a letter or a digit
 
 
 def _reference(pod: Pod) -> dict[str, str]:

@@ -4,6 +4,8 @@ Rule: kube-scheduler v1.36: the PodScheduled condition and the nomination in one
 nothing would change; DisruptionTarget on a victim, then its deletion, then its event. Volumes and claims are updated
 whole, in the version that was decided on; the fields that a scheduler does not read are read again for that.
 
+What a patch has changed counts at once for the next patch of this pod, although the watch shows it later.
+
 Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes
 the Binding that follows it.
 
@@ -18,8 +20,8 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KubeObject, PersistentVolume, Pod, decode_object
-from kubesched.cluster import ApiClient, bind_pod, object_path
+from kubesched.api import KubeObject, PersistentVolume, Pod, PodStatus, compare_versions, decode_object
+from kubesched.cluster import ApiClient, Backoff, bind_pod, object_path
 from kubesched.errors import ClusterError, NotFoundError
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
 from kubesched.state import ClusterState
@@ -29,7 +31,28 @@ __all__ = ["ApiWriter", "RecordEvents"]
 RecordEvents = Callable[[RecordEvent], None]
 
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
+_REMEMBERED_SECONDS: Final = 300.0  # a watch never catches up with a server that was restored from a backup
 _LOG: Final = logging.getLogger("kubesched.scheduler")
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+class _Patched(msgspec.Struct):
+    """What is read of the answer to a patch of a pod's status."""
+
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    status: PodStatus = PodStatus()
+
+
+class _Remembered(msgspec.Struct):
+    """A patch that the watch may not have shown yet."""
+
+    key: str
+    version: str
+    status: PodStatus
+    written_at: float
 
 
 class ApiWriter:
@@ -53,6 +76,7 @@ class ApiWriter:
         self._may_write = may_write
         self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
         self._tasks: set[asyncio.Task[ActionDone]] = set()  # all writes under way
+        self._patched: dict[str, _Remembered] = {}  # by uid, the oldest first
         self._writers: dict[type[Action], Callable[[Any], Awaitable[object]]] = {
             Bind: self._bind,
             PatchPodStatus: self._patch,
@@ -118,27 +142,53 @@ class ApiWriter:
 
     async def _bind(self, action: Bind) -> None:
         """Bind a pod. While there is no answer, the pod may be on its node, so its room is not given to others."""
-        pod = action.pod
+        pod, node, annotations = action.pod, action.node_name, action.annotations
+        backoff, may_be_bound = Backoff(self._client.timing, first=0.2, longest=5.0), False
         while True:
             try:
-                await bind_pod(self._client, pod.namespace, pod.name, pod.uid, action.node_name, action.annotations)
+                await bind_pod(
+                    self._client, pod.namespace, pod.name, pod.uid, node, annotations, may_be_bound=may_be_bound
+                )
                 return
             except ClusterError as error:
                 if error.status or not self._may_write():
                     raise
+                may_be_bound = True
                 _LOG.warning("%s; trying again, because the pod may be bound", error)
+                await self._client.timing.sleep(backoff.next())
+                if not self._may_write():
+                    raise
 
     async def _patch(self, action: PatchPodStatus) -> None:
         current = self._cluster_state.objects.get("Pod", action.pod.key)
         pod = current if isinstance(current, Pod) and current.uid == action.pod.uid else action.pod
-        status = _status_changes(pod, action)
+        status = _status_changes(pod, self._newest_status(pod), action)
         if status:
             await self._patch_status(pod, status)
 
     async def _patch_status(self, pod: Pod, status: dict[str, Any]) -> None:
         path = object_path("Pod", pod.namespace, pod.name, "status")
         body = {"metadata": {"uid": pod.uid}, "status": status}
-        await self._client.request("PATCH", path, body=body, content_type=_STRATEGIC, retry=True)
+        answer = await self._client.request(
+            "PATCH", path, body=body, content_type=_STRATEGIC, retry=True, type=_Patched
+        )
+        self._remember(pod, answer)
+
+    def _newest_status(self, pod: Pod) -> PodStatus:
+        last = self._patched.get(pod.uid)
+        return last.status if last is not None and _is_older(pod, last) else pod.status
+
+    def _remember(self, pod: Pod, answer: _Patched) -> None:
+        now = self._client.timing.monotonic()
+        self._patched.pop(pod.uid, None)
+        self._patched[pod.uid] = _Remembered(pod.key, answer.metadata.resource_version, answer.status, now)
+        while self._patched:
+            uid, oldest = next(iter(self._patched.items()))
+            known = self._cluster_state.objects.get("Pod", oldest.key)
+            is_awaited = isinstance(known, Pod) and known.uid == uid and _is_older(known, oldest)
+            if is_awaited and now - oldest.written_at < _REMEMBERED_SECONDS:
+                break
+            del self._patched[uid]
 
     async def _evict(self, action: DeletePod) -> None:
         """Mark the victim, delete it, tell its owner. A victim that is gone is what was wanted."""
@@ -173,12 +223,17 @@ def _target(action: Action) -> tuple[str, str]:
     return "Pod", action.pod.uid if isinstance(action, Bind | PatchPodStatus | DeletePod) else ""
 
 
-def _status_changes(pod: Pod, action: PatchPodStatus) -> dict[str, Any]:
+def _is_older(pod: Pod, patched: _Remembered) -> bool:
+    order = compare_versions(pod.metadata.resource_version, patched.version)
+    return order is not None and order < 0
+
+
+def _status_changes(pod: Pod, current: PodStatus, action: PatchPodStatus) -> dict[str, Any]:
     """The part of status to patch; empty where nothing would change."""
     changes: dict[str, Any] = {}
     if action.condition is not None:
         type_, status, reason, message = action.condition
-        old = next((c for c in pod.status.conditions or () if c.type == type_), None)
+        old = next((c for c in current.conditions or () if c.type == type_), None)
         generation = pod.metadata.generation
         wanted = (status, reason, message, generation)
         if old is None or (old.status, old.reason, old.message, old.observed_generation) != wanted:
@@ -189,7 +244,7 @@ def _status_changes(pod: Pod, action: PatchPodStatus) -> dict[str, Any]:
                 entry["lastTransitionTime"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             changes["conditions"] = [entry]
     nominated = action.nominated_node_name
-    if nominated is not None and nominated != pod.status.nominated_node_name:
+    if nominated is not None and nominated != current.nominated_node_name:
         changes["nominatedNodeName"] = nominated or None
     return changes
 
