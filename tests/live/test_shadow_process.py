@@ -3,6 +3,8 @@
 import asyncio
 import json
 import logging
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,32 @@ def test_it_reports_and_writes_nothing_to_the_cluster(tmp_path: Path, caplog: py
     assert (line["pod"], line["plugin"], line["points"]) == ("default/wrong", "TaintToleration", 287)
     assert (lines.parent / line["snapshot"]).exists()
     assert not shadows[0].frameworks["default-scheduler"].profile.is_running
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR2"), reason="there is no such signal")
+def test_sigusr2_logs_the_sizes_and_the_process_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="kubesched.shadow")
+    server = read_only_server(*CLUSTER)
+
+    async def story() -> None:
+        stop, is_ready = asyncio.Event(), asyncio.Event()
+        async with server:
+            options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            shadowing = run_shadow(set_up(), options, None, stop=stop, on_ready=lambda _: is_ready.set())
+            running = asyncio.create_task(shadowing)
+            await is_ready.wait()
+            os.kill(os.getpid(), signal.SIGUSR2)
+            while not caplog.messages:  # noqa: ASYNC110 - the log has no event
+                await asyncio.sleep(0.01)
+            stop.set()
+            await running
+
+    before = signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # so that a fault does not end the tests
+    try:
+        run(story())
+    finally:
+        signal.signal(signal.SIGUSR2, before)
+    assert caplog.messages[0].startswith("cache dump: nodes 2, pods 0, waiting 2, changes 0, suspects 0")
 
 
 @pytest.mark.parametrize(

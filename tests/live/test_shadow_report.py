@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shlex
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,46 @@ def test_the_newest_twenty_snapshots_are_kept(tmp_path: Path) -> None:
     assert kept == {line["snapshot"] for line in lines[-20:]}
     taken(tmp_path, VERDICT)
     assert len(list(tmp_path.glob("*.gz"))) == 20
+
+
+def test_snapshots_of_the_user_are_kept(tmp_path: Path) -> None:
+    mine = [tmp_path / f"0-mine-{i:02}.snapshot.json.gz" for i in range(25)]
+    for path in mine:
+        path.write_bytes(b"mine")
+    taken(tmp_path, VERDICT)
+    assert all(path.exists() for path in mine)
+
+
+def test_what_it_writes_is_for_the_user_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    taken(folder, VERDICT)
+    modes = {path.suffix: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())}
+    assert modes == {"": 0o700, ".gz": 0o600, ".jsonl": 0o600}
+
+
+def test_a_line_is_written_after_its_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = tmp_path / "disagreements.jsonl"
+    before: list[str] = []
+    write = shadow_report.write_snapshot
+
+    def slow(objects: list[KubeObject], path: Path, *, strip: bool) -> None:
+        before.append(lines.read_text())
+        write(objects, path, strip=strip)
+
+    monkeypatch.setattr(shadow_report, "write_snapshot", slow)
+    (line,) = taken(tmp_path, VERDICT)
+    assert before == [""]
+    assert (tmp_path / line["snapshot"]).exists()
+
+
+def test_a_snapshot_that_cannot_be_written_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(objects: list[KubeObject], path: Path, *, strip: bool) -> None:
+        raise InputError(f"{path}: cannot be written: No space left on device")
+
+    monkeypatch.setattr(shadow_report, "write_snapshot", full)
+    (line,) = taken(tmp_path, VERDICT)
+    assert line["pod"] == "default/p"
+    assert not {"snapshot", "explain"} & line.keys()
 
 
 def test_a_disagreement_while_a_snapshot_is_written_has_a_line_alone(tmp_path: Path) -> None:

@@ -73,6 +73,53 @@ def test_plugins_that_started_before_one_that_does_not_are_stopped():
     assert (plain.seen[1:], waiting.seen[1:], late.seen) == (["stopped"], ["stopped"], [])
 
 
+class Logged(Plugin):
+    """Appends to a shared log."""
+
+    def __init__(self, name: str, log: list[str], *, fails: bool = False, is_slow: bool = False) -> None:
+        self.label, self.log, self.fails, self.is_slow = name, log, fails, is_slow
+
+    async def start(self, handle):
+        self.log.append(f"start {self.label}")
+        if self.fails:
+            raise OSError("no such host")
+        if self.is_slow:
+            await asyncio.Event().wait()
+
+    def stop(self):
+        self.log.append(f"stop {self.label}")
+
+
+def test_a_driver_that_stops_after_a_failed_start_stops_nothing_twice():
+    log: list[str] = []
+    frameworks = frameworks_of(Logged("a", log), Logged("b", log, fails=True), Logged("c", log))
+    with pytest.raises(PluginError, match="no such host"):
+        asyncio.run(start_plugins(frameworks))
+    asyncio.run(stop_plugins(frameworks))
+    assert log == ["start a", "start b", "stop a"]
+
+
+def test_plugins_that_were_not_started_are_not_stopped():
+    log: list[str] = []
+    asyncio.run(stop_plugins(frameworks_of(Logged("a", log))))
+    assert log == []
+
+
+def test_after_a_start_that_was_cancelled_only_those_that_started_are_stopped():
+    log: list[str] = []
+    frameworks = frameworks_of(Logged("a", log), Logged("b", log, is_slow=True))
+
+    async def story():
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await start_plugins(frameworks)
+        await stop_plugins(frameworks)
+        await stop_plugins(frameworks)
+
+    asyncio.run(story())
+    assert log == ["start a", "start b", "stop a"]
+
+
 def test_a_plugin_that_asks_for_the_end_of_the_process_did_not_start():
     class Leaving(Plain):
         async def start(self, handle):

@@ -18,7 +18,7 @@ class Profile(msgspec.Struct, eq=False):
         points: extension point, as configurations spell it -> instances in the order in which they are called.
         weights: score plugin -> its weight.
         plugins: every instance once, in the order of the registry.
-        is_running: whether the plugins were started and not stopped yet: they serve one cluster at a time.
+        started: the plugins that were started and not stopped yet, in the order of their start.
 
     Example:
         (profile,) = set_up("scheduler.yaml").profiles
@@ -30,7 +30,12 @@ class Profile(msgspec.Struct, eq=False):
     points: Mapping[str, tuple[Plugin, ...]]
     weights: Mapping[str, int]
     plugins: tuple[Plugin, ...]
-    is_running: bool = False
+    started: tuple[Plugin, ...] = ()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a plugin was started and not stopped yet: plugins serve one cluster at a time."""
+        return bool(self.started)
 
     def only(self, name: str) -> "Profile":
         """The same profile with one of its plugins, at the points where it runs here."""

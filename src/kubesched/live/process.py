@@ -112,12 +112,12 @@ async def run_scheduler(
         )
         watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, silence=options.silence_seconds)
         comparer = CacheComparer(client, live)
-        async with _endpoints(setup, options, live, metrics, election, stop), election:
-            is_delayed = setup.configuration.delay_cache_until_active
-            with on_sigusr2(comparer.ask):
+        with on_sigusr2(comparer.ask):
+            async with _endpoints(setup, options, live, metrics, election, stop), election:
+                is_delayed = setup.configuration.delay_cache_until_active
                 await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
-            _LOG.info("Requested to terminate, exiting")
-        await _within(_FINISH_SECONDS, recorder.finish(), "writing the last events")
+                _LOG.info("Requested to terminate, exiting")
+            await _within(_FINISH_SECONDS, recorder.finish(), "writing the last events")
         if traces:
             await asyncio.to_thread(traces.shutdown)
 

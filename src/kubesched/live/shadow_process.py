@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from kubesched.cluster import ApiClient, ClusterWatch
+from kubesched.live.cache_comparer import on_sigusr2
 from kubesched.live.dry_run import without_election
 from kubesched.live.endpoints import HealthChecks
 from kubesched.live.process import SchedulerOptions, access_of, get_ready, serving
@@ -53,8 +54,9 @@ async def run_shadow(
         resources.register(PodResources(shadow.cluster_state, None))
         checks: HealthChecks = HealthChecks(is_stopping=stop.is_set, is_synced=lambda: shadow.feed.is_handed_over)
         try:
-            async with serving(setup, options, checks, page, resources):
-                await _run(shadow, watch, report, stop, on_ready)
+            with on_sigusr2(lambda: _log_sizes(shadow)):
+                async with serving(setup, options, checks, page, resources):
+                    await _run(shadow, watch, report, stop, on_ready)
         finally:
             await stop_plugins(shadow.frameworks.values())
             await report.finish()
@@ -89,3 +91,10 @@ async def _summarize(report: ShadowReport) -> None:
     while True:
         await asyncio.sleep(_SUMMARY_SECONDS)
         _LOG.info("%s", report.summary())
+
+
+def _log_sizes(shadow: Shadow) -> None:
+    """Log how much is kept: there is no queue to compare."""
+    state = shadow.cluster_state
+    sizes = {"nodes": state.columns.n_nodes, "pods": state.n_placed, **shadow.sizes, **state.sizes()}
+    _LOG.info("cache dump: %s", ", ".join(f"{name} {n}" for name, n in sizes.items()))

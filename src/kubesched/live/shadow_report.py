@@ -1,16 +1,20 @@
 """What shadow mode reports: metrics, a summary, and a file per disagreement that `kubesched explain` opens.
 
 The folder has `disagreements.jsonl`, one line per disagreement, and next to it snapshots of the cluster as it was. Both
-are bounded: the lines start a new file at 8 MiB and keep one old one; of the snapshots, the newest 20 are kept. A
-snapshot is written in a thread, and one at a time: a disagreement that comes meanwhile has a line, and no snapshot.
+are bounded: the lines start a new file at 8 MiB and keep one old one; of the snapshots, the newest 20 are kept. Other
+files in the folder are left alone. A snapshot is written in a thread, and one at a time: a disagreement that comes
+meanwhile has a line, and no snapshot. A line that names a snapshot is written after the snapshot.
 """
 
 import asyncio
 import logging
+import os
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
@@ -28,6 +32,9 @@ _OLD_LINES: Final = "disagreements.1.jsonl"
 _MAX_BYTES: Final = 8 * 2**20
 _MAX_SNAPSHOTS: Final = 20
 _SUFFIX: Final = ".snapshot.json.gz"
+_OUR_NAME: Final = re.compile(r"\d{8}T\d{6}\.\d{6}-.+" + re.escape(_SUFFIX))
+_OWNER_ONLY: Final = 0o600  # a snapshot has the commands and annotations of all pods
+_OWNER_ONLY_FOLDER: Final = 0o700
 _LOG: Final = logging.getLogger("kubesched.shadow")
 
 
@@ -50,7 +57,7 @@ class ShadowReport:
 
     Args:
         metrics: counts them.
-        folder: for disagreements; None to write none. It is created.
+        folder: for disagreements; None to write none. If there is none, it is created for this user alone.
         options: of `kubesched explain`, so that it decides as this process does.
 
     Raises:
@@ -62,10 +69,11 @@ class ShadowReport:
         self._folder = folder
         self._options = options
         self._writing: asyncio.Task[None] | None = None
+        self._later: list[_Line] = []  # after the snapshot that is being written
         if folder is not None:
             try:
-                folder.mkdir(parents=True, exist_ok=True)
-                (folder / _LINES).open("ab").close()
+                folder.mkdir(_OWNER_ONLY_FOLDER, parents=True, exist_ok=True)
+                _append(folder / _LINES, b"")
             except OSError as error:
                 raise InputError(f"{folder}: cannot be written ({error.strerror}); give a folder that can") from error
 
@@ -76,8 +84,14 @@ class ShadowReport:
             return
         fields = ("pod", "node", "ours", "plugin", "points", "reason")
         _LOG.info("disagreed", extra={name: value for name in fields if (value := getattr(verdict, name))})
-        if self._folder is not None:
-            self._write_line(self._folder, verdict, self._begin_snapshot(self._folder, verdict, cluster))
+        if self._folder is None:
+            return
+        line = self._line(verdict)
+        if self._writing is not None and not self._writing.done():
+            self._later.append(line)
+            return
+        name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{verdict.uid}{_SUFFIX}"
+        self._writing = asyncio.create_task(self._write(self._folder, name, cluster(), verdict, line))
 
     def summary(self) -> str:
         """How many bindings there were of each class."""
@@ -93,36 +107,52 @@ class ShadowReport:
 
     # --- the folder ---
 
-    def _write_line(self, folder: Path, verdict: Verdict, snapshot: str) -> None:
+    async def _write(self, folder: Path, name: str, objects: list[KubeObject], verdict: Verdict, line: _Line) -> None:
+        """Write a snapshot, then the line of its verdict and those that came meanwhile."""
+        if await asyncio.to_thread(_write_snapshot, folder, name, objects):
+            command = self._command(folder / name, verdict)
+            line = msgspec.structs.replace(line, snapshot=name, explain=command)
+        later, self._later = self._later, []
+        for one in (line, *later):
+            _write_line(folder, one)
+
+    def _line(self, verdict: Verdict) -> _Line:
+        fields = {name: getattr(verdict, name) for name in Verdict.__struct_fields__}
+        return _Line(**fields, time=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+
+    def _command(self, snapshot: Path, verdict: Verdict) -> str:
         nodes = [option for name in (verdict.node, verdict.ours) if name for option in ("--node", name)]
-        command = ["kubesched", "explain", str(folder / snapshot), "--pod", verdict.pod, *nodes, *self._options]
-        line = _Line(
-            **{name: getattr(verdict, name) for name in Verdict.__struct_fields__},
-            time=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            snapshot=snapshot,
-            explain=shlex.join(command) if snapshot else "",
-        )
-        path = folder / _LINES
-        try:
-            if path.exists() and path.stat().st_size >= _MAX_BYTES:
-                path.replace(folder / _OLD_LINES)
-            with path.open("ab") as file:
-                file.write(msgspec.json.encode(line) + b"\n")
-        except OSError as error:
-            _LOG.warning("%s: cannot be written: %s", path, error.strerror)
-
-    def _begin_snapshot(self, folder: Path, verdict: Verdict, cluster: Callable[[], list[KubeObject]]) -> str:
-        if self._writing is not None and not self._writing.done():
-            return ""
-        name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{verdict.uid}{_SUFFIX}"
-        self._writing = asyncio.create_task(asyncio.to_thread(_write, folder, name, cluster()))
-        return name
+        return shlex.join(["kubesched", "explain", str(snapshot), "--pod", verdict.pod, *nodes, *self._options])
 
 
-def _write(folder: Path, name: str, objects: list[KubeObject]) -> None:
+def _write_snapshot(folder: Path, name: str, objects: list[KubeObject]) -> bool:
+    """Write a snapshot for this user alone, and delete the oldest. Returns: whether it was written."""
     try:
-        for old in sorted(folder.glob(f"*{_SUFFIX}"))[: -_MAX_SNAPSHOTS + 1]:
+        ours = sorted(path for path in folder.iterdir() if _OUR_NAME.fullmatch(path.name))
+        for old in ours[: -_MAX_SNAPSHOTS + 1]:
             old.unlink(missing_ok=True)
-        write_snapshot(objects, folder / name, strip=True)
+        with TemporaryDirectory(prefix=".", dir=folder) as private:
+            unfinished = Path(private, name)
+            write_snapshot(objects, unfinished, strip=True)
+            unfinished.chmod(_OWNER_ONLY)
+            unfinished.replace(folder / name)
     except (InputError, OSError) as error:
         _LOG.warning("%s", error)
+        return False
+    return True
+
+
+def _write_line(folder: Path, line: _Line) -> None:
+    path = folder / _LINES
+    try:
+        if path.exists() and path.stat().st_size >= _MAX_BYTES:
+            path.replace(folder / _OLD_LINES)
+        _append(path, msgspec.json.encode(line) + b"\n")
+    except OSError as error:
+        _LOG.warning("%s: cannot be written: %s", path, error.strerror)
+
+
+def _append(path: Path, data: bytes) -> None:
+    """Append to a file, which is created for this user alone."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _OWNER_ONLY), "ab") as file:
+        file.write(data)

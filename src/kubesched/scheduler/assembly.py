@@ -5,7 +5,7 @@ until `stop`.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from kubesched.errors import InputError, PluginError
 from kubesched.framework import (
@@ -13,7 +13,6 @@ from kubesched.framework import (
     HOOK_FAULTS,
     ColumnCache,
     Framework,
-    Plugin,
     Profile,
     Services,
     in_one_line,
@@ -66,44 +65,36 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
             started before it are stopped.
     """
     frameworks = tuple(frameworks)
-    started: list[tuple[Framework, Plugin]] = []
-    for framework, plugin in _plugins(frameworks):
-        try:
-            answer: object = plugin.start(framework.handle)
-            if inspect.isawaitable(answer):
-                await answer
-        except HOOK_FAULTS as error:
-            if is_cancelled(error):
-                raise
-            await _stop(started)
-            text = f'starting plugin "{plugin.name}": {in_one_line(error)}'
-            raise PluginError(text, plugin=plugin.name, extension_point="start") from error
-        started.append((framework, plugin))
     for framework in frameworks:
-        framework.profile.is_running = True
+        profile = framework.profile
+        for plugin in profile.plugins:
+            try:
+                answer: object = plugin.start(framework.handle)
+                if inspect.isawaitable(answer):
+                    await answer
+            except HOOK_FAULTS as error:
+                if is_cancelled(error):
+                    raise
+                await stop_plugins(frameworks)
+                text = f'starting plugin "{plugin.name}": {in_one_line(error)}'
+                raise PluginError(text, plugin=plugin.name, extension_point="start") from error
+            profile.started = (*profile.started, plugin)
 
 
 async def stop_plugins(frameworks: Iterable[Framework]) -> None:
-    """Stop every plugin of every profile. The work is done, so that a fault is worth a message and no more."""
-    frameworks = tuple(frameworks)
-    await _stop(_plugins(frameworks))
+    """Stop the plugins that were started and not stopped yet, so a second call stops none.
+
+    The work is done: a fault is logged, and the next plugin is stopped.
+    """
     for framework in frameworks:
-        framework.profile.is_running = False
-
-
-async def _stop(plugins: Iterable[tuple[Framework, Plugin]]) -> None:
-    for framework, plugin in plugins:
-        try:
-            answer: object = plugin.stop()
-            if inspect.isawaitable(answer):
-                await answer
-        except HOOK_FAULTS as error:
-            if is_cancelled(error):
-                raise
-            framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, in_one_line(error))
-
-
-def _plugins(frameworks: Iterable[Framework]) -> Iterator[tuple[Framework, Plugin]]:
-    for framework in frameworks:
-        for plugin in framework.profile.plugins:
-            yield framework, plugin
+        profile = framework.profile
+        while profile.started:
+            plugin, profile.started = profile.started[0], profile.started[1:]
+            try:
+                answer: object = plugin.stop()
+                if inspect.isawaitable(answer):
+                    await answer
+            except HOOK_FAULTS as error:
+                if is_cancelled(error):
+                    raise
+                framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, in_one_line(error))
