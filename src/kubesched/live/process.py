@@ -32,7 +32,7 @@ from kubesched.setup import Setup
 __all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
 
 _FINISH_SECONDS: Final = 5.0
-_SYNC_SECONDS: Final = 60.0
+_SYNC_SECONDS: Final = 20.0  # until the log says what is missing
 _POOL: Final = 64  # requests at a time
 _REVIEWS_POOL: Final = 16  # reviews of clients of the endpoints at a time
 _REVIEW_SECONDS: Final = 10.0
@@ -269,7 +269,7 @@ async def get_ready(watch: ClusterWatch, feed: Feed, frameworks: Iterable[Framew
             await watch.synced(_SYNC_SECONDS)
             break
         except ClusterError as error:
-            _LOG.warning("%s", error)
+            _LOG.warning("no pod is scheduled yet: %s", error)
     feed.hand_over()
     await start_plugins(frameworks)
     gc.collect()
