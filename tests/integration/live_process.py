@@ -24,7 +24,12 @@ class LiveProcess:
     """
 
     def __init__(
-        self, control_plane: ControlPlane, folder: Path, config: Mapping[str, Any] = NO_FIELDS, *options: str
+        self,
+        control_plane: ControlPlane,
+        folder: Path,
+        config: Mapping[str, Any] = NO_FIELDS,
+        *options: str,
+        ready: str = "note: kubesched ",
     ) -> None:
         """Start it and wait until it schedules.
 
@@ -32,6 +37,7 @@ class LiveProcess:
             folder: takes its files.
             config: fields of the KubeSchedulerConfiguration besides the usual ones; no leader election.
             options: further ones of the command.
+            ready: what its log has then; another text for one that does not schedule.
         """
         kubeconfig = control_plane.kubeconfig(folder / "kubeconfig")
         document = {
@@ -48,7 +54,7 @@ class LiveProcess:
         command = [sys.executable, "-m", "kubesched", "scheduler", *own, *options]
         self.process = Process("kubesched scheduler", command, folder / "kubesched.log")
         try:
-            self.process.wait_until(lambda: "note: kubesched " in "".join(self.process.logs()), "its cache")
+            self.process.wait_until(lambda: ready in "".join(self.process.logs()), "its cache")
         except BaseException:
             self.process.stop()
             raise

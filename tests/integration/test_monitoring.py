@@ -84,6 +84,27 @@ def test_every_expression_finds_its_metrics(page: dict[str, dict[str, set[str]]]
             assert set(labels.split(", ")) <= known, f"{labels} in {expression}"
 
 
+def test_pods_in_the_queue_of_a_replica_that_does_not_lead_are_left_out(cluster: ControlPlane, tmp_path: Path) -> None:
+    cluster.client.create(make_pod("large", requests={"cpu": "9"}))
+    held = {"holderIdentity": "other", "leaseDurationSeconds": 1000}
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": held}
+    cluster.client.create({**lease, "metadata": {"name": "held", "namespace": "default"}})
+    election = {"leaderElect": True, "resourceName": "held", "resourceNamespace": "default"}
+    follower = LiveProcess(cluster, tmp_path, {"leaderElection": election}, ready="Attempting to acquire")
+    try:
+        waiting = 'scheduler_pending_pods{queue="active"}'
+        wait_until(lambda: follower.metrics(cluster.token).get(waiting), "the follower's queue to hold the pod")
+        page = follower.metrics(cluster.token)
+    finally:
+        follower.stop()
+    assert page['leader_election_master_status{name="held"}'] == 0
+    filled = {name for sample, value in page.items() if value and (name := sample.partition("{")[0]).count("_pods")}
+    assert "scheduler_pending_pods" in filled
+    for expression in expressions():
+        names = [name for name, _ in VECTOR.findall(expression) if name in filled]
+        assert expression.count("unless on (instance) leader_election_master_status") >= len(names), expression
+
+
 def test_every_rule_says_what_to_do() -> None:
     for group in yaml.safe_load((MONITORING / "alerts.yaml").read_text())["groups"]:
         for rule in group["rules"]:

@@ -116,6 +116,16 @@ async def test_what_the_cluster_does_with_a_pod_replaces_the_decision(log):
     await dry.while_running(story)
 
 
+def test_a_pod_that_was_deleted_is_said_to_be_gone():
+    dry = DryRun(objects=[make_node("n1")])
+    (binder,) = dry.live.scheduler.frameworks["default-scheduler"].profile.points["bind"]
+    binding = binder.bind(None, make_pod("web"), "n1")
+    binding.send(None)
+    with pytest.raises(StopIteration) as end:
+        binding.send(True)
+    assert end.value.value.reasons == ("pod default/web is gone",)
+
+
 @on_a_loop
 async def test_victims_are_logged_and_stay(log):
     placed = make_pod("cheap", node="n1", requests={"cpu": "2"}, priority=0)

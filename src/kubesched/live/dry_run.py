@@ -52,7 +52,9 @@ class _Unbound(Plugin):
         _LOG.info("would bind", extra={"pod": pod.key, "node": node_name, "profile": pod.scheduler_name})
         await self.handle.wait(lambda: self._node_of(pod) != "", _NO_LIMIT, reads=[("Pod", pod.key)])
         actual = self._node_of(pod)
-        return Status.SUCCESS if actual == node_name else Status.error(f"pod {pod.key} went to {actual}")
+        if actual == node_name:
+            return Status.SUCCESS
+        return Status.error(f"pod {pod.key} is gone" if actual is None else f"pod {pod.key} went to {actual}")
 
     def _node_of(self, pod: Pod) -> str | None:
         """The node that the pod is on; "" while it waits for one, None if it is gone."""
