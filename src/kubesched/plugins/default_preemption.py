@@ -32,6 +32,7 @@ __all__ = ["DefaultPreemption"]
 
 _NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
 _NOT_HELPFUL: Final = Status.unresolvable("Preemption is not helpful for scheduling")
+_VICTIMS_LEAVE: Final = Status.unresolvable("waiting for the preemption for this pod to be finished")
 _CHUNK: Final = 128
 
 
@@ -45,7 +46,7 @@ class DefaultPreemption(Plugin):
     def pre_enqueue(self, pod: Pod) -> Status:
         """A pod whose victims are still being evicted waits for that to end."""
         if pod.uid in self.handle.preempting:
-            return Status.unresolvable("waiting for the preemption for this pod to be finished")
+            return _VICTIMS_LEAVE
         return Status.SUCCESS
 
     def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> tuple[PostFilterResult | None, Status]:

@@ -46,6 +46,7 @@ class RequeueingTable:
     def __init__(self, registered: Mapping[str, Iterable[tuple[ClusterEvent, str, HintFunction | None]]]) -> None:
         self._registered = {profile: list(entries) for profile, entries in registered.items()}
         self._interests: dict[ClusterEvent, Interest] = {}
+        self._events: dict[str, tuple[ClusterEvent, ...]] = {}  # by plugin
 
     def interest(self, event: ClusterEvent) -> Interest:
         """The registrations for the event; computed once per event."""
@@ -55,9 +56,12 @@ class RequeueingTable:
         return interest
 
     def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:
-        """The events that a plugin registered, in any profile, each once."""
-        events = (e for entries in self._registered.values() for e, name, _ in entries if name == plugin)
-        return tuple(dict.fromkeys(events))
+        """The events that a plugin registered, in any profile, each once; computed once per plugin."""
+        events = self._events.get(plugin)
+        if events is None:
+            registered = (e for entries in self._registered.values() for e, name, _ in entries if name == plugin)
+            events = self._events[plugin] = tuple(dict.fromkeys(registered))
+        return events
 
     def strategy(
         self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
