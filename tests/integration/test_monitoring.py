@@ -43,7 +43,8 @@ def page(cluster: ControlPlane, tmp_path: Path) -> Iterator[dict[str, dict[str, 
     election = {"leaderElect": True, "resourceName": "monitored", "resourceNamespace": "default"}
     live = LiveProcess(cluster, tmp_path, {"leaderElection": election})
     try:
-        client.create_all([make_pod("low", requests={"cpu": "1"}), make_pod("large", requests={"cpu": "9"})])
+        large = [make_pod(f"large-{i}", requests={"cpu": "9"}) for i in range(200)]  # one cycle of ten is measured
+        client.create_all([make_pod("low", requests={"cpu": "1"}), *large])
         wait_until(lambda: client.get("Pod", "low")["spec"].get("nodeName"), "the pod to be placed")
         client.create(URGENT)
         wait_until(lambda: live.metrics(cluster.token).get("scheduler_preemption_victims_count"), "a preemption")
