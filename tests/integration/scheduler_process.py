@@ -20,13 +20,16 @@ class SchedulerProcess:
         config: the KubeSchedulerConfiguration it was started with.
     """
 
-    def __init__(self, control_plane: ControlPlane, folder: Path, config: Mapping[str, Any] = NO_FIELDS) -> None:
+    def __init__(
+        self, control_plane: ControlPlane, folder: Path, config: Mapping[str, Any] = NO_FIELDS, *options: str
+    ) -> None:
         """Start it and wait until it is healthy.
 
         Args:
             folder: empty; takes its files.
             config: fields of the KubeSchedulerConfiguration besides, or instead of, the usual ones: no leader
                 election, and a client that is as fast as it can be.
+            options: further ones of the command.
         Raises:
             NotInTime: it does not become healthy; with the end of its log, which says why.
         """
@@ -43,6 +46,7 @@ class SchedulerProcess:
             f"--secure-port={port}",
             f"--cert-dir={ca_file.parent}",
             "--authorization-always-allow-paths=/*",
+            *options,
         ]
         self.process = Process("kube-scheduler", command, folder / "kube-scheduler.log", env=ENDS_WITH_US)
         self._client: ApiClient | None = None

@@ -29,21 +29,25 @@ DETERMINISTIC: Final[dict[str, Any]] = {"parallelism": 1, "percentageOfNodesToSc
 SAMPLING: Final[dict[str, Any]] = {"percentageOfNodesToScore": 30}
 
 
+# With it, kube-scheduler may place a pod by the scores of the pod before.
+NO_BATCHING: Final = "--feature-gates=OpportunisticBatching=false"
+
+
 def compare(plane: ControlPlane, folder: Path, seed: int, *, is_sampling: bool = False) -> tuple[Outcome, Outcome]:
     """Play one script to both. Returns: the outcome of kubesched, and that of kube-scheduler."""
     config = {**DETERMINISTIC, **(SAMPLING if is_sampling else {})}
 
-    def played(start: type[LiveProcess | SchedulerProcess]) -> Outcome:
+    def played(start: type[LiveProcess | SchedulerProcess], *options: str) -> Outcome:
         clear(plane.client)
         place = folder / f"{start.__name__}-{seed}"
         place.mkdir()
-        scheduler = start(plane, place, config)
+        scheduler = start(plane, place, config, *options)
         try:
             return play(plane, Script(seed, is_large=is_sampling))
         finally:
             scheduler.stop()
 
-    return played(LiveProcess), played(SchedulerProcess)
+    return played(LiveProcess), played(SchedulerProcess, NO_BATCHING)
 
 
 def start_planes(stack: ExitStack, folder: Path, number: int) -> "SimpleQueue[ControlPlane]":
