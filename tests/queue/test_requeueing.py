@@ -137,9 +137,13 @@ def test_interest_names_the_plugins_of_all_profiles():
     assert both.interest(NODE_ADD).plugins == {"P", "Q"}
 
 
-def test_events_of_a_plugin_come_from_all_profiles_once():
-    both = RequeueingTable({"a": [(NODE_ADD, "P", None)], "b": [(NODE_ADD, "P", None), (NODE_TAINT, "P", None)]})
-    assert both.events_of("P") == (NODE_ADD, NODE_TAINT)
+def test_a_gate_may_open_by_the_events_that_its_plugin_registered_in_any_profile():
+    both = RequeueingTable({"a": [(NODE_ADD, "P", None)], "b": [(NODE_ADD, "Q", None), (NODE_TAINT, "P", None)]})
+    gated, free = rejected_by("P", "Q"), rejected_by("P")
+    gated.gating_plugin = "P"
+    events = (NODE_ADD, NODE_TAINT, POD_DELETE, FORCE_ACTIVATE)
+    assert [both.may_ungate(gated, event) for event in events] == [True, True, False, True]
+    assert all(both.may_ungate(free, event) for event in events)
 
 
 def test_the_event_that_helps_most_counts_when_several_are_replayed():

@@ -454,14 +454,28 @@ def test_an_event_of_another_plugin_does_not_even_ask():
     assert gate.asked == []
 
 
-def test_events_of_the_gating_plugin_are_those_of_all_profiles():
-    hints = {"default-scheduler": [(NODE_ADD, "P", None)], "other": [(NODE_TAINT, "P", None)]}
-    queue = SchedulingQueue(sort_key=by_priority, hints=hints, pre_enqueue=Gate(P={"a"}))
-    queue.add(make_pod(), 0.0)
+def test_a_pod_that_an_event_finds_gated_counts_as_coming_into_the_queue_again():
+    gate, entries = Gate(P={"a"}), []
+    queue = SchedulingQueue(
+        sort_key=by_priority,
+        hints={"default-scheduler": [(NODE_ADD, "P", None)]},
+        pre_enqueue=gate,
+        observer=lambda place, label, pod: entries.append((place, label, pod.name)),
+    )
+    queue.add(make_pod("a"), 0.0)
     queue.advance(330.0)
+    gate.closed["P"].add("b")
+    queue.add(make_pod("b"), 331.0)
+    queue.move_all_to_active_or_backoff_queue(NODE_ADD, None, None, 332.0)
     queue.check_invariants()
-    (info,) = queue._places.unschedulable
-    assert info.gating_plugin_events == (NODE_ADD, NODE_TAINT)
+    assert [pod.key for pod in queue.pending().pods] == ["ns/a", "ns/b"]
+    assert entries == [
+        ("unschedulable", "UnschedulablePodAdd", "a"),
+        ("unschedulable", "UnschedulableTimeout", "a"),
+        ("unschedulable", "UnschedulablePodAdd", "b"),
+        ("unschedulable", "NodeAdd", "a"),
+        ("unschedulable", "NodeAdd", "b"),
+    ]
 
 
 def test_a_rejected_pod_is_gated_when_an_event_would_bring_it_back():

@@ -63,6 +63,25 @@ def test_a_victim_on_its_way_out_ends_the_gate() -> None:
     assert HIGH.uid not in driven.scheduler.frameworks["default-scheduler"].handle.preempting
 
 
+def test_one_victim_may_hold_up_two_preemptors_and_none_when_another_pod_has_its_name() -> None:
+    driven = preempting()
+    higher = make_pod("higher", requests={"cpu": "2"}, priority=10)
+    handle = driven.scheduler.frameworks["default-scheduler"].handle
+    first = driven.decide()
+    driven.tell(higher)
+    second = driven.decide()
+    assert HIGH.uid in handle.preempting
+    assert higher.uid in handle.preempting
+    second.close()
+    assert HIGH.uid in handle.preempting
+    assert higher.uid not in handle.preempting
+    for victim in VICTIMS:
+        driven.tell(make_pod(victim.name, node="n", metadata={"uid": f"another-{victim.name}"}))
+    assert HIGH.uid not in handle.preempting
+    first.close()
+    assert not driven.scheduler._evictions._preemptors
+
+
 def test_a_victim_that_cannot_be_deleted_puts_the_preemptor_back() -> None:
     driven = preempting()
     driven.refusals[DeletePod] = "no"

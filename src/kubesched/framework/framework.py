@@ -92,7 +92,8 @@ class Framework:
         self._filters = [Rule(plugin, cache, "filter_nodes") for plugin in points["filter"]]
         self._pre_score = [(plugin.name, plugin.pre_score) for plugin in points["preScore"]]
         self._scores = [Rule(plugin, cache, "score_nodes", profile.weights[plugin.name]) for plugin in points["score"]]
-        self._pre_enqueue = self._hooks("preEnqueue", "pre_enqueue", "PreEnqueue plugin")
+        self._pre_enqueue = hooks = self._hooks("preEnqueue", "pre_enqueue", "PreEnqueue plugin")
+        self._pre_enqueue_from = {first.plugin: sorted(hooks, key=lambda hook: hook is not first) for first in hooks}
         self._reserve = self._hooks("reserve", "reserve", "Reserve plugin")
         self.pre_flights = self._hooks("preBind", "pre_bind_pre_flight", "PreBindPreFlight")
         self.pre_binds = self._hooks("preBind", "pre_bind", "PreBind plugin")
@@ -115,8 +116,7 @@ class Framework:
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status:
         """Ask the PreEnqueue plugins; the one that gated the pod last time goes first."""
-        hooks = sorted(self._pre_enqueue, key=lambda hook: hook.plugin != first) if first else self._pre_enqueue
-        for hook in hooks:
+        for hook in self._pre_enqueue_from.get(first, self._pre_enqueue):
             status = hook.ask(pod)
             if status is not Status.SUCCESS and not status.is_success:
                 return status.by(hook.plugin)

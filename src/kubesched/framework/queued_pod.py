@@ -4,7 +4,7 @@ import enum
 
 import msgspec
 
-from kubesched.api import ClusterEvent, Pod
+from kubesched.api import Pod
 from kubesched.framework.status import Status
 
 __all__ = ["Place", "QueuedPodInfo"]
@@ -39,7 +39,6 @@ class QueuedPodInfo(msgspec.Struct, eq=False):
         pending_plugins: plugins whose event returns the pod to the active queue at once.
         gating_plugin: the PreEnqueue plugin that keeps the pod from becoming active, empty for none.
         gating_message: what that plugin said.
-        gating_plugin_events: events that plugin registered, in all profiles.
         flushed_at: when it was last moved only for having waited too long, None for never.
         sort_faults: why the queue sort plugin failed for it since it was last tried; at most one. Copies share it.
         place: the queue that holds it, None while no queue does.
@@ -60,7 +59,6 @@ class QueuedPodInfo(msgspec.Struct, eq=False):
     pending_plugins: set[str] = msgspec.field(default_factory=set)
     gating_plugin: str = ""
     gating_message: str = ""
-    gating_plugin_events: tuple[ClusterEvent, ...] = ()
     flushed_at: float | None = None
     sort_faults: list[Status] = []
     place: Place | None = None

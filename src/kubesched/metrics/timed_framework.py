@@ -174,7 +174,7 @@ class TimedFramework(Framework):
         """Run a profile's plugins, and measure them."""
         self._times = times
         self._clock = times.clock
-        self._successes: dict[str, Histogram] = {}
+        self._histograms: dict[tuple[str, Code], Histogram] = {}  # by extension point
         super().__init__(profile, cache, cluster_state, services)
         self._pre_filtered = times.evaluations(profile, "preFilter", "PreFilter")
         self._filtered = times.evaluations(profile, "filter", "Filter")
@@ -336,11 +336,10 @@ class TimedFramework(Framework):
         seconds = self._clock() - began
         if self._times.on_ran is not None:
             self._times.on_ran(point, status, began, pod)
-        histogram = self._successes.get(point) if status is Status.SUCCESS else None
+        histogram = self._histograms.get((point, status.code))
         if histogram is None:
             histogram = self._times.points.of(point, self.profile.scheduler_name, status.code.value)
-            if status is Status.SUCCESS:
-                self._successes[point] = histogram
+            self._histograms[point, status.code] = histogram
         histogram.observe(seconds)
 
     def _awaited(self, point: str, plugin: str, status: Status, began: float, state: CycleState, pod: Pod) -> None:

@@ -143,6 +143,11 @@ class Places:
         else:
             self._put(info, self.unschedulable, "unschedulable", label)
 
+    def gated_again(self, info: QueuedPodInfo, label: str) -> None:
+        """An unschedulable pod was to move and is gated: it counts as having left and come back."""
+        self.unschedulable.renew(info)
+        self._tell("unschedulable", label, info)
+
     def counts(self) -> dict[str, int]:
         """Pods in each queue, as the metric pending_pods names them: active, backoff, unschedulable, gated.
 

@@ -9,7 +9,7 @@ from kubesched.errors import PluginError
 from kubesched.framework import HintFunction, QueuedPodInfo, QueueingHint
 from kubesched.queue.in_flight import RecordedEvent
 
-__all__ = ["FORCE_ACTIVATE", "UNSCHEDULABLE_TIMEOUT", "QueueingStrategy", "RequeueingTable", "may_ungate"]
+__all__ = ["FORCE_ACTIVATE", "UNSCHEDULABLE_TIMEOUT", "QueueingStrategy", "RequeueingTable"]
 
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "UnschedulableTimeout")
 FORCE_ACTIVATE = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "ForceActivate")
@@ -46,7 +46,6 @@ class RequeueingTable:
     def __init__(self, registered: Mapping[str, Iterable[tuple[ClusterEvent, str, HintFunction | None]]]) -> None:
         self._registered = {profile: list(entries) for profile, entries in registered.items()}
         self._interests: dict[ClusterEvent, Interest] = {}
-        self._events: dict[str, tuple[ClusterEvent, ...]] = {}  # by plugin
 
     def interest(self, event: ClusterEvent) -> Interest:
         """The registrations for the event; computed once per event."""
@@ -55,13 +54,12 @@ class RequeueingTable:
             interest = self._interests[event] = self._find_interest(event)
         return interest
 
-    def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:
-        """The events that a plugin registered, in any profile, each once; computed once per plugin."""
-        events = self._events.get(plugin)
-        if events is None:
-            registered = (e for entries in self._registered.values() for e, name, _ in entries if name == plugin)
-            events = self._events[plugin] = tuple(dict.fromkeys(registered))
-        return events
+    def may_ungate(self, info: QueuedPodInfo, event: ClusterEvent) -> bool:
+        """Whether an event can concern a pod as far as its gate goes: the gating plugin registered it, in any profile.
+
+        Wildcard events, a safeguard, concern all pods.
+        """
+        return not info.gating_plugin or event.is_wildcard or info.gating_plugin in self.interest(event).plugins
 
     def strategy(
         self, info: QueuedPodInfo, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
@@ -126,10 +124,3 @@ def _ask(hint: HintFunction | None, pod: Pod, old: KubeObject | None, new: KubeO
         return hint(pod, old, new)
     except PluginError:
         return QueueingHint.QUEUE
-
-
-def may_ungate(info: QueuedPodInfo, event: ClusterEvent) -> bool:
-    """Whether an event can concern a pod as far as its gate goes; wildcard events, a safeguard, concern all pods."""
-    if not info.is_gated or event.is_wildcard:
-        return True
-    return any(registered.covers(event) for registered in info.gating_plugin_events)

@@ -60,7 +60,6 @@ from kubesched.queue.requeueing import (
     UNSCHEDULABLE_TIMEOUT,
     QueueingStrategy,
     RequeueingTable,
-    may_ungate,
 )
 
 __all__ = ["PreEnqueue", "SchedulingQueue"]
@@ -349,12 +348,13 @@ class SchedulingQueue:
         for info in candidates:
             if info.place is not Place.UNSCHEDULABLE:  # a hook that was asked about another pod has activated it
                 continue
-            if (pre_check is not None and not pre_check(info.pod)) or not may_ungate(info, event):
+            if (pre_check is not None and not pre_check(info.pod)) or not self._table.may_ungate(info, event):
                 continue
             strategy = self._table.strategy(info, event, old, new)
             if strategy is not QueueingStrategy.SKIP:
-                self._places.withdraw(info)
                 self._requeue(info, strategy, label, now)
+                if info.place is Place.UNSCHEDULABLE:
+                    self._places.gated_again(info, label)
         self._in_flight.record(event, old, new)
 
     def _activate(self, pod: Pod, now: float) -> bool:
@@ -393,7 +393,6 @@ class SchedulingQueue:
             return True
         info.gating_plugin = status.plugin
         info.gating_message = status.message
-        info.gating_plugin_events = self._table.events_of(info.gating_plugin)
         info.unschedulable_plugins.add(info.gating_plugin)
         self._places.to_unschedulable(info, label)
         return False

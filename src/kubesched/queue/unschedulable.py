@@ -38,6 +38,8 @@ class UnschedulablePods:
     def add(self, info: QueuedPodInfo) -> None:
         """Add a pod that is in no queue, or file one again whose rejectors changed."""
         if info.place is Place.UNSCHEDULABLE:
+            if self._filed[info.key][1] == info.rejectors:
+                return
             self._unfile(info)
         else:
             info.place = Place.UNSCHEDULABLE
@@ -47,6 +49,10 @@ class UnschedulablePods:
         for plugin in rejectors:
             self._by_rejector.setdefault(plugin, {})[info.key] = info
         self.waiting_since = min(self.waiting_since, info.waiting_since)
+
+    def renew(self, info: QueuedPodInfo) -> None:
+        """Let a pod of this queue count as the last that arrived."""
+        info.entry = next(self._sequence)
 
     def discard(self, info: QueuedPodInfo) -> None:
         """Remove a pod of this queue."""

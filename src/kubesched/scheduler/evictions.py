@@ -6,14 +6,15 @@ a victim cannot be deleted, the last one stays, and the preemptor is activated, 
 deletes all victims but the last in parallel, this one after another.
 """
 
-from collections.abc import Callable, Container, Coroutine, Mapping
+from collections.abc import Callable, Container, Coroutine, Iterable, Mapping
 from typing import Any
 
-from kubesched.api import Pod
+from kubesched.api import KubeObject, Pod
 from kubesched.framework import Action, Decision, DeletePod, RecordEvent, WaitingPod
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.suspension import begun, perform, suspend
 from kubesched.scheduler.waits import Waits
+from kubesched.state import ObjectStore
 
 __all__ = ["Eviction", "Evictions"]
 
@@ -25,35 +26,50 @@ class Evictions(Container[str]):
     """The pods whose victims are being evicted, by uid; not those whose last victim has gone or is terminating.
 
     Args:
-        find_pod: the pod as the cluster has it now, None when it is gone.
+        objects: the pods as the cluster has them.
         placed_pods: pods in a binding cycle, by uid.
         waiting_pods: those of them that Permit holds back.
         waits: what binding cycles wait for.
         emit: takes the events of victims that are not deleted.
-        activate: tries a pod again now.
+        activate: tries pods again now.
     """
 
     def __init__(
         self,
-        find_pod: Callable[[Pod], Pod | None],
+        objects: ObjectStore,
         placed_pods: Mapping[str, PlacedPod],
         waiting_pods: Mapping[str, WaitingPod],
         waits: Waits,
         emit: Callable[[Action], None],
-        activate: Callable[[Pod], None],
+        activate: Callable[[Iterable[Pod]], None],
     ) -> None:
-        self._find_pod = find_pod
         self._placed_pods = placed_pods
         self._waiting_pods = waiting_pods
         self._waits = waits
         self._emit = emit
         self._activate = activate
-        self._last_victims: dict[str, Pod] = {}  # by the uid of the preemptor
+        # An event may ask about each of a thousand preemptors, so their victims are not looked up then.
+        self._last_victims: dict[str, str] = {}  # the uid of the preemptor -> that of a victim which is still there
+        self._preemptors: dict[str, set[str]] = {}  # the same from victim to preemptors
+        objects.listen("Pod", self._victim_changed)
 
     def __contains__(self, uid: object) -> bool:
-        last = self._last_victims.get(uid) if isinstance(uid, str) else None
-        current = None if last is None else self._find_pod(last)
-        return current is not None and not current.is_terminating
+        return uid in self._last_victims
+
+    def _victim_changed(self, before: KubeObject | None, after: KubeObject | None) -> None:
+        if before is None or before.uid not in self._preemptors:
+            return
+        if after is None or after.uid != before.uid or after.is_terminating:
+            for preemptor in self._preemptors.pop(before.uid):
+                del self._last_victims[preemptor]
+
+    def _end(self, preemptor: Pod) -> None:
+        victim = self._last_victims.pop(preemptor.uid, None)
+        if victim is not None:
+            waiting = self._preemptors[victim]
+            waiting.remove(preemptor.uid)
+            if not waiting:
+                del self._preemptors[victim]
 
     def begin(self, decision: Decision) -> Eviction | None:
         """Note that the victims of a decision leave. Returns: what evicts them; None where no pod has to be evicted."""
@@ -61,7 +77,10 @@ class Evictions(Container[str]):
         victims = [info.pod for info in decision.victims if not info.pod.is_terminating]
         if not node_name or not victims:
             return None
-        self._last_victims[decision.pod.uid] = victims[-1]
+        self._end(decision.pod)
+        preemptor, last = decision.pod.uid, victims[-1].uid
+        self._last_victims[preemptor] = last
+        self._preemptors.setdefault(last, set()).add(preemptor)
         return begun(self._evict(decision.pod, node_name, victims))
 
     async def _evict(self, preemptor: Pod, node_name: str, victims: list[Pod]) -> None:
@@ -70,9 +89,9 @@ class Evictions(Container[str]):
             await suspend(None)
             is_done = await self._evict_all(preemptor, node_name, victims)
         finally:
-            self._last_victims.pop(preemptor.uid, None)
+            self._end(preemptor)
             if not is_done:
-                self._activate(preemptor)
+                self._activate([preemptor])
 
     async def _evict_all(self, preemptor: Pod, node_name: str, victims: list[Pod]) -> bool:
         for victim in victims:

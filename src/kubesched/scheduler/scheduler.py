@@ -99,7 +99,7 @@ class Scheduler:
         self._emit = emit
         self._cycle = SchedulingCycle(tie_break, services.rng)
         self._evictions = Evictions(
-            self._find_pod, self._on_their_way, self.waiting_pods, self.waits, emit, lambda pod: self.activate([pod])
+            cluster_state.objects, self._on_their_way, self.waiting_pods, self.waits, emit, self.activate
         )
         nominator = Nominator(self._find_pod)
         self.frameworks = build_frameworks(
