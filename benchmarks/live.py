@@ -4,7 +4,7 @@
     python benchmarks/live.py [--rows basic,mixed,...] [--who kube-scheduler,kubesched,bare] [--nodes 5000]
                               [--repeat 1] [--seconds 300] [--json FILE]
 
-Each run has an etcd and an API server of its own, the ones of the integration tests, and all share this machine. Nodes
+Each run has a separate etcd and API server, the ones of the integration tests, and all share this machine. Nodes
 and pods are there before the scheduler starts; the rate is that of the measured pods between the first and the last
 that the API server shows on a node. The rows are the shapes of benchmarks/scheduling/shapes.py, and:
 

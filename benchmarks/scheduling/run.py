@@ -1,4 +1,4 @@
-"""One run: a control plane of its own, the objects of a shape, then one scheduler that places them."""
+"""One run: a separate control plane, the objects of a shape, then one scheduler that places them."""
 
 import http.client
 import json
@@ -81,7 +81,7 @@ class Bare:
 
 
 class Bindings:
-    """Counts the pods that get a node, as the API server tells it, in a thread of its own.
+    """Counts the pods that get a node, as the API server shows it, in a separate thread.
 
     Attributes:
         times: when each of them got it.
