@@ -22,6 +22,8 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script this file stands outside the package
+from benchmarks.report.machine import machine
+from benchmarks.report.markdown import header
 from benchmarks.rows import runs, table
 from benchmarks.rows.row import NODES, Row, find_rows
 
@@ -67,16 +69,16 @@ def print_profiles(chosen: tuple[Row, ...], folder: Path, options: argparse.Name
 
 
 def print_table(chosen: tuple[Row, ...], folder: Path, options: argparse.Namespace) -> None:
-    machine = table.machine()
-    for name, value in machine.items():
+    about = machine()
+    for name, value in about.items():
         print(f"{name}: {value}")
-    print("", *table.header(), sep="\n", flush=True)
+    print("", *header(table.COLUMNS), sep="\n", flush=True)
     results = []
     for row in chosen:
         results.append(runs.measure(row, folder, options.nodes, options.repeat, options.oracle))
         print(table.line(results[-1]), flush=True)
     if options.json:
-        document = {"machine": machine, "rows": [result.as_document() for result in results]}
+        document = {"machine": about, "rows": [result.as_document() for result in results]}
         options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 

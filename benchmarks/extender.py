@@ -30,7 +30,8 @@ from benchmarks.extender import runs, table
 from benchmarks.extender.cells import NAMES, NODES, SIZES, VERBS, Endurance, Result
 from benchmarks.extender.client import CallError
 from benchmarks.extender.servers import ServerError
-from benchmarks.rows.table import machine
+from benchmarks.report.machine import machine
+from benchmarks.report.markdown import header
 
 
 def main() -> int:
@@ -90,7 +91,7 @@ def print_tables(bench: runs.Bench, options: argparse.Namespace) -> None:
     known = machine()
     for name, value in known.items():
         print(f"{name}: {value}")
-    print("", *table.header(table.COLUMNS), sep="\n", flush=True)
+    print("", *header(table.COLUMNS), sep="\n", flush=True)
     results: list[Result] = []
     for form in options.forms:
         for n in options.sizes:
@@ -101,7 +102,7 @@ def print_tables(bench: runs.Bench, options: argparse.Namespace) -> None:
     if options.requests:
         endured = [runs.endure(bench, form, options.sizes, options.requests) for form in options.forms]
     if lines := list(table.memory_lines(results, endured)):
-        print("", *table.header(table.MEMORY), *lines, sep="\n")
+        print("", *header(table.MEMORY), *lines, sep="\n")
     load_after = os.getloadavg()
     print(f"\nload average at the end: {' '.join(f'{value:.2f}' for value in load_after)}")
     if options.json:

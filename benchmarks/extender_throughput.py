@@ -22,7 +22,8 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script this file stands outside the package
-from benchmarks.rows.table import machine
+from benchmarks.report.machine import machine
+from benchmarks.report.markdown import header, table_line
 from benchmarks.throughput.run import ROWS, Figures, Row, RunError, run
 from tests.integration.build import BuildError, find_binary
 from tests.integration.processes import NotInTime
@@ -57,7 +58,7 @@ def main() -> int:
             for row, runs in results:
                 runs.append(measured(row, binary, options))
                 print(f"{row.name}: {runs[-1].pods_per_second:.1f} pods/s", file=sys.stderr, flush=True)
-        print(*header(), *(line(row, runs, options.nodes) for row, runs in results), sep="\n")
+        print(*header(TITLES), *(line(row, runs, options.nodes) for row, runs in results), sep="\n")
         print(f"\nload average at the end: {machine()['load average']}")
         if options.json:
             written = [{"name": row.name, "runs": [one.as_document() for one in runs]} for row, runs in results]
@@ -98,16 +99,12 @@ def measured(row: Row, binary: Path, options: argparse.Namespace) -> Figures:
         return run(row, *where, options.nodes, options.pods, options.seconds)
 
 
-def header() -> list[str]:
-    rule = ["-" * -width if width < 0 else "-" * (width - 1) + ":" for _, width in TITLES]
-    return [table_line([title for title, _ in TITLES]), table_line(rule)]
-
-
 def line(row: Row, runs: list[Figures], n_nodes: int) -> str:
     rates = [one.pods_per_second for one in runs]
     shown = next(one for one in runs if one.pods_per_second == statistics.median_low(rates))
     target = TARGETS.get(row.name) if n_nodes == N_NODES else None
     return table_line(
+        TITLES,
         [
             row.name,
             f"{shown.placed:,}",
@@ -119,15 +116,8 @@ def line(row: Row, runs: list[Figures], n_nodes: int) -> str:
             f"{shown.cpu_ms['kube-scheduler']:.2f}",
             f"{shown.cpu_ms['extender']:.2f}" if row.form else "",
             f"{shown.cpu_ms['API server']:.2f}",
-        ]
+        ],
     )
-
-
-def table_line(cells: list[str]) -> str:
-    padded = [
-        cell.ljust(-width) if width < 0 else cell.rjust(width) for cell, (_, width) in zip(cells, TITLES, strict=True)
-    ]
-    return f"| {' | '.join(padded)} |"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     python benchmarks/live.py [--rows basic,mixed,...] [--who kube-scheduler,kubesched,bare] [--nodes 5000]
                               [--repeat 1] [--seconds 300] [--json FILE]
 
-Each run has an etcd and an API server of its own, the ones of the integration tests, and all share this machine. Nodes
+Each run has a separate etcd and API server, the ones of the integration tests, and all share this machine. Nodes
 and pods are there before the scheduler starts; the rate is that of the measured pods between the first and the last
 that the API server shows on a node. The rows are the shapes of benchmarks/scheduling/shapes.py, and:
 
@@ -25,7 +25,8 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script this file stands outside the package
-from benchmarks.rows.table import machine
+from benchmarks.report.machine import machine
+from benchmarks.report.markdown import header, table_line
 from benchmarks.scheduling.run import Figures, RunError, run, run_arriving, run_start
 from benchmarks.scheduling.shapes import SHAPES, nodes, placed, series
 from tests.integration.build import BuildError, find_binary
@@ -56,7 +57,7 @@ def main() -> int:
         binary = find_binary(lambda line: print(line, file=sys.stderr))
         about = machine()
         print(*(f"{name}: {value}" for name, value in about.items()), "", sep="\n", flush=True)
-        print(*header(), sep="\n", flush=True)
+        print(*header(TITLES), sep="\n", flush=True)
         results: Results = {}
         for row in rows:
             runs = results[row] = {who: [] for who in contenders if who != "bare" or row in SHAPES}
@@ -114,11 +115,6 @@ def measured(row: str, who: str, binary: Path, options: argparse.Namespace) -> F
     return figures
 
 
-def header() -> list[str]:
-    rule = ["-" * -width if width < 0 else "-" * (width - 1) + ":" for _, width in TITLES]
-    return [table_line([title for title, _ in TITLES]), table_line(rule)]
-
-
 def lines(row: str, runs: dict[str, list[Figures]]) -> list[str]:
     medians = {who: statistics.median_low([one.pods_per_second for one in figures]) for who, figures in runs.items()}
     base = medians.get("kube-scheduler")
@@ -132,6 +128,7 @@ def line(row: str, who: str, figures: list[Figures], median: float, base: float 
     rates = [one.pods_per_second for one in figures]
     shown = next(one for one in figures if one.pods_per_second == median)
     return table_line(
+        TITLES,
         [
             row,
             who,
@@ -143,15 +140,8 @@ def line(row: str, who: str, figures: list[Figures], median: float, base: float 
             f"{1000 * shown.cpu_seconds / shown.placed:.2f}",
             f"{shown.peak_mib:,.0f}",
             ", ".join(f"{value:.1f}" for value in shown.quantiles.values()),
-        ]
+        ],
     )
-
-
-def table_line(cells: list[str]) -> str:
-    padded = [
-        cell.ljust(-width) if width < 0 else cell.rjust(width) for cell, (_, width) in zip(cells, TITLES, strict=True)
-    ]
-    return f"| {' | '.join(padded)} |"
 
 
 if __name__ == "__main__":

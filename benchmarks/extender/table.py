@@ -1,8 +1,9 @@
 """The tables of extender.py as Markdown, line by line."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from benchmarks.extender.cells import NAMES, PEAK_BYTES, SIZES, Endurance, Figures, Result
+from benchmarks.report.markdown import table_line
 
 COLUMNS = (
     ("request", -11),
@@ -23,21 +24,12 @@ COLUMNS = (
     ("requests", 15),
 )
 MEMORY = (("memory", -47), ("kubesched", 11), ("Go", 7), ("target", 7), ("met", -3))
-"""Title and width of each column; text is left-justified where the width is negative."""
-
-Columns = Sequence[tuple[str, int]]
-
-
-def header(columns: Columns) -> list[str]:
-    """The titles and the line under them."""
-    rule = ["-" * (-width) if width < 0 else "-" * (width - 1) + ":" for _, width in columns]
-    return [_line(columns, [title for title, _ in columns]), _line(columns, rule)]
 
 
 def line(result: Result) -> str:
     """One cell; times in milliseconds."""
     cell, ours, go = result.cell, result.ours, result.go
-    return _line(
+    return table_line(
         COLUMNS,
         [
             f"{cell.n:,} {cell.form}",
@@ -67,7 +59,7 @@ def memory_lines(results: Iterable[Result], endurances: Iterable[Endurance]) -> 
         if cell.form == NAMES or cell.n_connections == 1:
             continue
         peak, has_target = max(result.ours.peaks), cell.n == SIZES[-1]
-        yield _line(
+        yield table_line(
             MEMORY,
             [
                 f"most, {cell.n_connections} at once, {cell.verb} {cell.n:,} {cell.form}",
@@ -79,14 +71,9 @@ def memory_lines(results: Iterable[Result], endurances: Iterable[Endurance]) -> 
         )
     for endured in endurances:
         what = f"after {endured.n_early:,}, {endured.n_late:,} of {endured.what}"
-        yield _line(MEMORY, [what, f"{_mb(endured.early)}, {_mb(endured.late)}", "", "flat", _met(endured.is_flat)])
-
-
-def _line(columns: Columns, cells: Iterable[str]) -> str:
-    padded = [
-        cell.ljust(-width) if width < 0 else cell.rjust(width) for cell, (_, width) in zip(cells, columns, strict=True)
-    ]
-    return f"| {' | '.join(padded)} |"
+        yield table_line(
+            MEMORY, [what, f"{_mb(endured.early)}, {_mb(endured.late)}", "", "flat", _met(endured.is_flat)]
+        )
 
 
 def _ms(seconds: float) -> str:

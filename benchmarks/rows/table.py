@@ -1,11 +1,6 @@
-"""The table as Markdown, line by line, and the machine that it comes from."""
+"""The table of engine.py, line by line."""
 
-import os
-import platform
-import sys
-from importlib.metadata import version
-from pathlib import Path
-
+from benchmarks.report.markdown import table_line
 from benchmarks.rows.runs import Result
 
 COLUMNS = (
@@ -22,20 +17,14 @@ COLUMNS = (
     ("MiB", 5),
     ("in CPU time", 14),
 )
-"""Title and width of each column; text is left-justified where the width is negative."""
-
-
-def header() -> list[str]:
-    """The titles and the line under them."""
-    rule = ["-" * (-width) if width < 0 else "-" * (width - 1) + ":" for _, width in COLUMNS]
-    return [_line([title for title, _ in COLUMNS]), _line(rule)]
 
 
 def line(result: Result) -> str:
     """One row."""
     row, last = result.row, result.runs[-1]
     met = {None: "", True: "yes", False: "no"}[result.is_met]
-    return _line(
+    return table_line(
+        COLUMNS,
         [
             row.name,
             f"{last['pods']:,}",
@@ -49,27 +38,8 @@ def line(result: Result) -> str:
             met,
             f"{result.peak_mib:,.0f}",
             _amount(result.in_cpu_time, is_rate=row.is_rate, with_unit=True),
-        ]
+        ],
     )
-
-
-def machine() -> dict[str, str]:
-    """What the figures were measured on, and how busy it was."""
-    return {
-        "CPU": f"{os.cpu_count()} x {_cpu_model()}",
-        "memory": _memory(),
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "Python": f"{platform.python_implementation()} {platform.python_version()}",
-        "libraries": ", ".join(f"{name} {version(name)}" for name in ("numpy", "msgspec")),
-        "load average": " ".join(f"{value:.2f}" for value in os.getloadavg()),
-    }
-
-
-def _line(cells: list[str]) -> str:
-    padded = [
-        cell.ljust(-width) if width < 0 else cell.rjust(width) for cell, (_, width) in zip(cells, COLUMNS, strict=True)
-    ]
-    return f"| {' | '.join(padded)} |"
 
 
 def _amount(value: float, *, is_rate: bool, with_unit: bool = False) -> str:
@@ -101,18 +71,3 @@ def _ratios(result: Result) -> str:
     if result.every_node is None or result.sampled is None:
         return ""
     return f"{result.median / result.every_node:,.0f} / {result.median / result.sampled:,.0f}"
-
-
-def _cpu_model() -> str:
-    found = Path("/proc/cpuinfo")
-    if found.exists():
-        for row in found.read_text(encoding="utf-8").splitlines():
-            if row.startswith("model name"):
-                return row.partition(":")[2].strip()
-    return platform.processor() or "unknown"
-
-
-def _memory() -> str:
-    if sys.platform == "win32":
-        return "unknown"
-    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB"

@@ -1,4 +1,4 @@
-"""One run: a control plane of its own, the objects of a shape, then one scheduler that places them."""
+"""One run: a separate control plane, the objects of a shape, then one scheduler that places them."""
 
 import http.client
 import json
@@ -81,7 +81,7 @@ class Bare:
 
 
 class Bindings:
-    """Counts the pods that get a node, as the API server tells it, in a thread of its own.
+    """Counts the pods that get a node, as the API server shows it, in a separate thread.
 
     Attributes:
         times: when each of them got it.
@@ -139,7 +139,7 @@ def run(who: str, shape: Shape, folder: Path, binary: Path, longest: float) -> F
         NotInTime: a program did not start.
     """
     with ExitStack() as stack:
-        plane = stack.enter_context(_control_plane(binary, folder / "control-plane"))
+        plane = stack.enter_context(ControlPlane(binary, folder / "control-plane"))
         _create(plane, shape.first)
         plane.client.create_all(shape.pods)
         bindings = Bindings(plane)
@@ -157,7 +157,7 @@ def run_arriving(
 ) -> Figures:
     """Measure how long pods take that come at a rate, with the scheduler's own histograms."""
     with ExitStack() as stack:
-        plane = stack.enter_context(_control_plane(binary, folder / "control-plane"))
+        plane = stack.enter_context(ControlPlane(binary, folder / "control-plane"))
         _create(plane, first)
         bindings = Bindings(plane)
         stack.callback(bindings.close)
@@ -204,17 +204,6 @@ def _quantile(metrics: Mapping[str, float], family: str, share: float) -> float:
             return lower if limit == float("inf") else lower + (limit - lower) * (rank - below) / (count - below)
         lower, below = limit, count
     return lower
-
-
-@contextmanager
-def _control_plane(binary: Path, folder: Path) -> Iterator[ControlPlane]:
-    folder.mkdir()
-    plane = ControlPlane(binary, folder)
-    try:
-        plane.start()
-        yield plane
-    finally:
-        plane.stop()
 
 
 def _create(plane: ControlPlane, documents: list[Document]) -> None:

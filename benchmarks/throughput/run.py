@@ -127,7 +127,7 @@ def run(
         NotInTime: a program did not start.
     """
     with ExitStack() as stack:
-        plane = stack.enter_context(_control_plane(binary, folder / "control-plane"))
+        plane = stack.enter_context(ControlPlane(binary, folder / "control-plane"))
         plane.client.create_all([_new(load.node(i)) for i in range(n_nodes)])
         plane.client.create_all([_pending(i) for i in range(n_pods)])
         extender = _extender(row, plane, folder / "extender", plugin) if row.form in ("names", "nodes") else None
@@ -148,17 +148,6 @@ def run(
         first = _sample(plane, scheduler, extender)
         _wait_for(scheduler, n_pods, POLL_SECONDS, longest)
         return _figures(first, _sample(plane, scheduler, extender))
-
-
-@contextmanager
-def _control_plane(binary: Path, folder: Path) -> Iterator[ControlPlane]:
-    folder.mkdir()
-    plane = ControlPlane(binary, folder)
-    try:
-        plane.start()
-        yield plane
-    finally:
-        plane.stop()
 
 
 @contextmanager

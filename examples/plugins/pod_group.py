@@ -1,8 +1,8 @@
 """Place the pods of a group together or not at all, as jobs of MPI, Spark or distributed training need it.
 
 A group is a label, and how many pods have to be placed at once is another. Each pod of the group that has found a node
-waits there, in `permit`, until there are enough. Whoever waits calls the others: `activate` takes them out of their
-backoff, and out of the pods that wait for an event. After `seconds`, the group gives its nodes back.
+waits there, in `permit`, until there are enough. A pod that waits activates the others: `activate` takes them out of
+their backoff, and out of the pods that wait for an event. After `seconds`, the group gives its nodes back.
 """
 
 from kubesched import (
@@ -71,7 +71,7 @@ class PodGroup(Plugin):
                 member.reject(self.name, f"pod group {group[1]} is not complete")
 
     def events_to_register(self) -> list[EventRegistration]:
-        """A pod of the group is created. Room for the group wakes the pod that lacked it, which wakes the others."""
+        """Retry when a pod of the group is created. The others are woken by the pod that finds room."""
         return [EventRegistration(ClusterEvent(EventResource.POD, ActionType.ADD), self.is_of_group)]
 
     def is_of_group(self, pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

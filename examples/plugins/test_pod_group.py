@@ -49,7 +49,7 @@ def test_a_pod_without_a_group_is_placed_at_once():
     assert placed(run(1, make_pod("web", requests={"cpu": "1"}))) == {"web": "n1"}
 
 
-def test_a_size_that_is_no_number_is_said():
+def test_a_size_that_is_not_a_number_is_reported():
     labels = {"example.com/pod-group": "g", "example.com/pod-group-min": "two"}
     (placement,) = run(1, make_pod("web", labels=labels)).placements
     assert 'label example.com/pod-group-min is "two"; expected a number' in placement.message

@@ -122,8 +122,7 @@ class ClusterError(KubeschedError):
         reason: machine-readable reason of the Status object, such as `Conflict`; `Timeout` when there was no answer in
             time.
         retry_after: seconds to wait before the next request, None where it is not given.
-        may_be_done: whether the API server may have carried out the request. True without a refusal, also where one of
-            several tries had none.
+        may_be_done: whether the API server may have carried out the request. True unless every try was refused.
     """
 
     def __init__(self, message: str, *, status: int = 0, reason: str = "", retry_after: float | None = None) -> None:

@@ -196,11 +196,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = options.out or Path(name)
         folder.mkdir(parents=True, exist_ok=True)
-        (Path(name) / "control-plane").mkdir()
-        plane = ControlPlane(find_binary(print), Path(name) / "control-plane")
-        plane.start()
-        print(HEAD, flush=True)
-        try:
+        with ControlPlane(find_binary(print), Path(name) / "control-plane") as plane:
+            print(HEAD, flush=True)
             account = run(
                 folder,
                 plane,
@@ -209,8 +206,6 @@ def main() -> int:
                 seed=options.seed,
                 growth=options.growth,
             )
-        finally:
-            plane.stop()
     print(f"memory grew by {account.growth():.1%} after the first ten minutes, or the first third of a shorter run")
     print("\n".join(["harm:", *account.harm] if account.harm else ["harm: none"]))
     return 1 if account.harm else 0

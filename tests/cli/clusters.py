@@ -1,4 +1,4 @@
-"""Snapshots as files, and commands run in this process."""
+"""Snapshots and a plugin as files, and commands run in this process."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,25 @@ from kubesched.cli import main
 from kubesched.testing import make_node, make_object, make_pod
 
 SMALL = {"cpu": "2", "memory": "4Gi", "pods": "10"}
+TEAM_ZONE = """
+from kubesched import Plugin, PluginArgs
+
+class TeamZone(Plugin):
+    class Args(PluginArgs):
+        zone: str = ""
+
+    def score(self, state, pod, node):
+        return 1
+"""
+"""The file of a plugin."""
+ZONED_CONFIG = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: zoned
+  plugins: {score: {enabled: [{name: TeamZone, weight: 7}]}}
+"""
+"""A configuration that enables it."""
 
 
 def run(*arguments: object, input: str | None = None) -> Result:

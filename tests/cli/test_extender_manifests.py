@@ -4,29 +4,12 @@ from click.testing import CliRunner, Result
 
 from kubesched.cli.extender import extender
 from kubesched.cli.extender_manifests import manifests
-
-TEAM_ZONE = """
-from kubesched import Plugin, PluginArgs
-
-class TeamZone(Plugin):
-    class Args(PluginArgs):
-        zone: str = ""
-
-    def score(self, state, pod, node):
-        return 1
-"""
-CONFIG = """
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- schedulerName: zoned
-  plugins: {score: {enabled: [{name: TeamZone, weight: 7}]}}
-"""
+from tests.cli.clusters import TEAM_ZONE, ZONED_CONFIG
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    for name, text in (("team_zone.py", TEAM_ZONE), ("zone.yaml", "zone: a\n"), ("extender.yaml", CONFIG)):
+    for name, text in (("team_zone.py", TEAM_ZONE), ("zone.yaml", "zone: a\n"), ("extender.yaml", ZONED_CONFIG)):
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     return tmp_path

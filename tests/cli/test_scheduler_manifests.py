@@ -7,26 +7,9 @@ import pytest
 import yaml
 
 from kubesched.cli.scheduler import scheduler
-from tests.cli.clusters import run
+from tests.cli.clusters import TEAM_ZONE, ZONED_CONFIG, run
 
-TEAM_ZONE = """
-from kubesched import Plugin, PluginArgs
-
-class TeamZone(Plugin):
-    class Args(PluginArgs):
-        zone: str = ""
-
-    def score(self, state, pod, node):
-        return 1
-"""
-CONFIG = """
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-clientConnection: {kubeconfig: /etc/kubernetes/scheduler.conf}
-profiles:
-- schedulerName: zoned
-  plugins: {score: {enabled: [{name: TeamZone, weight: 7}]}}
-"""
+CONFIG = f"{ZONED_CONFIG}clientConnection: {{kubeconfig: /etc/kubernetes/scheduler.conf}}\n"
 PLUGIN = ("--plugin", "team_zone.py:TeamZone")
 
 

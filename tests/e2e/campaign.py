@@ -50,17 +50,15 @@ def run(scheduler: str, focus: str, out: Path) -> None:
     out.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        cluster = Cluster(find_binary(print), folder)
         try:
-            cluster.start()
-            (folder / scheduler).mkdir()
-            tested = SCHEDULERS[scheduler](cluster, folder / scheduler)
-            try:
-                _run_suite(cluster, focus, out)
-            finally:
-                tested.stop()
+            with Cluster(find_binary(print), folder) as cluster:
+                (folder / scheduler).mkdir()
+                tested = SCHEDULERS[scheduler](cluster, folder / scheduler)
+                try:
+                    _run_suite(cluster, focus, out)
+                finally:
+                    tested.stop()
         finally:
-            cluster.stop()
             for log in (*folder.glob("*.log"), *folder.glob("*/*.log")):
                 shutil.copy(log, out)
 

@@ -16,7 +16,7 @@ class Cluster(ControlPlane):
     """A control plane with all default admission, kube-controller-manager, and nodes that run pods in name only."""
 
     def __init__(self, binary: Path, folder: Path) -> None:
-        """Prepare one in an empty folder; `start` starts it."""
+        """Prepare one in a folder that is empty or does not exist; nothing is started."""
         super().__init__(binary, folder, admission_left_out="")
         self._controllers: Process | None = None
         self._kubelets: FakeKubelets | None = None

@@ -52,16 +52,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = options.out or Path(name)
         folder.mkdir(parents=True, exist_ok=True)
-        (Path(name) / "control-plane").mkdir()
-        plane = RecordedPlane(find_binary(print), Path(name) / "control-plane")
-        plane.start()
-        try:
+        with RecordedPlane(find_binary(print), Path(name) / "control-plane") as plane:
             for seed in range(options.first, options.first + options.runs):
                 began = time.monotonic()
                 reports.append(play(plane, folder / f"run-{seed}", seed))
                 print(line(seed, reports[-1], time.monotonic() - began), flush=True)
-        finally:
-            plane.stop()
     print(summary(reports))
     return 1 if any(report.harm for report in reports) else 0
 

@@ -37,12 +37,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """An etcd and an API server that all tests share; see `cluster`."""
-    plane = ControlPlane(find_binary(lambda line: None), tmp_path_factory.mktemp("control-plane"), is_audited=True)
-    try:
-        plane.start()
+    folder = tmp_path_factory.mktemp("control-plane")
+    with ControlPlane(find_binary(lambda line: None), folder, is_audited=True) as plane:
         yield plane
-    finally:
-        plane.stop()
 
 
 @pytest.fixture

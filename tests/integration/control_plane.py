@@ -5,7 +5,8 @@ import secrets
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import yaml
 
@@ -23,6 +24,8 @@ ADMISSION_LEFT_OUT = "ServiceAccount,TaintNodesByCondition,StorageObjectInUsePro
 class ControlPlane:
     """An etcd and an API server that has no controllers and no kubelets: objects stay as tests make them.
 
+    It runs inside `with`, or from `start` to `stop`.
+
     Attributes:
         url: of the API server.
         token: of a user who may do everything.
@@ -34,7 +37,7 @@ class ControlPlane:
     def __init__(
         self, binary: Path, folder: Path, *, admission_left_out: str = ADMISSION_LEFT_OUT, is_audited: bool = False
     ) -> None:
-        """Prepare one in an empty folder; `start` starts it."""
+        """Prepare one in a folder that is empty or does not exist; nothing is started."""
         self._admission_left_out = admission_left_out
         self.binary = binary
         self.folder = folder
@@ -49,6 +52,19 @@ class ControlPlane:
         self._etcd: Process | None = None
         self._api_server: Process | None = None
         self._client: ApiClient | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
 
     @property
     def url(self) -> str:
@@ -66,6 +82,7 @@ class ControlPlane:
 
     def start(self) -> None:
         """Start all, and wait until the API server is ready."""
+        self.folder.mkdir(exist_ok=True)
         self._write_secrets()
         self._start_etcd()
         self.start_api_server()

@@ -19,14 +19,10 @@ SLEEPS_BEFORE_ITS_END = {"name": "app", "image": "app", "lifecycle": {"preStop":
 
 @pytest.fixture(scope="module")
 def e2e_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    cluster = Cluster(find_binary(lambda line: None), tmp_path_factory.mktemp("e2e-cluster"))
-    try:
-        cluster.start()
+    with Cluster(find_binary(lambda line: None), tmp_path_factory.mktemp("e2e-cluster")) as cluster:
         account = "/api/v1/namespaces/default/serviceaccounts/default"
         wait_until(lambda: cluster.client.is_up(account), "the service account that pods get")
         yield cluster
-    finally:
-        cluster.stop()
 
 
 def test_a_bound_pod_runs_until_it_is_deleted(e2e_cluster: Cluster) -> None:

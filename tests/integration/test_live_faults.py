@@ -15,12 +15,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(180)]
 @pytest.fixture(scope="module")
 def recorded_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedPlane]:
     """A control plane whose etcd can be read."""
-    plane = RecordedPlane(find_binary(lambda line: None), tmp_path_factory.mktemp("recorded-plane"))
-    try:
-        plane.start()
+    with RecordedPlane(find_binary(lambda line: None), tmp_path_factory.mktemp("recorded-plane")) as plane:
         yield plane
-    finally:
-        plane.stop()
 
 
 @pytest.mark.parametrize("seed", [0, 7, 9])  # 0: a stopped process; 7: no API server; 9: no answers and no Lease

@@ -54,12 +54,8 @@ def start_planes(stack: ExitStack, folder: Path, number: int) -> "SimpleQueue[Co
     """Start control planes, which stop with the stack."""
     planes: SimpleQueue[ControlPlane] = SimpleQueue()
     for i in range(number):
-        place = folder / f"control-plane-{i}"
-        place.mkdir()
-        plane = ControlPlane(find_binary(print), place, is_audited=True)
-        stack.callback(plane.stop)
-        plane.start()
-        planes.put(plane)
+        plane = ControlPlane(find_binary(print), folder / f"control-plane-{i}", is_audited=True)
+        planes.put(stack.enter_context(plane))
     return planes
 
 

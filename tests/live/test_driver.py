@@ -1,14 +1,13 @@
 """What a live scheduler does with what happens: one pod after another, bindings side by side, an orderly end."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from random import Random
 from typing import Any
 
 import pytest
 
-from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.api import EventType, KubeObject
 from kubesched.cluster import Timing
 from kubesched.framework import Action, ActionDone, Bind, Plugin, RecordEvent, Status, Wait
 from kubesched.live import LiveScheduler
@@ -17,6 +16,7 @@ from kubesched.scheduler import TieBreak
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.live.fake_api import FakeTiming, on_a_loop
+from tests.live.shown_cluster import ShownCluster
 
 
 class Notes(Observer):
@@ -32,7 +32,7 @@ class Notes(Observer):
         self.told.append(f"{decision.pod.name} failed: {decision.outcome.message}")
 
 
-class Cluster:
+class Cluster(ShownCluster):
     """Carries out actions at once, or as a test says, and shows the outcome."""
 
     def __init__(
@@ -60,9 +60,6 @@ class Cluster:
             self.show(obj)
         self.live.feed.hand_over()
 
-    def show(self, obj: KubeObject, type_: EventType = EventType.ADDED) -> None:
-        self.live.feed([WatchEvent(type_, type(obj).__name__, obj)])
-
     async def finish(self) -> None:
         pass
 
@@ -81,20 +78,6 @@ class Cluster:
 
     def bindings(self) -> list[str]:
         return [action.pod.name for action in self.actions if isinstance(action, Bind)]
-
-    async def while_running(self, story: Callable[[], Awaitable[Any]]) -> None:
-        """Let it schedule while something happens."""
-        running = asyncio.create_task(self.live.run())
-        try:
-            await story()
-        finally:
-            running.cancel()
-            await asyncio.wait((running,))
-
-    async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(5):
-            while not condition():  # noqa: ASYNC110 - what is waited for sets no event
-                await asyncio.sleep(0.001)
 
 
 @on_a_loop

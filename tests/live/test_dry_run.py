@@ -2,14 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
-from kubesched.api import EventType, KubeObject, WatchEvent
+from kubesched.api import EventType, KubeObject
 from kubesched.framework import Plugin, Status, Wait
 from kubesched.live import DryRunWriter, LiveScheduler, SchedulerOptions, dry_run_setup, run_scheduler
 from kubesched.scheduler import TieBreak
@@ -18,6 +17,7 @@ from kubesched.testing import make_node, make_pod
 from tests.cluster.fake_timing import run
 from tests.live.fake_api import FakeTiming, on_a_loop
 from tests.live.read_only import kubeconfig_of, read_only_server
+from tests.live.shown_cluster import ShownCluster
 
 SMALL = {"cpu": "2", "memory": "4Gi", "pods": "10"}
 
@@ -37,7 +37,7 @@ def log(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     return lines
 
 
-class DryRun:
+class DryRun(ShownCluster):
     """A dry run over a cluster that a test shows."""
 
     def __init__(self, *plugins: type[Plugin], objects: list[KubeObject]) -> None:
@@ -51,22 +51,6 @@ class DryRun:
         self.live.feed.hand_over()
         for obj in objects:
             self.show(obj)
-
-    def show(self, obj: KubeObject, type_: EventType = EventType.ADDED) -> None:
-        self.live.feed([WatchEvent(type_, type(obj).__name__, obj)])
-
-    async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(5):
-            while not condition():  # noqa: ASYNC110 - what is waited for sets no event
-                await asyncio.sleep(0.001)
-
-    async def while_running(self, story: Callable[[], Awaitable[Any]]) -> None:
-        running = asyncio.create_task(self.live.run())
-        try:
-            await story()
-        finally:
-            running.cancel()
-            await asyncio.wait((running,))
 
 
 @on_a_loop

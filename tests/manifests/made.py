@@ -4,6 +4,20 @@ from typing import Any
 
 from kubesched.manifests import SchedulerInstallation, scheduler_manifests
 
+API_VERSIONS = {
+    "ServiceAccount": "v1",
+    "ConfigMap": "v1",
+    "Service": "v1",
+    "Namespace": "v1",
+    "ClusterRole": "rbac.authorization.k8s.io/v1",
+    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1",
+    "Role": "rbac.authorization.k8s.io/v1",
+    "RoleBinding": "rbac.authorization.k8s.io/v1",
+    "Deployment": "apps/v1",
+    "PodDisruptionBudget": "policy/v1",
+}
+CLUSTER_WIDE = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
+
 
 class Made:
     """Documents; there is one of each kind."""
@@ -32,6 +46,12 @@ class Made:
     @property
     def election(self) -> dict[str, Any]:
         return self.installation.configuration()["leaderElection"]
+
+
+def check_version_and_place(document: dict[str, Any]) -> None:
+    """Assert that a document of any installation has the version of its kind, and a namespace if it needs one."""
+    assert document["apiVersion"] == API_VERSIONS[document["kind"]]
+    assert ("namespace" in document["metadata"]) is (document["kind"] not in CLUSTER_WIDE)
 
 
 REPLACING = {"replaces": True, "scheduler_names": ("default-scheduler",)}

@@ -6,29 +6,15 @@ import pytest
 
 from kubesched import InputError, load_configuration
 from kubesched.manifests import Grant, cluster_grants, lease_grants
-from tests.manifests.made import ALONE, EVERY_FORM, REPLACING, Made
+from tests.manifests.made import ALONE, EVERY_FORM, REPLACING, Made, check_version_and_place
 
-API_VERSIONS = {
-    "ServiceAccount": "v1",
-    "ConfigMap": "v1",
-    "Service": "v1",
-    "Namespace": "v1",
-    "ClusterRole": "rbac.authorization.k8s.io/v1",
-    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1",
-    "Role": "rbac.authorization.k8s.io/v1",
-    "RoleBinding": "rbac.authorization.k8s.io/v1",
-    "Deployment": "apps/v1",
-    "PodDisruptionBudget": "policy/v1",
-}
-CLUSTER_WIDE = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
 EVERY = pytest.mark.parametrize("made", [Made(**options) for options in EVERY_FORM.values()], ids=list(EVERY_FORM))
 
 
 @EVERY
 def test_every_document_has_its_version_and_place(made: Made):
     for document in made.documents:
-        assert document["apiVersion"] == API_VERSIONS[document["kind"]]
-        assert ("namespace" in document["metadata"]) is (document["kind"] not in CLUSTER_WIDE)
+        check_version_and_place(document)
 
 
 @EVERY

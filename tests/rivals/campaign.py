@@ -127,17 +127,14 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no process is left behind
     plan = Plan(options.nodes, options.room, options.pods)
     outcomes: dict[str, list[Outcome]] = {mode: [] for mode in MODES}
-    with tempfile.TemporaryDirectory() as name:
-        (Path(name) / "control-plane").mkdir()
-        plane = RecordedPlane(find_binary(print), Path(name) / "control-plane")
-        plane.start()
-        try:
-            for run in range(options.runs):
-                for mode in MODES:
-                    outcomes[mode].append(compete(plane, Path(name) / f"{mode} {run}", mode, plan))
-                    print(run, mode, outcomes[mode][-1], flush=True)
-        finally:
-            plane.stop()
+    with (
+        tempfile.TemporaryDirectory() as name,
+        RecordedPlane(find_binary(print), Path(name) / "control-plane") as plane,
+    ):
+        for run in range(options.runs):
+            for mode in MODES:
+                outcomes[mode].append(compete(plane, Path(name) / f"{mode} {run}", mode, plan))
+                print(run, mode, outcomes[mode][-1], flush=True)
     print("| schedulers | runs | bound | pods too many | nodes with too many | runs with any | pods/s |")
     print("|---|---|---|---|---|---|---|")
     for mode, some in outcomes.items():

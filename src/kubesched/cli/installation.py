@@ -11,7 +11,7 @@ from kubesched.cli.bad_input import BadInput
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")  # with what is appended, a name of any kind of object
+_NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")  # suffixes are appended; still a valid name
 _SCHEDULER_NAME: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 _FILE_NAME: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 

@@ -54,7 +54,7 @@ class Verbosity(click.ParamType[int]):
     type=Seconds(),
     default="5m",
     show_default=True,
-    help="After how long a pod is tried again that no event has woken.",
+    help="Time after which an unschedulable pod is retried without an event.",
 )
 @click.option("--dry-run", is_flag=True, help="Log each decision, and write nothing. Rights to read are enough.")
 @click.option(

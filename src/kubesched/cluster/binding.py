@@ -50,7 +50,7 @@ async def bind_pod(
 
     The request carries the uid, so that a pod re-created under the same name is not bound. A try whose answer
     is lost is repeated. From then on only the pod itself shows whether it is bound, so it is read; a refusal of a later
-    try is no evidence.
+    try proves nothing.
 
     Args:
         annotations: added to those of the pod.
@@ -70,7 +70,7 @@ async def bind_pod(
     except NotFoundError as error:
         raise _gone(f"{namespace}/{name}", node, error) from error
     except ClusterError as error:
-        is_open = may_be_bound or error.may_be_done or error.status == 409  # 409: bound, by whomever
+        is_open = may_be_bound or error.may_be_done or error.status == 409  # 409: bound, perhaps by another process
         if not is_open or not await _is_bound(client, path, uid, node, timeout):
             raise
 

@@ -59,7 +59,7 @@ class ApiClient:
 
     Args:
         access: where and who.
-        pool_size: how many requests may be under way at once; watches do not count.
+        pool_size: how many requests may be in flight at once; watches do not count.
         timeout: seconds that one try of a request may take.
         qps, burst: requests per second on average and at once; no limit by default.
         may_write: asked right before each try of a request that writes, after it has waited for its turn; a request
@@ -153,9 +153,9 @@ class ApiClient:
         Args:
             path: as `list_path` and `object_path` give it.
             body: anything that msgspec encodes; None for no body.
-            type: what the answer is decoded to; its bytes without.
+            type: what the answer is decoded to; None for its bytes.
             timeout: seconds for one try, the client's by default.
-            retry: whether a request that was not answered, or was answered 429 or 503, may be sent again, which is so
+            retry: whether a request that was not answered, or was answered 429 or 503, may be sent again; true
                 for GET by default. Five tries at most, after the seconds that the server asks for.
             content_type: of the body, for patches.
         Raises:

@@ -55,7 +55,7 @@ class ClusterWatch:
                 group.create_task(reflector.run(), name=f"watch {reflector.kind}")
 
     async def synced(self, timeout: float = 60.0) -> None:  # noqa: ASYNC109 - its error names what is missing
-        """Wait until everything that exists has been told.
+        """Wait until the sink has been sent everything that exists.
 
         Raises:
             ClusterError: that took too long; the message has the missing kinds and the reasons.

@@ -21,7 +21,7 @@ class KnownObjects:
         return len(self._objects)
 
     def get(self, key: str) -> KubeObject | None:
-        """The object as it was last told."""
+        """The object as the listener was last sent it."""
         return self._objects.get(key)
 
     def put(self, new: KubeObject, *, versions_hold: bool = True) -> Iterator[WatchEvent]:

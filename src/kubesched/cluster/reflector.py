@@ -62,9 +62,9 @@ class Reflector:
         page_size: how many objects an answer holds where lists come in pages; 0 for all at once.
         silence: seconds without an event, a bookmark or a list after which everything is listed again.
     Attributes:
-        known: what the sink has been told.
+        known: the objects that the sink has been sent.
         counts: what has been done.
-        synced: set when everything that the first list had has been told.
+        synced: set when the sink has been sent everything that the first list had.
         last_contact: `timing.monotonic()` when the server was last heard, None before.
         last_error: what went wrong last, empty if nothing did.
     """

@@ -14,7 +14,7 @@ EXPIRED: Final = ("Expired", "Gone")
 """Reasons for a resource version or a continue token that is too old."""
 
 UNUSABLE: Final = "UnusableCredentials"
-"""Our reason for a request that was not sent, because a file or certificate of ours is not valid at the moment."""
+"""Our reason for a request that was not sent, because one of our files or certificates is not valid at the moment."""
 
 _ERRORS: Final[dict[int, type[ClusterError]]] = {
     401: UnauthorizedError,

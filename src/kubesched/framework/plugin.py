@@ -310,7 +310,7 @@ class Handle(Services, frozen=True, eq=False):
             outcome. Behind a kube-scheduler, Bind alone is carried out.
         wait: awaited by binding-cycle hooks: wait(condition, seconds) goes on when the condition holds or the time is
             over, and gives whether it holds; see WaitFor.
-        activate: tries pods again now that are unschedulable or back off. Without a queue of our own, behind a
+        activate: tries pods again now that are unschedulable or back off. Without a queue, behind a
             kube-scheduler and in `explain`, it warns once and does nothing.
         nominated: pods that were promised a node; none behind a kube-scheduler.
         waiting_pods: gives the pods held back in Permit, by uid.

@@ -1,4 +1,4 @@
-"""Compares what the scheduler knows with the API server, each time the process gets SIGUSR2. For debugging.
+"""Compares the scheduler's cache with the API server, each time the process gets SIGUSR2. For debugging.
 
 Theory of operation. The check has two parts, which together say that the columns are those of a fresh list:
 
@@ -53,7 +53,7 @@ class CacheComparer:
         self._is_asked = asyncio.Event()
 
     def ask(self) -> None:
-        """Have the caches compared; asking again before that is done leads to one more comparison."""
+        """Request a comparison; a request during a comparison leads to one more."""
         self._is_asked.set()
 
     async def run(self) -> None:
@@ -163,7 +163,7 @@ def sizes(scheduler: Scheduler) -> str:
 
 @contextmanager
 def on_sigusr2(call: Callable[[], None]) -> Iterator[None]:
-    """Call something each time the process gets SIGUSR2, on the running loop; nothing where there is no such signal."""
+    """Call a function on the running loop each time the process gets SIGUSR2; without that signal, do nothing."""
     loop = asyncio.get_running_loop()
     try:
         loop.add_signal_handler(signal.SIGUSR2, call)

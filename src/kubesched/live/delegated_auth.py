@@ -162,7 +162,7 @@ class _Recent(Generic[A]):
             self._kept[key] = now, answer
         try:
             return await asyncio.shield(answer)
-        except Exception:
+        except Exception:  # raised again: of any kind, since a fault that was kept would be answered for seconds
             if self._kept.get(key, (0.0, None))[1] is answer:
                 del self._kept[key]
             raise

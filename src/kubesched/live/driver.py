@@ -1,9 +1,9 @@
 """Drives the Scheduler over a live cluster: events in, one pod after another, binding cycles side by side.
 
-Theory of operation. Everything stands on one event loop, so that a scheduling cycle sees one state of the cluster. The
+Theory of operation. Everything runs on one event loop, so that a scheduling cycle sees one state of the cluster. The
 watch passes events to `feed` at any time. While the process leads, `run` takes pods out of the queue as long as there
 are some, and lets other tasks run every few milliseconds; without pods it sleeps until a pod comes into the queue or
-the Scheduler's next deadline. What `schedule_one` returns runs as a task of its own: bindings do not hold up the next
+the Scheduler's next deadline. What `schedule_one` returns runs as a separate task: bindings do not hold up the next
 pod. Writes are the business of `Writer`.
 
 A run that ends, because the process stops or lost its lease, cancels the tasks: a cancelled binding cycle gives
@@ -64,7 +64,7 @@ class LiveScheduler:
         setup: what decides.
         writer: what writes.
         clock, rng, tie_break, max_in_unschedulable: of the Scheduler.
-        observer: told what happens.
+        observer: called with what happens.
         make_framework: makes the framework of a profile; for metrics, which measure plugins.
 
     Attributes:

@@ -101,7 +101,7 @@ class EventRecorder:
             self._keep_house()
 
     async def finish(self) -> None:
-        """Wait until what was recorded is written; what is left when somebody loses patience is dropped."""
+        """Wait until the recorded events are written; if the caller stops waiting, those that are left are dropped."""
         try:
             while self._tasks:
                 await asyncio.wait(self._tasks)
@@ -111,7 +111,7 @@ class EventRecorder:
             self._report_drops()
 
     def sizes(self) -> dict[str, int]:
-        """Events that may still become series, and writes under way."""
+        """Events that may still become series, and writes in flight."""
         return {"events": len(self._known), "event writes": len(self._tasks)}
 
     @property

@@ -73,7 +73,7 @@ class LeaderElector:
 
     @property
     def may_write(self) -> bool:
-        """Whether we lead and the lease is not over at this moment. May be asked from any thread."""
+        """Whether we lead and the lease is not over at this moment. May be called from any thread."""
         return self.is_leader and self._timing.monotonic() < self.expires_at
 
     async def acquire(self) -> None:

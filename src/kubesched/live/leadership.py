@@ -1,4 +1,4 @@
-"""Takes part in the leader election, in a thread and event loop of its own.
+"""Takes part in the leader election, in a separate thread with its event loop.
 
 A plugin that keeps the main loop busy for a minute does not cost the lease, because the thread goes on renewing it.
 Conversely, a process that has lost the lease must not write any more, whatever its main loop is doing. Three things see
@@ -100,7 +100,7 @@ class Leadership(NoElection):
     """Leads while it holds the lease; gives it back at the end of `async with`.
 
     Args:
-        connect: makes a client, with credentials of its own, for the loop of the thread.
+        connect: makes a client for the loop of the thread, with separate credentials.
         component: the source of events: the name of the first profile.
     Attributes:
         identity: `<hostname>_<uuid>`.

@@ -90,7 +90,7 @@ async def run_scheduler(
     rate = setup.configuration.client_connection
     election = _election(setup, options)
     new_client = partial(ApiClient, pool_size=_POOL, qps=rate.qps, burst=rate.burst)
-    # Events have a rate limit of their own, as upstream, so that they do not hold up Bindings.
+    # Events have a separate rate limit, as upstream, so that they do not hold up Bindings.
     async with (
         new_client(access_of(options), may_write=election.may_write) as client,
         new_client(access_of(options)) as events,
@@ -229,7 +229,7 @@ def _first_of(error: BaseException) -> BaseException:
 
 
 async def _within(seconds: float, work: Awaitable[None], what: str) -> None:
-    """Do one of the last things, and not for long: the lease, or a kubelet that ends this process, waits for it."""
+    """Await one of the last steps, briefly: the lease, or a kubelet that ends this process, waits for it."""
     try:
         async with asyncio.timeout(seconds):
             await work

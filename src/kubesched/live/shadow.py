@@ -97,7 +97,7 @@ class Shadow:
 
     Args:
         report: takes the verdicts; those without a second look at once.
-        took: told how many seconds a first judgement took.
+        took: called with the seconds that a first judgement took.
 
     Attributes:
         feed: the sink for the watch; `feed.hand_over()` when everything that exists has been shown.

@@ -29,7 +29,7 @@ _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_E
 _OF_BINDING: Final = ("PreBind", "Bind")
 _OUTSIDE: Final = ("PreEnqueue", "Unreserve")  # run when events come and when bindings fail
 _LAST_SECONDS: Final = 3.0
-_MAX_ATTEMPTS: Final = 10_000  # attempts under way; one that is never told the end of is given up by then
+_MAX_ATTEMPTS: Final = 10_000  # in flight; beyond that, the oldest is dropped: its end was never reported
 
 
 class _Step(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ class Traces(Observer):
         self._finish(decision)
 
     def shutdown(self) -> None:
-        """Send what is left, for a few seconds at most: the collector may be gone."""
+        """Send the spans that are left, for a few seconds at most: the collector may be gone."""
         sending = threading.Thread(target=self._provider.shutdown, name="last traces", daemon=True)
         sending.start()
         sending.join(_LAST_SECONDS)
@@ -165,9 +165,9 @@ def _attributes(decision: Decision) -> dict[str, str | int]:
 
 
 def new_traces(clock: Clock, environ: Mapping[str, str] = os.environ) -> Traces | None:
-    """Make what traces, where OTEL_EXPORTER_OTLP_ENDPOINT, or the same for traces alone, names an endpoint.
+    """Create the observer that traces, if OTEL_EXPORTER_OTLP_ENDPOINT or its variant for traces names an endpoint.
 
-    The other variables of OpenTelemetry hold as well: OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, headers, certificates.
+    The other variables of OpenTelemetry apply, too: OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, headers, certificates.
 
     Returns: the observer; None without an endpoint.
     Raises:

@@ -9,7 +9,7 @@ What a patch has changed counts at once for the next patch of this pod, although
 Writes to one object come one after another, in the order in which they were asked for: a nomination never overtakes
 the Binding that follows it.
 
-A process whose lease is over writes nothing: that is asked here, and by the client before each try of each request.
+A process whose lease is over writes nothing: this is checked here, and by the client before each try of each request.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ class ApiWriter:
         self._record = record
         self._may_write = may_write
         self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
-        self._tasks: set[asyncio.Task[ActionDone]] = set()  # all writes under way
+        self._tasks: set[asyncio.Task[ActionDone]] = set()  # all writes in flight
         self._patched: dict[str, _Remembered] = {}  # by uid, the oldest first
         self._writers: dict[type[Action], Callable[[Any], Awaitable[object]]] = {
             Bind: self._bind,
@@ -191,7 +191,7 @@ class ApiWriter:
             del self._patched[uid]
 
     async def _evict(self, action: DeletePod) -> None:
-        """Mark the victim, delete it, tell its owner. A victim that is gone is what was wanted."""
+        """Mark the victim, delete it, and record the event. A victim that is already gone counts as deleted."""
         pod, preemptor = action.pod, action.preemptor
         text = f"{preemptor.scheduler_name}: preempting to accommodate a higher priority pod"
         condition = ("DisruptionTarget", "True", "PreemptionByScheduler", text)
@@ -205,7 +205,7 @@ class ApiWriter:
         self._record(RecordEvent("Preempted", "Normal", "Preempting", pod, note, preemptor))
 
     async def _update(self, action: WriteObject) -> KubeObject:
-        """Write a volume or a claim as a plugin changed it, unless somebody else has changed it in the meantime."""
+        """Write a volume or a claim as a plugin changed it, unless another client has changed it in the meantime."""
         changed = action.object
         path = object_path(action.kind, changed.namespace, changed.name)
         document = await self._client.request("GET", path, type=dict[str, Any])

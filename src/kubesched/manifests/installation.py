@@ -19,7 +19,7 @@ class Installation(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         image: has kubesched, and Python as `python3`.
-        name: of the scheduler and most objects; cluster-wide objects have it too, so it is taken once.
+        name: of the scheduler and most objects; cluster-wide objects have it too, so two installations need two names.
         namespace: of everything that has one.
         creates_namespace: whether the namespace is among the documents.
         scheduler_names: what pods write into spec.schedulerName.

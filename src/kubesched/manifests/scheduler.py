@@ -27,7 +27,7 @@ def scheduler_manifests(installation: SchedulerInstallation) -> list[Document]:
     """Everything that a live scheduler needs, in the order in which to apply it.
 
     Raises:
-        InputError: the installation does not get along with kube-scheduler, or its files do not fit into a ConfigMap.
+        InputError: the installation conflicts with kube-scheduler, or its files do not fit into a ConfigMap.
     """
     installation.check()
     name, lease_namespace = installation.name, installation.lease_namespace

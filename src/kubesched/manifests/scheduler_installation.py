@@ -61,10 +61,10 @@ class SchedulerInstallation(Installation, frozen=True, kw_only=True):
         return election
 
     def check(self) -> None:
-        """Check that it gets along with kube-scheduler.
+        """Check that it does not conflict with kube-scheduler.
 
         Raises:
-            InputError: it would not.
+            InputError: it does.
         """
         serves_default = _DEFAULT_PROFILE in self.scheduler_names
         if serves_default and not self.replaces:

@@ -34,7 +34,7 @@ class Gauges(Collector):
         self._lease_name = lease_name
 
     def collect(self) -> Iterable[Metric]:
-        """The gauges as they stand."""
+        """The gauges as they are now."""
         queue, state = self._scheduler.queue, self._scheduler.cluster_state
         yield _gauge(
             "scheduler_pending_pods",

@@ -35,7 +35,7 @@ class Observer:
 
 
 class Observers(Observer):
-    """Tells several observers, in their order."""
+    """Passes every call on to several observers, in their order."""
 
     def __init__(self, *observers: Observer) -> None:
         self._observers = observers

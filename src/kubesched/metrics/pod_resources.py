@@ -36,7 +36,7 @@ class PodResources(Collector):
         self._is_leader = is_leader
 
     def collect(self) -> Iterable[Metric]:
-        """The resources of all pods as they stand."""
+        """The resources of all pods as they are now."""
         if self._is_leader is not None and not self._is_leader():
             return
         requests = GaugeMetricFamily(

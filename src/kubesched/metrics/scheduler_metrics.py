@@ -37,7 +37,7 @@ class SchedulerMetrics(Observer, Collector):
     Args:
         clock: seconds, for the durations of plugins.
         rng: draws the cycles in which single plugins are measured.
-        on_ran: told of each extension point that ended: its label, its status, when it began, and the pod.
+        on_ran: called for each extension point that ended: its label, its status, when it began, and the pod.
     """
 
     def __init__(

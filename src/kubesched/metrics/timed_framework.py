@@ -101,7 +101,7 @@ class PluginTimes:
     Args:
         clock: seconds, for durations.
         rng: draws the cycles in which single plugins are measured.
-        on_ran: told of each extension point that ended: its label, its status, when it began, and the pod.
+        on_ran: called for each extension point that ended: its label, its status, when it began, and the pod.
     Attributes:
         points: by extension_point, profile and status.
         plugins: by extension_point, plugin and status.

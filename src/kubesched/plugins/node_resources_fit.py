@@ -100,7 +100,7 @@ class Scored:
 
     Attributes:
         generation: of the resource axis.
-        rows: where they stand on the resource axis.
+        rows: where they are on the resource axis.
         room_rows: the same, as a slice where they are its beginning.
         amounts: (rows, 1) int64, what the pod adds.
         weights, total_weight: (rows,) int64, and their sum.

@@ -139,7 +139,7 @@ def constraints_of(
 ) -> tuple[Constraint, ...]:
     """The constraints with this action that apply to a pod.
 
-    An identity keeps the last ones of each action. They serve pods with the same constraints of their own, and pods
+    An identity keeps the last ones of each action. They serve pods that define the same constraints, and pods
     without any while the services of the namespace and the pods' controllers select the same.
 
     Raises:

@@ -30,10 +30,10 @@ class QueueOrder:
         self._handle = framework.handle
         self._example: tuple[Any, ...] | None = None
         self._types: list[type] = []
-        self.is_asked = False  # whether the hook runs now, in the middle of a heap's work
+        self.is_asked = False  # whether the hook runs now, while a heap is being changed
 
     def fault_of(self, queued: QueuedPodInfo) -> Status | None:
-        """Why a pod that was popped had no place of its own; forgotten once it is returned."""
+        """Why a pod that was popped had no place in the order; forgotten once it is returned."""
         return queued.sort_faults.pop() if queued.sort_faults else None
 
     def sort_key(self, queued: QueuedPodInfo) -> Any:

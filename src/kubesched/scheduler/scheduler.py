@@ -61,7 +61,7 @@ class Scheduler:
 
     Args:
         profiles: what decides, one profile per scheduler name.
-        services: the driver's clock, chance and logger; the rest is filled in here.
+        services: the driver's clock, random numbers and logger; the rest is filled in here.
         emit: takes actions that no cycle waits for.
         tie_break: which of equally good nodes is taken.
         initial_backoff, max_backoff: seconds, as configured.
@@ -386,7 +386,7 @@ class Scheduler:
                     self._emit(PatchPodStatus(other.pod, nominated_node_name=""))
 
     def _failed(self, queued: QueuedPodInfo, decision: Decision) -> None:
-        """Hand the pod back to the queue, and tell the world why it was not placed."""
+        """Return the pod to the queue, and report why it was not placed."""
         queued.unschedulable_plugins.update(decision.unschedulable_plugins)
         queued.pending_plugins.update(decision.pending_plugins)
         if self._still_waits(queued):

@@ -6,7 +6,7 @@ from typing import Final
 
 __all__ = ["allow_connections"]
 
-_SPARE: Final = 256  # for logs, libraries, and connections of our own to others
+_SPARE: Final = 256  # for logs, libraries, and our connections to others
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -130,7 +130,7 @@ class Simulator:
         total = len(self.pending)
         plugins = [plugin for framework in self.frameworks.values() for plugin in framework.profile.plugins]
         may_have_tasks = any(plugin.defines("start") for plugin in plugins)
-        with paused_gc(is_kept=True):  # the whole cluster would be scanned again and again
+        with paused_gc(is_kept=True):  # the whole cluster would be scanned repeatedly
             for step in count(1):
                 if may_have_tasks:
                     await self.loop.breathe()

@@ -1,7 +1,7 @@
 """Splits the bytes of a file into documents: JSON values one after another, or YAML, each with its kind.
 
-The items of a list stay slices of the file (`msgspec.Raw`): no dict is made per object. Between JSON values may stand
-`---`, and the log sections that `kubectl cluster-info dump` writes to standard output.
+The items of a list stay slices of the file (`msgspec.Raw`): no dict is made per object. There may be `---` between
+JSON values, and the log sections that `kubectl cluster-info dump` writes to standard output.
 """
 
 import re
@@ -37,7 +37,7 @@ class Document(msgspec.Struct, frozen=True):
     """One JSON value or YAML document that is a map.
 
     Attributes:
-        number: its place in the file, from 1; 0 for JSON that stands alone.
+        number: its place in the file, from 1; 0 for a single JSON value.
         raw: the JSON.
         header: apiVersion and kind.
         items: of a list of objects, its items; None for everything else.
@@ -77,7 +77,7 @@ def read_header(raw: RawJson) -> Header:
     """Read apiVersion and kind of an object, quickly where they come first, as kubectl writes them.
 
     Raises:
-        msgspec.DecodeError: the JSON is no object, or one of them no text.
+        msgspec.DecodeError: the JSON is not an object, or one of them is not a string.
         UnicodeDecodeError: one of them is not UTF-8.
     """
     usual = _USUAL_HEADER.match(raw)

@@ -11,7 +11,7 @@ from kubesched.snapshot.documents import Document, Header, read_header
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
-    """Where an object stands; `document` and `item` count from 1 and are 0 where there is no more than one."""
+    """Where an object is; `document` and `item` count from 1 and are 0 where there is no more than one."""
 
     label: str
     document: int = 0

@@ -1,6 +1,6 @@
 """Turns files into objects: splits every document, decodes and checks every object, and keeps each object once.
 
-A bad object stops the reading with one sentence that says where it stands, or is counted when bad objects are to be
+A bad object stops the reading with one sentence that says where it is, or is counted when bad objects are to be
 left out.
 """
 
@@ -27,8 +27,8 @@ class ObjectReader:
     """Reads sources one after another into one collection of objects.
 
     Attributes:
-        objects: each object once; one that came again with a higher resourceVersion stands where the first one stood.
-        places: where each of them stands, in the same order.
+        objects: each object once; one that came again with a higher resourceVersion takes the place of the first one.
+        places: where each of them is in its source, in the same order.
         skipped: objects of kinds that a scheduler does not read, counted.
         bad: a sentence for each bad object that was left out.
     """

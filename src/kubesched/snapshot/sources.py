@@ -1,7 +1,7 @@
 """Reads bytes from files, folders, standard input and open streams, unpacks them and converts them to UTF-8.
 
 A folder gives its `*.json`, `*.yaml` and `*.yml` files, also with `.gz` or `.zst`, in order of their paths; so the
-folder that `kubectl cluster-info dump --output-directory` makes can be read as it stands, its logs left out.
+folder that `kubectl cluster-info dump --output-directory` makes can be read as it is; its logs are left out.
 """
 
 import codecs
@@ -45,7 +45,7 @@ def find_sources(given: Iterable[SourceLike]) -> list[Source]:
     """List the files and streams behind what a user names, folders opened up, in the order given.
 
     Raises:
-        InputError: nothing stands there, a folder holds no file to read, or standard input is named twice.
+        InputError: nothing is there, a folder holds no file to read, or standard input is named twice.
     """
     sources = [source for one in given for source in _sources_of(one)]
     if sum(source.label == _STDIN for source in sources) > 1:

@@ -103,7 +103,7 @@ class ClusterState(ClusterFacts):
                 if not is_known and obj.node_name in self.columns.row_of and not obj.is_finished:
                     arriving.append(self._arrived(obj))
                     continue
-                if is_known:  # what happens to it now depends on where it stands
+                if is_known:  # what happens to it now depends on where it is
                     self._place_all(arriving)
                     arriving = []
             if kind != "Node":
@@ -198,7 +198,7 @@ class ClusterState(ClusterFacts):
         Args:
             info: the pending pod.
             objects: (kind, object) that the plan changes too, such as claims and volumes that Reserve took.
-        Returns: the pod as it stands on the node.
+        Returns: the pod as it is on the node.
         Raises:
             StateError: the pod is counted already.
         """
@@ -251,7 +251,7 @@ class ClusterState(ClusterFacts):
         self._take_back(replaced)
 
     def _take_back(self, plan: list[_Assumed]) -> None:
-        """Restore what a plan changed and the API server has not sent since. Later plans may stand on this one."""
+        """Restore what a plan changed and the API server has not sent since. Later plans may depend on this one."""
         for kind, before, assumed in reversed(plan):
             if self.objects.get(kind, assumed.key) is not assumed:
                 for other in self._assumed.values():

@@ -9,24 +9,12 @@ import yaml
 from kubesched import InputError, load_configuration
 from kubesched.extender.manifests import KUBE_SCHEDULER_IMAGE, ManifestOptions, manifests
 from kubesched.extender.server import Offer
+from tests.manifests.made import check_version_and_place
 
 KINDS = ("Node", "Pod")
 FILTERS = Offer(filter=True, prioritize=False, preempt=False, bind=False, weight=0)
 SCORES = Offer(filter=False, prioritize=True, preempt=False, bind=False, weight=3)
 BINDS = Offer(filter=True, prioritize=True, preempt=True, bind=True, weight=2)
-API_VERSIONS = {
-    "ServiceAccount": "v1",
-    "ConfigMap": "v1",
-    "Service": "v1",
-    "Namespace": "v1",
-    "ClusterRole": "rbac.authorization.k8s.io/v1",
-    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1",
-    "Role": "rbac.authorization.k8s.io/v1",
-    "RoleBinding": "rbac.authorization.k8s.io/v1",
-    "Deployment": "apps/v1",
-    "PodDisruptionBudget": "policy/v1",
-}
-CLUSTER_WIDE = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
 OF_THE_CLUSTER = {  # roles that every cluster has
     ("ClusterRole", "", "system:kube-scheduler"),
     ("ClusterRole", "", "system:volume-scheduler"),
@@ -81,8 +69,7 @@ EVERY_FORM = pytest.mark.parametrize(
 def test_every_document_has_its_version_and_place_and_no_other_is_there_twice(made: Made):
     seen = set()
     for document in made.documents:
-        assert document["apiVersion"] == API_VERSIONS[document["kind"]]
-        assert ("namespace" in document["metadata"]) is (document["kind"] not in CLUSTER_WIDE)
+        check_version_and_place(document)
         seen.add((document["kind"], document["metadata"].get("namespace"), document["metadata"]["name"]))
     assert len(seen) == len(made.documents)
 

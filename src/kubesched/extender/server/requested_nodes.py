@@ -1,6 +1,6 @@
 """Maps the nodes of a request to rows of the cluster state.
 
-kube-scheduler shows nodes in one of two ways. Whole nodes: then, without a watch of our own, the requests are all that
+kube-scheduler shows nodes in one of two ways. Whole nodes: then, without a watch, the requests are all that
 is known of the cluster. The state keeps every node that a request showed, and only bytes that differ from the kept ones
 are decoded. Names: then the nodes are those of the watch. With a watch, the names count in both forms, so that the
 same cluster answers both.

@@ -1,0 +1,1 @@
+"""What the programs print in addition to their figures: tables in Markdown, and the machine that they ran on."""
