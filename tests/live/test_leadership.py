@@ -177,6 +177,33 @@ def test_a_stop_gives_the_lease_back_and_the_next_one_leads(stage: Stage) -> Non
     run(story())
 
 
+def test_events_may_be_written_while_the_lease_lasts_and_after_it_was_given_back(stage: Stage) -> None:
+    async def story() -> None:
+        async with stage.open():
+            async with stage.candidate() as candidate:
+                assert not candidate.may_record()
+                await candidate.lead()
+                assert candidate.may_record()
+            assert not candidate.may_write()
+            assert candidate.may_record()
+
+    run(story())
+
+
+def test_no_event_may_be_written_after_the_lease_is_lost(stage: Stage) -> None:
+    async def story() -> None:
+        async with stage.open():
+            async with stage.candidate() as candidate:
+                await candidate.lead()
+                stage.server.held_by("thief")
+                with pytest.raises(LeaseLostError):
+                    await candidate.until_lost()
+                assert not candidate.may_record()
+            assert not candidate.may_record()
+
+    run(story())
+
+
 def test_a_fault_in_the_election_itself_counts_as_a_loss(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -79,6 +79,10 @@ class NoElection:
         """Whether this process may write as the leader at this moment."""
         return True
 
+    def may_record(self) -> bool:
+        """Whether this process may write its events at this moment."""
+        return True
+
     def check(self) -> str:
         """What is wrong with the lease, as a health check; "" if nothing is. May be called from any thread."""
         return ""
@@ -121,6 +125,7 @@ class Leadership(NoElection):
         self._process_end = process_end or ProcessEnd()
         self._lost = asyncio.Event()
         self._reason = ""
+        self._has_given_back = False
         self._elector: LeaderElector | None = None
         self._task: asyncio.Task[None] | None = None
         self._events: set[asyncio.Task[None]] = set()
@@ -145,6 +150,10 @@ class Leadership(NoElection):
     def may_write(self) -> bool:
         """Whether we lead and the lease is not over. A process that was stopped finds out here first."""
         return self._elector is not None and self._elector.may_write
+
+    def may_record(self) -> bool:
+        """Whether we may write, or have given the lease back: then the events of what we did may still be written."""
+        return self._has_given_back or self.may_write()
 
     def check(self) -> str:
         """Fails 20 s after a lease that was neither renewed nor given up."""
@@ -173,6 +182,7 @@ class Leadership(NoElection):
         if self._events:
             await asyncio.wait(self._events, timeout=_GRACE_SECONDS)
         if self._task is not None:
+            self._has_given_back = self.may_write()
             self._task.cancel()
             await asyncio.wait((self._task,))
 

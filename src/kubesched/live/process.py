@@ -93,7 +93,7 @@ async def run_scheduler(
     # Events have a rate limit of their own, as upstream, so that they do not hold up Bindings.
     async with (
         new_client(access_of(options), may_write=election.may_write) as client,
-        new_client(access_of(options)) as events,
+        new_client(access_of(options), may_write=election.may_record) as events,
     ):
         recorder = EventRecorder(events, platform.node())
         traces = new_traces(client.timing)

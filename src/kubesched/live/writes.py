@@ -22,7 +22,7 @@ import msgspec
 
 from kubesched.api import KubeObject, PersistentVolume, Pod, PodStatus, compare_versions, decode_object
 from kubesched.cluster import ApiClient, Backoff, bind_pod, object_path
-from kubesched.errors import ClusterError, NotFoundError
+from kubesched.errors import ClusterError, NotFoundError, NotSentError
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
 from kubesched.state import ClusterState
 
@@ -129,7 +129,7 @@ class ApiWriter:
         try:
             return ActionDone(action, answer=await writer(action))
         except ClusterError as error:
-            level = logging.DEBUG if isinstance(error, NotFoundError) else logging.WARNING
+            level = logging.DEBUG if isinstance(error, NotFoundError | NotSentError) else logging.WARNING
             _LOG.log(level, "%s", error)
             return ActionDone(action, str(error))
 
