@@ -312,6 +312,21 @@ async def test_nothing_is_kept_of_writes_that_are_done():
 
 
 @on_a_loop
+async def test_a_process_whose_lease_is_over_does_not_wait_for_its_writes():
+    pod, is_leader = make_pod("web"), True
+    bed = Bed(pod)
+    writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: is_leader)  # type: ignore[arg-type]
+    bed.api.gates["/api/v1/namespaces/default/pods/web/status"] = asyncio.Event()
+    writer.emit(PatchPodStatus(pod, CONDITION))
+    await asyncio.sleep(0.01)
+    is_leader = False
+    async with asyncio.timeout(1):
+        await writer.finish()
+    await asyncio.sleep(0.01)
+    assert not writer._tasks
+
+
+@on_a_loop
 async def test_writes_that_somebody_lost_patience_with_are_not_sent_later():
     pod = make_pod("web", metadata={"uid": "u1"})
     bed = Bed(pod)

@@ -126,6 +126,7 @@ class Leadership(NoElection):
         self._lost = asyncio.Event()
         self._reason = ""
         self._has_given_back = False
+        self._is_ending = asyncio.Event()  # in the thread: whether the main loop has left the block
         self._elector: LeaderElector | None = None
         self._task: asyncio.Task[None] | None = None
         self._events: set[asyncio.Task[None]] = set()
@@ -179,12 +180,16 @@ class Leadership(NoElection):
         self._task = self._task or asyncio.create_task(self._take_part())
 
     async def _finish(self) -> None:
-        if self._events:
-            await asyncio.wait(self._events, timeout=_GRACE_SECONDS)
+        self._is_ending.set()
+        await self._write_events()
         if self._task is not None:
             self._has_given_back = self.may_write()
             self._task.cancel()
             await asyncio.wait((self._task,))
+
+    async def _write_events(self) -> None:
+        if self._events:
+            await asyncio.wait(self._events, timeout=_GRACE_SECONDS)
 
     async def _take_part(self) -> None:
         election = self._election
@@ -223,9 +228,15 @@ class Leadership(NoElection):
         self._reason = reason
         self._tell(self._lost)
         self._process_end.after(2 * _GRACE_SECONDS)
-        await asyncio.sleep(_GRACE_SECONDS)
-        _LOG.error("the scheduler has not stopped within %g s; ending the process", _GRACE_SECONDS)
-        self._process_end.now()
+        try:
+            async with asyncio.timeout(_GRACE_SECONDS):
+                await self._is_ending.wait()
+        except TimeoutError:
+            _LOG.error("the scheduler has not stopped within %g s; ending the process", _GRACE_SECONDS)
+            self._process_end.now()
+        else:
+            self._process_end.cancel()  # nothing is written any more
+            await self._write_events()
 
     def _tell(self, event: asyncio.Event) -> None:
         with suppress(RuntimeError):  # the main loop is closed: the process ends

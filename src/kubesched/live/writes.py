@@ -73,7 +73,7 @@ class ApiWriter:
         self._client = client
         self._cluster_state = cluster_state
         self._record = record
-        self._may_write = may_write
+        self.may_write = may_write
         self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
         self._tasks: set[asyncio.Task[ActionDone]] = set()  # all writes under way
         self._patched: dict[str, _Remembered] = {}  # by uid, the oldest first
@@ -100,9 +100,9 @@ class ApiWriter:
         return await asyncio.shield(task)
 
     async def finish(self) -> None:
-        """Wait for the writes under way; those that are left when somebody loses patience are cancelled."""
+        """Wait for the writes under way, unless the lease is over; what is left or takes too long is cancelled."""
         try:
-            while self._tasks:
+            while self._tasks and self.may_write():
                 await asyncio.wait(self._tasks)
         finally:
             for task in self._tasks:
@@ -124,7 +124,7 @@ class ApiWriter:
         writer = self._writers.get(type(action))
         if writer is None:
             return ActionDone(action, f"this scheduler cannot do {type(action).__name__}")
-        if not self._may_write():
+        if not self.may_write():
             return ActionDone(action, "the lease of this process is over, so it writes nothing")
         try:
             return ActionDone(action, answer=await writer(action))
@@ -151,12 +151,12 @@ class ApiWriter:
                 )
                 return
             except ClusterError as error:
-                if error.status or not self._may_write():
+                if error.status or not self.may_write():
                     raise
                 may_be_bound = True
                 _LOG.warning("%s; trying again, because the pod may be bound", error)
                 await self._client.timing.sleep(backoff.next())
-                if not self._may_write():
+                if not self.may_write():
                     raise
 
     async def _patch(self, action: PatchPodStatus) -> None:
