@@ -86,7 +86,8 @@ FINDINGS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "a negative weight": enabled(
         "score",
         "name: NodeResourcesFit, weight: -1",
-        "total score of Score plugins could overflow\n  profiles[0].plugins.score.enabled: NodeResourcesFit has weight -1",
+        "total score of Score plugins could overflow\n  profiles[0].plugins.score.enabled: NodeResourcesFit has weight "
+        "-1; give",
     ),
     "a weight that is a text": config(
         "profiles: [{plugins: {score: {enabled: [{name: NodeResourcesFit, weight: lots}]}}}]",
