@@ -264,6 +264,21 @@ async def test_a_binding_that_was_lost_and_refused_is_over_once_the_pod_shows_no
 
 
 @on_a_loop
+async def test_a_refusal_is_logged_but_not_that_of_a_binding_which_the_log_of_attempts_has(
+    caplog: pytest.LogCaptureFixture,
+):
+    def refuse(method, path, body):
+        raise ClusterError(f"{method}: 403 Forbidden", status=403)
+
+    pod = make_pod("web", metadata={"uid": "u1"})
+    bed = Bed(pod)
+    bed.api.answer = refuse
+    assert (await bed.writer.perform(Bind(pod, "n1"))).error == "POST: 403 Forbidden"
+    await bed.writer.perform(PatchPodStatus(pod, CONDITION))
+    assert caplog.messages == ["PATCH: 403 Forbidden"]
+
+
+@on_a_loop
 async def test_a_process_whose_lease_is_over_writes_nothing():
     bed = Bed()
     writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: False)  # type: ignore[arg-type]

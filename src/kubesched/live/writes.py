@@ -129,8 +129,9 @@ class ApiWriter:
         try:
             return ActionDone(action, answer=await writer(action))
         except ClusterError as error:
-            level = logging.DEBUG if isinstance(error, NotFoundError | NotSentError) else logging.WARNING
-            _LOG.log(level, "%s", error)
+            # A Binding that fails fails its attempt, and the log of attempts has the error.
+            is_minor = isinstance(action, Bind) or isinstance(error, NotFoundError | NotSentError)
+            _LOG.log(logging.DEBUG if is_minor else logging.WARNING, "%s", error)
             return ActionDone(action, str(error))
 
     def _ended(self, target: tuple[str, str], task: asyncio.Task[ActionDone]) -> None:
