@@ -136,7 +136,9 @@ def scheduler(
         raise click.UsageError("--shadow-dir needs --shadow")
     import os
 
-    from kubesched.cli.signals import ending_on_signals, run_until_told
+    from kubesched.cli.signals import ending_on_signals, ignoring_sigusr2, run_until_told
+
+    ctx.with_resource(ignoring_sigusr2())
     from kubesched.config import check_feature_gates
     from kubesched.live import ATTEMPT_LOG, SchedulerOptions, run_scheduler, run_shadow
     from kubesched.scheduler import TieBreak

@@ -166,6 +166,7 @@ def on_sigusr2(call: Callable[[], None]) -> Iterator[None]:
     """Call something each time the process gets SIGUSR2, on the running loop; nothing where there is no such signal."""
     loop = asyncio.get_running_loop()
     try:
+        before = signal.getsignal(signal.SIGUSR2)
         loop.add_signal_handler(signal.SIGUSR2, call)
     except (AttributeError, NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
         yield
@@ -174,6 +175,7 @@ def on_sigusr2(call: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         loop.remove_signal_handler(signal.SIGUSR2)
+        signal.signal(signal.SIGUSR2, before)
 
 
 def _misplaced(scheduler: Scheduler, key: str, is_waiting: bool) -> tuple[str, str] | None:
