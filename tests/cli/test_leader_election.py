@@ -27,6 +27,7 @@ class Started:
 
     async def run_scheduler(self, setup: Setup, *args: Any, **how: Any) -> None:
         self.setup = setup
+        how["on_started"]()
         if self.error is not None:
             raise self.error
 
