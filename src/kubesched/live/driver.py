@@ -127,9 +127,9 @@ class LiveScheduler:
     def _apply(self, event: WatchEvent) -> None:
         before = self.cluster_state.objects.get(event.kind, event.object.key)
         began = self._clock.monotonic()
-        self.scheduler.handle_event(event)
+        changes = self.scheduler.handle_event(event)
         self.scheduler.waits.look()
-        self._observer.handled(event, before, self._clock.monotonic() - began)
+        self._observer.handled(event, before, changes, self._clock.monotonic() - began)
 
     def _queued(self, place: str, event: str, pod: Pod) -> None:
         self._is_woken.set()
