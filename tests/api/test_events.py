@@ -19,7 +19,7 @@ EVERYTHING = ClusterEvent(EventResource.WILDCARD, ActionType.ALL)
         (ClusterEvent(NODE, ActionType.ADD), "NodeAdd"),
         (ClusterEvent(NODE, ActionType.UPDATE_NODE_TAINT), "NodeUpdateNodeTaint"),
         (ClusterEvent(ASSIGNED, ActionType.DELETE), "AssignedPodDelete"),
-        (ClusterEvent(EventResource.CSI_NODE, ActionType.UPDATE), "CSINodeUpdate"),
+        (ClusterEvent(EventResource.CSI_NODE, ActionType.UPDATE), "storage.k8s.io/CSINodeUpdate"),
         (ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "UnschedulableTimeout"), "UnschedulableTimeout"),
     ],
 )

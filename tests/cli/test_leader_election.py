@@ -27,6 +27,7 @@ class Started:
 
     async def run_scheduler(self, setup: Setup, *args: Any, **how: Any) -> None:
         self.setup = setup
+        how["on_started"]()
         if self.error is not None:
             raise self.error
 
@@ -104,6 +105,32 @@ def test_flags_count_before_the_configuration_is_checked(started: Started) -> No
     result = started.scheduler("--leader-elect-resource-lock=configmaps")
     assert result.exit_code == 2
     assert 'leaderElection.resourceLock: Invalid value: "configmaps"' in result.stderr
+    assert "leaderElection.resourceLock: the value is from --leader-elect-resource-lock" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("config", "flags", "help"),
+    [
+        (
+            "",
+            ["--leader-elect-lease-duration=5s"],
+            "--leader-elect-lease-duration is 5s, renewDeadline is 10s by default",
+        ),
+        (
+            "leaderElection: {leaseDuration: 40s}",
+            ["--leader-elect-renew-deadline=45s"],
+            "leaseDuration is 40s, --leader-elect-renew-deadline is 45s",
+        ),
+        ("leaderElection: {leaseDuration: 5s}", [], "leaseDuration is 5s, renewDeadline is 10s by default"),
+        ("leaderElection: {renewDeadline: 20s}", [], "leaseDuration is 15s by default, renewDeadline is 20s"),
+    ],
+)
+def test_a_lease_that_is_shorter_than_its_renewal_names_both_values_and_where_they_are_from(
+    started: Started, config: str, flags: list[str], help: str
+) -> None:
+    lines = started.scheduler(*flags, config=config).stderr.splitlines()
+    advice = f"  leaderElection.leaseDuration: {help}; give a longer lease duration or a shorter renew deadline"
+    assert lines[1:] == ([advice] if flags else [advice, f"  in {started.folder / 'scheduler.yaml'}"])
 
 
 def test_one_note_says_which_lease_decides(started: Started) -> None:

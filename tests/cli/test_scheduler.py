@@ -1,8 +1,10 @@
 """`kubesched scheduler`: its command line, up to where a cluster is needed."""
 
 import logging
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -62,7 +64,25 @@ def test_a_master_that_is_not_a_url_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "kubeconfig").write_text(KUBECONFIG)
     result = run("scheduler", "--kubeconfig", "kubeconfig", "--master", "localhost")
     assert result.exit_code == 2
-    assert "--master: found 'localhost'; expected https://HOST" in result.stderr
+    assert result.stderr.startswith("kubesched: error: --master: found 'localhost'; expected https://HOST")
+
+
+@pytest.mark.parametrize("mode", [(), ("--dry-run",), ("--shadow",)], ids=["schedules", "dry run", "shadow"])
+def test_an_error_at_the_start_is_the_only_message(tmp_path: Path, mode: tuple[str, ...]) -> None:
+    (tmp_path / "kubeconfig").write_text(KUBECONFIG)
+    flags = ("--kubeconfig", "kubeconfig", *mode)
+    files = ("--tls-cert-file", "missing.crt", "--tls-private-key-file", "missing.key")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for wrong, words in (
+            (("--kubeconfig", "missing"), "missing"),
+            (files, "missing.crt: cannot be read"),
+            (("--secure-port", str(taken.getsockname()[1])), "in use"),
+        ):
+            result = run("scheduler", *flags, *wrong)
+            assert result.exit_code == 2
+            (line,) = result.stderr.splitlines()
+            assert line.startswith("kubesched: error: ")
+            assert words in line
 
 
 def test_flags_with_an_effect_are_not_noted() -> None:
@@ -109,7 +129,8 @@ def test_the_longest_time_without_an_attempt_is_passed_on(
 ) -> None:
     given: list[SchedulerOptions] = []
 
-    async def note_options(setup: object, options: SchedulerOptions, **_: object) -> None:
+    async def note_options(setup: object, options: SchedulerOptions, **how: Any) -> None:
+        how["on_started"]()
         given.append(options)
 
     monkeypatch.setattr("kubesched.live.run_scheduler", note_options)

@@ -3,7 +3,9 @@ import signal
 
 import pytest
 
-from kubesched.cli.signals import ending_on_signals
+from kubesched.cli.signals import ending_on_signals, ignoring_sigusr2
+from kubesched.live.cache_comparer import on_sigusr2
+from tests.cli.clusters import run
 
 
 def ended_by(*numbers: int) -> bool:
@@ -42,3 +44,34 @@ def test_handlers_are_put_back():
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     ended_by(signal.SIGTERM)
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
+
+
+def test_sigusr2_is_served_while_somebody_can_and_logged_before_and_after(caplog: pytest.LogCaptureFixture):
+    async def story() -> int:
+        served = asyncio.Event()
+        signal.raise_signal(signal.SIGUSR2)
+        with on_sigusr2(served.set):
+            signal.raise_signal(signal.SIGUSR2)
+            async with asyncio.timeout(10):
+                await served.wait()
+            n_logged = len(caplog.messages)
+        signal.raise_signal(signal.SIGUSR2)
+        return n_logged
+
+    before = signal.getsignal(signal.SIGUSR2)
+    with ignoring_sigusr2():
+        assert asyncio.run(story()) == 1
+    assert [message.startswith("SIGUSR2 is ignored") for message in caplog.messages] == [True, True]
+    assert signal.getsignal(signal.SIGUSR2) is before
+
+
+def test_a_scheduler_that_is_starting_outlives_sigusr2(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    async def start(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGUSR2)
+
+    monkeypatch.setattr("kubesched.live.run_scheduler", start)
+    monkeypatch.setattr("kubesched.serving.set_up_logging", lambda *_, **__: None)
+    assert run("scheduler").exit_code == 0
+    assert any("SIGUSR2 is ignored" in message for message in caplog.messages)

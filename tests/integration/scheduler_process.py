@@ -1,8 +1,9 @@
 """A stock kube-scheduler for tests, with any configuration."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -10,7 +11,10 @@ from tests.integration.api_client import ApiClient
 from tests.integration.control_plane import ENDS_WITH_US, ControlPlane, is_certificate
 from tests.integration.processes import Process, free_port
 
+T = TypeVar("T")
+
 NO_FIELDS: Mapping[str, Any] = {}
+RETRY_SECONDS = 0.5
 
 
 class SchedulerProcess:
@@ -76,6 +80,21 @@ class SchedulerProcess:
     def _http(self) -> ApiClient:
         assert self._client, "kube-scheduler is stopped"
         return self._client
+
+
+def retrying(client: ApiClient, node: str, check: Callable[[], T]) -> Callable[[], T]:
+    """A check that labels a node every half second: an event after which kube-scheduler tries rejected pods again."""
+    labelled_at = 0.0
+
+    def checked() -> T:
+        nonlocal labelled_at
+        answer, now = check(), time.monotonic()
+        if not answer and now - labelled_at >= RETRY_SECONDS:
+            labelled_at = now
+            client.patch("Node", node, {"metadata": {"labels": {"example.com/retry": str(time.monotonic_ns())}}})
+        return answer
+
+    return checked
 
 
 def parsed_metrics(page: str) -> dict[str, float]:

@@ -18,6 +18,7 @@ from tests.integration.conftest import StartScheduler
 from tests.integration.control_plane import ControlPlane
 from tests.integration.extender_process import ExtenderProcess
 from tests.integration.processes import free_port, wait_until
+from tests.integration.scheduler_process import retrying
 from tests.integration.tcp_proxy import TcpProxy
 from tests.serving.certificates import Authority
 
@@ -235,6 +236,27 @@ def test_pods_that_cannot_be_bound_are_bound_once_the_api_server_can_be_reached(
     wait_until(lambda: nodes_of(client) == {"web": "node-0"}, "the pod on its node", seconds=40)
     wait_until(lambda: calls(extender, "bind", "success") == 1, "the answer")
     wait_until(lambda: extender.metric(ASSUMED) == 0, "the watch to show it")
+
+
+def test_a_pod_that_was_rejected_before_the_watch_showed_an_event_is_placed_after_the_next_event(
+    cluster: ControlPlane, network: TcpProxy, start_scheduler: StartScheduler, start_extender: StartExtender
+) -> None:
+    client = cluster.client
+    client.create(make_node("node-0"))
+    extender = start_extender("OneDevice")
+    start_scheduler({"extenders": [extender.stanza], **HASTY})
+    client.create(make_pod("first"))
+    wait_until(lambda: nodes_of(client) == {"first": "node-0"}, "the first pod on its node")
+    client.create(make_pod("second"))
+    wait_until(lambda: reason_of(client, "second") == "Unschedulable", "the second pod to be rejected")
+    network.is_open = False
+    network.cut()
+    n_asked = len(extender.calls_for("second", "filter"))
+    client.patch("Pod", "first", {"status": {"phase": "Succeeded"}}, part="status")
+    wait_until(lambda: len(extender.calls_for("second", "filter")) > n_asked, "the second pod to be rejected again")
+    network.is_open = True
+    second = retrying(client, "node-0", lambda: nodes_of(client).get("second"))
+    assert wait_until(second, "the second pod on the node", seconds=30) == "node-0"
 
 
 def test_a_binding_whose_answer_is_lost_is_made_once_and_noticed_late(

@@ -7,6 +7,7 @@ from tests.integration.api_client import ApiClient
 from tests.integration.conftest import StartExtender, StartScheduler
 from tests.integration.control_plane import ControlPlane
 from tests.integration.processes import wait_until
+from tests.integration.scheduler_process import retrying
 from tests.integration.test_extender import placed, scheduled_condition
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
@@ -15,8 +16,12 @@ QUICK_RETRY = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
 
 
 def nodes_of(client: ApiClient, *pods: str) -> list[str]:
-    """The nodes of some pods, once all have one, sorted."""
-    wait_until(lambda: set(pods) <= placed(client).keys(), f"{' and '.join(pods)} on nodes", seconds=30)
+    """The nodes of some pods, once all have one, sorted.
+
+    kube-scheduler may ask before the extender's watch has shown that a device is free, so it is made to ask again.
+    """
+    are_placed = retrying(client, "node-0", lambda: set(pods) <= placed(client).keys())
+    wait_until(are_placed, f"{' and '.join(pods)} on nodes", seconds=30)
     return sorted(placed(client)[pod] for pod in pods)
 
 

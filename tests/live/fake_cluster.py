@@ -47,6 +47,9 @@ class FakeCluster:
     async def finish(self) -> None:
         pass
 
+    def may_write(self) -> bool:
+        return True
+
     def emit(self, action: Action) -> None:
         if isinstance(action, PatchPodStatus) and action.nominated_node_name:
             status = replace(action.pod.status, nominated_node_name=action.nominated_node_name)

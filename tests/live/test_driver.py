@@ -45,6 +45,7 @@ class Cluster(ShownCluster):
         self.actions: list[Action] = []
         self.gate: asyncio.Event | None = None
         self.refusal = ""
+        self.is_leader = True
         self.notes = Notes()
         self.timing = timing or FakeTiming()
         self.live = LiveScheduler(
@@ -62,6 +63,9 @@ class Cluster(ShownCluster):
 
     async def finish(self) -> None:
         pass
+
+    def may_write(self) -> bool:
+        return self.is_leader
 
     def emit(self, action: Action) -> None:
         self.actions.append(action)
@@ -205,6 +209,21 @@ async def test_a_plugin_that_does_not_let_itself_be_cancelled_does_not_hold_up_t
     finally:
         is_over.set()
         await cluster.until(lambda: not cluster.live.n_binding)
+
+
+@pytest.mark.parametrize(("is_leader", "outcomes"), [(True, ["p bound"]), (False, [])], ids=["stop", "lost lease"])
+@on_a_loop
+async def test_a_stop_waits_for_the_answer_to_a_binding_and_a_lost_lease_does_not(is_leader, outcomes):
+    cluster = Cluster(objects=[make_node("n1"), make_pod("p")])
+    gate = cluster.gate = asyncio.Event()
+    cluster.is_leader = is_leader
+
+    async def story():
+        await cluster.until(lambda: any(isinstance(action, Bind) for action in cluster.actions))
+        asyncio.get_running_loop().call_later(0.1, gate.set)
+
+    await cluster.while_running(story)
+    assert cluster.notes.told == outcomes
 
 
 @on_a_loop

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import ssl
 import threading
 import urllib.request
@@ -278,6 +279,19 @@ async def test_configz_shows_the_whole_configuration() -> None:
 
 
 # --- the certificate ---
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no files in memory")
+@on_a_loop
+async def test_a_certificate_that_the_server_makes_for_itself_is_in_no_folder() -> None:
+    def is_open() -> bool:
+        open_files = [os.path.realpath(one) for one in Path("/proc/self/fd").iterdir()]
+        return "/memfd:kube-scheduler.key (deleted)" in open_files
+
+    async with served() as stage:
+        assert (await stage.get("/healthz")).status == 200
+        assert is_open()
+    assert not is_open()
 
 
 def test_a_pair_in_the_folder_is_made_once(tmp_path: Path) -> None:

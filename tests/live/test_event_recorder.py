@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from kubesched.errors import ClusterError, ConflictError, NotFoundError
+from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
 from kubesched.framework import RecordEvent
 from kubesched.live import EventRecorder
 from kubesched.testing import make_pod
@@ -137,6 +137,19 @@ async def test_a_refused_event_is_logged_and_the_next_one_is_new(caplog: pytest.
         await events.finish()
     assert [method for method, _, _ in api.requests] == ["POST", "POST"]
     assert "an event is lost: POST: 403 Forbidden" in caplog.messages
+
+
+@on_a_loop
+async def test_events_that_are_not_sent_because_the_lease_is_over_give_no_warnings(caplog: pytest.LogCaptureFixture):
+    def refuse(method, path, body):
+        raise NotSentError("POST: not sent, because the lease of this process is over")
+
+    events = recorder(FakeApi(refuse))
+    for i in range(3):
+        events.record(failed(numbered(i)))
+    await events.finish()
+    assert warnings(caplog) == []
+    assert events.sizes() == {"events": 0, "event writes": 0}
 
 
 @pytest.mark.parametrize("error", [ConflictError("exists", status=409), NotFoundError("expired", status=404)])

@@ -49,11 +49,13 @@ class Stage:
 
     Attributes:
         is_down: whether it refuses everything.
+        is_silent: whether it does not answer events.
     """
 
     def __init__(self) -> None:
         self.server = LeaseServer()
         self.is_down = False
+        self.is_silent = False
         self.end = NotedEnd()
         self.port = 0
 
@@ -84,6 +86,8 @@ class Stage:
 
     async def _answer(self, request: web.Request) -> web.Response:
         body: Any = json.loads(await request.read() or b"null")
+        if self.is_silent and request.path.endswith("/events"):
+            await asyncio.sleep(60)
         if self.is_down:
             return web.json_response({"kind": "Status", "code": 500, "message": "down"}, status=500)
         try:
@@ -133,6 +137,23 @@ def test_a_lost_lease_is_reported_to_the_main_loop_which_ends_the_process(stage:
     run(story())
 
 
+def test_a_main_loop_that_ends_in_time_gets_no_complaint_though_the_last_event_is_not_answered(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story() -> None:
+        async with stage.open(), stage.candidate() as candidate:
+            await candidate.lead()
+            stage.is_silent = True
+            stage.server.held_by("thief")
+            with pytest.raises(LeaseLostError):
+                await candidate.until_lost()
+            await asyncio.sleep(0.1)
+
+    run(story())
+    assert "has not stopped" not in caplog.text
+    assert not stage.end.ended.is_set()
+
+
 def test_a_lost_lease_ends_the_process_even_if_the_main_loop_does_not_react(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -144,6 +165,7 @@ def test_a_lost_lease_ends_the_process_even_if_the_main_loop_does_not_react(
             assert not candidate.is_leader
 
     run(story())
+    assert "the scheduler has not stopped within 0.2 s; ending the process" in caplog.text
     assert "Leaderelection lost: lease kube-system/kubesched is held by thief" in caplog.text
     assert stage.server.events[-1]["message"].endswith("stopped leading")
 
@@ -173,6 +195,33 @@ def test_a_stop_gives_the_lease_back_and_the_next_one_leads(stage: Stage) -> Non
             assert stage.server.spec["holderIdentity"] == second.identity
         assert stage.server.spec["holderIdentity"] == ""
         assert {event["message"] for event in stage.server.events} == {f"{second.identity} became leader"}
+
+    run(story())
+
+
+def test_events_may_be_written_while_the_lease_lasts_and_after_it_was_given_back(stage: Stage) -> None:
+    async def story() -> None:
+        async with stage.open():
+            async with stage.candidate() as candidate:
+                assert not candidate.may_record()
+                await candidate.lead()
+                assert candidate.may_record()
+            assert not candidate.may_write()
+            assert candidate.may_record()
+
+    run(story())
+
+
+def test_no_event_may_be_written_after_the_lease_is_lost(stage: Stage) -> None:
+    async def story() -> None:
+        async with stage.open():
+            async with stage.candidate() as candidate:
+                await candidate.lead()
+                stage.server.held_by("thief")
+                with pytest.raises(LeaseLostError):
+                    await candidate.until_lost()
+                assert not candidate.may_record()
+            assert not candidate.may_record()
 
     run(story())
 

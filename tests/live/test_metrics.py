@@ -6,13 +6,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kubesched.api import Pod
+from kubesched.api import EventType, KubeObject, Pod
 from kubesched.framework import Bind, CycleState, Plugin, Status, Wait
 from kubesched.metrics import PodResources, SchedulerMetrics
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.extender.virtual_time import settle
 from tests.live.fake_cluster import FakeCluster, lived
 
@@ -140,10 +141,71 @@ def test_a_bound_pod_counts_as_one_attempt_with_the_time_of_its_binding() -> Non
     assert page["event_handling_duration_seconds_count"] == {
         "NodeAdd": 1,
         "UnschedulablePodAdd": 1,
+        "UnschedulablePodDelete": 1,
         "AssignedPodAdd": 1,
     }
     assert page["goroutines"] == {"binding": 0}
     assert page["cache_size"] == {"assumed_pods": 0, "nodes": 1, "pods": 1}
+
+
+def counted(before: KubeObject, after: KubeObject) -> dict[str, float]:
+    """The handled events of an update."""
+    page, before_it = Page(), dict[str, float]()
+
+    async def story(cluster: FakeCluster) -> None:
+        page.register(cluster)
+        cluster.tell(before, EventType.ADDED)
+        await settle()
+        before_it.update(page["event_handling_duration_seconds_count"])
+        cluster.tell(after)
+        await settle()
+
+    lived(story, page.metrics)
+    counts = page["event_handling_duration_seconds_count"].items()
+    return {label: n - before_it.get(label, 0) for label, n in counts if n > before_it.get(label, 0)}
+
+
+TOLERATES = [{"key": "a", "operator": "Exists"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed", "labels"),
+    [
+        ("assigned", {"labels": {"a": "b"}}, {"AssignedPodUpdate": 1, "AssignedPodUpdatePodLabel": 1}),
+        ("assigned", {"annotations": {"a": "b"}}, {"AssignedPodUpdate": 2}),
+        ("waiting", {"labels": {"a": "b"}}, {"UnschedulablePodUpdate": 1, "UnschedulablePodUpdatePodLabel": 1}),
+        ("waiting", {"annotations": {"a": "b"}}, {"UnschedulablePodUpdate": 1}),
+        (
+            "waiting",
+            {"labels": {"a": "b"}, "tolerations": TOLERATES},
+            {
+                "UnschedulablePodUpdate": 1,
+                "UnschedulablePodUpdatePodLabel": 1,
+                "UnschedulablePodUpdatePodToleration": 1,
+            },
+        ),
+        (
+            "node",
+            {"labels": {"a": "b"}, "taints": ["a:NoSchedule"]},
+            {"NodeUpdateNodeLabel": 1, "NodeUpdateNodeTaint": 1},
+        ),
+        ("node", {"annotations": {"a": "b"}}, {"NodeUpdateNodeAnnotation": 1}),
+        ("node", {"status": {"images": [{"names": ["app"], "sizeBytes": 5}]}}, {}),
+        ("class", {"labels": {"a": "b"}}, {"storage.k8s.io/StorageClassUpdate": 1}),
+    ],
+)
+def test_an_update_counts_for_each_property_as_in_kube_scheduler(
+    kind: str, changed: dict[str, Any], labels: dict[str, float]
+) -> None:
+    def built(version: str, **more: Any) -> KubeObject:
+        metadata = {"uid": "u1", "resourceVersion": version}
+        if kind == "class":
+            return make_object("StorageClass", "fast", metadata={**metadata, **more}, provisioner="example.com/disk")
+        if kind == "node":
+            return make_node("n", metadata=metadata, **more)
+        return make_pod("p", node="elsewhere" if kind == "assigned" else "", metadata=metadata, **more)
+
+    assert counted(built("1"), built("2", **changed)) == labels
 
 
 def test_a_pod_that_fits_nowhere_is_unschedulable_and_its_plugin_is_named() -> None:

@@ -264,6 +264,21 @@ async def test_a_binding_that_was_lost_and_refused_is_over_once_the_pod_shows_no
 
 
 @on_a_loop
+async def test_a_refusal_is_logged_but_not_that_of_a_binding_which_the_log_of_attempts_has(
+    caplog: pytest.LogCaptureFixture,
+):
+    def refuse(method, path, body):
+        raise ClusterError(f"{method}: 403 Forbidden", status=403)
+
+    pod = make_pod("web", metadata={"uid": "u1"})
+    bed = Bed(pod)
+    bed.api.answer = refuse
+    assert (await bed.writer.perform(Bind(pod, "n1"))).error == "POST: 403 Forbidden"
+    await bed.writer.perform(PatchPodStatus(pod, CONDITION))
+    assert caplog.messages == ["PATCH: 403 Forbidden"]
+
+
+@on_a_loop
 async def test_a_process_whose_lease_is_over_writes_nothing():
     bed = Bed()
     writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: False)  # type: ignore[arg-type]
@@ -309,6 +324,21 @@ async def test_nothing_is_kept_of_writes_that_are_done():
         bed.writer.emit(PatchPodStatus(pod, CONDITION))
     await bed.writer.finish()
     assert not bed.writer._last
+
+
+@on_a_loop
+async def test_a_process_whose_lease_is_over_does_not_wait_for_its_writes():
+    pod, is_leader = make_pod("web"), True
+    bed = Bed(pod)
+    writer = ApiWriter(bed.api, bed.state, bed.events.append, lambda: is_leader)  # type: ignore[arg-type]
+    bed.api.gates["/api/v1/namespaces/default/pods/web/status"] = asyncio.Event()
+    writer.emit(PatchPodStatus(pod, CONDITION))
+    await asyncio.sleep(0.01)
+    is_leader = False
+    async with asyncio.timeout(1):
+        await writer.finish()
+    await asyncio.sleep(0.01)
+    assert not writer._tasks
 
 
 @on_a_loop

@@ -129,7 +129,7 @@ def test_a_cordoned_node_is_no_event() -> None:
         (make_pod("p", requests={"cpu": "1"}), ["UpdatePodScaleDown"]),
         (make_pod("p"), ["UpdatePodScaleDown"]),
         (make_pod("p", requests={"cpu": "2"}, tolerations=[{"operator": "Exists"}]), ["UpdatePodToleration"]),
-        (make_pod("p", requests={"cpu": "3"}), ["UpdateOther"]),
+        (make_pod("p", requests={"cpu": "3"}), ["Update"]),
         (make_pod("p", requests={"cpu": "1"}, labels={"a": "b"}), ["UpdatePodLabel", "UpdatePodScaleDown"]),
     ],
     ids=["label", "smaller request", "request gone", "toleration", "larger request", "two at once"],

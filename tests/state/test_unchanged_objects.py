@@ -45,7 +45,7 @@ def test_the_heartbeat_of_a_node_changes_no_row(cluster_state: ClusterState) -> 
 
 def test_a_status_without_news_changes_no_row(cluster_state: ClusterState) -> None:
     before, pod = generations(cluster_state), newer(placed())
-    assert told(cluster_state, pod) == ["AssignedPodUpdateOther"]
+    assert told(cluster_state, pod) == ["AssignedPodUpdate"]
     assert generations(cluster_state) == before
     (info,) = cluster_state.columns.pods[0]
     assert info.pod is cluster_state.objects.get("Pod", pod.key) is pod
@@ -66,7 +66,7 @@ def test_a_condition_of_a_pod_changes_its_row_once_and_its_start_is_read_again(c
 def test_an_annotation_of_a_pod_changes_its_row_once(cluster_state: ClusterState) -> None:
     nodes, rows = generations(cluster_state)
     annotated = placed(metadata={"annotations": {"a": "b"}})
-    assert told(cluster_state, annotated) == ["AssignedPodUpdateOther"]
+    assert told(cluster_state, annotated) == ["AssignedPodUpdate"]
     assert generations(cluster_state) == (nodes, rows + 1)
     assert cluster_state.snapshot().node_info("n").pods[0].pod is annotated
     cluster_state.check_invariants()

@@ -62,7 +62,9 @@ class ActionType(enum.IntFlag):
 
     @property
     def label(self) -> str:
-        """The action's name as in metrics: `Add`, `UpdateNodeTaint`, `Update`."""
+        """The action's name as in metrics: `Add`, `UpdateNodeTaint`; `Update` for one without a name of its own."""
+        if self is ActionType.UPDATE_OTHER:
+            return "Update"
         return "".join(part.capitalize() for part in (self.name or "").split("_"))
 
 
@@ -102,8 +104,8 @@ class ClusterEvent(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """As upstream's metrics name it: `NodeAdd`, `AssignedPodDelete`."""
-        return self.special or f"{self.resource.value.rpartition('/')[2]}{self.action.label}"
+        """As upstream's metrics name it: `NodeAdd`, `AssignedPodDelete`, `storage.k8s.io/CSINodeUpdate`."""
+        return self.special or f"{self.resource.value}{self.action.label}"
 
     @property
     def is_wildcard(self) -> bool:

@@ -136,7 +136,9 @@ def scheduler(
         raise click.UsageError("--shadow-dir needs --shadow")
     import os
 
-    from kubesched.cli.signals import ending_on_signals, run_until_told
+    from kubesched.cli.signals import ending_on_signals, ignoring_sigusr2, run_until_told
+
+    ctx.with_resource(ignoring_sigusr2())
     from kubesched.config import check_feature_gates
     from kubesched.live import ATTEMPT_LOG, SchedulerOptions, run_scheduler, run_shadow
     from kubesched.scheduler import TieBreak
@@ -163,15 +165,19 @@ def scheduler(
         endpoints=endpoints,
         dry_run=dry_run,
     )
+    told = differences(setup, options, given_ignored_flags(), is_shadow=shadow)
+    notes = [f"differs from kube-scheduler: {difference}" for difference in told]
     if write_config_to is not None:
         _write_configuration(setup.configuration, write_config_to)
-    is_read_only = dry_run or shadow
-    for difference in differences(setup, options, given_ignored_flags(), is_shadow=shadow):
-        note(f"differs from kube-scheduler: {difference}")
-    if write_config_to is not None:
+        for text in notes:
+            note(text)
         return
-    if not is_read_only and (text := lease_note(setup.configuration.leader_election)):
-        note(text)
+    if not (dry_run or shadow) and (text := lease_note(setup.configuration.leader_election)):
+        notes.append(text)
+
+    def on_started() -> None:  # not before: an error at the start is the only message
+        for text in notes:
+            note(text)
 
     def on_ready(live: "LiveScheduler | Shadow") -> None:
         what = "compares bindings" if shadow else "decides in a dry run for pods" if dry_run else "schedules pods"
@@ -182,9 +188,11 @@ def scheduler(
         with ending_on_signals() as ending:
             if shadow:
                 explain = _explain_options(config, references, plugin_args)
-                await run_shadow(setup, options, shadow_dir, explain, stop=ending.stop, on_ready=on_ready)
+                await run_shadow(
+                    setup, options, shadow_dir, explain, stop=ending.stop, on_started=on_started, on_ready=on_ready
+                )
             else:
-                await run_scheduler(setup, options, stop=ending.stop, on_ready=on_ready)
+                await run_scheduler(setup, options, stop=ending.stop, on_started=on_started, on_ready=on_ready)
         return ending.is_interrupted
 
     try:

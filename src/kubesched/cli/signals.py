@@ -1,4 +1,4 @@
-"""Turns SIGINT and SIGTERM into a stop event."""
+"""Turns SIGINT and SIGTERM into a stop event, and ignores SIGUSR2 while nothing can serve it."""
 
 import asyncio
 import logging
@@ -32,6 +32,23 @@ class Ending:
         self._loop.call_soon_threadsafe(self.stop.set)
         if was_interrupted and number == signal.SIGINT:
             raise KeyboardInterrupt
+
+
+@contextmanager
+def ignoring_sigusr2() -> Iterator[None]:
+    """Log SIGUSR2 inside the block, where its default action would end the process. Inner handlers come first."""
+    if not hasattr(signal, "SIGUSR2"):  # Windows
+        yield
+        return
+    before = signal.signal(signal.SIGUSR2, _note_sigusr2)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGUSR2, before)
+
+
+def _note_sigusr2(number: int, frame: FrameType | None) -> None:
+    _LOG.warning("SIGUSR2 is ignored: the scheduler is starting or stopping; send it again when it runs")
 
 
 def run_until_told(main: Coroutine[Any, Any, T]) -> T:

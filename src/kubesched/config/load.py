@@ -50,17 +50,20 @@ def load_configuration(
     """
     text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else _text_of(source)
     try:
-        configuration = decode_configuration(
+        written = decode_configuration(
             text, args_types, default_plugins=default_plugins, lease_name=flags.resource_name
         )
-        election = msgspec.structs.replace(configuration.leader_election, **flags.given)
-        configuration = msgspec.structs.replace(configuration, leader_election=election)
-        if errors := validate(configuration):
+        election = msgspec.structs.replace(written.leader_election, **flags.given)
+        configuration = msgspec.structs.replace(written, leader_election=election)
+        errors = validate(configuration, flags)
+        if errors and validate(written):
             raise config_error(errors)
     except ConfigError as error:
         if isinstance(source, Readable):
             raise ConfigError(f"{error}\n  in {source}") from None
         raise
+    if errors:  # by flags: the file alone is valid
+        raise config_error(errors)
     return configuration
 
 

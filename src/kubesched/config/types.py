@@ -161,6 +161,18 @@ class LeaderElectionFlags(msgspec.Struct, frozen=True, kw_only=True):
     resource_name: str = ""
     given: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
+    def source(self, field: str) -> str:
+        """Where a field of LeaderElectionConfiguration has its value from if a flag gives it; else "".
+
+        Example:
+            flags = LeaderElectionFlags(given={"leader_elect": False, "retry_period": Duration(1)})
+            assert flags.source("leader_elect") == "--leader-elect"
+            assert flags.source("retry_period") == "--leader-elect-retry-period"
+        """
+        if field not in self.given:
+            return ""
+        return "--leader-elect" if field == "leader_elect" else f"--leader-elect-{field.replace('_', '-')}"
+
 
 class ClientConnectionConfiguration(_Part, frozen=True):
     """How to reach the API server. A zero rate, or an empty content type, in the file means the default.

@@ -19,22 +19,31 @@ from kubesched.config.types import (
     KubeSchedulerConfiguration,
     KubeSchedulerProfile,
     LeaderElectionConfiguration,
+    LeaderElectionFlags,
     PluginConfig,
     Plugins,
 )
 
 _REMOVED_PLUGINS: Final = frozenset(("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"))
 _CHECKED_ARGS: Final = ARGS_PLUGINS - {"NodeResourcesFit"}
+_DEFAULT_ELECTION: Final = LeaderElectionConfiguration()
 
 
-def validate(configuration: KubeSchedulerConfiguration) -> list[FieldError]:
-    """Find everything that is wrong with a complete configuration; nothing, if it holds."""
+_NO_FLAGS: Final = LeaderElectionFlags()
+
+
+def validate(configuration: KubeSchedulerConfiguration, flags: LeaderElectionFlags = _NO_FLAGS) -> list[FieldError]:
+    """Find everything that is wrong with a complete configuration; nothing, if it holds.
+
+    Args:
+        flags: what has replaced fields of the file, for our help.
+    """
     errors = []
     if configuration.client_connection.burst < 0:
         burst = configuration.client_connection.burst
         errors.append(FieldError.invalid("clientConnection.burst", burst, "must be non-negative"))
     if configuration.leader_election.leader_elect:
-        errors += _leader_election_errors(configuration.leader_election)
+        errors += _leader_election_errors(configuration.leader_election, flags)
     if configuration.parallelism <= 0:
         detail = "should be an integer value greater than zero"
         errors.append(FieldError.invalid("parallelism", configuration.parallelism, detail))
@@ -44,25 +53,40 @@ def validate(configuration: KubeSchedulerConfiguration) -> list[FieldError]:
     return errors + _extenders_errors(configuration.extenders)
 
 
-def _leader_election_errors(election: LeaderElectionConfiguration) -> list[FieldError]:
+def _leader_election_errors(election: LeaderElectionConfiguration, flags: LeaderElectionFlags) -> list[FieldError]:
     durations = {
-        "leaseDuration": election.lease_duration,
-        "renewDeadline": election.renew_deadline,
-        "retryPeriod": election.retry_period,
+        "leaseDuration": "lease_duration",
+        "renewDeadline": "renew_deadline",
+        "retryPeriod": "retry_period",
     }
     errors = [
-        FieldError.invalid(f"leaderElection.{name}", duration, "must be greater than zero")
-        for name, duration in durations.items()
-        if duration <= 0
+        FieldError.invalid(f"leaderElection.{name}", value, "must be greater than zero", help=_given_by(flags, field))
+        for name, field in durations.items()
+        if (value := getattr(election, field)) <= 0
     ]
     if election.lease_duration <= election.renew_deadline:
         # The value shown is the other one; upstream does so.
         detail = "must be greater than `RenewDeadline`"
-        errors.append(FieldError.invalid("leaderElection.leaseDuration", election.renew_deadline, detail))
+        lease = _shown_duration("leaseDuration", "lease_duration", election, flags)
+        renewal = _shown_duration("renewDeadline", "renew_deadline", election, flags)
+        advice = f"{lease}, {renewal}; give a longer lease duration or a shorter renew deadline"
+        errors.append(FieldError.invalid("leaderElection.leaseDuration", election.renew_deadline, detail, help=advice))
     if election.resource_lock != "leases":
         detail = 'resourceLock value must be "leases"'
-        errors.append(FieldError.invalid("leaderElection.resourceLock", election.resource_lock, detail))
+        advice = _given_by(flags, "resource_lock")
+        errors.append(FieldError.invalid("leaderElection.resourceLock", election.resource_lock, detail, help=advice))
     return errors
+
+
+def _shown_duration(name: str, field: str, election: LeaderElectionConfiguration, flags: LeaderElectionFlags) -> str:
+    """A duration with the flag that gave it, or the field, and whether it is the default."""
+    value = getattr(election, field)
+    is_default = field not in flags.given and value == getattr(_DEFAULT_ELECTION, field)
+    return f"{flags.source(field) or name} is {value}{' by default' if is_default else ''}"
+
+
+def _given_by(flags: LeaderElectionFlags, field: str) -> str:
+    return f"the value is from {flag}" if (flag := flags.source(field)) else ""
 
 
 def _profiles_errors(profiles: tuple[KubeSchedulerProfile, ...]) -> list[FieldError]:

@@ -166,6 +166,7 @@ def on_sigusr2(call: Callable[[], None]) -> Iterator[None]:
     """Call a function on the running loop each time the process gets SIGUSR2; without that signal, do nothing."""
     loop = asyncio.get_running_loop()
     try:
+        before = signal.getsignal(signal.SIGUSR2)
         loop.add_signal_handler(signal.SIGUSR2, call)
     except (AttributeError, NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
         yield
@@ -174,6 +175,7 @@ def on_sigusr2(call: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         loop.remove_signal_handler(signal.SIGUSR2)
+        signal.signal(signal.SIGUSR2, before)
 
 
 def _misplaced(scheduler: Scheduler, key: str, is_waiting: bool) -> tuple[str, str] | None:

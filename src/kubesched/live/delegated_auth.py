@@ -2,7 +2,8 @@
 
 Rule: kube-scheduler v1.36.3, delegated authentication and authorization. A client certificate gives the user and its
 groups, a bearer token a TokenReview; a client without either is system:anonymous, and a wrong token is answered 401. A
-SubjectAccessReview decides on the path, except for some paths and for system:masters. Answers hold for 10 seconds.
+SubjectAccessReview decides on the path, except for some paths and for system:masters; a token is reviewed for those
+paths, too. Answers hold for 10 seconds.
 
 One difference: a client certificate of another authority fails the TLS handshake, where kube-scheduler answers 401.
 """

@@ -7,7 +7,8 @@ the Scheduler's next deadline. What `schedule_one` returns runs as a separate ta
 pod. Writes are the business of `Writer`.
 
 A run that ends, because the process stops or lost its lease, cancels the tasks: a cancelled binding cycle gives
-everything back. Bindings that were sent are awaited for a moment, so that their outcome is known.
+everything back. Bindings that were sent are awaited for a moment, so that their outcome is known; not after the lease
+is lost, when the process has to end.
 """
 
 import asyncio
@@ -54,6 +55,10 @@ class Writer(Protocol):
 
     async def finish(self) -> None:
         """Wait for the writes under way."""
+        ...
+
+    def may_write(self) -> bool:
+        """Whether this process may write at this moment. If not, the outcome of its writes does not matter."""
         ...
 
 
@@ -122,9 +127,9 @@ class LiveScheduler:
     def _apply(self, event: WatchEvent) -> None:
         before = self.cluster_state.objects.get(event.kind, event.object.key)
         began = self._clock.monotonic()
-        self.scheduler.handle_event(event)
+        changes = self.scheduler.handle_event(event)
         self.scheduler.waits.look()
-        self._observer.handled(event, before, self._clock.monotonic() - began)
+        self._observer.handled(event, before, changes, self._clock.monotonic() - began)
 
     def _queued(self, place: str, event: str, pod: Pod) -> None:
         self._is_woken.set()
@@ -217,7 +222,7 @@ class LiveScheduler:
     async def _break_off(self) -> None:
         """Let Bindings that were sent be answered, then cancel what is left."""
         end = self._clock.monotonic() + _FINISH_SECONDS
-        while self._n_written and self._clock.monotonic() < end:
+        while self._n_written and self._writer.may_write() and self._clock.monotonic() < end:
             await asyncio.wait(self._tasks, timeout=0.05, return_when=asyncio.FIRST_COMPLETED)
         tasks = list(self._tasks)
         for task in tasks:

@@ -85,6 +85,10 @@ class DryRunWriter:
     async def finish(self) -> None:
         """There is nothing to wait for."""
 
+    def may_write(self) -> bool:
+        """A dry run has no lease to lose."""
+        return True
+
     def _waits(self, pod: Pod) -> bool:
         """Whether the pod has no node yet. A pod that the cluster placed elsewhere did not fail."""
         current = self._cluster_state.objects.get("Pod", pod.key)

@@ -8,12 +8,10 @@ Rule: kube-scheduler v1.36.3, --secure-port. /version is ours; /metrics/slis, /d
 """
 
 import asyncio
-import os
 import ssl
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Final, Self
 
@@ -22,7 +20,6 @@ from aiohttp import web
 
 from kubesched.cluster import ApiClient
 from kubesched.config import KubeSchedulerConfiguration, effective
-from kubesched.errors import InputError
 from kubesched.live.delegated_auth import DelegatedAuth
 from kubesched.serving import (
     HEALTH_PATHS,
@@ -35,6 +32,7 @@ from kubesched.serving import (
     add_checks,
     add_metrics,
     add_version,
+    pair_in_memory,
     ping,
     self_signed_pair,
 )
@@ -45,7 +43,6 @@ NewClient = Callable[[str], ApiClient]
 """Builds a client with the credentials of a kubeconfig; of the scheduler itself for ""."""
 
 _PAIR_NAME: Final = "kube-scheduler"  # as kube-scheduler names the files
-_SHARED_MEMORY: Final = Path("/dev/shm")  # so that the key reaches no disk; writable in a container that is read-only
 _MAX_CONNECTIONS: Final = 250
 _DRAIN_SECONDS: Final = 2.0
 
@@ -181,8 +178,10 @@ class Endpoints:
         options = self._options
         if options.certificate is not None and options.key is not None:
             certificate, key = options.certificate, options.key
+        elif options.certificate_folder is not None:
+            certificate, key = self_signed_pair(options.certificate_folder, _PAIR_NAME)
         else:
-            certificate, key = self_signed_pair(options.certificate_folder or self._private_folder(), _PAIR_NAME)
+            certificate, key = self._stack.enter_context(pair_in_memory(_PAIR_NAME))
         return TlsFiles(
             certificate=certificate,
             key=key,
@@ -191,18 +190,6 @@ class Endpoints:
             min_version=options.min_version,
             cipher_suites=options.cipher_suites,
         )
-
-    def _private_folder(self) -> Path:
-        """A folder for this user alone, until the end. Python reads certificates from files only."""
-        parent = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK) else None
-        try:
-            folder = TemporaryDirectory(prefix="kubesched-", dir=parent)
-        except OSError as error:
-            raise InputError(
-                f"no folder for the server's certificate ({error.strerror}); give --tls-cert-file and "
-                "--tls-private-key-file, or --cert-dir with a folder that this process can write to"
-            ) from error
-        return Path(self._stack.enter_context(folder))
 
     def _add_routes(self, app: web.Application) -> None:
         checks = self._checks

@@ -17,7 +17,7 @@ import msgspec
 
 from kubesched.api import Pod
 from kubesched.cluster import ApiClient, Timing
-from kubesched.errors import ClusterError, ConflictError, NotFoundError
+from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
 from kubesched.framework import RecordEvent
 
 __all__ = ["EventRecorder"]
@@ -146,6 +146,8 @@ class EventRecorder:
     async def _in_turn(self, write: Callable[[_Known], Any], known: _Known) -> None:
         try:
             await write(known)
+        except NotSentError as error:  # the process ends; its next leader has other events
+            _LOG.debug("an event is lost: %s", error)
         except ClusterError as error:
             _LOG.warning("an event is lost: %s", error)
 

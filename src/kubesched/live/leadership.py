@@ -79,6 +79,10 @@ class NoElection:
         """Whether this process may write as the leader at this moment."""
         return True
 
+    def may_record(self) -> bool:
+        """Whether this process may write its events at this moment."""
+        return True
+
     def check(self) -> str:
         """What is wrong with the lease, as a health check; "" if nothing is. May be called from any thread."""
         return ""
@@ -121,6 +125,8 @@ class Leadership(NoElection):
         self._process_end = process_end or ProcessEnd()
         self._lost = asyncio.Event()
         self._reason = ""
+        self._has_given_back = False
+        self._is_ending = asyncio.Event()  # in the thread: whether the main loop has left the block
         self._elector: LeaderElector | None = None
         self._task: asyncio.Task[None] | None = None
         self._events: set[asyncio.Task[None]] = set()
@@ -146,6 +152,10 @@ class Leadership(NoElection):
         """Whether we lead and the lease is not over. A process that was stopped finds out here first."""
         return self._elector is not None and self._elector.may_write
 
+    def may_record(self) -> bool:
+        """Whether we may write, or have given the lease back: then the events of what we did may still be written."""
+        return self._has_given_back or self.may_write()
+
     def check(self) -> str:
         """Fails 20 s after a lease that was neither renewed nor given up."""
         return self._elector.check() if self._elector is not None else ""
@@ -170,11 +180,16 @@ class Leadership(NoElection):
         self._task = self._task or asyncio.create_task(self._take_part())
 
     async def _finish(self) -> None:
-        if self._events:
-            await asyncio.wait(self._events, timeout=_GRACE_SECONDS)
+        self._is_ending.set()
+        await self._write_events()
         if self._task is not None:
+            self._has_given_back = self.may_write()
             self._task.cancel()
             await asyncio.wait((self._task,))
+
+    async def _write_events(self) -> None:
+        if self._events:
+            await asyncio.wait(self._events, timeout=_GRACE_SECONDS)
 
     async def _take_part(self) -> None:
         election = self._election
@@ -213,9 +228,15 @@ class Leadership(NoElection):
         self._reason = reason
         self._tell(self._lost)
         self._process_end.after(2 * _GRACE_SECONDS)
-        await asyncio.sleep(_GRACE_SECONDS)
-        _LOG.error("the scheduler has not stopped within %g s; ending the process", _GRACE_SECONDS)
-        self._process_end.now()
+        try:
+            async with asyncio.timeout(_GRACE_SECONDS):
+                await self._is_ending.wait()
+        except TimeoutError:
+            _LOG.error("the scheduler has not stopped within %g s; ending the process", _GRACE_SECONDS)
+            self._process_end.now()
+        else:
+            self._process_end.cancel()  # nothing is written any more
+            await self._write_events()
 
     def _tell(self, event: asyncio.Event) -> None:
         with suppress(RuntimeError):  # the main loop is closed: the process ends

@@ -70,6 +70,7 @@ async def run_scheduler(
     options: SchedulerOptions,
     *,
     stop: asyncio.Event,
+    on_started: Callable[[], None] = lambda: None,
     on_ready: Callable[[LiveScheduler], None],
 ) -> None:
     """Schedule until `stop` is set, while this process leads.
@@ -78,6 +79,8 @@ async def run_scheduler(
     `delayCacheUntilActive`, all this begins when it leads.
 
     Args:
+        on_started: called when there are credentials and the endpoints are open; what is wrong with the command line
+            has been raised by then.
         on_ready: called when this process leads, everything that exists is known, and the plugins have started.
     Raises:
         PluginError: a plugin did not start.
@@ -93,7 +96,7 @@ async def run_scheduler(
     # Events have a separate rate limit, as upstream, so that they do not hold up Bindings.
     async with (
         new_client(access_of(options), may_write=election.may_write) as client,
-        new_client(access_of(options)) as events,
+        new_client(access_of(options), may_write=election.may_record) as events,
     ):
         recorder = EventRecorder(events, platform.node())
         traces = new_traces(client.timing)
@@ -114,6 +117,7 @@ async def run_scheduler(
         comparer = CacheComparer(client, live)
         with on_sigusr2(comparer.ask):
             async with _endpoints(setup, options, live, metrics, election, stop), election:
+                on_started()
                 is_delayed = setup.configuration.delay_cache_until_active
                 await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
                 _LOG.info("Requested to terminate, exiting")

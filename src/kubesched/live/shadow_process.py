@@ -31,12 +31,14 @@ async def run_shadow(
     explain_options: Sequence[str] = (),
     *,
     stop: asyncio.Event,
+    on_started: Callable[[], None] = lambda: None,
     on_ready: Callable[[Shadow], None],
 ) -> None:
     """Judge the bindings of other schedulers until `stop` is set.
 
     Args:
         folder, explain_options: as for ShadowReport.
+        on_started: as for run_scheduler.
         on_ready: called when everything that exists is known, and the plugins have started.
     Raises:
         PluginError: a plugin did not start.
@@ -53,14 +55,15 @@ async def run_shadow(
         page.register(metrics)
         resources.register(PodResources(shadow.cluster_state, None))
         checks: HealthChecks = HealthChecks(is_stopping=stop.is_set, is_synced=lambda: shadow.feed.is_handed_over)
-        try:
-            with on_sigusr2(lambda: _log_sizes(shadow)):
-                async with serving(setup, options, checks, page, resources):
+        with on_sigusr2(lambda: _log_sizes(shadow)):
+            async with serving(setup, options, checks, page, resources):
+                on_started()
+                try:
                     await _run(shadow, watch, report, stop, on_ready)
-        finally:
-            await stop_plugins(shadow.frameworks.values())
-            await report.finish()
-            _LOG.info("%s", report.summary())
+                finally:
+                    await stop_plugins(shadow.frameworks.values())
+                    await report.finish()
+                    _LOG.info("%s", report.summary())
 
 
 async def _run(

@@ -22,7 +22,7 @@ import msgspec
 
 from kubesched.api import KubeObject, PersistentVolume, Pod, PodStatus, compare_versions, decode_object
 from kubesched.cluster import ApiClient, Backoff, bind_pod, object_path
-from kubesched.errors import ClusterError, NotFoundError
+from kubesched.errors import ClusterError, NotFoundError, NotSentError
 from kubesched.framework import Action, ActionDone, Bind, DeletePod, PatchPodStatus, RecordEvent, WriteObject
 from kubesched.state import ClusterState
 
@@ -73,7 +73,7 @@ class ApiWriter:
         self._client = client
         self._cluster_state = cluster_state
         self._record = record
-        self._may_write = may_write
+        self.may_write = may_write
         self._last: dict[tuple[str, str], asyncio.Task[ActionDone]] = {}  # by object: its last write under way
         self._tasks: set[asyncio.Task[ActionDone]] = set()  # all writes in flight
         self._patched: dict[str, _Remembered] = {}  # by uid, the oldest first
@@ -100,9 +100,9 @@ class ApiWriter:
         return await asyncio.shield(task)
 
     async def finish(self) -> None:
-        """Wait for the writes under way; those that are left when somebody loses patience are cancelled."""
+        """Wait for the writes under way, unless the lease is over; what is left or takes too long is cancelled."""
         try:
-            while self._tasks:
+            while self._tasks and self.may_write():
                 await asyncio.wait(self._tasks)
         finally:
             for task in self._tasks:
@@ -124,13 +124,14 @@ class ApiWriter:
         writer = self._writers.get(type(action))
         if writer is None:
             return ActionDone(action, f"this scheduler cannot do {type(action).__name__}")
-        if not self._may_write():
+        if not self.may_write():
             return ActionDone(action, "the lease of this process is over, so it writes nothing")
         try:
             return ActionDone(action, answer=await writer(action))
         except ClusterError as error:
-            level = logging.DEBUG if isinstance(error, NotFoundError) else logging.WARNING
-            _LOG.log(level, "%s", error)
+            # A Binding that fails fails its attempt, and the log of attempts has the error.
+            is_minor = isinstance(action, Bind) or isinstance(error, NotFoundError | NotSentError)
+            _LOG.log(logging.DEBUG if is_minor else logging.WARNING, "%s", error)
             return ActionDone(action, str(error))
 
     def _ended(self, target: tuple[str, str], task: asyncio.Task[ActionDone]) -> None:
@@ -151,12 +152,12 @@ class ApiWriter:
                 )
                 return
             except ClusterError as error:
-                if error.status or not self._may_write():
+                if error.status or not self.may_write():
                     raise
                 may_be_bound = True
                 _LOG.warning("%s; trying again, because the pod may be bound", error)
                 await self._client.timing.sleep(backoff.next())
-                if not self._may_write():
+                if not self.may_write():
                     raise
 
     async def _patch(self, action: PatchPodStatus) -> None:

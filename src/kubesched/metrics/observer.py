@@ -1,6 +1,8 @@
 """What a driver reports while it runs."""
 
-from kubesched.api import KubeObject, Pod, WatchEvent
+from collections.abc import Sequence
+
+from kubesched.api import ClusterEvent, KubeObject, Pod, WatchEvent
 from kubesched.framework import Decision, Status
 
 __all__ = ["Observer", "Observers"]
@@ -15,8 +17,15 @@ class Observer:
     def queued(self, place: str, event: str, pod: Pod) -> None:
         """A pod came into a queue: `active`, `backoff` or `unschedulable`; `event` is the label of the reason."""
 
-    def handled(self, event: WatchEvent, before: KubeObject | None, seconds: float) -> None:
-        """An event was taken in, in so many seconds; `before` is the object that was known."""
+    def handled(
+        self, event: WatchEvent, before: KubeObject | None, changes: Sequence[ClusterEvent], seconds: float
+    ) -> None:
+        """An event was taken in, in so many seconds.
+
+        Args:
+            before: the object that was known.
+            changes: what it changed.
+        """
 
     def decided(self, decision: Decision, seconds: float) -> None:
         """A scheduling cycle ended, after so many seconds."""
@@ -45,10 +54,12 @@ class Observers(Observer):
         for observer in self._observers:
             observer.queued(place, event, pod)
 
-    def handled(self, event: WatchEvent, before: KubeObject | None, seconds: float) -> None:
+    def handled(
+        self, event: WatchEvent, before: KubeObject | None, changes: Sequence[ClusterEvent], seconds: float
+    ) -> None:
         """Tell them all."""
         for observer in self._observers:
-            observer.handled(event, before, seconds)
+            observer.handled(event, before, changes, seconds)
 
     def decided(self, decision: Decision, seconds: float) -> None:
         """Tell them all."""

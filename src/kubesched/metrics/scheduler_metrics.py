@@ -5,7 +5,7 @@ the driver reports how long each took. `docs/upstream-map.md` lists the families
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Final
 
@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from kubesched.api import EventResource, EventType, KubeObject, Pod, WatchEvent
+from kubesched.api import ClusterEvent, EventResource, EventType, KubeObject, Pod, WatchEvent
 from kubesched.framework import ColumnCache, Decision, Framework, Profile, Services, Status
 from kubesched.metrics.families import Counters, Histograms, exponential
 from kubesched.metrics.gauges import Gauges
@@ -26,7 +26,7 @@ __all__ = ["SchedulerMetrics"]
 
 _MOST_ATTEMPTS: Final = 15  # from here on the label is `15+`
 _ACTIONS: Final = {EventType.ADDED: "Add", EventType.MODIFIED: "Update", EventType.DELETED: "Delete"}
-_RESOURCES: Final = {resource.value.rpartition("/")[2] for resource in EventResource}
+_RESOURCES: Final = {resource.value.rpartition("/")[2]: resource.value for resource in EventResource}
 
 
 class SchedulerMetrics(Observer, Collector):
@@ -155,24 +155,34 @@ class SchedulerMetrics(Observer, Collector):
         """A pod came into a queue."""
         self._incoming.add(event, place)
 
-    def handled(self, event: WatchEvent, before: KubeObject | None, seconds: float) -> None:
+    def handled(
+        self, event: WatchEvent, before: KubeObject | None, changes: Sequence[ClusterEvent], seconds: float
+    ) -> None:
         """An event was taken in; `before` is the object that was known."""
-        label = self._label(event, before)
-        if label:
+        for label in self._labels(event, before, [change.label for change in changes]):
             self._event_seconds.of(label).observe(seconds)
 
-    def _label(self, event: WatchEvent, before: KubeObject | None) -> str:
-        """As a queueing hint would register it; empty for what upstream does not handle.
+    def _labels(self, event: WatchEvent, before: KubeObject | None, changes: list[str]) -> list[str]:
+        """What upstream observes for an event, as measured with v1.36.3; nothing for what it does not handle.
 
-        A pod that gets its node is an AssignedPodAdd. Upstream also counts its UnschedulablePodDelete.
+        An update of a node counts once for each property that changed. An update of a pod counts as such, and once for
+        each property; for an assigned pod without one, Update counts twice. A pod that gets its node also leaves the
+        queue.
         """
         pod, action = event.object, _ACTIONS[event.type]
         if not isinstance(pod, Pod):
-            return f"{event.kind}{action}" if event.kind in _RESOURCES else ""
+            if event.kind == "Node" and event.type is EventType.MODIFIED:
+                return changes
+            return [f"{_RESOURCES[event.kind]}{action}"] if event.kind in _RESOURCES else []
+        is_mine, is_update = pod.scheduler_name in self._profiles, event.type is EventType.MODIFIED
         if not pod.node_name:
-            return f"UnschedulablePod{action}" if pod.scheduler_name in self._profiles else ""
-        was_placed = isinstance(before, Pod) and before.node_name
-        return f"AssignedPod{action if was_placed or event.type is EventType.DELETED else 'Add'}"
+            label = f"UnschedulablePod{action}"
+            return [label, *([one for one in changes if one != label] if is_update else [])] if is_mine else []
+        if event.type is EventType.DELETED:
+            return ["AssignedPodDelete"]
+        if isinstance(before, Pod) and before.node_name:
+            return ["AssignedPodUpdate", *changes]
+        return [*(["UnschedulablePodDelete"] if is_mine and before is not None else []), "AssignedPodAdd"]
 
     def decided(self, decision: Decision, seconds: float) -> None:
         """A scheduling cycle ended, after so many seconds."""

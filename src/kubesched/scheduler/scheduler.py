@@ -132,23 +132,27 @@ class Scheduler:
 
     # --- events in ---
 
-    def handle_event(self, event: WatchEvent) -> None:
-        """Take in what happened: the state changes, and waiting pods that it may help are moved."""
+    def handle_event(self, event: WatchEvent) -> list[ClusterEvent]:
+        """Take in what happened: the state changes, and waiting pods that it may help are moved.
+
+        Returns: what changed, as cluster events.
+        """
         self.waits.note(event)
         obj = event.object
         if isinstance(obj, Pod):
-            self._handle_pod(event, obj)
-            return
-        for change in self.cluster_state.apply(event):
+            return self._handle_pod(event, obj)
+        changes = self.cluster_state.apply(event)
+        for change in changes:
             self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, self._now())
+        return [change.event for change in changes]
 
-    def _handle_pod(self, event: WatchEvent, pod: Pod) -> None:
+    def _handle_pod(self, event: WatchEvent, pod: Pod) -> list[ClusterEvent]:
         old = self.cluster_state.objects.get("Pod", pod.key)
         before = old if isinstance(old, Pod) else None
         is_gone = event.type is EventType.DELETED or pod.is_finished
         if before is not None and before.uid != pod.uid:
             if event.type is EventType.DELETED:
-                return  # late: another one has its name already
+                return []  # late: another one has its name already
             self._handle_pod(WatchEvent(EventType.DELETED, "Pod", before), before)  # its deletion was missed
             before = None
         if is_gone and self.cluster_state.is_assumed(pod):
@@ -169,6 +173,7 @@ class Scheduler:
         for change in changes:
             if change.event.resource is EventResource.ASSIGNED_POD:
                 self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, self._now())
+        return [change.event for change in changes]
 
     def _note_nomination(self, before: Pod, name: str) -> None:
         """Pods that counted a nomination may fit when it ends; those of higher priority did not count it."""

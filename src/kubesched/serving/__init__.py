@@ -6,7 +6,7 @@ from kubesched.serving.logs import set_up_logging
 from kubesched.serving.loop_thread import LoopThread
 from kubesched.serving.metrics import Registry, add_metrics, new_registry
 from kubesched.serving.quick import QuickAnswer, QuickHandler
-from kubesched.serving.self_signed import self_signed_pair
+from kubesched.serving.self_signed import pair_in_memory, self_signed_pair
 from kubesched.serving.server import Server, ServerOptions
 from kubesched.serving.tls import Certificates, TlsFiles, allow_clients, peer_common_names, peer_organizations
 
@@ -30,6 +30,7 @@ __all__ = [
     "allow_clients",
     "expect_body",
     "new_registry",
+    "pair_in_memory",
     "peer_common_names",
     "peer_organizations",
     "ping",

@@ -4,13 +4,17 @@ Rule: kube-scheduler v1.36: for `localhost` and 127.0.0.1, valid for a year; a p
 """
 
 import ipaddress
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from kubesched.errors import InputError
 
-__all__ = ["self_signed_pair"]
+__all__ = ["pair_in_memory", "self_signed_pair"]
 
 _HOST: Final = "localhost"
 _ADDRESS: Final = ipaddress.ip_address("127.0.0.1")
@@ -39,6 +43,47 @@ def self_signed_pair(folder: Path, name: str) -> tuple[Path, Path]:
             "give a folder that this process can write to"
         ) from error
     return certificate, key
+
+
+@contextmanager
+def pair_in_memory(name: str) -> Iterator[tuple[Path, Path]]:
+    """Make a pair for this process alone.
+
+    Python reads certificates from files only. These have no name in any folder, so a process that is killed leaves no
+    key behind. On systems other than Linux, the pair is in a temporary folder.
+
+    Returns: the paths of certificate and key, until the end of the block.
+    Raises:
+        InputError: the temporary folder cannot be written.
+    """
+    with ExitStack() as stack:
+        if not hasattr(os, "memfd_create"):
+            yield self_signed_pair(Path(stack.enter_context(_temporary_folder())), name)
+            return
+        certificate, key = _make_pair()
+        yield (
+            stack.enter_context(_file_in_memory(f"{name}.crt", certificate)),
+            stack.enter_context(_file_in_memory(f"{name}.key", key)),
+        )
+
+
+@contextmanager
+def _file_in_memory(name: str, content: bytes) -> Iterator[Path]:
+    with os.fdopen(os.memfd_create(name), "wb") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(content)
+        file.flush()
+        yield Path(f"/proc/self/fd/{file.fileno()}")
+
+
+def _temporary_folder() -> TemporaryDirectory[str]:
+    try:
+        return TemporaryDirectory(prefix="kubesched-")
+    except OSError as error:
+        raise InputError(
+            f"no folder for the server's certificate ({error.strerror}); give --tls-cert-file and "
+            "--tls-private-key-file, or --cert-dir with a folder that this process can write to"
+        ) from error
 
 
 def _make_pair() -> tuple[bytes, bytes]:

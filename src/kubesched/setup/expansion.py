@@ -4,6 +4,7 @@ Rule: kube-scheduler v1.36 framework construction: the sets of the extension poi
 messages, and its order among several faults.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from kubesched.config import Plugins, PluginSet
@@ -72,10 +73,19 @@ def score_weights(plugins: Plugins, registry: Registry, path: str) -> dict[str, 
         weights[entry.name] = entry.weight or 1
         share = weights[entry.name] * _MAX_NODE_SCORE
         if total < 0 or share > _MAX_TOTAL_SCORE - total:
-            advice = f"the sum of the weights up to {entry.name} is not between 0 and 2^63; change one of them"
-            raise ConfigError(f"score plugins: total score of Score plugins could overflow\n  {path}.score: {advice}")
+            raise _overflow(plugins, weights, path)
         total += share
     return weights
+
+
+def _overflow(plugins: Plugins, weights: Mapping[str, int], path: str) -> ConfigError:
+    """Blame the smallest weight: int32 weights overflow the sum only if one of them is negative."""
+    name = min(weights, key=weights.__getitem__)
+    point = "score" if name in plugins.score.enabled_names else "multiPoint"
+    advice = f"{name} has weight {weights[name]}; give a weight of 1 or more"
+    return ConfigError(
+        f"score plugins: total score of Score plugins could overflow\n  {path}.{point}.enabled: {advice}"
+    )
 
 
 def _check_set(point: str, plugin_set: PluginSet, registry: Registry, path: str) -> None:

@@ -154,7 +154,10 @@ class Registry:
     def help_with(self, name: str) -> str:
         """The message for a name that is not registered."""
         near = did_you_mean(name, self._plugins)
-        return f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them'
+        return (
+            f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them; '
+            "to load your plugin, add --plugin FILE.py:Class"
+        )
 
     def _add(self, plugin: RegisteredPlugin) -> None:
         if plugin.name in self._plugins:

@@ -84,7 +84,10 @@ FINDINGS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     ),
     "a plugin twice": enabled("filter", "name: NodeName}, {name: NodeName", 'plugin "NodeName" already registered'),
     "a negative weight": enabled(
-        "score", "name: NodeResourcesFit, weight: -1", "total score of Score plugins could overflow"
+        "score",
+        "name: NodeResourcesFit, weight: -1",
+        "total score of Score plugins could overflow\n  profiles[0].plugins.score.enabled: NodeResourcesFit has weight "
+        "-1; give",
     ),
     "a weight that is a text": config(
         "profiles: [{plugins: {score: {enabled: [{name: NodeResourcesFit, weight: lots}]}}}]",
