@@ -1,4 +1,5 @@
 import asyncio
+import json
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -594,6 +595,25 @@ def test_an_object_that_no_longer_decodes_stays_as_it_was_and_can_be_deleted() -
 def test_words_that_nobody_knows_yet_are_left_alone() -> None:
     events, story = told([objects()], [stream(line("RENAMED", {}), line("ADDED", node("a", "11")))], 1)
     assert events == [("ADDED", "a", "11")]
+    assert story.restarts == {}
+
+
+def test_an_object_of_any_depth_is_heard_of_and_so_is_what_comes_after_it() -> None:
+    deep = {**node("deep", "11")["metadata"], "managedFields": [{"fieldsV1": "FIELDS"}]}
+
+    def in_depth(text: str) -> bytes:
+        return text.replace('"FIELDS"', '{"f:a":' * 9_000 + "{}" + "}" * 9_000).encode()
+
+    async def listed(request: web.Request) -> web.StreamResponse:
+        items = [{"metadata": deep}, node("a")]
+        page = json.dumps({"kind": "NodeList", "metadata": {"resourceVersion": "10"}, "items": items})
+        return web.Response(body=in_depth(page))
+
+    changed = in_depth(
+        json.dumps({"type": "MODIFIED", "object": {"metadata": deep | {"resourceVersion": "12"}}}) + "\n"
+    )
+    events, story = told([listed], [stream(changed, line("ADDED", node("b", "13")))], 4)
+    assert [(name, version) for _, name, version in events] == [("deep", "11"), ("a", "1"), ("deep", "12"), ("b", "13")]
     assert story.restarts == {}
 
 
