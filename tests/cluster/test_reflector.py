@@ -22,6 +22,7 @@ from tests.cluster.fake_api_server import (
     no_answer,
     node,
     objects,
+    says,
     silence,
     status,
     status_object,
@@ -410,6 +411,29 @@ def test_a_server_that_asks_for_time_gets_it() -> None:
     assert story.timing.naps == [17.0]
     assert (story.versions, len(story.lists)) == (["10", "10"], 1)
     assert story.restarts == {Restart.REFUSED: 1}
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        status(503, "ServiceUnavailable", headers={"Retry-After": "86400"}),
+        stream(line("ERROR", status_object(503, "ServiceUnavailable", retryAfterSeconds=86400)), end="close"),
+    ],
+)
+def test_a_server_that_asks_for_a_day_is_asked_again_sooner(busy: Answer) -> None:
+    lists = [objects(version="10"), objects(node("a"), version="11")]
+    _, story = told(lists, [busy, stream()], 1)
+    assert story.timing.naps == [30.0]
+
+
+@pytest.mark.parametrize("other", [{}, {"kind": "Status", "status": "Success"}, {"metadata": {}, "items": []}])
+def test_an_answer_that_is_no_list_does_not_delete_what_is_known(other: dict[str, Any]) -> None:
+    gone = stream(line("ERROR", status_object(410, "Expired")), end="close")
+    lists = [objects(node("a"), version="10"), says(other), objects(node("a"), node("b"), version="12")]
+    events, story = told(lists, [gone, stream()], 2)
+    assert events == [("ADDED", "a", "1"), ("ADDED", "b", "1")]
+    assert story.restarts == {Restart.EXPIRED: 1, Restart.FAILED: 1}
+    assert "the answer is not a list: it has no metadata.resourceVersion" in story.reflector.last_error
 
 
 def test_a_server_that_gives_up_in_the_middle_of_a_list_is_asked_again() -> None:

@@ -198,7 +198,7 @@ class ApiClient:
                 is_final = is_final or isinstance(error, NotSentError)
                 if not is_repeatable or is_final:
                     raise
-                delay = backoff.next() if error.retry_after is None else min(error.retry_after, _MAX_DELAY)
+                delay = backoff.next() if error.retry_after is None else error.retry_after
             await self.timing.sleep(delay)
 
     async def _as_ourselves(self, attempt: Callable[[Auth], Awaitable[T]]) -> T:

@@ -161,6 +161,9 @@ class Reflector:
             page = await self._client.request(
                 "GET", self._path, query=query, type=ListPage, timeout=_LIST_TIMEOUT, retry=False
             )
+            if not page.metadata.resource_version:  # a Status, or what a proxy answers: it must not delete everything
+                what = "the answer is not a list: it has no metadata.resourceVersion"
+                raise ClusterError(f"{self._label}: {what}", status=200)
             self._heard_at = self._contact()
             await self._decode_all(page.items or [], listed)
             if not page.metadata.continue_:
