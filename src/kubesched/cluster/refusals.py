@@ -25,7 +25,7 @@ _ERRORS: Final[dict[int, type[ClusterError]]] = {
 _NOT_KNOWN: Final = "; the credentials are missing or no longer valid"
 _NOT_ALLOWED: Final = "; this user or service account needs a role that allows it"
 _MAX_SHOWN: Final = 300
-_MAX_WAIT: Final = 30.0  # a scheduler that is told to come back in an hour would place nothing for an hour
+_MAX_WAIT: Final = 30.0  # after an hour of waiting, a scheduler has placed nothing for an hour
 
 
 class _Details(msgspec.Struct, rename="camel"):

@@ -1,6 +1,6 @@
 """Decodes JSON of any depth. Python's decoders give up at about 1,000 levels; an API server takes 10,000.
 
-Whoever may create a pod can send so many in metadata.managedFields. One such object must not end a watch of all pods.
+Every user who can create a pod can send that many in metadata.managedFields. One such object must not end a watch.
 """
 
 import re
