@@ -1,4 +1,5 @@
 import asyncio
+import json
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from tests.cluster.fake_api_server import (
     no_answer,
     node,
     objects,
+    says,
     silence,
     status,
     status_object,
@@ -411,6 +413,29 @@ def test_a_server_that_asks_for_time_gets_it() -> None:
     assert story.restarts == {Restart.REFUSED: 1}
 
 
+@pytest.mark.parametrize(
+    "busy",
+    [
+        status(503, "ServiceUnavailable", headers={"Retry-After": "86400"}),
+        stream(line("ERROR", status_object(503, "ServiceUnavailable", retryAfterSeconds=86400)), end="close"),
+    ],
+)
+def test_a_server_that_asks_for_a_day_is_asked_again_sooner(busy: Answer) -> None:
+    lists = [objects(version="10"), objects(node("a"), version="11")]
+    _, story = told(lists, [busy, stream()], 1)
+    assert story.timing.naps == [30.0]
+
+
+@pytest.mark.parametrize("other", [{}, {"kind": "Status", "status": "Success"}, {"metadata": {}, "items": []}])
+def test_an_answer_that_is_no_list_does_not_delete_what_is_known(other: dict[str, Any]) -> None:
+    gone = stream(line("ERROR", status_object(410, "Expired")), end="close")
+    lists = [objects(node("a"), version="10"), says(other), objects(node("a"), node("b"), version="12")]
+    events, story = told(lists, [gone, stream()], 2)
+    assert events == [("ADDED", "a", "1"), ("ADDED", "b", "1")]
+    assert story.restarts == {Restart.EXPIRED: 1, Restart.FAILED: 1}
+    assert "the answer is not a list: it has no metadata.resourceVersion" in story.reflector.last_error
+
+
 def test_a_server_that_gives_up_in_the_middle_of_a_list_is_asked_again() -> None:
     events, story = told([no_answer, no_answer, objects(node("a"))], [stream()], 1)
     assert events == [("ADDED", "a", "1")]
@@ -594,6 +619,25 @@ def test_an_object_that_no_longer_decodes_stays_as_it_was_and_can_be_deleted() -
 def test_words_that_nobody_knows_yet_are_left_alone() -> None:
     events, story = told([objects()], [stream(line("RENAMED", {}), line("ADDED", node("a", "11")))], 1)
     assert events == [("ADDED", "a", "11")]
+    assert story.restarts == {}
+
+
+def test_an_object_of_any_depth_is_heard_of_and_so_is_what_comes_after_it() -> None:
+    deep = {**node("deep", "11")["metadata"], "managedFields": [{"fieldsV1": "FIELDS"}]}
+
+    def in_depth(text: str) -> bytes:
+        return text.replace('"FIELDS"', '{"f:a":' * 9_000 + "{}" + "}" * 9_000).encode()
+
+    async def listed(request: web.Request) -> web.StreamResponse:
+        items = [{"metadata": deep}, node("a")]
+        page = json.dumps({"kind": "NodeList", "metadata": {"resourceVersion": "10"}, "items": items})
+        return web.Response(body=in_depth(page))
+
+    changed = in_depth(
+        json.dumps({"type": "MODIFIED", "object": {"metadata": deep | {"resourceVersion": "12"}}}) + "\n"
+    )
+    events, story = told([listed], [stream(changed, line("ADDED", node("b", "13")))], 4)
+    assert [(name, version) for _, name, version in events] == [("deep", "11"), ("a", "1"), ("deep", "12"), ("b", "13")]
     assert story.restarts == {}
 
 

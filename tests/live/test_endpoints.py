@@ -203,6 +203,18 @@ async def test_a_wrong_token_is_refused_even_where_anyone_may_ask() -> None:
 
 
 @on_a_loop
+async def test_a_token_that_is_not_text_is_reviewed_as_go_would_send_it(caplog: pytest.LogCaptureFixture) -> None:
+    async with served(tokens=says({"status": {}}, 201)) as stage:
+        port = int(stage.endpoints.url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting_all())
+        writer.write(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer so\xffso\r\n\r\n")
+        assert await reader.readline() == b"HTTP/1.1 401 Unauthorized\r\n"
+        writer.close()
+        assert stage.reviews(TOKENS) == [{"token": "so\ufffdso"}]
+    assert "Traceback" not in caplog.text
+
+
+@on_a_loop
 async def test_answers_of_the_api_server_hold_for_ten_seconds() -> None:
     async with served() as stage:
         counts = []

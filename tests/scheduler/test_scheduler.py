@@ -399,6 +399,16 @@ def test_the_note_of_an_event_is_cut_to_1024_bytes() -> None:
     assert patch.condition[3].count("ä") == 2000
 
 
+def test_half_a_surrogate_pair_in_a_reason_is_written_as_an_escape() -> None:
+    class Reader(Full):
+        reasons = (Status.unschedulable(b"no file \xff".decode("utf-8", "surrogateescape")),)
+
+    driven = Driven(Reader(), objects=[make_node("n"), pending()])
+    driven.attempt()
+    (event,), (patch,) = driven.done(RecordEvent), driven.done(PatchPodStatus)
+    assert event.note == patch.condition[3] == "0/1 nodes are available: 1 no file \\udcff."
+
+
 def test_a_plugin_that_says_nothing_of_events_hears_of_all_of_them() -> None:
     class Mute(Plugin):
         def filter_nodes(self, state, pod, nodes):

@@ -53,6 +53,12 @@ def test_json_has_the_same_and_the_extra_fields():
     }
 
 
+def test_half_a_surrogate_pair_in_an_extra_field_is_an_escape_in_json():
+    (line,) = lines(lambda: LOG.warning("no", extra={"err": "\udcff", "reasons": ["\udcff"]}), as_json=True)
+    assert json.loads(line)["err"] == r"\udcff"
+    assert json.loads(line)["reasons"] == r"['\udcff']"
+
+
 def test_a_message_cannot_forge_a_second_line_or_steer_a_terminal():
     (line,) = lines(lambda: LOG.info("pod %s", "a\nb\r\x1b[31m\u2028c"))
     assert line.endswith(r"pod a\nb\r\x1b[31m\u2028c")

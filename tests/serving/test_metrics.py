@@ -53,6 +53,13 @@ def test_open_metrics_is_given_to_who_asks(registry):
     assert page.endswith(b"# EOF\n")
 
 
+@pytest.mark.parametrize("version", ["x", "1.x", "", "1..0", "1", "9.9.9.9"])
+def test_a_format_in_a_version_that_is_none_is_answered_with_the_usual_one(registry, version):
+    head, page = scrape(registry, headers=[f"Accept: application/openmetrics-text; version={version}"])
+    assert head.startswith("http/1.1 200 ok")
+    assert b"process_resident_memory_bytes" in page
+
+
 def test_series_can_be_selected(registry):
     _, page = scrape(registry, "/metrics?name[]=process_open_fds")
     assert [line.split()[0] for line in page.splitlines() if not line.startswith(b"#")] == [b"process_open_fds"]

@@ -19,8 +19,8 @@ _POWERS: Final = {"n": -9, "u": -6, "m": -3, "": 0, **{letter: 3 * i for i, lett
 _BINARY: Final = {letter + "i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
 _BYTES: Final = ("memory", "ephemeral-storage")
 _QUANTITY = re.compile(r"([+-]?)(?:([0-9]+)\.?([0-9]*)|\.([0-9]+))([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i|)")
-_MAX_DIGITS: Final = 100  # more of them, or a larger exponent, is a mistake and would cost memory to expand
-_MAX_EXPONENT: Final = 40
+_KEPT: Final = 100  # digits of an amount; an API server takes a million of them, and exponents of seven digits
+_EXPONENT_DIGITS: Final = 7
 _MAX_SHOWN: Final = 40
 _SHORT: Final = 18  # digits that upstream keeps as an int64 and a power of ten; more of them make a big decimal
 _WRAPPING_STEPS: Final = (1, 2, 3, 6, 9)
@@ -37,29 +37,31 @@ class _ShortDecimal(int):
     power: int
 
 
-@lru_cache(maxsize=65536)
 def parse_quantity(text: str | int | float) -> int:
     """Read a quantity such as `100m`, `1.5Gi`, `1e3` or `.5`.
 
     Returns: the value in billionths, exact; what is finer is rounded up (away from zero for negative values too), and
-        amounts with a binary suffix end at 2**63 - 1 whole units.
+        amounts with a binary suffix end at 2**63 - 1 whole units. Of an amount beyond 10**100, only the lower digits
+        are right, which is what `whole_units` needs.
     Raises:
-        QuantityError: the text is not a quantity, or its number or exponent is out of range.
+        QuantityError: the text is not a quantity, or its exponent is out of range.
 
     Example:
         assert parse_quantity("1.5Gi") == 1.5 * 1024**3 * 10**9
     """
+    return _read(text) if len(str(text)) <= _KEPT else _read.__wrapped__(text)
+
+
+@lru_cache(maxsize=65536)
+def _read(text: str | int | float) -> int:
     match = _QUANTITY.fullmatch(str(text))
     if match is None:
         raise QuantityError(
             f'{_shown(text)} is not a quantity; write a number with an optional suffix, such as "500m", "2" or "1.5Gi"'
         )
     sign, before_point, after_point, only_after, suffix = match.groups()
-    fraction = after_point or only_after or ""
-    digits = (before_point or "").lstrip("0") + fraction
-    if len(digits) > _MAX_DIGITS:
-        raise QuantityError(f"{_shown(text)} is out of range: a quantity has at most {_MAX_DIGITS} digits")
-    nano = _billionths(digits or "0", suffix, len(fraction))
+    whole, fraction = (before_point or "").lstrip("0"), after_point or only_after or ""
+    nano = _binary(whole, fraction, suffix) if suffix in _BINARY else _decimal(whole, fraction, suffix)
     return -nano if sign == "-" else nano
 
 
@@ -68,13 +70,21 @@ def _shown(text: str | int | float) -> str:
     return repr(text) if len(str(text)) <= _MAX_SHOWN else f"'{text!s:.{_MAX_SHOWN}}...'"
 
 
-def _billionths(digits: str, suffix: str, n_fraction: int) -> int:
-    """The value of digits, the last `n_fraction` of which are after the point, with a suffix."""
-    if suffix in _BINARY:
-        exact = Fraction(int(digits) * _BINARY[suffix] * NANO, 10**n_fraction)
-        return min(_rounded_up(exact), MAX_INT64 * NANO)
-    power = _power(suffix) - n_fraction
-    nano = _rounded_up(int(digits) * Fraction(10) ** (power + 9))
+def _binary(whole: str, fraction: str, suffix: str) -> int:
+    """Billionths of digits with a binary suffix."""
+    if len(whole) > _KEPT:
+        return MAX_INT64 * NANO
+    fraction = fraction.rstrip("0")
+    if len(fraction) > _KEPT:
+        fraction = fraction[:_KEPT] + "1"  # it is rounded up whatever follows
+    exact = Fraction(int(whole + fraction or "0") * _BINARY[suffix] * NANO, 10 ** len(fraction))
+    return min(-(-exact.numerator // exact.denominator), MAX_INT64 * NANO)
+
+
+def _decimal(whole: str, fraction: str, suffix: str) -> int:
+    """Billionths of digits with a power of ten."""
+    digits, power = whole + fraction, _power(suffix) - len(fraction)
+    nano = _shifted(digits, power + 9)
     if nano <= _ALWAYS_FITS or len(digits) > _SHORT:
         return nano
     short = _ShortDecimal(nano)
@@ -86,14 +96,28 @@ def _power(suffix: str) -> int:
     """The power of ten of a decimal suffix."""
     if suffix in _POWERS:
         return _POWERS[suffix]
-    power = int(suffix[1:]) if len(suffix) < 6 else _MAX_EXPONENT + 1
-    if abs(power) > _MAX_EXPONENT:
-        raise QuantityError(f"{suffix!r} is out of range: the exponent of a quantity is at most {_MAX_EXPONENT}")
-    return power
+    exponent = suffix[1:].lstrip("+-").lstrip("0")
+    if len(exponent) > _EXPONENT_DIGITS:
+        limit = f"the exponent of a quantity has at most {_EXPONENT_DIGITS} digits"
+        raise QuantityError(f"{_shown(suffix)} is out of range: {limit}")
+    return -int(exponent or "0") if "-" in suffix else int(exponent or "0")
 
 
-def _rounded_up(value: Fraction) -> int:
-    return -(-value.numerator // value.denominator)
+def _shifted(digits: str, power: int) -> int:
+    """The digits times a power of ten, rounded up.
+
+    Returns: of more than 100 digits the lower ones behind a 1. As 10**100 is a multiple of 2**64 billions, what is left
+        of it in int64 is the same.
+    """
+    significant = digits.rstrip("0")
+    if not significant:
+        return 0
+    power += len(digits) - len(significant)
+    kept = significant if power >= 0 else significant[:power]
+    if len(kept) > _KEPT:
+        kept = "1" + kept[-_KEPT:]
+    scale: int = 10 ** min(max(power, 0), _KEPT)
+    return int(kept or "0") * scale + (power < 0)
 
 
 def whole_units(resource: str, nano: int) -> int:

@@ -23,7 +23,7 @@ from kubesched.cluster.rate_limit import RateLimit
 from kubesched.cluster.refusals import UNUSABLE, missing_answer, refusal, unusable
 from kubesched.cluster.timing import Timing
 from kubesched.cluster.tls import TlsContexts
-from kubesched.documents import describe_fault
+from kubesched.documents import decode_nested, describe_fault
 from kubesched.errors import ClusterError, ConfigError, NotSentError, UnauthorizedError
 from kubesched.version import VERSION
 
@@ -198,7 +198,7 @@ class ApiClient:
                 is_final = is_final or isinstance(error, NotSentError)
                 if not is_repeatable or is_final:
                     raise
-                delay = backoff.next() if error.retry_after is None else min(error.retry_after, _MAX_DELAY)
+                delay = backoff.next() if error.retry_after is None else error.retry_after
             await self.timing.sleep(delay)
 
     async def _as_ourselves(self, attempt: Callable[[Auth], Awaitable[T]]) -> T:
@@ -266,7 +266,7 @@ class ApiClient:
 
 def _decode(answer: bytes, type: type[T], label: str) -> T:
     try:
-        return msgspec.json.decode(answer, type=type)
+        return decode_nested(lambda text: msgspec.json.decode(text, type=type), answer)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         fault = describe_fault(error)
         raise ClusterError(f"{label}: the answer does not match the request: {fault}", status=200) from error

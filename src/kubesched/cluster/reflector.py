@@ -45,7 +45,7 @@ _WATCH_SECONDS: Final = (300, 600)
 _BRIEF: Final = 1.0  # a watch that ends sooner and without events is not tried again at once
 _LIST_TIMEOUT: Final = 120.0
 _SLICE: Final = 1000  # objects handled before other tasks get their turn
-_BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 _WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT)  # at once, after a watch that was worth something
 _EXPECTED: Final = (Restart.EXPIRED, Restart.IDLE)  # restarts of servers, and proxies without bookmarks, bring them
@@ -161,6 +161,9 @@ class Reflector:
             page = await self._client.request(
                 "GET", self._path, query=query, type=ListPage, timeout=_LIST_TIMEOUT, retry=False
             )
+            if not page.metadata.resource_version:  # a Status, or what a proxy answers: it must not delete everything
+                what = "the answer is not a list: it has no metadata.resourceVersion"
+                raise ClusterError(f"{self._label}: {what}", status=200)
             self._heard_at = self._contact()
             await self._decode_all(page.items or [], listed)
             if not page.metadata.continue_:
@@ -198,7 +201,7 @@ class Reflector:
     def _decode(self, raw: msgspec.Raw) -> KubeObject | None:
         try:
             return decode_object(self.kind, raw, keep_source=self._keep_source)
-        except (ObjectError, UnicodeDecodeError, RecursionError) as error:
+        except (ObjectError, UnicodeDecodeError) as error:
             self.counts.skipped += 1
             _log.error("%s %s is skipped, because it does not decode: %s", self.kind, outline_of(raw).key, error)
             return None

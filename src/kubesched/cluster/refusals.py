@@ -25,6 +25,7 @@ _ERRORS: Final[dict[int, type[ClusterError]]] = {
 _NOT_KNOWN: Final = "; the credentials are missing or no longer valid"
 _NOT_ALLOWED: Final = "; this user or service account needs a role that allows it"
 _MAX_SHOWN: Final = 300
+_MAX_WAIT: Final = 30.0  # after an hour of waiting, a scheduler has placed nothing for an hour
 
 
 class _Details(msgspec.Struct, rename="camel"):
@@ -58,10 +59,12 @@ def refusal(where: str, response: aiohttp.ClientResponse, body: bytes) -> Cluste
 
 
 def status_error(where: str, status: Status, retry_after: float | None = None) -> ClusterError:
-    """The error for a Status, of the class that fits its code or reason."""
+    """The error for a Status, of the class that fits its code or reason. It asks for half a minute at most."""
     code, reason = status.code or 500, status.reason or ""
     if retry_after is None and status.details:
         retry_after = status.details.retry_after_seconds
+    if retry_after is not None:
+        retry_after = min(retry_after, _MAX_WAIT)
     message = (status.message or "")[:_MAX_SHOWN]
     text = f"{where}: {code} {reason}{': ' if message else ''}{message}{_advice(code, message)}"
     error_class = GoneError if reason in EXPIRED else _ERRORS.get(code, ClusterError)

@@ -4,6 +4,8 @@ from typing import Final
 
 import msgspec
 
+from kubesched.documents import decode_nested
+
 __all__ = ["ListPage", "Outline", "WatchLine", "outline_of", "read_line", "split_lines"]
 
 
@@ -45,14 +47,19 @@ class _Outlined(msgspec.Struct):
     metadata: Outline = msgspec.field(default_factory=Outline)
 
 
-read_line: Final = msgspec.json.Decoder(WatchLine).decode
+_read_line: Final = msgspec.json.Decoder(WatchLine).decode
 _read_outline: Final = msgspec.json.Decoder(_Outlined).decode
+
+
+def read_line(line: bytes) -> WatchLine:
+    """Decode a line; what is too deep to be read is null."""
+    return decode_nested(_read_line, line)
 
 
 def outline_of(raw: msgspec.Raw) -> Outline:
     """Name and version of an object, empty where even they do not decode."""
     try:
-        return _read_outline(raw).metadata
+        return decode_nested(_read_outline, raw).metadata
     except (msgspec.DecodeError, UnicodeDecodeError):
         return Outline()
 

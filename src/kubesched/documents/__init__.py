@@ -1,7 +1,8 @@
 """Reads and writes YAML and JSON as kubectl does; describes what is wrong with a document in one sentence."""
 
 from kubesched.documents.faults import Fault, describe_fault, describe_json_fault, shorten
-from kubesched.documents.forgiving import RawJson, decode_forgiving
+from kubesched.documents.forgiving import decode_forgiving
+from kubesched.documents.nesting import RawJson, decode_nested
 from kubesched.documents.yaml_reader import RepeatedKey, YamlDocument, read_yaml
 from kubesched.documents.yaml_writer import write_yaml
 
@@ -11,6 +12,7 @@ __all__ = [
     "RepeatedKey",
     "YamlDocument",
     "decode_forgiving",
+    "decode_nested",
     "describe_fault",
     "describe_json_fault",
     "read_yaml",

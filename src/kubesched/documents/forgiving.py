@@ -6,16 +6,17 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from kubesched.documents.faults import describe_json_fault, null_field
+from kubesched.documents.nesting import RawJson, decode_nested, without_depths
 from kubesched.errors import ObjectError
 
 T = TypeVar("T")
-RawJson = bytes | memoryview | msgspec.Raw
 
 _MAX_NULLS: Final = 100
 
 
 def decode_forgiving(decode: Callable[[RawJson], T], raw: RawJson) -> tuple[T, RawJson]:
-    """Decode JSON, and take fields that are null where a value is due as absent, as Go's decoder does.
+    """Decode JSON, and take fields that are null where a value is due as absent, as Go's decoder does. What is too
+    deep to be read is null, too.
 
     Returns: the value, and the JSON without such fields.
     Raises:
@@ -26,6 +27,8 @@ def decode_forgiving(decode: Callable[[RawJson], T], raw: RawJson) -> tuple[T, R
             return decode(raw), raw
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raw = _without_null(raw, error)
+        except RecursionError:
+            raw = without_depths(raw)
     raise ObjectError(f"more than {_MAX_NULLS} fields are null")
 
 
@@ -39,7 +42,7 @@ def _without_null(raw: RawJson, error: msgspec.DecodeError | UnicodeDecodeError)
     if not path:
         raise ObjectError(str(describe_json_fault(error, bytes(raw)))) from error
     try:
-        document = msgspec.json.decode(raw)
+        document: Any = decode_nested(msgspec.json.decode, raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as worse:  # where the first decoder did not look
         raise ObjectError(str(describe_json_fault(worse, bytes(raw)))) from worse
     *steps, last = path.replace("[", ".").replace("]", "").split(".")

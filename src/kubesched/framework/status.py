@@ -50,7 +50,8 @@ class Status(msgspec.Struct, frozen=True):
 
     Attributes:
         code: the kind of verdict.
-        reasons: why, word for word as in events and conditions; a value that is not a string is converted to one.
+        reasons: why, word for word as in events and conditions; a value that is not a string is converted to one. Half
+            surrogate pairs, as Python reads odd file names, become escapes, because UTF-8 does not have them.
         plugin: the plugin that returned it; the framework sets it.
 
     Raises:
@@ -82,8 +83,8 @@ class Status(msgspec.Struct, frozen=True):
         if not isinstance(reasons, tuple):
             raise TypeError(f"the reasons of a Status must be a tuple of strings; found {reasons!r:.80}")
         for reason in reasons:
-            if type(reason) is not str:  # a __str__ that fails has to do so in the plugin
-                msgspec.structs.force_setattr(self, "reasons", tuple(map(str, reasons)))
+            if type(reason) is not str or not reason.isascii():  # a __str__ that fails has to do so in the plugin
+                msgspec.structs.force_setattr(self, "reasons", tuple(map(_utf8, reasons)))
                 break
 
     @classmethod
@@ -129,6 +130,10 @@ class Status(msgspec.Struct, frozen=True):
     def by(self, plugin: str) -> "Status":
         """The same verdict under a plugin's name, unless it has one."""
         return self if self.plugin else Status(self.code, self.reasons, plugin)
+
+
+def _utf8(reason: object) -> str:
+    return str(reason).encode(errors="backslashreplace").decode()
 
 
 Status.SUCCESS = Status(Code.SUCCESS)

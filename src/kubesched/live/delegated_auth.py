@@ -176,8 +176,8 @@ def _authenticated(user: _User) -> _User:
 
 
 def _bearer_token(header: str) -> str:
-    """The token of an Authorization header; "" for one that has none."""
-    scheme, _, rest = header.strip().partition(" ")
+    """The token of an Authorization header; "" for one without. Bytes that are not UTF-8 are replaced, as by Go."""
+    scheme, _, rest = header.encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip().partition(" ")
     return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""
 
 

@@ -66,7 +66,10 @@ class _JsonLines(logging.Formatter):
         }
         if trace := _trace(self, record):
             line["exception"] = _utf8(trace)
-        return msgspec.json.encode(line, enc_hook=str).decode()
+        try:
+            return msgspec.json.encode(line, enc_hook=str).decode()
+        except UnicodeEncodeError:
+            return msgspec.json.encode({key: _utf8(str(value)) for key, value in line.items()}).decode()
 
 
 def _utf8(text: str) -> str:

@@ -36,7 +36,10 @@ def add_metrics(app: web.Application, registry: Registry, path: str = "/metrics"
     one_at_a_time = asyncio.Lock()
 
     async def answer_metrics(request: web.Request) -> web.Response:
-        encode, content_type = choose_encoder(",".join(request.headers.getall("Accept", ())))
+        try:
+            encode, content_type = choose_encoder(",".join(request.headers.getall("Accept", ())))
+        except (TypeError, ValueError):  # of a format in a version that is not a number
+            encode, content_type = choose_encoder("")
         names = request.query.getall("name[]", ())
         async with one_at_a_time:
             page = await asyncio.to_thread(encode, registry.restricted_registry(names) if names else registry)
