@@ -62,7 +62,7 @@ class ActionType(enum.IntFlag):
 
     @property
     def label(self) -> str:
-        """The action's name as in metrics: `Add`, `UpdateNodeTaint`; `Update` for one without a name of its own."""
+        """The action's name as in metrics: `Add`, `UpdateNodeTaint`; `Update` for one without a separate name."""
         if self is ActionType.UPDATE_OTHER:
             return "Update"
         return "".join(part.capitalize() for part in (self.name or "").split("_"))
