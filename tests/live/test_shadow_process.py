@@ -11,8 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from kubesched.api import KubeObject, Pod
-from kubesched.live import SchedulerOptions, Shadow, run_shadow
+from kubesched.framework import CycleState, Plugin, Status
+from kubesched.live import SchedulerOptions, Shadow, process, run_shadow
 from kubesched.setup import set_up
+from kubesched.state import NodeInfo
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run as run_command
 from tests.cluster.fake_timing import run
@@ -26,6 +28,14 @@ CLUSTER: tuple[KubeObject, ...] = (
     make_pod("right", requests={"cpu": "1"}),
     make_pod("wrong", requests={"cpu": "1"}),
 )
+
+
+class NeverStops(Plugin):
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
+        return Status.SUCCESS
+
+    async def stop(self) -> None:
+        await asyncio.Event().wait()
 
 
 def bound(name: str, node: str, version: str) -> Pod:
@@ -106,3 +116,38 @@ def test_flags_that_do_not_fit_are_errors(arguments: tuple[str, ...], message: s
     result = run_command("scheduler", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_a_plugin_that_does_not_stop_does_not_keep_the_process(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "_FINISH_SECONDS", 0.1)
+    server = read_only_server(*CLUSTER)
+
+    async def story() -> None:
+        stop = asyncio.Event()
+        async with server:
+            options = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            setup = set_up(plugins=[NeverStops])
+            await run_shadow(setup, options, None, stop=stop, on_ready=lambda _: stop.set())
+
+    run(story())
+    assert "stopping the plugins took more than 0.1 s and is broken off" in caplog.messages
+
+
+def test_a_fault_in_the_watch_comes_out_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = read_only_server(*CLUSTER)
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("kubesched.cluster.reflector.split_lines", broken)
+    monkeypatch.setattr("kubesched.cluster.reflector.Reflector._decode_all", broken)
+
+    async def story() -> None:
+        async with server:
+            options = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            await run_shadow(set_up(), options, None, stop=asyncio.Event(), on_ready=lambda _: None)
+
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        run(story())

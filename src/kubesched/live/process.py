@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.cluster import SILENCE_SECONDS, Access, ApiClient, ClusterWatch, Feed, check_server, find_access
+from kubesched.cluster import Access, ApiClient, ClusterWatch, Feed, check_server, find_access
 from kubesched.errors import ClusterError
 from kubesched.framework import Framework
 from kubesched.live.attempt_log import AttemptLog
@@ -51,7 +51,6 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         endpoints: HTTPS for health and metrics; None serves nothing.
         dry_run: decide and log, and write nothing; takes no part in the election.
-        silence_seconds: how long a watch may send nothing before everything is listed again.
     """
 
     kubeconfig: str = ""
@@ -62,7 +61,6 @@ class SchedulerOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_in_unschedulable: float = 300.0
     endpoints: EndpointOptions | None = None
     dry_run: bool = False
-    silence_seconds: float = SILENCE_SECONDS
 
 
 async def run_scheduler(
@@ -113,7 +111,7 @@ async def run_scheduler(
             observer=Observers(metrics, AttemptLog(), *([traces] if traces else [])),
             make_framework=metrics.framework,
         )
-        watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, silence=options.silence_seconds)
+        watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds)
         comparer = CacheComparer(client, live)
         with on_sigusr2(comparer.ask):
             async with _endpoints(setup, options, live, metrics, election, stop), election:
@@ -121,7 +119,7 @@ async def run_scheduler(
                 is_delayed = setup.configuration.delay_cache_until_active
                 await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
                 _LOG.info("Requested to terminate, exiting")
-            await _within(_FINISH_SECONDS, recorder.finish(), "writing the last events")
+            await briefly(recorder.finish(), "writing the last events")
         if traces:
             await asyncio.to_thread(traces.shutdown)
 
@@ -220,25 +218,25 @@ async def _run(
             for task in (lead, *background):
                 task.cancel()
     except BaseExceptionGroup as several:
-        raise _first_of(several) from None
+        raise first_of(several) from None
     finally:
-        await _within(_FINISH_SECONDS, stop_plugins(frameworks), "stopping the plugins")
+        await briefly(stop_plugins(frameworks), "stopping the plugins")
 
 
-def _first_of(error: BaseException) -> BaseException:
+def first_of(error: BaseException) -> BaseException:
     """The first error of a group of groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-async def _within(seconds: float, work: Awaitable[None], what: str) -> None:
+async def briefly(work: Awaitable[None], what: str) -> None:
     """Await one of the last steps, briefly: the lease, or a kubelet that ends this process, waits for it."""
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(_FINISH_SECONDS):
             await work
     except TimeoutError:
-        _LOG.warning("%s took more than %g s and is broken off", what, seconds)
+        _LOG.warning("%s took more than %g s and is broken off", what, _FINISH_SECONDS)
 
 
 async def _watch(watch: ClusterWatch, election: NoElection, is_delayed: bool) -> None:

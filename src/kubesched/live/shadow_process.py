@@ -10,7 +10,7 @@ from kubesched.cluster import ApiClient, ClusterWatch
 from kubesched.live.cache_comparer import on_sigusr2
 from kubesched.live.dry_run import without_election
 from kubesched.live.endpoints import HealthChecks
-from kubesched.live.process import SchedulerOptions, access_of, get_ready, serving
+from kubesched.live.process import SchedulerOptions, access_of, briefly, first_of, get_ready, serving
 from kubesched.live.shadow import Shadow
 from kubesched.live.shadow_report import ShadowReport
 from kubesched.metrics import PodResources, ShadowMetrics
@@ -50,7 +50,7 @@ async def run_shadow(
     rate = setup.configuration.client_connection
     async with ApiClient(access_of(options), qps=rate.qps, burst=rate.burst) as client:
         shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took)
-        watch = ClusterWatch(client, shadow.feed, kinds=setup.watched_kinds, silence=options.silence_seconds)
+        watch = ClusterWatch(client, shadow.feed, kinds=setup.watched_kinds)
         page, resources = new_registry(), Registry()
         page.register(metrics)
         resources.register(PodResources(shadow.cluster_state, None))
@@ -61,7 +61,7 @@ async def run_shadow(
                 try:
                     await _run(shadow, watch, report, stop, on_ready)
                 finally:
-                    await stop_plugins(shadow.frameworks.values())
+                    await briefly(stop_plugins(shadow.frameworks.values()), "stopping the plugins")
                     await report.finish()
                     _LOG.info("%s", report.summary())
 
@@ -81,7 +81,7 @@ async def _run(
             for task in tasks:
                 task.cancel()
     except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None
+        raise first_of(several) from None
 
 
 async def _judge(shadow: Shadow, watch: ClusterWatch, on_ready: Callable[[Shadow], None]) -> None:
