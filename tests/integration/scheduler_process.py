@@ -22,6 +22,8 @@ class SchedulerProcess:
 
     Attributes:
         config: the KubeSchedulerConfiguration it was started with.
+        port: of its HTTPS endpoints on 127.0.0.1.
+        ca_file: the certificate that they show.
     """
 
     def __init__(
@@ -41,22 +43,22 @@ class SchedulerProcess:
         self.config = {**_usual_config(kubeconfig), **config}
         config_file = folder / "config.yaml"
         config_file.write_text(yaml.safe_dump(self.config))
-        port, ca_file = free_port(), folder / "certificates" / "kube-scheduler.crt"
+        self.port, self.ca_file = free_port(), folder / "certificates" / "kube-scheduler.crt"
         command: list[str | Path] = [
             control_plane.binary,
             "kube-scheduler",
             f"--config={config_file}",
             "--bind-address=127.0.0.1",
-            f"--secure-port={port}",
-            f"--cert-dir={ca_file.parent}",
+            f"--secure-port={self.port}",
+            f"--cert-dir={self.ca_file.parent}",
             "--authorization-always-allow-paths=/*",
             *options,
         ]
         self.process = Process("kube-scheduler", command, folder / "kube-scheduler.log", env=ENDS_WITH_US)
         self._client: ApiClient | None = None
         try:
-            self.process.wait_until(lambda: is_certificate(ca_file), "its certificate")
-            self._client = ApiClient(f"https://127.0.0.1:{port}", ca_file=ca_file, connections=1)
+            self.process.wait_until(lambda: is_certificate(self.ca_file), "its certificate")
+            self._client = ApiClient(f"https://127.0.0.1:{self.port}", ca_file=self.ca_file, connections=1)
             self.process.wait_until(lambda: self._http.is_up("/healthz"), "/healthz")
         except BaseException:
             self.stop()

@@ -9,6 +9,7 @@ import pytest
 from tests.integration.api_client import ApiClient, ApiError
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_process import LiveProcess
+from tests.integration.scheduler_process import SchedulerProcess
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
 
@@ -30,7 +31,7 @@ def test_master_takes_the_place_of_the_kubeconfigs_server(cluster: ControlPlane,
     LiveProcess(cluster, tmp_path, config, "--master", cluster.url).stop()  # waits until it schedules
 
 
-def refusal(scheduler: LiveProcess, path: str, token: str = "") -> tuple[int, str]:
+def refusal(scheduler: LiveProcess | SchedulerProcess, path: str, token: str = "") -> tuple[int, str]:
     """The status and the message of a request that is refused; 200 and the page where it is not."""
     url = f"https://localhost:{scheduler.port}"
     with closing(ApiClient(url, token=token, ca_file=scheduler.ca_file, connections=1)) as client:
@@ -49,6 +50,24 @@ def test_health_is_open_and_the_rest_is_not(cluster: ControlPlane, scheduler: Li
     assert (status, 'scheduler_pending_pods{queue="active"} 0' in page) == (200, True)
     status, page = refusal(scheduler, "/metrics/resources", cluster.token)
     assert (status, "kube_pod_resource_request" in page) == (200, True)
+
+
+def test_a_token_is_reviewed_where_anyone_may_ask_as_kube_scheduler_does(
+    cluster: ControlPlane, scheduler: LiveProcess, tmp_path: Path
+) -> None:
+    assert cluster.audit_log is not None
+    kubeconfig = cluster.kubeconfig(tmp_path / "reviews")
+    (tmp_path / "stock").mkdir()
+    stock = SchedulerProcess(cluster, tmp_path / "stock", {}, f"--authentication-kubeconfig={kubeconfig}")
+    try:
+        start = cluster.audit_log.end()
+        answers = [[refusal(one, "/healthz", token)[0] for token in ("", "wrong")] for one in (stock, scheduler)]
+        assert answers == [[200, 401], [200, 401]]
+        writes = {agent: list(cluster.audit_log.writes(start, (agent,))) for agent in ("kube-scheduler", "kubesched")}
+        reviews = {agent: [write[1] for write in made].count("tokenreviews") for agent, made in writes.items()}
+        assert reviews == {"kube-scheduler": 1, "kubesched": 1}
+    finally:
+        stock.stop()
 
 
 def test_a_service_account_needs_the_right_to_read_the_path(cluster: ControlPlane, scheduler: LiveProcess) -> None:

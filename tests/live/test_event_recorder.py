@@ -90,6 +90,17 @@ async def test_equal_events_become_a_series_that_is_written_at_two_and_when_it_i
 
 
 @on_a_loop
+async def test_the_end_of_the_process_writes_no_counts_as_in_kube_scheduler():
+    api = FakeApi()
+    events = recorder(api)
+    for _ in range(6):
+        events.record(failed())
+        await asyncio.sleep(0.001)
+    await events.finish()
+    assert counts(api) == [2]
+
+
+@on_a_loop
 async def test_a_series_that_never_ends_is_written_every_half_hour():
     api = FakeApi()
     events = recorder(api)
