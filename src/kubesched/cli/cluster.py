@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
 
 def note(text: str) -> None:
-    """Print a note, which is not a result, on standard error."""
-    click.echo(f"kubesched: note: {text}", err=True)
+    """Print a note, which is not a result, on standard error; a full disk or a reader that left does not matter."""
+    with suppress(OSError):
+        click.echo(f"kubesched: note: {text}", err=True)
 
 
 def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad_objects: bool) -> "ClusterObjects":
