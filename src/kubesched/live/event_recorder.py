@@ -4,7 +4,7 @@ Rule: client-go v1.36 tools/events: events with the same type, action, reason, c
 one event with a series. The second one starts the series at count 2; further ones are counted, and the count is written
 when the series has been silent for six minutes, or every thirty. kube-scheduler v1.36.3 writes no `related`, not even
 on victims. It writes no counts when it ends: after six equal events and SIGTERM, the series has count 2. So a
-stop costs no request for each pending pod here either. The next leader starts events of its own.
+stop costs no request for each pending pod here either. The next leader starts new events.
 
 1,000 writes wait at most; further events are dropped and counted. A series that finds no room is written later, with
 its count.

@@ -1,0 +1,79 @@
+"""Encodes and decodes the scheduler extender protocol, for both sides.
+
+Keys are Go field names without regard to case, because extender/v1 has no JSON tags; what we write has the Go names.
+Nodes and pods stay raw slices of the body until somebody asks for them, so that a node in an answer is, byte for byte,
+the node of the request. Rule: k8s.io/kube-scheduler v0.36 extender/v1, sent and accepted since v1.2; lower-case keys
+and `nodeToVictims` come from callers that used the tagged types of v1.16 and older.
+"""
+
+from kubesched.extender.wire.answers import (
+    binding_answer,
+    binding_error,
+    filter_answer_error,
+    filter_answer_names,
+    filter_answer_nodes,
+    host_priority,
+    parse_filter_answer,
+    parse_preemption_answer,
+    parse_priorities,
+    preemption_answer,
+    prioritize_answer,
+    utf8_text,
+)
+from kubesched.extender.wire.requests import (
+    as_kube_scheduler_sends,
+    binding_request,
+    meta_preemption_request,
+    names_request,
+    nodes_request,
+    parse_binding_args,
+    parse_extender_args,
+    parse_names,
+    parse_preemption_args,
+    preemption_request,
+)
+from kubesched.extender.wire.values import (
+    BindingArgs,
+    Body,
+    ExtenderArgs,
+    FilterAnswer,
+    HostPriority,
+    MetaPod,
+    MetaVictims,
+    PreemptionArgs,
+    Victims,
+)
+
+__all__ = [
+    "BindingArgs",
+    "Body",
+    "ExtenderArgs",
+    "FilterAnswer",
+    "HostPriority",
+    "MetaPod",
+    "MetaVictims",
+    "PreemptionArgs",
+    "Victims",
+    "as_kube_scheduler_sends",
+    "binding_answer",
+    "binding_error",
+    "binding_request",
+    "filter_answer_error",
+    "filter_answer_names",
+    "filter_answer_nodes",
+    "host_priority",
+    "meta_preemption_request",
+    "names_request",
+    "nodes_request",
+    "parse_binding_args",
+    "parse_extender_args",
+    "parse_filter_answer",
+    "parse_names",
+    "parse_preemption_answer",
+    "parse_preemption_args",
+    "parse_priorities",
+    "preemption_answer",
+    "preemption_request",
+    "prioritize_answer",
+    "utf8_text",
+]

@@ -1,0 +1,254 @@
+"""The other side of the protocol: requests as kube-scheduler v1.36.3 sends them, and how it reads odd answers."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubesched.errors import ExtenderError
+from kubesched.extender.wire import (
+    BindingArgs,
+    MetaPod,
+    MetaVictims,
+    as_kube_scheduler_sends,
+    binding_error,
+    binding_request,
+    filter_answer_names,
+    filter_answer_nodes,
+    meta_preemption_request,
+    names_request,
+    nodes_request,
+    parse_binding_args,
+    parse_extender_args,
+    parse_filter_answer,
+    parse_preemption_answer,
+    parse_preemption_args,
+    parse_priorities,
+    preemption_answer,
+    preemption_request,
+)
+
+POD_STORED = (
+    b'{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"d","uid":"u1",'
+    b'"annotations":{"a":"\\u003cx\\u003e \\u0026 y"},"managedFields":[{"manager":"kubectl"}]},'
+    b'"spec":{"containers":null},"status":{}}'
+)
+POD = (
+    b'{"metadata":{"name":"p","namespace":"d","uid":"u1","annotations":{"a":"\\u003cx\\u003e \\u0026 y"}},'
+    b'"spec":{"containers":null},"status":{}}'
+)
+VICTIM = b'{"metadata":{"name":"v","namespace":"d","uid":"v1"},"spec":{"containers":null},"status":{}}'
+NODE = (
+    b'{"metadata":{"name":"%b"},"spec":{},"status":{"allocatable":{"cpu":"4"},"daemonEndpoints":{"kubeletEndpoint":'
+    b'{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"","bootID":"","kernelVersion":"","osImage":"",'
+    b'"containerRuntimeVersion":"","kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}}'
+)
+NODES = [NODE % b"n1", NODE % b"n2"]
+TWO_VICTIMS = MetaVictims((MetaPod("v1"),), 2)
+
+
+# --- requests: the bytes that a v1.36.3 sent ---
+
+
+def test_objects_are_sent_as_kube_scheduler_sends_them() -> None:
+    assert as_kube_scheduler_sends(POD_STORED, is_pod=True) == POD
+    node = NODES[0].replace(b'"name":"n1"', b'"name":"n1","managedFields":[{"manager":"kubelet"}]')
+    assert as_kube_scheduler_sends(b'{"kind":"Node","apiVersion":"v1",' + node[1:]) == node
+
+
+def test_what_html_could_read_is_escaped() -> None:
+    sent = as_kube_scheduler_sends('{"metadata":{"annotations":{"a":"<x> & \u2028"}}}'.encode())
+    assert sent == b'{"metadata":{"annotations":{"a":"\\u003cx\\u003e \\u0026 \\u2028"}}}'
+
+
+def test_requests_with_names_and_with_whole_nodes() -> None:
+    assert names_request(POD, ["n1", "n2"]) == b'{"Pod":' + POD + b',"Nodes":null,"NodeNames":["n1","n2"]}'
+    items = b",".join(NODES)
+    assert nodes_request(POD, NODES) == (
+        b'{"Pod":' + POD + b',"Nodes":{"metadata":{},"items":[' + items + b']},"NodeNames":null}'
+    )
+
+
+def test_requests_of_preempt() -> None:
+    assert preemption_request(POD, {"n1": ([VICTIM], 2)}) == (
+        b'{"Pod":' + POD + b',"NodeNameToVictims":{"n1":{"Pods":[' + VICTIM + b'],"NumPDBViolations":2}},'
+        b'"NodeNameToMetaVictims":null}'
+    )
+    assert meta_preemption_request(POD, {"n1": TWO_VICTIMS}) == (
+        b'{"Pod":' + POD + b',"NodeNameToVictims":null,'
+        b'"NodeNameToMetaVictims":{"n1":{"Pods":[{"UID":"v1"}],"NumPDBViolations":2}}}'
+    )
+
+
+def test_maps_are_sent_in_the_order_of_their_keys_as_go_does() -> None:
+    request = meta_preemption_request(POD, {"b": TWO_VICTIMS, "a": TWO_VICTIMS})
+    assert list(json.loads(request)["NodeNameToMetaVictims"]) == ["a", "b"]
+
+
+def test_the_request_of_bind() -> None:
+    request = binding_request(BindingArgs("p", "d", "u1", "n1"))
+    assert request == b'{"PodName":"p","PodNamespace":"d","PodUID":"u1","Node":"n1"}'
+
+
+def test_the_server_reads_what_the_client_sends() -> None:
+    names = parse_extender_args(names_request(POD, ["n1"]))
+    assert (bytes(names.pod), names.nodes, names.names) == (POD, None, b'["n1"]')
+    nodes = parse_extender_args(nodes_request(POD, NODES))
+    assert ([bytes(node) for node in nodes.nodes or []], nodes.names) == (NODES, None)
+    preemption = parse_preemption_args(meta_preemption_request(POD, {"n1": TWO_VICTIMS}))
+    assert preemption.meta_victims == {"n1": TWO_VICTIMS}
+    args = BindingArgs("p", "d", "u1", "n1")
+    assert parse_binding_args(binding_request(args)) == args
+
+
+# --- answers to filter ---
+
+
+@pytest.mark.parametrize("body", [b"{}", b"null", b'{"node_names":["n1"]}', b'{"NodeNames":null}', b'  {} \n{"x'])
+def test_an_answer_without_nodes_has_neither_form(body: bytes) -> None:
+    answer = parse_filter_answer(body)
+    assert (answer.names, answer.nodes, answer.failed, answer.unresolvable, answer.error) == (None, None, {}, {}, "")
+
+
+@pytest.mark.parametrize("body", [b'{"Nodes":{"items":[]}}', b'{"Nodes":{"items":null}}', b'{"Nodes":{}}'])
+def test_a_list_of_no_nodes_is_a_list(body: bytes) -> None:
+    assert parse_filter_answer(body).nodes == []
+
+
+def test_names_nodes_messages_and_error_are_read() -> None:
+    answer = parse_filter_answer(
+        b'{"Nodes":{"items":[{"metadata":{"name":"n2"}}]},"NodeNames":["n1"],"FailedNodes":{"a":"full"},'
+        b'"FailedAndUnresolvableNodes":{"b":"old","c":null},"Error":"no"}'
+    )
+    assert [bytes(node) for node in answer.nodes or []] == [b'{"metadata":{"name":"n2"}}']
+    assert (answer.names, answer.failed, answer.unresolvable) == (["n1"], {"a": "full"}, {"b": "old", "c": ""})
+    assert answer.error == "no"
+
+
+@pytest.mark.parametrize("key", ["NodeNames", "nodeNames", "nodenames", "NODENAMES"])
+def test_keys_are_read_without_regard_to_case(key: str) -> None:
+    assert parse_filter_answer(json.dumps({key: ["n1"]}).encode()).names == ["n1"]
+
+
+def test_the_later_of_two_equal_keys_counts() -> None:
+    assert parse_filter_answer(b'{"nodenames":["a"],"NodeNames":["b"]}').names == ["b"]
+
+
+def test_only_the_first_value_counts() -> None:
+    assert parse_filter_answer(b'{"NodeNames":["n1"]} and more').names == ["n1"]
+    assert parse_priorities(b'[{"Host":"n1","Score":1}][') == [("n1", 1)]
+
+
+def test_invalid_utf8_is_replaced_as_go_does() -> None:
+    assert parse_filter_answer(b'{"Error":"\xff"}').error == "\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "EOF"),
+        (b" \n", "EOF"),
+        (b"<html>", "ExtenderFilterResult"),
+        (b"[]", "ExtenderFilterResult"),
+        (b'{"Nodes":[]}', "Nodes"),
+        (b'{"FailedNodes":{"a":1}}', "FailedNodes"),
+        (b'{"NodeNames":[1]}', "NodeNames"),
+        (b'{"Error":1}', "Error"),
+        (b'{"NodeNames":["a"', "ExtenderFilterResult"),
+        (b"[" * 5000, "ExtenderFilterResult"),
+    ],
+)
+def test_what_is_no_answer_to_filter_is_an_error_that_names_the_field(body: bytes, words: str) -> None:
+    with pytest.raises(ExtenderError, match=words):
+        parse_filter_answer(body)
+
+
+def test_the_client_reads_what_the_server_answers() -> None:
+    answer = parse_filter_answer(filter_answer_names(["n1"], {"n2": "full"}, {"n3": "old"}))
+    assert (answer.names, answer.nodes, answer.failed, answer.unresolvable) == (
+        ["n1"],
+        None,
+        {"n2": "full"},
+        {"n3": "old"},
+    )
+    nodes = parse_filter_answer(b"".join(map(bytes, filter_answer_nodes(NODES, {}, {}))))
+    assert ([bytes(node) for node in nodes.nodes or []], nodes.names) == (NODES, None)
+    assert parse_preemption_answer(preemption_answer({"n1": TWO_VICTIMS})) == {"n1": TWO_VICTIMS}
+
+
+# --- answers to prioritize ---
+
+
+@pytest.mark.parametrize("body", [b"[]", b"null"])
+def test_no_priorities_are_fine(body: bytes) -> None:
+    assert parse_priorities(body) == []
+
+
+def test_scores_are_taken_as_they_are() -> None:
+    body = b'[{"Host":"a","Score":-3},{"host":"b","score":100},{"Host":"a","Score":4},{"Host":"c"},{"Score":9},null]'
+    assert parse_priorities(body) == [("a", -3), ("b", 100), ("a", 4), ("c", 0), ("", 9), ("", 0)]
+
+
+@pytest.mark.parametrize("score", ["7.0", "7.5", "1e3", '"7"', "99999999999999999999", "true"])
+def test_one_score_that_is_not_an_integer_spoils_the_whole_answer(score: str) -> None:
+    with pytest.raises(ExtenderError, match=r"HostPriorityList\[1\]\.Score"):
+        parse_priorities(f'[{{"Host":"a","Score":1}},{{"Host":"b","Score":{score}}}]'.encode())
+
+
+@pytest.mark.parametrize("body", [b"{}", b'"n1"', b"[1]", b""])
+def test_what_is_not_a_list_of_priorities_is_an_error(body: bytes) -> None:
+    with pytest.raises(ExtenderError):
+        parse_priorities(body)
+
+
+# --- answers to preempt and bind ---
+
+
+@pytest.mark.parametrize("body", [b"{}", b"null", b'{"NodeNameToVictims":{"n1":{"Pods":[]}}}'])
+def test_whole_pods_in_an_answer_are_no_candidates(body: bytes) -> None:
+    assert parse_preemption_answer(body) == {}
+
+
+def test_victims_are_read_by_uid() -> None:
+    body = b'{"nodeNameToMetaVictims":{"n1":{"pods":[{"uid":"v1"}],"numPDBViolations":2},"n2":{"Pods":[]}}}'
+    assert parse_preemption_answer(body) == {"n1": TWO_VICTIMS, "n2": MetaVictims()}
+
+
+def test_victims_that_are_null_are_an_error_that_names_the_node() -> None:
+    with pytest.raises(ExtenderError, match=r"NodeNameToMetaVictims\['n1'\]: found null"):
+        parse_preemption_answer(b'{"NodeNameToMetaVictims":{"n1":null}}')
+
+
+@pytest.mark.parametrize("body", [b"{}", b"null", b'{"Error":""}', b'{"error":null}'])
+def test_a_binding_without_an_error_is_one(body: bytes) -> None:
+    assert binding_error(body) == ""
+
+
+def test_the_error_of_a_binding() -> None:
+    assert binding_error(b'{"error":"the device is gone"}') == "the device is gone"
+    with pytest.raises(ExtenderError, match="EOF"):
+        binding_error(b"")
+
+
+KEYS = st.sampled_from(["NodeNames", "Nodes", "items", "FailedNodes", "Error", "Host", "Score", "Pods", "UID"])
+VALUES = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5),
+    lambda of: st.lists(of) | st.dictionaries(KEYS | st.just("NodeNameToMetaVictims"), of),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    "parse", [parse_filter_answer, parse_priorities, parse_preemption_answer, binding_error], ids=lambda f: f.__name__
+)
+@given(body=st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value).encode()))
+def test_any_answer_is_read_or_refused_in_one_sentence(parse: Callable[[bytes], object], body: bytes) -> None:
+    refusal = ""
+    try:
+        parse(body)
+    except ExtenderError as error:
+        refusal = str(error)
+        assert refusal
+    assert "\n" not in refusal
