@@ -130,6 +130,11 @@ def test_a_refusal_without_a_status_object_shows_its_first_line() -> None:
     assert str(error).endswith(": 502 Bad Gateway: <html>bad gateway")
 
 
+def test_a_refusal_of_any_depth_is_still_a_refusal() -> None:
+    error, _ = ask(text('{"a":' * 50_000, 500))
+    assert (error.status, len(str(error)) < 500) == (500, True)
+
+
 def test_a_refusal_whose_text_is_cut_off_is_still_a_refusal() -> None:
     async def half_a_refusal(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(status=409)

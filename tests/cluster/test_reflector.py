@@ -349,8 +349,12 @@ def test_any_other_error_in_the_stream_means_a_new_list_too(error: dict[str, Any
 
 @pytest.mark.parametrize(
     "refusal",
-    [status(410, "Expired", "too old"), status(504, "Timeout", "Too large resource version: 10, current: 3")],
-    ids=["too old", "too new"],
+    [
+        status(410, "Expired", "too old"),
+        status(504, "Timeout", "Too large resource version: 10, current: 3"),
+        status(400, "BadRequest", 'invalid resource version: "10"'),
+    ],
+    ids=["too old", "too new", "of another server"],
 )
 def test_where_no_list_can_go_on_from_the_version_the_newest_state_is_asked_for(refusal: Answer) -> None:
     _, story = told(

@@ -141,7 +141,8 @@ class Reflector:
         if error.status == 0:
             return Restart.IDLE if error.reason == "Timeout" and self._began is not None else Restart.CUT
         is_gone = isinstance(error, GoneError)
-        if not self._is_listed and (is_gone or error.status == 504):  # 504: newer than the server, after a restore
+        if not self._is_listed and (is_gone or error.status in (400, 504)):
+            # 504: newer than the server, after a restore; 400: not a version of this server
             if is_gone and self._wants_newest:
                 self._page_size = 0  # pages expire faster than we read them
             self._wants_newest = True

@@ -51,7 +51,7 @@ def refusal(where: str, response: aiohttp.ClientResponse, body: bytes) -> Cluste
     """
     try:
         status = msgspec.json.decode(body, type=Status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         status = Status(body.decode("utf-8", "replace").strip().partition("\n")[0])
     status.code = response.status
     status.reason = status.reason or response.reason
