@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from kubesched.api import EventType, WatchEvent
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
 
@@ -78,3 +79,12 @@ def test_whatever_is_wrong_is_found(cluster_state: ClusterState, spoil: Callable
     spoil(cluster_state)
     with pytest.raises((AssertionError, KeyError)):
         cluster_state.check_invariants()
+
+
+def test_sums_that_an_int64_cannot_hold_are_no_differences() -> None:
+    state = ClusterState()
+    huge = [make_pod(name, requests={"memory": "7Ei"}, node="n") for name in ("a", "b")]
+    for kind, obj in (("Node", make_node("n")), ("Pod", huge[0]), ("Pod", huge[1])):
+        state.apply(WatchEvent(EventType.ADDED, kind, obj))
+    assert state.columns.requested[:, 0].min() < 0
+    state.check_invariants()

@@ -54,4 +54,9 @@ def _counted(columns: NodeColumns, row: int) -> Counter[str]:
             counted[f"requested {name}"] += amount
         counted["scored cpu"] += requests.held_non_zero.get("cpu", 0)
         counted["scored memory"] += requests.held_non_zero.get("memory", 0)
-    return counted
+    return Counter({what: _wrapped(amount) for what, amount in counted.items()})
+
+
+def _wrapped(amount: int) -> int:
+    """What an int64 keeps of a sum."""
+    return (amount + 2**63) % 2**64 - 2**63
