@@ -26,12 +26,13 @@ from kubesched.live.traces import new_traces
 from kubesched.live.writes import ApiWriter
 from kubesched.metrics import Observers, PodResources, SchedulerMetrics
 from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
-from kubesched.serving import Registry, new_registry
+from kubesched.serving import Registry, give_free_memory_back, new_registry
 from kubesched.setup import Setup
 
 __all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
 
 _FINISH_SECONDS: Final = 5.0
+_TRIM_SECONDS: Final = 60.0
 _SYNC_SECONDS: Final = 20.0  # until the log says what is missing
 _POOL: Final = 64  # requests at a time
 _REVIEWS_POOL: Final = 16  # reviews of clients of the endpoints at a time
@@ -212,6 +213,7 @@ async def _run(
                 group.create_task(_watch(watch, election, is_delayed), name="watch"),
                 group.create_task(recorder.run(), name="events"),
                 group.create_task(comparer.run(), name="cache comparison"),
+                group.create_task(keep_heap_small(), name="free memory"),
             ]
             lead = group.create_task(_lead(live, watch, election, is_delayed, on_ready), name="schedule")
             await stop.wait()
@@ -221,6 +223,13 @@ async def _run(
         raise first_of(several) from None
     finally:
         await briefly(stop_plugins(frameworks), "stopping the plugins")
+
+
+async def keep_heap_small() -> None:
+    """Return free memory to the system each minute. In the heap of an hour of watching and listing, half is free."""
+    while True:
+        await asyncio.sleep(_TRIM_SECONDS)
+        give_free_memory_back()
 
 
 def first_of(error: BaseException) -> BaseException:

@@ -10,7 +10,7 @@ from kubesched.cluster import ApiClient, ClusterWatch
 from kubesched.live.cache_comparer import on_sigusr2
 from kubesched.live.dry_run import without_election
 from kubesched.live.endpoints import HealthChecks
-from kubesched.live.process import SchedulerOptions, access_of, briefly, first_of, get_ready, serving
+from kubesched.live.process import SchedulerOptions, access_of, briefly, first_of, get_ready, keep_heap_small, serving
 from kubesched.live.shadow import Shadow
 from kubesched.live.shadow_report import ShadowReport
 from kubesched.metrics import PodResources, ShadowMetrics
@@ -76,6 +76,7 @@ async def _run(
                 group.create_task(watch.run(), name="watch"),
                 group.create_task(_judge(shadow, watch, on_ready), name="judge"),
                 group.create_task(_summarize(report), name="summary"),
+                group.create_task(keep_heap_small(), name="free memory"),
             ]
             await stop.wait()
             for task in tasks:
