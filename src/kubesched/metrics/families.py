@@ -93,7 +93,7 @@ class Histograms:
         """The histograms as they are."""
         name, text, labels = self._described
         family = HistogramMetricFamily(name, text, labels=labels)
-        bounds = [*map(floatToGoString, self._bounds), "+Inf"]
+        bounds = [*(floatToGoString(bound).removesuffix(".0") for bound in self._bounds), "+Inf"]  # as kube-scheduler
         for values, child in list(self._children.items()):
             counts, total = child.cells()
             family.add_metric(values, list(zip(bounds, counts, strict=True)), total)
