@@ -54,10 +54,25 @@ def test_a_configuration_that_cannot_be_written_is_an_error() -> None:
 
 def test_flags_without_effect_are_named_in_one_note() -> None:
     flags = ("--profiling=false", "--kube-api-qps", "5", "--contention-profiling", "--kube-api-qps=6")
+    flags += ("--tls-curve-preferences=29",)
     result = run("scheduler", *flags, *WRITE)
     assert result.exit_code == 0
     (line,) = [line for line in result.stderr.splitlines() if "no effect" in line]
-    assert line.endswith(": --contention-profiling, --kube-api-qps, --profiling")
+    assert line.endswith(": --contention-profiling, --kube-api-qps, --profiling, --tls-curve-preferences")
+
+
+@pytest.mark.parametrize("flag", ["--version", "--version=true", "--version=raw"])
+def test_the_version_is_printed_as_by_kube_scheduler(flag: str) -> None:
+    result = run("scheduler", flag)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == run("--version").stdout
+
+
+def test_a_version_that_is_not_asked_for_is_not_printed() -> None:
+    assert run("scheduler", "--version=false", *WRITE).stdout == ""
+    result = run("scheduler", "--version=v1.36.0", *WRITE)
+    assert result.exit_code == 2
+    assert "'--version': 'v1.36.0' is not one of" in result.stderr
 
 
 def test_a_master_that_is_not_a_url_is_an_error(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from kubesched.cli.leader_election import leader_election_flags, leader_election
 from kubesched.cli.options import Seconds, refuse_options_before, setup_options
 from kubesched.cli.scheduler_differences import differences
 from kubesched.errors import InputError, LeaseLostError
-from kubesched.version import VERSION
+from kubesched.version import VERSION, VERSION_TEXT
 
 if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
@@ -33,6 +33,13 @@ class Verbosity(click.ParamType[int]):
         if not text.isdigit():
             self.fail(f"{text!r} is not a number", param, ctx)
         return int(text)
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
+    """Print the version, and exit, unless the flag is false or not given."""
+    if value in ("true", "raw"):
+        click.echo(VERSION_TEXT)
+        ctx.exit()
 
 
 @click.group(invoke_without_command=True)
@@ -88,6 +95,16 @@ class Verbosity(click.ParamType[int]):
     "verbosity",
     type=Verbosity(),
     help="2 logs each attempt of a pod, 4 is LOG_LEVEL=debug.",
+)
+@click.option(
+    "--version",
+    type=click.Choice(["true", "raw", "false"]),
+    is_flag=False,
+    flag_value="true",
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version, and exit.",
 )
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="json: as --log-json.")
