@@ -75,6 +75,13 @@ def test_a_version_that_is_not_asked_for_is_not_printed() -> None:
     assert "'--version': 'v1.36.0' is not one of" in result.stderr
 
 
+def test_gates_without_effect_are_named_in_one_note() -> None:
+    gates = ("--feature-gates", "OpportunisticBatching=true,SchedulerQueueingHints=true")
+    lines = run("scheduler", *gates, *WRITE).stderr.splitlines()
+    (line,) = [line for line in lines if "no effect" in line]
+    assert line.endswith("these feature gates have no effect in kubesched: OpportunisticBatching")
+
+
 def test_a_master_that_is_not_a_url_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "kubeconfig").write_text(KUBECONFIG)
     result = run("scheduler", "--kubeconfig", "kubeconfig", "--master", "localhost")

@@ -168,7 +168,7 @@ def scheduler(
     set_up_logging(environ, as_json=log_json or logging_format == "json")
     if verbosity is not None and verbosity >= _ATTEMPTS:
         ATTEMPT_LOG.setLevel("DEBUG")
-    check_feature_gates(feature_gates)
+    ignored_gates = check_feature_gates(feature_gates)
     election = {name: flags.pop(name) for name in list(flags) if name.startswith("leader_elect")}
     endpoints = endpoint_options(**flags)
     setup = set_up(config, references, plugin_args, flags=leader_election_flags(**election))
@@ -182,7 +182,7 @@ def scheduler(
         endpoints=endpoints,
         dry_run=dry_run,
     )
-    told = differences(setup, options, given_ignored_flags(), is_shadow=shadow)
+    told = differences(setup, options, given_ignored_flags(), ignored_gates=ignored_gates, is_shadow=shadow)
     notes = [f"differs from kube-scheduler: {difference}" for difference in told]
     if write_config_to is not None:
         _write_configuration(setup.configuration, write_config_to)
