@@ -1,5 +1,6 @@
 """`kubesched scheduler`: its command line, up to where a cluster is needed."""
 
+import json
 import logging
 import socket
 from collections.abc import Iterator
@@ -125,6 +126,17 @@ def test_logs_are_json_where_asked_for_in_either_way() -> None:
         assert run("scheduler", flag, *WRITE).exit_code == 0
         (handler,) = logging.getLogger().handlers
         assert handler.format(logging.makeLogRecord({"msg": "hello"})).startswith("{")
+
+
+def test_notes_are_json_lines_in_a_log_of_json_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def start(setup: object, options: SchedulerOptions, **how: Any) -> None:
+        how["on_started"]()
+
+    monkeypatch.setattr("kubesched.live.run_scheduler", start)
+    result = run("scheduler", "--profiling", "--log-json")
+    lines = [json.loads(line) for line in result.stderr.splitlines()]
+    text = "differs from kube-scheduler: these flags of kube-scheduler have no effect in kubesched: --profiling"
+    assert [line["level"] for line in lines if line["message"] == text] == ["info"]
 
 
 @pytest.mark.parametrize(

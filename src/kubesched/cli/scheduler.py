@@ -151,6 +151,7 @@ def scheduler(
         raise click.UsageError("--dry-run and --shadow are mutually exclusive")
     if shadow_dir is not None and not shadow:
         raise click.UsageError("--shadow-dir needs --shadow")
+    import logging
     import os
 
     from kubesched.cli.signals import ending_on_signals, ignoring_sigusr2, run_until_told
@@ -165,7 +166,9 @@ def scheduler(
     environ = dict(os.environ)
     if verbosity is not None:
         environ["LOG_LEVEL"] = "debug" if verbosity >= _DEBUG else "info"
-    set_up_logging(environ, as_json=log_json or logging_format == "json")
+    is_json = log_json or logging_format == "json"
+    set_up_logging(environ, as_json=is_json)
+    report = logging.getLogger("kubesched.scheduler").info if is_json else note  # readers of JSON lines read every line
     if verbosity is not None and verbosity >= _ATTEMPTS:
         ATTEMPT_LOG.setLevel("DEBUG")
     ignored_gates = check_feature_gates(feature_gates)
@@ -194,12 +197,12 @@ def scheduler(
 
     def on_started() -> None:  # not before: an error at the start is the only message
         for text in notes:
-            note(text)
+            report(text)
 
     def on_ready(live: "LiveScheduler | Shadow") -> None:
         what = "compares bindings" if shadow else "decides in a dry run for pods" if dry_run else "schedules pods"
         names = ", ".join(profile.scheduler_name for profile in setup.profiles)
-        note(f"kubesched {VERSION} {what} of {names} on {live.cluster_state.columns.n_nodes} nodes")
+        report(f"kubesched {VERSION} {what} of {names} on {live.cluster_state.columns.n_nodes} nodes")
 
     async def schedule() -> bool:
         with ending_on_signals() as ending:
