@@ -1,5 +1,6 @@
 """`kubesched scheduler`: its command line, up to where a cluster is needed."""
 
+import json
 import logging
 import socket
 from collections.abc import Iterator
@@ -54,10 +55,32 @@ def test_a_configuration_that_cannot_be_written_is_an_error() -> None:
 
 def test_flags_without_effect_are_named_in_one_note() -> None:
     flags = ("--profiling=false", "--kube-api-qps", "5", "--contention-profiling", "--kube-api-qps=6")
+    flags += ("--tls-curve-preferences=29",)
     result = run("scheduler", *flags, *WRITE)
     assert result.exit_code == 0
     (line,) = [line for line in result.stderr.splitlines() if "no effect" in line]
-    assert line.endswith(": --contention-profiling, --kube-api-qps, --profiling")
+    assert line.endswith(": --contention-profiling, --kube-api-qps, --profiling, --tls-curve-preferences")
+
+
+@pytest.mark.parametrize("flag", ["--version", "--version=true", "--version=raw"])
+def test_the_version_is_printed_as_by_kube_scheduler(flag: str) -> None:
+    result = run("scheduler", flag)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == run("--version").stdout
+
+
+def test_a_version_that_is_not_asked_for_is_not_printed() -> None:
+    assert run("scheduler", "--version=false", *WRITE).stdout == ""
+    result = run("scheduler", "--version=v1.36.0", *WRITE)
+    assert result.exit_code == 2
+    assert "'--version': 'v1.36.0' is not one of" in result.stderr
+
+
+def test_gates_without_effect_are_named_in_one_note() -> None:
+    gates = ("--feature-gates", "OpportunisticBatching=true,SchedulerQueueingHints=true")
+    lines = run("scheduler", *gates, *WRITE).stderr.splitlines()
+    (line,) = [line for line in lines if "no effect" in line]
+    assert line.endswith("these feature gates have no effect in kubesched: OpportunisticBatching")
 
 
 def test_a_master_that_is_not_a_url_is_an_error(tmp_path: Path) -> None:
@@ -103,6 +126,17 @@ def test_logs_are_json_where_asked_for_in_either_way() -> None:
         assert run("scheduler", flag, *WRITE).exit_code == 0
         (handler,) = logging.getLogger().handlers
         assert handler.format(logging.makeLogRecord({"msg": "hello"})).startswith("{")
+
+
+def test_notes_are_json_lines_in_a_log_of_json_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def start(setup: object, options: SchedulerOptions, **how: Any) -> None:
+        how["on_started"]()
+
+    monkeypatch.setattr("kubesched.live.run_scheduler", start)
+    result = run("scheduler", "--profiling", "--log-json")
+    lines = [json.loads(line) for line in result.stderr.splitlines()]
+    text = "differs from kube-scheduler: these flags of kube-scheduler have no effect in kubesched: --profiling"
+    assert [line["level"] for line in lines if line["message"] == text] == ["info"]
 
 
 @pytest.mark.parametrize(

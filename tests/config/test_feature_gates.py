@@ -17,6 +17,12 @@ def test_gates_at_their_defaults_are_accepted(values: tuple[str, ...]) -> None:
     check_feature_gates(values)
 
 
+def test_gates_that_are_on_and_not_implemented_are_returned() -> None:
+    values = ("kube:OpportunisticBatching=true,SchedulerQueueingHints=true", "DRADeviceTaints=1,GangScheduling=false")
+    assert check_feature_gates(values) == ["DRADeviceTaints", "OpportunisticBatching"]
+    assert check_feature_gates(()) == []
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [

@@ -112,7 +112,7 @@ def test_every_family_is_upstreams_or_explained() -> None:
         known = UPSTREAM[name]
         assert found["type"] == known["type"], name
         assert found["labels"] == set(known["labels"]), name
-        assert [float(bound) for bound in found["buckets"]] == [float(b) for b in known.get("buckets", ())], name
+        assert found["buckets"] == known.get("buckets", []), name
     assert set(ours) >= UNRECORDED
     missing = {name for name in UPSTREAM if name not in ours}
     assert {name for name in missing if f"`{name}`" not in UPSTREAM_MAP} == set()

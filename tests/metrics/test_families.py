@@ -41,8 +41,8 @@ def test_a_value_on_a_bound_belongs_to_its_bucket():
     for value in (0.5, 1.0, 1.5, 2.0, 9.0):
         histograms.of().observe(value)
     assert page(histograms)[1:] == [
-        'seconds_bucket{le="1.0"} 2.0',
-        'seconds_bucket{le="2.0"} 4.0',
+        'seconds_bucket{le="1"} 2.0',
+        'seconds_bucket{le="2"} 4.0',
         'seconds_bucket{le="+Inf"} 5.0',
         "seconds_count 5.0",
         "seconds_sum 14.0",

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from kubesched.errors import KubeschedError
-from kubesched.version import VERSION
+from kubesched.version import VERSION, VERSION_TEXT
 
 _COMMANDS: Final = ("simulate", "explain", "extender", "scheduler", "config", "plugins")
 """Module and command, in the order of the help."""
@@ -78,9 +78,7 @@ def _end(message: str, code: int) -> NoReturn:
     commands=_Commands(),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(
-    VERSION, prog_name="kubesched", message="%(prog)s %(version)s (decides like kube-scheduler v1.36)"
-)
+@click.version_option(VERSION, message=VERSION_TEXT)
 def main() -> None:
     """kube-scheduler's decisions in Python: where pods go, and why.
 

@@ -46,6 +46,7 @@ _WITH_VALUE: Final = (
     "requestheader-uid-headers",
     "requestheader-username-headers",
     "show-hidden-metrics-for-version",
+    "tls-curve-preferences",
     "tls-sni-cert-key",
     "vmodule",
 )

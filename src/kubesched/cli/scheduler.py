@@ -13,7 +13,7 @@ from kubesched.cli.leader_election import leader_election_flags, leader_election
 from kubesched.cli.options import Seconds, refuse_options_before, setup_options
 from kubesched.cli.scheduler_differences import differences
 from kubesched.errors import InputError, LeaseLostError
-from kubesched.version import VERSION
+from kubesched.version import VERSION, VERSION_TEXT
 
 if TYPE_CHECKING:
     from kubesched.config import KubeSchedulerConfiguration
@@ -33,6 +33,13 @@ class Verbosity(click.ParamType[int]):
         if not text.isdigit():
             self.fail(f"{text!r} is not a number", param, ctx)
         return int(text)
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
+    """Print the version, and exit, unless the flag is false or not given."""
+    if value in ("true", "raw"):
+        click.echo(VERSION_TEXT)
+        ctx.exit()
 
 
 @click.group(invoke_without_command=True)
@@ -89,6 +96,16 @@ class Verbosity(click.ParamType[int]):
     type=Verbosity(),
     help="2 logs each attempt of a pod, 4 is LOG_LEVEL=debug.",
 )
+@click.option(
+    "--version",
+    type=click.Choice(["true", "raw", "false"]),
+    is_flag=False,
+    flag_value="true",
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version, and exit.",
+)
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="json: as --log-json.")
 @ignored_flags
@@ -134,6 +151,7 @@ def scheduler(
         raise click.UsageError("--dry-run and --shadow are mutually exclusive")
     if shadow_dir is not None and not shadow:
         raise click.UsageError("--shadow-dir needs --shadow")
+    import logging
     import os
 
     from kubesched.cli.signals import ending_on_signals, ignoring_sigusr2, run_until_told
@@ -148,10 +166,12 @@ def scheduler(
     environ = dict(os.environ)
     if verbosity is not None:
         environ["LOG_LEVEL"] = "debug" if verbosity >= _DEBUG else "info"
-    set_up_logging(environ, as_json=log_json or logging_format == "json")
+    is_json = log_json or logging_format == "json"
+    set_up_logging(environ, as_json=is_json)
+    report = logging.getLogger("kubesched.scheduler").info if is_json else note  # readers of JSON lines read every line
     if verbosity is not None and verbosity >= _ATTEMPTS:
         ATTEMPT_LOG.setLevel("DEBUG")
-    check_feature_gates(feature_gates)
+    ignored_gates = check_feature_gates(feature_gates)
     election = {name: flags.pop(name) for name in list(flags) if name.startswith("leader_elect")}
     endpoints = endpoint_options(**flags)
     setup = set_up(config, references, plugin_args, flags=leader_election_flags(**election))
@@ -165,7 +185,7 @@ def scheduler(
         endpoints=endpoints,
         dry_run=dry_run,
     )
-    told = differences(setup, options, given_ignored_flags(), is_shadow=shadow)
+    told = differences(setup, options, given_ignored_flags(), ignored_gates=ignored_gates, is_shadow=shadow)
     notes = [f"differs from kube-scheduler: {difference}" for difference in told]
     if write_config_to is not None:
         _write_configuration(setup.configuration, write_config_to)
@@ -177,12 +197,12 @@ def scheduler(
 
     def on_started() -> None:  # not before: an error at the start is the only message
         for text in notes:
-            note(text)
+            report(text)
 
     def on_ready(live: "LiveScheduler | Shadow") -> None:
         what = "compares bindings" if shadow else "decides in a dry run for pods" if dry_run else "schedules pods"
         names = ", ".join(profile.scheduler_name for profile in setup.profiles)
-        note(f"kubesched {VERSION} {what} of {names} on {live.cluster_state.columns.n_nodes} nodes")
+        report(f"kubesched {VERSION} {what} of {names} on {live.cluster_state.columns.n_nodes} nodes")
 
     async def schedule() -> bool:
         with ending_on_signals() as ending:

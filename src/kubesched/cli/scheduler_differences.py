@@ -11,14 +11,19 @@ _LOOPBACK: Final = ("127.", "::1", "localhost")
 
 
 def differences(
-    setup: "Setup", options: "SchedulerOptions", ignored_flags: Sequence[str] = (), *, is_shadow: bool = False
+    setup: "Setup",
+    options: "SchedulerOptions",
+    ignored_flags: Sequence[str] = (),
+    *,
+    ignored_gates: Sequence[str] = (),
+    is_shadow: bool = False,
 ) -> list[str]:
     """What this run does differently from a kube-scheduler v1.36 with this configuration and these flags.
 
-    Feature gates are not among them: a gate has its default value, or the command fails.
-
     Args:
         ignored_flags: flags of kube-scheduler on the command line that have no effect.
+        ignored_gates: feature gates on the command line that are on in kube-scheduler and have no effect here. A gate
+            with another value than its default is not among them: the command fails.
         is_shadow: whether it compares, instead of scheduling.
     Returns: one sentence for each difference; empty where there is none.
     """
@@ -29,6 +34,8 @@ def differences(
         told.append(f"nothing is written ({flag}): no Bindings, evictions, conditions, events or Leases")
     if ignored_flags:
         told.append(f"these flags of kube-scheduler have no effect in kubesched: {', '.join(ignored_flags)}")
+    if ignored_gates:
+        told.append(f"these feature gates have no effect in kubesched: {', '.join(ignored_gates)}")
     if configuration.extenders:
         urls = ", ".join(extender.url_prefix for extender in configuration.extenders)
         told.append(f"extenders are not called: {urls}")

@@ -35,22 +35,32 @@ _GATES: Final = {
     "TopologyAwareWorkloadScheduling": False,
     "WorkloadAwarePreemption": False,
 }
+_WITHOUT_EFFECT: Final = {  # on in kube-scheduler, and not implemented
+    "DRADeviceTaints",
+    "DRAExtendedResource",
+    "DRAPartitionableDevices",
+    "DRAPrioritizedList",
+    "DRASchedulerFilterTimeout",
+    "DynamicResourceAllocation",
+    "OpportunisticBatching",
+}
 _COMPONENT: Final = "kube"
 _BOOLEANS: Final = {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}  # as Go reads them
 
 
-def check_feature_gates(values: Iterable[str]) -> None:
+def check_feature_gates(values: Iterable[str]) -> list[str]:
     """Check the values of --feature-gates: `A=true,B=false`, each perhaps with `kube:` in front.
 
+    Returns: the gates among them that are on and that kubesched does not implement, sorted.
     Raises:
         ConfigError: a gate is unknown, or is set to another value than its default.
     """
-    for entry in (entry.strip() for value in values for entry in value.split(",")):
-        if entry:
-            _check(entry)
+    entries = (entry.strip() for value in values for entry in value.split(","))
+    return sorted(_WITHOUT_EFFECT.intersection([_checked(entry) for entry in entries if entry]))
 
 
-def _check(entry: str) -> None:
+def _checked(entry: str) -> str:
+    """The name of a gate that has its default value."""
     text, _, value = entry.partition("=")
     name = text.strip().removeprefix(f"{_COMPONENT}:")
     where = "--feature-gates"
@@ -65,3 +75,4 @@ def _check(entry: str) -> None:
     if wanted != _GATES[name]:
         default = str(_GATES[name]).lower()
         raise ConfigError(f"{where}: kubesched does not support {entry}; expected v1.36's default, {name}={default}")
+    return name

@@ -4,7 +4,8 @@ They run in a separate thread with a separate event loop and separate clients of
 needs the main loop, so they answer while a plugin keeps it busy. Health checks run in that thread, collectors in
 another one: they must read single values, or copy in one step.
 
-Rule: kube-scheduler v1.36.3, --secure-port. /version is ours; /metrics/slis, /debug/pprof and /debug/flags are missing.
+Rule: kube-scheduler v1.36.3, --secure-port. /version is ours; /metrics/slis, /flagz, /statusz, /debug/pprof and
+/debug/flags are missing.
 """
 
 import asyncio

@@ -93,8 +93,14 @@ class Histograms:
         """The histograms as they are."""
         name, text, labels = self._described
         family = HistogramMetricFamily(name, text, labels=labels)
-        bounds = [*map(floatToGoString, self._bounds), "+Inf"]
+        bounds = [*map(_as_upstream, self._bounds), "+Inf"]
         for values, child in list(self._children.items()):
             counts, total = child.cells()
             family.add_metric(values, list(zip(bounds, counts, strict=True)), total)
         return family
+
+
+def _as_upstream(bound: float) -> str:
+    """The bound as kube-scheduler writes it: 1, where the Python client has 1.0."""
+    text: str = floatToGoString(bound)  # type: ignore[no-untyped-call]
+    return text.removesuffix(".0")
