@@ -14,7 +14,7 @@ from kubesched.api import Pod
 from kubesched.cluster import list_path
 from kubesched.errors import ClusterError, LeaseLostError
 from kubesched.framework import CycleState, Plugin, Status
-from kubesched.live import SchedulerOptions, leadership, run_scheduler
+from kubesched.live import SchedulerOptions, leadership, process, run_scheduler
 from kubesched.setup import set_up
 from kubesched.state import NodeInfo
 from kubesched.testing import make_node, make_pod
@@ -91,6 +91,14 @@ def test_with_delay_cache_until_active_a_follower_asks_for_the_lease_alone(tmp_p
     server = FakeApiServer()
     server.on("GET", PATH, says(HELD))
     assert run(ask(server, tmp_path, 5, delayCacheUntilActive=True)) == {PATH}
+
+
+def test_free_memory_is_returned_regularly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    returned: list[float] = []
+    monkeypatch.setattr(process, "_TRIM_SECONDS", 0.01)
+    monkeypatch.setattr(process, "give_free_memory_back", lambda: returned.append(time.monotonic()))
+    run(ask(FakeApiServer(), tmp_path, 20))
+    assert len(returned) > 1
 
 
 async def lose_lease_while_events_wait(server: FakeApiServer, folder: Path) -> tuple[int, int]:

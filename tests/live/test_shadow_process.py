@@ -131,7 +131,11 @@ def test_a_plugin_that_does_not_stop_does_not_keep_the_process(
             setup = set_up(plugins=[NeverStops])
             await run_shadow(setup, options, None, stop=stop, on_ready=lambda _: stop.set())
 
+    returned: list[int] = []
+    monkeypatch.setattr(process, "_TRIM_SECONDS", 0.0)
+    monkeypatch.setattr(process, "give_free_memory_back", lambda: returned.append(1))
     run(story())
+    assert returned, "shadow mode returns free memory, too"
     assert "stopping the plugins took more than 0.1 s and is broken off" in caplog.messages
 
 
