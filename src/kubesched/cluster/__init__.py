@@ -14,6 +14,7 @@ from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path, object_path
 from kubesched.cluster.timing import Timing
+from kubesched.cluster.tls import client_context
 
 __all__ = [
     "FIELD_SELECTORS",
@@ -33,6 +34,7 @@ __all__ = [
     "Timing",
     "bind_pod",
     "check_server",
+    "client_context",
     "find_access",
     "list_objects",
     "list_path",

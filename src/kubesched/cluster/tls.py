@@ -7,7 +7,7 @@ from kubesched.cluster.access import Access
 from kubesched.cluster.credentials import Auth
 from kubesched.errors import ConfigError
 
-__all__ = ["TlsContexts"]
+__all__ = ["TlsContexts", "client_context"]
 
 
 class TlsContexts:
@@ -31,26 +31,40 @@ class TlsContexts:
             return True
         material = (self._access.ca.read() if self._access.ca else b"", auth.certificate, auth.key)
         if self._context is None or material != self._made_of:
-            self._context = self._make(*material)
+            authority = (material[0], self._access.ca.label) if self._access.ca else None
+            pair = (auth.certificate, auth.key, self._access.label)
+            self._context = client_context(authority, pair, is_insecure=self._access.insecure)
             self._made_of = material
         return self._context
 
-    def _make(self, ca: bytes, certificate: bytes, key: bytes) -> ssl.SSLContext:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.set_alpn_protocols(["http/1.1"])
-        # As Go: an intermediate may be trusted, and authorities made without key usage are good enough.
-        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        if self._access.insecure:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        elif self._access.ca:
-            _trust(context, ca, self._access.ca.label)
-        else:
-            context.load_default_certs()
-        if certificate:
-            _show(context, certificate, key, self._access.label)
-        return context
+
+def client_context(
+    authority: tuple[bytes, str] | None, pair: tuple[bytes, bytes, str], *, is_insecure: bool
+) -> ssl.SSLContext:
+    """The TLS context of a client that trusts what Go would trust; TLS 1.2 and newer, HTTP/1.1.
+
+    Args:
+        authority: certificates to trust, and where they are from; None for those of the system.
+        pair: the client's certificate and key, empty for none, and where they are from.
+        is_insecure: any server is trusted.
+    Raises:
+        ConfigError: a certificate or key is not PEM, or the two do not belong together.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.set_alpn_protocols(["http/1.1"])
+    # As Go: an intermediate may be trusted, and authorities made without key usage are good enough.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if is_insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif authority:
+        _trust(context, *authority)
+    else:
+        context.load_default_certs()
+    if pair[0]:
+        _show(context, *pair)
+    return context
 
 
 def _trust(context: ssl.SSLContext, ca: bytes, label: str) -> None:

@@ -1,0 +1,6 @@
+"""Calls foreign extenders."""
+
+from kubesched.extender.client.client import ExtenderClient
+from kubesched.extender.client.probe import Probed, probe
+
+__all__ = ["ExtenderClient", "Probed", "probe"]

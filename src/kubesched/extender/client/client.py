@@ -1,0 +1,140 @@
+"""Sends requests to one extender as kube-scheduler does: a POST that is tried once, within httpTimeout.
+
+Rule: kube-scheduler v1.36 HTTPExtender and its transport. All slashes at the end of urlPrefix are dropped, and the verb
+follows as it is. Only status 200 is an answer. Redirects are followed: 307 and 308 repeat the request, others make it a
+GET without a body, as in Go. enableHTTPS without an authority trusts any server, and does not change the URL. Proxies
+of the environment are used. Differences: HTTP/1.1 alone, and an answer has at most 256 MiB.
+"""
+
+import ssl
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import aiohttp
+from yarl import URL
+
+from kubesched.cluster import client_context
+from kubesched.config import ExtenderConfig, ExtenderTLSConfig
+from kubesched.errors import ConfigError, ExtenderError
+from kubesched.version import VERSION
+
+__all__ = ["ExtenderClient"]
+
+_DEFAULT_SECONDS: Final = 5.0
+_IDLE_SECONDS: Final = 90.0
+_MAX_REDIRECTS: Final = 10
+_MAX_ANSWER: Final = 256 * 2**20  # 5,000 whole nodes of 18 KB are 90 MB
+_HEADERS: Final = {"Content-Type": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"kubesched/{VERSION}"}
+_NO_TLS: Final = ExtenderTLSConfig()
+
+
+class ExtenderClient:
+    """Connections to one extender, which are kept alive; to be used on one event loop.
+
+    Args:
+        config: where it is and how it is reached.
+    Raises:
+        ConfigError: a certificate, key or authority cannot be read or used, or urlPrefix is not a URL.
+    """
+
+    def __init__(self, config: ExtenderConfig) -> None:
+        self.config = config
+        self._prefix = config.url_prefix.rstrip("/")
+        try:
+            url = URL(self._prefix)
+        except ValueError as error:
+            raise ConfigError(f"extender {config.url_prefix!r}: urlPrefix is not a URL: {error}") from error
+        if url.scheme not in ("http", "https") or not url.host:
+            raise ConfigError(
+                f"extender {config.url_prefix!r}: urlPrefix has to begin with http:// or https:// and a host"
+            )
+        self._context: ssl.SSLContext | bool = _context(config) if url.scheme == "https" else True
+        self._session: aiohttp.ClientSession | None = None
+
+    def url(self, verb: str) -> str:
+        """Where a verb is asked for."""
+        return f"{self._prefix}/{verb}"
+
+    async def call(self, verb: str, body: bytes) -> bytes:
+        """Send a request. Returns: the body of the answer.
+
+        Args:
+            verb: as the configuration names it.
+        Raises:
+            ExtenderError: there was no answer with status 200 in time.
+        """
+        url = self.url(verb)
+        phase = "exceeded while awaiting headers"
+        try:
+            async with self._opened().post(
+                URL(url, encoded=True),
+                data=body,
+                ssl=self._context,
+                server_hostname=(self.config.tls_config or _NO_TLS).server_name or None,
+                max_redirects=_MAX_REDIRECTS,
+            ) as response:
+                if response.status != 200:
+                    raise ExtenderError(f"failed {verb} with extender at URL {url}, code {response.status}")
+                phase = "or context cancellation while reading body"
+                return await _read(response, url)
+        except TimeoutError as error:
+            raise ExtenderError(f'Post "{url}": context deadline exceeded (Client.Timeout {phase})') from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise ExtenderError(f'Post "{url}": {str(error) or type(error).__name__}') from error
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
+                timeout=aiohttp.ClientTimeout(total=self.config.http_timeout or _DEFAULT_SECONDS),
+                headers=_HEADERS,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trust_env=True,
+            )
+        return self._session
+
+
+async def _read(response: aiohttp.ClientResponse, url: str) -> bytes:
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > _MAX_ANSWER:
+            raise ExtenderError(f'Post "{url}": the answer is larger than {_MAX_ANSWER >> 20} MiB')
+    return bytes(body)
+
+
+def _context(config: ExtenderConfig) -> ssl.SSLContext:
+    tls = config.tls_config or _NO_TLS
+    where = f"extender {config.url_prefix}"
+    authority = _material(tls.ca_data, tls.ca_file, where)
+    is_insecure = tls.insecure or (config.enable_https and not authority)
+    if tls.insecure and authority:
+        raise ConfigError(f"{where}: specifying a root certificates file with the insecure flag is not allowed")
+    pair = _material(tls.cert_data, tls.cert_file, where), _material(tls.key_data, tls.key_file, where)
+    if bool(pair[0]) != bool(pair[1]):
+        raise ConfigError(f"{where}: tlsConfig needs certFile and keyFile together, or certData and keyData")
+    return client_context((authority, where) if authority else None, (*pair, where), is_insecure=is_insecure)
+
+
+def _material(data: bytes, file: str, where: str) -> bytes:
+    if data or not file:
+        return data
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{where}: {file} cannot be read: {error.strerror}") from error

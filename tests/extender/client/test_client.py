@@ -1,0 +1,228 @@
+"""Requests to an extender: the address, redirects, status, time limit, TLS, and what is said when it fails."""
+
+import asyncio
+import gzip
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from kubesched.config import Duration, ExtenderConfig, ExtenderTLSConfig
+from kubesched.errors import ConfigError, ExtenderError
+from kubesched.extender.client import ExtenderClient
+from kubesched.serving import self_signed_pair
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+BODY = b'{"Pod":null}'
+
+
+@asynccontextmanager
+async def extender(answer: Answer, context: ssl.SSLContext | None = None) -> AsyncIterator[str]:
+    """A programmable extender. Yields: its address."""
+    server = web.Server(answer)
+    runner = web.ServerRunner(server)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
+    await site.start()
+    try:
+        yield f"{'https' if context else 'http'}://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def echo(request: web.Request) -> web.StreamResponse:
+    return web.json_response(
+        {
+            "method": request.method,
+            "path": request.raw_path,
+            "type": request.headers.get("Content-Type"),
+            "length": request.headers.get("Content-Length"),
+            "body": (await request.read()).decode(),
+        }
+    )
+
+
+def asked(answer: Answer, prefix: str = "", verb: str = "filter", **config: object) -> bytes:
+    """What the client gets from an extender that answers so."""
+
+    async def story() -> bytes:
+        async with extender(answer) as address:
+            settings = ExtenderConfig(url_prefix=address + prefix, **config)  # type: ignore[arg-type]
+            async with ExtenderClient(settings) as client:
+                return await client.call(verb, BODY)
+
+    return asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("prefix", "verb", "path"),
+    [
+        ("/base", "filter", "/base/filter"),
+        ("/base/", "filter", "/base/filter"),
+        ("/base///", "filter", "/base/filter"),
+        ("/base", "/filter", "/base//filter"),
+        ("/base", "/", "/base//"),
+        ("", "predicates/always_true", "/predicates/always_true"),
+        ("", "filter?x=1", "/filter?x=1"),
+    ],
+)
+def test_the_address_is_made_as_kube_scheduler_makes_it(prefix: str, verb: str, path: str) -> None:
+    assert f'"path": "{path}"'.encode() in asked(echo, prefix, verb)
+
+
+def test_the_request_is_a_post_with_the_body_and_its_length() -> None:
+    answer = asked(echo)
+    for part in (b'"method": "POST"', b'"type": "application/json"', b'"length": "12"', b'{\\"Pod\\":null}'):
+        assert part in answer
+
+
+@pytest.mark.parametrize("status", [201, 204, 400, 404, 500, 503])
+def test_only_200_is_an_answer(status: int) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.Response(status=status, text="why" if status != 204 else None)
+
+    with pytest.raises(ExtenderError, match=rf"^failed filter with extender at URL \S+/filter, code {status}$"):
+        asked(answer)
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "body"), [(307, "POST", "Pod"), (308, "POST", "Pod"), (301, "GET", ""), (302, "GET", "")]
+)
+def test_redirects_are_followed_as_go_does(status: int, method: str, body: str) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/filter":
+            return web.Response(status=status, headers={"Location": "/moved"})
+        return web.json_response({"method": request.method, "body": (await request.read()).decode()})
+
+    got = asked(answer)
+    assert f'"method": "{method}"'.encode() in got
+    assert (b"Pod" in got) == bool(body)
+
+
+def test_a_compressed_answer_and_any_content_type_are_read() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        headers = {"Content-Encoding": "gzip", "Content-Type": "text/html"}
+        return web.Response(body=gzip.compress(b'{"Error":""}'), headers=headers)
+
+    assert asked(answer) == b'{"Error":""}'
+
+
+def test_the_time_limit_holds_for_headers_and_body() -> None:
+    async def silent(request: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(5)
+        return web.Response()
+
+    async def slow(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"{")
+        await asyncio.sleep(5)
+        return response
+
+    with pytest.raises(ExtenderError, match="exceeded while awaiting headers"):
+        asked(silent, http_timeout=Duration(0.2))
+    with pytest.raises(ExtenderError, match="context cancellation while reading body"):
+        asked(slow, http_timeout=Duration(2))
+
+
+def test_an_extender_that_is_not_there_is_named() -> None:
+    async def story() -> None:
+        async with ExtenderClient(ExtenderConfig(url_prefix="http://127.0.0.1:1")) as client:
+            await client.call("filter", BODY)
+
+    with pytest.raises(ExtenderError, match=r'^Post "http://127\.0\.0\.1:1/filter": '):
+        asyncio.run(story())
+
+
+def test_an_answer_that_is_cut_is_an_error() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "100"})
+        await response.prepare(request)
+        await response.write(b"{")
+        assert request.transport is not None
+        request.transport.close()
+        return response
+
+    with pytest.raises(ExtenderError, match="Post "):
+        asked(answer)
+
+
+def test_connections_are_kept_alive() -> None:
+    ports: set[int] = set()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        ports.add(request.transport.get_extra_info("peername")[1])
+        return web.Response(body=b"{}")
+
+    async def story() -> None:
+        async with extender(answer) as address, ExtenderClient(ExtenderConfig(url_prefix=address)) as client:
+            for _ in range(5):
+                await client.call("filter", BODY)
+
+    asyncio.run(story())
+    assert len(ports) == 1
+
+
+# --- TLS ---
+
+
+def over_tls(folder: Path, **config: object) -> bytes:
+    certificate, key = self_signed_pair(folder, "extender")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+
+    async def story() -> bytes:
+        async with extender(echo, context) as address:
+            settings = ExtenderConfig(url_prefix=address, **config)  # type: ignore[arg-type]
+            async with ExtenderClient(settings) as client:
+                return await client.call("filter", BODY)
+
+    return asyncio.run(story())
+
+
+def test_the_system_authorities_do_not_know_a_self_signed_extender(tmp_path: Path) -> None:
+    with pytest.raises(ExtenderError, match="certificate"):
+        over_tls(tmp_path)
+
+
+def test_enable_https_without_an_authority_trusts_any_server(tmp_path: Path) -> None:
+    assert b"POST" in over_tls(tmp_path, enable_https=True)
+    assert b"POST" in over_tls(tmp_path, tls_config=ExtenderTLSConfig(insecure=True))
+
+
+def test_an_authority_is_taken_from_data_and_from_a_file(tmp_path: Path) -> None:
+    certificate, _ = self_signed_pair(tmp_path, "extender")
+    name = "localhost"
+    data = ExtenderTLSConfig(ca_data=certificate.read_bytes(), ca_file="/not/there", server_name=name)
+    assert b"POST" in over_tls(tmp_path, enable_https=True, tls_config=data)
+    file = ExtenderTLSConfig(ca_file=str(certificate), server_name=name)
+    assert b"POST" in over_tls(tmp_path, enable_https=True, tls_config=file)
+    wrong = ExtenderTLSConfig(ca_file=str(certificate), server_name="other.example")
+    with pytest.raises(ExtenderError, match="certificate"):
+        over_tls(tmp_path, enable_https=True, tls_config=wrong)
+
+
+@pytest.mark.parametrize(
+    ("tls", "words"),
+    [
+        (ExtenderTLSConfig(ca_file="/not/there"), "/not/there cannot be read: No such file"),
+        (ExtenderTLSConfig(ca_data=b"no PEM"), "found no certificate"),
+        (ExtenderTLSConfig(ca_data=b"x", insecure=True), "root certificates file with the insecure flag"),
+        (ExtenderTLSConfig(cert_data=b"x"), "certFile and keyFile together"),
+        (ExtenderTLSConfig(cert_data=b"x", key_data=b"y"), "cannot be used"),
+    ],
+)
+def test_certificates_that_cannot_be_used_are_errors_that_name_the_extender(tls: ExtenderTLSConfig, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        ExtenderClient(ExtenderConfig(url_prefix="https://devices:8443", tls_config=tls))
+    assert "https://devices:8443" in str(caught.value)
+
+
+@pytest.mark.parametrize("prefix", ["devices:8888", "ftp://devices", "http://", "http://[::1", ""])
+def test_an_address_that_is_no_url_is_an_error(prefix: str) -> None:
+    with pytest.raises(ConfigError, match="urlPrefix"):
+        ExtenderClient(ExtenderConfig(url_prefix=prefix))
