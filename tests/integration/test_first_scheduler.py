@@ -27,7 +27,7 @@ from tests.integration.processes import Process, wait_until
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(180)]
 
 PAGE = ROOT / "docs/guides/first-scheduler.md"
-LOGGED = re.compile(r"^(?:\S+Z INFO )?(kubesched\S*: .*)$")
+LOGGED = re.compile(r"""^(?:(?:\S+Z INFO )?(?=kubesched)|\{"time".*"message":")(.*?)(?:"\})?$""")
 POD_ROW = re.compile(r"^(?P<pod>\S+) +1/1 +Running .*(?P<node>kind-\S+)")
 EVENT_ROW = re.compile(r"^(?P<source>[a-z]+) +(?P<message>Successfully assigned .*)$")
 
