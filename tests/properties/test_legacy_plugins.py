@@ -1,0 +1,62 @@
+"""The columns of the legacy plugins equal the slow statement of their rules on small random clusters."""
+
+import random
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubesched.framework import Plugin
+from kubesched.plugins import legacy_plugin
+from tests.oracle import more
+from tests.properties.against_reference import differences
+from tests.properties.cluster_walk import generated
+from tests.reference.plugins.legacy import LEGACY, REGION, ZONE
+
+LABELS = {
+    "presentLabels": ["disk"],
+    "absentLabels": ["gpu", "nothing"],
+    "presentLabelsPreference": ["gpu", "rank", "nothing"],
+    "absentLabelsPreference": ["disk", "other"],
+}
+CASES = [
+    ("SelectorSpread", {}),
+    ("NodeLabel", LABELS),
+    ("NodeLabel", {"absentLabels": ["gpu"]}),
+    ("NodeLabel", {}),
+]
+FEATURES = sorted(set(more.USUAL) - {"profiles", "order", "nominated"})
+
+
+def ours(name: str, written: dict) -> Plugin:
+    plugin_class = legacy_plugin(name)
+    return plugin_class(msgspec.convert(written, plugin_class.Args).with_defaults())
+
+
+def with_old_zones(items: list[dict], seed: int) -> list[dict]:
+    """Some nodes get regions and the zone labels of old clusters, which take precedence."""
+    r = random.Random(seed)
+    for item in items:
+        if item["kind"] == "Node":
+            labels = item["metadata"]["labels"]
+            for key in (*REGION, *ZONE):
+                if r.random() < 0.3:
+                    labels[key] = r.choice(["z1", "z2", ""])
+    return items
+
+
+@pytest.mark.parametrize(("name", "written"), CASES, ids=lambda value: value if isinstance(value, str) else None)
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 2**16),
+    nodes=st.integers(3, 12),
+    bound=st.integers(0, 25),
+    features=st.lists(st.sampled_from(FEATURES), max_size=4, unique=True),
+    hole=st.booleans(),
+)
+def test_columns_say_what_the_reference_says(
+    name: str, written: dict, seed: int, nodes: int, bound: int, features: list[str], hole: bool
+) -> None:
+    items = with_old_zones(generated(seed, nodes=nodes, bound=bound, features=tuple(features)), seed)
+    assert list(differences(ours(name, written), LEGACY[name](written), items, hole=hole)) == []
