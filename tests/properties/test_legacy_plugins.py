@@ -1,5 +1,6 @@
 """The columns of the legacy plugins equal the slow statement of their rules on small random clusters."""
 
+import json
 import random
 
 import msgspec
@@ -20,12 +21,30 @@ LABELS = {
     "presentLabelsPreference": ["gpu", "rank", "nothing"],
     "absentLabelsPreference": ["disk", "other"],
 }
+SHAPE = [{"utilization": 0, "score": 10}, {"utilization": 35, "score": 0}, {"utilization": 100, "score": 7}]
+RESOURCES = [
+    {"name": "cpu", "weight": 3},
+    {"name": "memory", "weight": 1},
+    {"name": "example.com/gpu", "weight": 5},
+    {"name": "example.com/none", "weight": 2},
+]
 CASES = [
     ("SelectorSpread", {}),
     ("NodeLabel", LABELS),
     ("NodeLabel", {"absentLabels": ["gpu"]}),
     ("NodeLabel", {}),
+    ("ServiceAffinity", {"affinityLabels": ["disk", "nothing"], "antiAffinityLabelsPreference": ["gpu", ZONE[1]]}),
+    ("ServiceAffinity", {"affinityLabels": [ZONE[1], "disk"]}),
+    ("NodePreferAvoidPods", {}),
+    ("RequestedToCapacityRatio", {"shape": SHAPE, "resources": RESOURCES}),
+    ("RequestedToCapacityRatio", {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}),
+    ("NodeResourcesLeastAllocated", {"resources": RESOURCES}),
+    ("NodeResourcesMostAllocated", {"resources": RESOURCES}),
+    ("NodeResourcesMostAllocated", {}),
+    ("NodeResourceLimits", {}),
+    ("EqualPriority", {}),
 ]
+AVOID = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 FEATURES = sorted(set(more.USUAL) - {"profiles", "order", "nominated"})
 
 
@@ -34,8 +53,8 @@ def ours(name: str, written: dict) -> Plugin:
     return plugin_class(msgspec.convert(written, plugin_class.Args).with_defaults())
 
 
-def with_old_zones(items: list[dict], seed: int) -> list[dict]:
-    """Some nodes get regions and the zone labels of old clusters, which take precedence."""
+def aged(items: list[dict], seed: int) -> list[dict]:
+    """Some nodes get the zone labels of old clusters, which come first, or avoid controllers; pods get controllers."""
     r = random.Random(seed)
     for item in items:
         if item["kind"] == "Node":
@@ -43,7 +62,20 @@ def with_old_zones(items: list[dict], seed: int) -> list[dict]:
             for key in (*REGION, *ZONE):
                 if r.random() < 0.3:
                     labels[key] = r.choice(["z1", "z2", ""])
+            item["metadata"]["annotations"] = {AVOID: r.choice(["", "{", '{"preferAvoidPods": 1}', avoided(r)])}
+        elif item["kind"] == "Pod" and r.random() < 0.5 and not item["metadata"].get("ownerReferences"):
+            item["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "name": "c", "controller": True, **owner(r)}]
     return items
+
+
+def avoided(r: random.Random) -> str:
+    return json.dumps(
+        {"preferAvoidPods": [{"podSignature": {"podController": owner(r)}} for _ in range(r.randrange(4))]}
+    )
+
+
+def owner(r: random.Random) -> dict:
+    return {"kind": r.choice(["ReplicaSet", "ReplicationController", "Job"]), "uid": r.choice("ab")}
 
 
 @pytest.mark.parametrize(("name", "written"), CASES, ids=lambda value: value if isinstance(value, str) else None)
@@ -58,5 +90,5 @@ def with_old_zones(items: list[dict], seed: int) -> list[dict]:
 def test_columns_say_what_the_reference_says(
     name: str, written: dict, seed: int, nodes: int, bound: int, features: list[str], hole: bool
 ) -> None:
-    items = with_old_zones(generated(seed, nodes=nodes, bound=bound, features=tuple(features)), seed)
+    items = aged(generated(seed, nodes=nodes, bound=bound, features=tuple(features)), seed)
     assert list(differences(ours(name, written), LEGACY[name](written), items, hole=hole)) == []

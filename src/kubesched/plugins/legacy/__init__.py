@@ -14,6 +14,14 @@ __all__ = ["LEGACY_PLUGINS", "legacy_plugin"]
 LEGACY_PLUGINS: Final[dict[str, str]] = {
     "SelectorSpread": "selector_spread",
     "NodeLabel": "node_label",
+    "ServiceAffinity": "service_affinity",
+    "NodePreferAvoidPods": "node_prefer_avoid_pods",
+    "RequestedToCapacityRatio": "resource_allocation",
+    "NodeResourcesLeastAllocated": "resource_allocation",
+    "NodeResourcesMostAllocated": "resource_allocation",
+    "NodeResourceLimits": "node_resource_limits",
+    "NodeResourcesLimits": "node_resource_limits",
+    "EqualPriority": "equal_priority",
 }
 """Name of each legacy plugin -> its module."""
 
