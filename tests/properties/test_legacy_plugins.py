@@ -43,6 +43,12 @@ CASES = [
     ("NodeResourcesMostAllocated", {}),
     ("NodeResourceLimits", {}),
     ("EqualPriority", {}),
+    ("NoDiskConflict", {}),
+    ("EBSLimits", {"maxVolumes": 1}),
+    ("EBSLimits", {"maxVolumes": 2}),
+    ("GCEPDLimits", {"maxVolumes": 1}),
+    ("AzureDiskLimits", {"maxVolumes": 1}),
+    ("CinderLimits", {}),
 ]
 AVOID = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 FEATURES = sorted(set(more.USUAL) - {"profiles", "order", "nominated"})

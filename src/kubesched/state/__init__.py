@@ -2,6 +2,7 @@
 
 from kubesched.state.cluster_state import ClusterState
 from kubesched.state.columns import NodeColumns
+from kubesched.state.csi_migration import in_tree_source
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
 from kubesched.state.groups import PodGroup
 from kubesched.state.image_state import ImageState
@@ -82,6 +83,7 @@ __all__ = [
     "disks_conflict",
     "driver_limits",
     "host_ports",
+    "in_tree_source",
     "is_bound",
     "is_controlled_by",
     "limits_of",

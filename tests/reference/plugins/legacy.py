@@ -2,10 +2,11 @@
 
 import json
 
-from tests.reference import objects
+from tests.reference import objects, storage
 from tests.reference.framework import SKIP, Plugin, PreFilter, Status, round_half_away
 from tests.reference.plugins.node_resources_fit import broken_linear
 from tests.reference.plugins.pod_topology_spread import deduced_selector
+from tests.reference.plugins.volume_restrictions import DISKS, disks_conflict
 
 CPU_AND_MEMORY = [{"name": "cpu"}, {"name": "memory"}]
 REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
@@ -226,6 +227,78 @@ def limit_of(pod: dict, name: str) -> int:
     return max([sum(map(of, spec["containers"])), *map(of, spec.get("initContainers") or ())])
 
 
+class NoDiskConflict(Plugin):
+    """A disk written into the pod itself cannot be shared on a node."""
+
+    name = "NoDiskConflict"
+
+    def pre_filter(self, pod: dict, cluster) -> PreFilter:
+        has_disks = any(volume.get(disk) is not None for volume in storage.volumes_of(pod) for disk in DISKS)
+        return PreFilter() if has_disks else SKIP
+
+    def filter(self, pod: dict, node) -> Status | None:
+        if any(
+            disks_conflict(mine, theirs)
+            for other in node.pods
+            for mine in storage.volumes_of(pod)
+            for theirs in storage.volumes_of(other)
+        ):
+            return self.unschedulable("node(s) had no available disk")
+        return None
+
+
+class VolumeLimits(Plugin):
+    """Base of the plugins that count in-tree volumes of one kind."""
+
+    field, default = "", 0
+
+    def filter(self, pod: dict, node) -> Status | None:
+        wanted = self.volumes(pod, node.cluster)
+        csi_node = node.cluster.get("CSINode", node.name)
+        migrated = ((csi_node or {}).get("metadata", {}).get("annotations") or {}).get(storage.MIGRATED_ANNOTATION, "")
+        if not wanted or storage.IN_TREE[self.field][0] in migrated.split(","):
+            return None
+        present = {volume for other in node.pods for volume in self.volumes(other, node.cluster)}
+        if len(present | wanted) > (self.args.get("maxVolumes") or self.default):
+            return self.unschedulable("node(s) exceed max volume count")
+        return None
+
+    def volumes(self, pod: dict, cluster) -> set[str]:
+        found = set()
+        for volume in storage.volumes_of(pod):
+            name = storage.claim_of(pod, volume)
+            claim = cluster.get("PersistentVolumeClaim", name, objects.namespace_of(pod)) if name else None
+            spec = volume
+            if claim is not None:
+                persistent = cluster.get("PersistentVolume", claim["spec"].get("volumeName") or "")
+                if persistent is None:
+                    storage_class = cluster.get("StorageClass", storage.class_of(claim)) or {}
+                    if storage_class.get("provisioner") == storage.IN_TREE[self.field][0]:
+                        found.add(f"claim {objects.full_name(claim)}")
+                    continue
+                spec = persistent["spec"]
+            if storage.in_tree_source(spec) == self.field:
+                source = spec[self.field]
+                found.add(source.get("volumeID") or source.get("pdName") or source.get("diskURI"))
+        return found
+
+
+class EBSLimits(VolumeLimits):
+    name, field, default = "EBSLimits", "awsElasticBlockStore", 39
+
+
+class GCEPDLimits(VolumeLimits):
+    name, field, default = "GCEPDLimits", "gcePersistentDisk", 16
+
+
+class AzureDiskLimits(VolumeLimits):
+    name, field, default = "AzureDiskLimits", "azureDisk", 16
+
+
+class CinderLimits(VolumeLimits):
+    name, field, default = "CinderLimits", "cinder", 256
+
+
 class EqualPriority(Plugin):
     name = "EqualPriority"
 
@@ -244,6 +317,11 @@ LEGACY = {
         NodeResourcesLeastAllocated,
         NodeResourcesMostAllocated,
         NodeResourceLimits,
+        NoDiskConflict,
+        EBSLimits,
+        GCEPDLimits,
+        AzureDiskLimits,
+        CinderLimits,
         EqualPriority,
     )
 }

@@ -22,6 +22,16 @@ LEGACY_PLUGINS: Final[dict[str, str]] = {
     "NodeResourceLimits": "node_resource_limits",
     "NodeResourcesLimits": "node_resource_limits",
     "EqualPriority": "equal_priority",
+    "NoDiskConflict": "no_disk_conflict",
+    "EBSLimits": "volume_limits",
+    "GCEPDLimits": "volume_limits",
+    "AzureDiskLimits": "volume_limits",
+    "CinderLimits": "volume_limits",
+    "MaxEBSVolumeCount": "volume_limits",
+    "MaxGCEPDVolumeCount": "volume_limits",
+    "MaxAzureDiskVolumeCount": "volume_limits",
+    "MaxCinderVolumeCount": "volume_limits",
+    "MaxCSIVolumeCountPred": "volume_limits",
 }
 """Name of each legacy plugin -> its module."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kubesched.config import FieldError, PluginArgs, child
+from kubesched.config import FieldError, Int32, PluginArgs, child
 from kubesched.plugins.args import CPU_AND_MEMORY, ResourceSpec, UtilizationShapePoint, shape_errors, weighed
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "NodeResourcesMostAllocatedArgs",
     "RequestedToCapacityRatioArgs",
     "ServiceAffinityArgs",
+    "VolumeLimitsArgs",
 ]
 
 
@@ -76,6 +77,17 @@ class RequestedToCapacityRatioArgs(PluginArgs):
         """The line, then the weights, which have no upper limit."""
         where = child(path, "resources")
         return [*shape_errors(child(path, "shape"), self.shape), *_weight_errors(where, self.resources, None)]
+
+
+class VolumeLimitsArgs(PluginArgs):
+    """Arguments of the volume limits: the most volumes on a node that reports no limit; 0 for the kind's default."""
+
+    max_volumes: Int32 = 0
+
+    def validate(self, path: str) -> list[FieldError]:
+        """The limit is not negative."""
+        where = child(path, "maxVolumes")
+        return [FieldError.invalid(where, self.max_volumes, "must be non-negative")] if self.max_volumes < 0 else []
 
 
 def _weight_errors(path: str, resources: Sequence[ResourceSpec], highest: int | None) -> list[FieldError]:
