@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -47,3 +48,13 @@ def test_a_default_setup_imports_none():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert shown.stdout == "[]\n"
+
+
+def test_the_reference_page_lists_each_plugin_with_its_extension_points():
+    page = (Path(__file__).parents[3] / "docs/reference/legacy-plugins.md").read_text()
+    listed = {}
+    for line in page.partition("## Arguments")[0].splitlines():
+        if line.startswith("| ") and not line.startswith("| plugin "):
+            names, points = line.split(" | ")[:2]
+            listed |= {name: set(points.split(", ")) for name in names.removeprefix("| ").split(", ")}
+    assert listed == {name: legacy_plugin(name).extension_points() for name in LEGACY_PLUGINS}
