@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, PersistentVolumeClaim, Pod
-from kubesched.engine import IntVector
+from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import (
     CycleState,
     DependsOn,
@@ -23,9 +23,9 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.hints import claim_hint, queue_if, registration
-from kubesched.state import NO_VOLUMES, Disk, Has, Nodes, PodInfo, disks_conflict, pod_volumes
+from kubesched.state import NO_VOLUMES, ClusterState, Disk, Has, Nodes, PodInfo, disks_conflict, pod_volumes
 
-__all__ = ["VolumeRestrictions"]
+__all__ = ["VolumeRestrictions", "has_no_disk"]
 
 _NO_DISK: Final = 1
 _CLAIM_IN_USE: Final = 2
@@ -93,11 +93,7 @@ class VolumeRestrictions(Plugin):
             verdicts[:] = _CLAIM_IN_USE
         disks = state.pod.volumes.disks
         if disks:
-            conflicts = self.handle.cluster_state.volumes.use.rows_with_conflicts(disks, nodes.columns.capacity)
-            has_no_disk = nodes.take(conflicts).copy()
-            for position, infos in nodes.in_doubt(Has.VOLUMES, has_no_disk).items():
-                has_no_disk[position] = _is_taken(disks, infos)
-            verdicts[has_no_disk] = _NO_DISK
+            verdicts[has_no_disk(disks, nodes, self.handle.cluster_state)] = _NO_DISK
         return Verdicts(verdicts, self.reasons)
 
     def events_to_register(self) -> list[EventRegistration]:
@@ -119,6 +115,15 @@ def _move(state: CycleState, changes: PodChanges, sign: int) -> None:
     for position, info in zip(positions, changes.batch.chosen(with_volumes).infos, strict=True):
         delta[position] += sign * sum(name in exclusive.names for name in info.volumes.direct_claims)
     state.write(ExclusiveClaims(exclusive.names, exclusive.n_conflicts, delta))
+
+
+def has_no_disk(disks: tuple[Disk, ...], nodes: Nodes, cluster_state: ClusterState) -> BoolVector:
+    """(nodes,) bool: nodes where a pod has one of these disks, and they cannot share it."""
+    conflicts = cluster_state.volumes.use.rows_with_conflicts(disks, nodes.columns.capacity)
+    taken = nodes.take(conflicts).copy()
+    for position, infos in nodes.in_doubt(Has.VOLUMES, taken).items():
+        taken[position] = _is_taken(disks, infos)
+    return taken
 
 
 def _is_taken(disks: tuple[Disk, ...], infos: Sequence[PodInfo]) -> bool:

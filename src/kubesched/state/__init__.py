@@ -2,9 +2,11 @@
 
 from kubesched.state.cluster_state import ClusterState
 from kubesched.state.columns import NodeColumns
+from kubesched.state.csi_migration import in_tree_source
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
 from kubesched.state.groups import PodGroup
 from kubesched.state.image_state import ImageState
+from kubesched.state.node_tree import ZONE_LABELS, zone_key
 from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
@@ -42,6 +44,7 @@ __all__ = [
     "MEMORY",
     "NO_LIMIT",
     "NO_VOLUMES",
+    "ZONE_LABELS",
     "AffinityTerms",
     "AttachedVolumes",
     "Budget",
@@ -80,6 +83,7 @@ __all__ = [
     "disks_conflict",
     "driver_limits",
     "host_ports",
+    "in_tree_source",
     "is_bound",
     "is_controlled_by",
     "limits_of",
@@ -90,4 +94,5 @@ __all__ = [
     "row_differences",
     "storage_class_of",
     "storage_request",
+    "zone_key",
 ]
