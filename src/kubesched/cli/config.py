@@ -33,7 +33,7 @@ def check(file: Path, references: tuple[str, ...], output: str) -> None:
 
     with refuse_bad_input():
         try:
-            set_up(file, references)
+            set_up(file, references, only_v1=True)
         except ConfigError as error:
             message, *advice = str(error).split("\n  ")
             click.echo(_as_json(message, advice) if output == "json" else str(error))
@@ -57,7 +57,7 @@ def show(file: Path, references: tuple[str, ...], output: str) -> None:
     from kubesched.setup import set_up
 
     with refuse_bad_input():
-        shown = effective(set_up(file, references).configuration)
+        shown = effective(set_up(file, references, only_v1=True).configuration)
     click.echo(json.dumps(shown, indent=2) if output == "json" else write_yaml(shown).rstrip())
 
 
