@@ -16,7 +16,7 @@ from kubesched.config.field_errors import (
     qualified_name_errors,
     quoted,
 )
-from kubesched.config.load import OlderVersions, Readable, load_args, load_configuration
+from kubesched.config.load import OlderVersions, Readable, convert_configuration, load_args, load_configuration
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
 from kubesched.config.types import (
     ClientConnectionConfiguration,
@@ -64,6 +64,7 @@ __all__ = [
     "check_feature_gates",
     "child",
     "config_error",
+    "convert_configuration",
     "did_you_mean",
     "effective",
     "item",

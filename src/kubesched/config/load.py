@@ -1,5 +1,6 @@
 """Loads a complete and valid KubeSchedulerConfiguration from a file, text or object."""
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -8,7 +9,7 @@ import msgspec
 from kubesched.config.args import PluginArgs
 from kubesched.config.decode import decode_configuration
 from kubesched.config.decode_args import decode_args
-from kubesched.config.dialects import Conversion, PolicySources, convert_older, is_older
+from kubesched.config.dialects import Conversion, PolicySources, convert_older, for_kube_scheduler, is_older
 from kubesched.config.documents import parse_value
 from kubesched.config.field_errors import config_error
 from kubesched.config.strict import strict_error, yaml_faults
@@ -52,6 +53,50 @@ class OlderVersions(msgspec.Struct, frozen=True):
         conversion = convert_older(document, PolicySources(text, self.read_file))
         self.on_conversion(conversion)
         return conversion.document
+
+
+def convert_configuration(
+    source: str | bytes | Readable,
+    older: OlderVersions,
+    *,
+    args_types: Mapping[str, type[PluginArgs]],
+    kube_scheduler: bool,
+) -> Conversion:
+    """Make a valid v1 document of a configuration of any version.
+
+    Args:
+        older: how an older version is read; its `on_conversion` is not called.
+        args_types: as for `load_configuration`.
+        kube_scheduler: whether the document is for kube-scheduler v1.36, which has no legacy plugins.
+    Returns: a conversion without notices whose origin is v1 if the document is v1 already and nothing is to do.
+    Raises:
+        InputError: the file cannot be read.
+        ConfigError: the configuration is not valid.
+    """
+    text = _text_of(source)
+    conversion = Conversion(API_VERSION, {})
+
+    def converted(document: Any, whole: str) -> Any:
+        nonlocal conversion
+        if is_older(document):
+            conversion = convert_older(document, PolicySources(whole, older.read_file))
+        elif isinstance(document, dict):
+            conversion = Conversion(API_VERSION, document)
+        if kube_scheduler:
+            changed, notices = for_kube_scheduler(conversion.document)
+            conversion = Conversion(conversion.origin, changed, (*conversion.notices, *notices))
+        # Decoding consumes its document.
+        return copy.deepcopy(conversion.document) if isinstance(document, dict) else document
+
+    try:
+        errors = validate(decode_configuration(text, args_types, to_v1=converted))
+        if errors:
+            raise config_error(errors)
+    except ConfigError as error:
+        if isinstance(source, Readable):
+            raise ConfigError(f"{error}\n  in {source}") from None
+        raise
+    return conversion
 
 
 def load_configuration(

@@ -1,14 +1,16 @@
 """Reads configurations of versions before v1: finds the Policy that one names, and logs that one was converted."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from kubesched.config import Conversion, OlderVersions
+from kubesched.config import Conversion, OlderVersions, convert_configuration
+from kubesched.documents import write_yaml
 from kubesched.errors import ConfigError, InputError
+from kubesched.setup.registry import PluginLike, find_plugins
 
-__all__ = ["log_conversion", "older_versions"]
+__all__ = ["convert_text", "log_conversion", "older_versions"]
 
 _LOG: Final = logging.getLogger("kubesched.config")
 
@@ -22,6 +24,38 @@ def older_versions(source: object, on_conversion: Callable[[Conversion], None]) 
     """
     folder = source.parent if isinstance(source, Path) else Path()
     return OlderVersions(lambda path: _read_policy(path, folder), on_conversion)
+
+
+def convert_text(source: Path | bytes, plugins: Iterable[PluginLike] = (), *, kube_scheduler: bool) -> tuple[str, bool]:
+    """Write a configuration of any version as v1, with comments on what has changed.
+
+    Args:
+        source: a file, or the text itself.
+        kube_scheduler: whether it is for kube-scheduler v1.36, which has no legacy plugins.
+    Returns: YAML, or the text itself if it is v1 already; and whether something has no equivalent any more.
+    Raises:
+        InputError, ConfigError, PluginDefinitionError: as from load_configuration.
+    """
+    conversion = convert_configuration(
+        source,
+        older_versions(source, lambda _: None),
+        args_types=find_plugins(plugins).args_types,
+        kube_scheduler=kube_scheduler,
+    )
+    if conversion.is_unchanged:
+        return (source if isinstance(source, bytes) else source.read_bytes()).decode("utf-8-sig"), False
+    reader = "kube-scheduler" if kube_scheduler else "kubesched"
+    heading = [f"Converted from {conversion.origin} for {reader}; its plugins decide as in v1.36."]
+    comments: dict[str, str] = {}
+    for notice in conversion.notices:
+        if notice.path:
+            comments[notice.path] = (
+                f"{comments[notice.path]}\n{notice.text}" if notice.path in comments else notice.text
+            )
+        else:
+            heading.append(notice.text)
+    header = "".join(f"# {line}\n" for line in heading)
+    return header + write_yaml(conversion.document, comments), conversion.is_lossy
 
 
 def log_conversion(source: object) -> Callable[[Conversion], None]:

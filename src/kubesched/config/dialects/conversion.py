@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.config.type_meta import API_VERSION
 from kubesched.documents import read_yaml
 from kubesched.errors import ConfigError
 
@@ -40,6 +41,11 @@ class Conversion(msgspec.Struct, frozen=True):
     origin: str
     document: Document
     notices: tuple[Notice, ...] = ()
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the document was v1 already and nothing was to do."""
+        return self.origin == API_VERSION and not self.notices
 
     @property
     def is_lossy(self) -> bool:
