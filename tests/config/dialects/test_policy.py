@@ -70,10 +70,9 @@ def test_most_requested_is_the_strategy_of_node_resources_fit():
     assert args(profile, "NodeResourcesFit") == {"scoringStrategy": {"type": "MostAllocated"}}
 
 
-def test_both_strategies_at_once_are_a_loss():
-    conversion = converted("Policy", priorities(MostRequestedPriority=3, LeastRequestedPriority=2))
-    assert conversion.is_lossy
-    assert weights(conversion.document["profiles"][0]) == {"NodeResourcesFit": 2}
+def test_the_second_of_two_strategies_is_a_legacy_plugin():
+    profile = profile_of("Policy", priorities(MostRequestedPriority=3, LeastRequestedPriority=2))
+    assert weights(profile) == {"NodeResourcesFit": 2, "NodeResourcesMostAllocated": 3}
 
 
 def test_equal_priority_is_left_out_and_the_old_name_of_selector_spread_is_known():

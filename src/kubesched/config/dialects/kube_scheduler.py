@@ -13,6 +13,8 @@ LEGACY: Final = {
     "NodeLabel": "give the pods node affinity instead",
     "NodePreferAvoidPods": "nodes with the annotation scheduler.alpha.kubernetes.io/preferAvoidPods are not avoided",
     "NodeResourceLimits": "the limits of pods do not count",
+    "NodeResourcesLeastAllocated": "NodeResourcesFit has another strategy already",
+    "NodeResourcesMostAllocated": "NodeResourcesFit has another strategy already",
     "RequestedToCapacityRatio": "NodeResourcesFit has another strategy already",
     "SelectorSpread": "PodTopologySpread with its System constraints is nearest to it",
     "ServiceAffinity": "give the pods of the service pod affinity instead",

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.config.dialects.conversion import Document, Notice
+from kubesched.config.dialects.conversion import Document
 from kubesched.config.dialects.released import Base
 from kubesched.config.dialects.replaced import replace_plugins
 from kubesched.config.merge import merge_plugins
@@ -63,13 +63,12 @@ COMPANIONS: Final = {
 """Extension point -> the point that it prepares, and the plugins that do so."""
 
 
-def v1_profile(profile: Document, base: Base, where: str, notices: list[Notice]) -> Document:
+def v1_profile(profile: Document, base: Base) -> Document:
     """Convert a profile.
 
     Args:
         profile: checked to have the fields of OldProfile.
         base: what the version had by default.
-        where: the path of the profile, for notices, which are added to `notices`.
     """
     custom = plugin_sets(profile.get("plugins", {}))
     merged = merge_plugins(base.plugins, custom)
@@ -77,7 +76,7 @@ def v1_profile(profile: Document, base: Base, where: str, notices: list[Notice])
     for name, defaults in base.args.items():
         args[name] = {**defaults, **args.get(name, {})}
     sets = {point: merged_set.enabled for point, merged_set in merged.by_point().items()}
-    replace_plugins(sets, args, where, notices)
+    replace_plugins(sets, args)
     for point, (prepared, plugins) in COMPANIONS.items():
         kept = {entry.name for entry in sets[point]} | custom.by_point()[point].disabled_names
         added = [PluginEntry(e.name) for e in sets[prepared] if e.name in plugins and e.name not in kept]

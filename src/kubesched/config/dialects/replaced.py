@@ -6,7 +6,6 @@ NodeVolumeLimits counts the volumes of all CSI drivers, and in-tree volumes of t
 
 from typing import Any, Final
 
-from kubesched.config.dialects.conversion import Notice
 from kubesched.config.types import PluginEntry
 
 STRATEGIES: Final = {
@@ -24,21 +23,18 @@ RENAMED: Final = {
 }
 
 
-def replace_plugins(
-    sets: dict[str, tuple[PluginEntry, ...]], args: dict[str, dict[str, Any]], where: str, notices: list[Notice]
-) -> None:
+def replace_plugins(sets: dict[str, tuple[PluginEntry, ...]], args: dict[str, dict[str, Any]]) -> None:
     """Replace plugins in the sets and arguments of a profile.
 
     Args:
         sets: the enabled plugins of each extension point; changed in place, as are the arguments by plugin.
-        where: the path of the profile.
     """
     for point, entries in sets.items():
         sets[point] = _renamed(entries)
     for old, new in RENAMED.items():
         if (own := args.pop(old, None)) and new not in args:
             args[new] = own
-    sets["score"] = _with_strategy(sets["score"], args, f"{where}.plugins.score", notices)
+    sets["score"] = _with_strategy(sets["score"], args)
 
 
 def _renamed(entries: tuple[PluginEntry, ...]) -> tuple[PluginEntry, ...]:
@@ -55,9 +51,7 @@ def _renamed(entries: tuple[PluginEntry, ...]) -> tuple[PluginEntry, ...]:
     return tuple(kept)
 
 
-def _with_strategy(
-    entries: tuple[PluginEntry, ...], args: dict[str, dict[str, Any]], where: str, notices: list[Notice]
-) -> tuple[PluginEntry, ...]:
+def _with_strategy(entries: tuple[PluginEntry, ...], args: dict[str, dict[str, Any]]) -> tuple[PluginEntry, ...]:
     """The score plugins, NodeResourcesFit in the place of the plugin whose strategy it takes; it can have one."""
     kept: list[PluginEntry] = []
     taken = next((entry.name for entry in entries if entry.name == "NodeResourcesFit"), "")
@@ -66,14 +60,12 @@ def _with_strategy(
         if entry.name not in STRATEGIES:
             kept.append(entry)
         elif taken:
-            text = f"{entry.name} (weight {entry.weight}) has no equivalent beside {taken}"
-            text += ": NodeResourcesFit has only one scoring strategy"
-            notices.append(Notice(text, where, is_loss=True))
+            kept.append(entry)  # as a legacy plugin
         else:
             taken = entry.name
             kept.append(PluginEntry("NodeResourcesFit", entry.weight))
             strategy = {"type": STRATEGIES[entry.name], **{k: v for k, v in own.items() if k == "resources"}}
             args.setdefault("NodeResourcesFit", {})["scoringStrategy"] = strategy
-    for name in STRATEGIES:
+    for name in STRATEGIES.keys() - {entry.name for entry in kept}:
         args.pop(name, None)
     return tuple(kept)

@@ -150,7 +150,7 @@ def _with_profiles(document: Document, base: Base, notices: list[Notice]) -> Doc
         profiles = [_without_preemption(profile) for profile in profiles]
     if timeout := document.pop("bindTimeoutSeconds", 0):
         base = Base(base.plugins, {**base.args, "VolumeBinding": {"bindTimeoutSeconds": timeout}})
-    document["profiles"] = [v1_profile(one, base, f"profiles[{i}]", notices) for i, one in enumerate(profiles)]
+    document["profiles"] = [v1_profile(profile, base) for profile in profiles]
     return document
 
 
