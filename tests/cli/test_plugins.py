@@ -34,6 +34,13 @@ def test_in_tree_plugins_are_listed_in_the_default_order():
     assert ["TaintToleration", "filter,", "preScore,", "score", "3", "in-tree"] in lines
 
 
+def test_legacy_plugins_are_marked_and_follow_the_in_tree_ones():
+    lines = [line.split() for line in run().stdout.splitlines()]
+    assert ["NodeLabel", "filter,", "score", "1", "legacy"] in lines
+    origins = [line[-1] for line in lines[1:]]
+    assert origins.index("legacy") == origins.count("in-tree")
+
+
 def test_a_plugin_of_one_s_own_comes_last_with_its_file(team_zone):
     last = run("--plugin", f"{team_zone}:TeamZone").stdout.splitlines()[-1]
     assert last.split() == ["TeamZone", "filter,", "score", "1", team_zone]

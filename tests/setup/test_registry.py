@@ -8,7 +8,7 @@ from kubesched.errors import PluginDefinitionError
 from kubesched.framework import Plugin
 from kubesched.setup import find_plugins
 from kubesched.setup import registry as registry_module
-from kubesched.setup.registry import ENTRY_POINT_GROUP, IN_TREE, Registry
+from kubesched.setup.registry import ENTRY_POINT_GROUP, IN_TREE, LEGACY, Registry
 from tests.setup.stand_ins import IN_TREE as STAND_INS
 from tests.setup.stand_ins import stand_in
 
@@ -262,3 +262,10 @@ def test_classes_and_references_stand_side_by_side(tmp_path):
 def test_find_plugins_refuses_what_is_no_plugin(wrong):
     with pytest.raises(PluginDefinitionError, match=r"expected a subclass of kubesched\.Plugin"):
         find_plugins([wrong])
+
+
+def test_a_plugin_of_the_user_replaces_a_legacy_plugin_of_its_name():
+    mine = type("NodeLabel", (Plugin,), {"score": lambda self, state, pod, node: 1})
+    registry = find_plugins([mine])
+    assert registry["NodeLabel"].plugin_class is mine
+    assert find_plugins()["NodeLabel"].origin == LEGACY

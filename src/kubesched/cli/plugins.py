@@ -31,8 +31,9 @@ plugin_option = click.option(
 def plugins(references: tuple[str, ...], output: str) -> None:
     """List the plugins that a configuration can refer to.
 
-    In-tree plugins come first, in the order of the default profile. Plugins of installed packages follow; they run only
-    where a profile enables them. Plugins given with --plugin come last. WEIGHT is the default weight of a score plugin.
+    In-tree plugins come first, in the order of the default profile. Legacy plugins follow: kube-scheduler had them in
+    earlier versions, for example in a Policy. Then come plugins of installed packages. Both run only where a profile
+    enables them. Plugins given with --plugin come last. WEIGHT is the default weight of a score plugin.
     Exits with 2 if a plugin cannot be loaded.
     """
     from kubesched.setup import find_plugins

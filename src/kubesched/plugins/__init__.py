@@ -1,4 +1,4 @@
-"""The in-tree plugins, one file each; this is their table, in upstream's default order."""
+"""The in-tree plugins, one file each; this is their table, in upstream's default order. Older ones are in `legacy/`."""
 
 from typing import Final
 
@@ -8,6 +8,7 @@ from kubesched.plugins.default_preemption import DefaultPreemption
 from kubesched.plugins.dynamic_resources import DynamicResources
 from kubesched.plugins.image_locality import ImageLocality
 from kubesched.plugins.inter_pod_affinity import InterPodAffinity
+from kubesched.plugins.legacy import LEGACY_PLUGINS, legacy_plugin
 from kubesched.plugins.node_affinity import NodeAffinity
 from kubesched.plugins.node_declared_features import NodeDeclaredFeatures
 from kubesched.plugins.node_name import NodeName
@@ -28,6 +29,7 @@ from kubesched.plugins.volume_zone import VolumeZone
 
 __all__ = [
     "IN_TREE_PLUGINS",
+    "LEGACY_PLUGINS",
     "DefaultBinder",
     "DefaultPreemption",
     "DynamicResources",
@@ -50,6 +52,7 @@ __all__ = [
     "VolumeRestrictions",
     "VolumeZone",
     "has_untolerated_taint",
+    "legacy_plugin",
     "required_node_affinity",
 ]
 

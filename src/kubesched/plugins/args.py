@@ -15,6 +15,7 @@ from kubesched.config import Duration, FieldError, Int32, Int64, PluginArgs, chi
 from kubesched.errors import SelectorError
 
 __all__ = [
+    "CPU_AND_MEMORY",
     "DefaultPreemptionArgs",
     "DynamicResourcesArgs",
     "InterPodAffinityArgs",
@@ -28,6 +29,8 @@ __all__ = [
     "ScoringStrategyType",
     "UtilizationShapePoint",
     "VolumeBindingArgs",
+    "shape_errors",
+    "weighed",
 ]
 
 
@@ -84,8 +87,8 @@ class NodeResourcesFitArgs(PluginArgs):
     def with_defaults(self) -> "NodeResourcesFitArgs":
         """An empty resource list means cpu and memory."""
         strategy = self.scoring_strategy
-        weighed = msgspec.structs.replace(strategy, resources=_weighed(strategy.resources))
-        return msgspec.structs.replace(self, scoring_strategy=weighed)
+        completed = msgspec.structs.replace(strategy, resources=weighed(strategy.resources))
+        return msgspec.structs.replace(self, scoring_strategy=completed)
 
     def validate(self, path: str) -> list[FieldError]:
         """Names, strategy type, weights, shape."""
@@ -104,7 +107,7 @@ class NodeResourcesBalancedAllocationArgs(PluginArgs):
 
     def with_defaults(self) -> "NodeResourcesBalancedAllocationArgs":
         """An empty resource list means cpu and memory."""
-        return msgspec.structs.replace(self, resources=_weighed(self.resources))
+        return msgspec.structs.replace(self, resources=weighed(self.resources))
 
     def validate(self, path: str) -> list[FieldError]:
         """Each resource once, each with weight 1."""
@@ -230,7 +233,8 @@ class DynamicResourcesArgs(PluginArgs):
         return errors
 
 
-def _weighed(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
+def weighed(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
+    """The resources with weight 1 where none is given; cpu and memory for an empty list."""
     return tuple(ResourceSpec(resource.name, resource.weight or 1) for resource in resources) or CPU_AND_MEMORY
 
 
@@ -255,12 +259,13 @@ def _strategy_errors(path: str, strategy: ScoringStrategy) -> Iterator[FieldErro
     if is_wanted and ratio is None:
         yield FieldError.required(where, "must be specified when type is RequestedToCapacityRatio")
     elif is_wanted and ratio is not None:
-        yield from _shape_errors(f"{where}.shape", ratio.shape)
+        yield from shape_errors(f"{where}.shape", ratio.shape)
     elif ratio is not None:
         yield FieldError.forbidden(where, "must be nil when type is not RequestedToCapacityRatio")
 
 
-def _shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> Iterator[FieldError]:
+def shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> Iterator[FieldError]:
+    """What is wrong with a broken line: no point, utilizations that do not increase, values out of range."""
     if not shape:
         yield FieldError.required(path, "at least one point must be specified")
     for i in range(1, len(shape)):

@@ -1,4 +1,4 @@
-"""All plugins by name and origin: in-tree, from a file or module that the user names, from an installed package.
+"""All plugins by name and origin: in-tree, legacy, from a file or module of the user, from an installed package.
 
 Loading runs other people's code; whatever it does wrong becomes one sentence.
 """
@@ -6,7 +6,7 @@ Loading runs other people's code; whatever it does wrong becomes one sentence.
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_loader
@@ -18,26 +18,29 @@ import msgspec
 from kubesched.config import PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework import HOOKS, Plugin, in_one_line
-from kubesched.plugins import IN_TREE_PLUGINS
+from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS, legacy_plugin
 
-__all__ = ["ENTRY_POINT_GROUP", "IN_TREE", "PluginLike", "RegisteredPlugin", "Registry", "find_plugins"]
+__all__ = ["ENTRY_POINT_GROUP", "IN_TREE", "LEGACY", "PluginLike", "RegisteredPlugin", "Registry", "find_plugins"]
 
 ENTRY_POINT_GROUP: Final = "kubesched.plugins"
 """The group under which packages announce their plugins."""
 IN_TREE: Final = "in-tree"
 """The origin of kube-scheduler's own plugins."""
+LEGACY: Final = "legacy"
+"""The origin of plugins that kube-scheduler had in earlier versions."""
 
 PluginLike = str | type[Plugin]
 """A plugin class, or where to find one: `FILE.py:Class` or `package.module:Class`."""
 
 
 def find_plugins(plugins: Iterable[PluginLike] = ()) -> "Registry":
-    """Register the in-tree plugins, those of installed packages, and those that the user brings.
+    """Register the in-tree and legacy plugins, those of installed packages, and those that the user brings.
 
     Raises:
         PluginDefinitionError: a plugin that the user brings does not load or is none, or two have one name.
     """
     registry = Registry(IN_TREE_PLUGINS)
+    registry.register_legacy()
     registry.register_installed()
     for plugin in [plugins] if isinstance(plugins, str) else plugins:
         _register(plugin, registry)
@@ -62,7 +65,7 @@ class RegisteredPlugin(msgspec.Struct, frozen=True, eq=False):
 
     Attributes:
         name: the name in configurations, which is the name of the class.
-        origin: `in-tree`, the `FILE.py` or module that the user named, or the package and its version.
+        origin: `in-tree`, `legacy`, the `FILE.py` or module that the user named, or the package and its version.
     """
 
     name: str
@@ -122,6 +125,11 @@ class Registry:
         if name not in self._plugins or self._plugins[name].plugin_class is not plugin_class:
             self._add(_of_class(name, origin, plugin_class))
 
+    def register_legacy(self) -> None:
+        """Add the legacy plugins; a class is imported when something names it."""
+        for name in LEGACY_PLUGINS:
+            self._add(RegisteredPlugin(name, LEGACY, partial(legacy_plugin, name)))
+
     def register_installed(self) -> None:
         """Add what installed packages announce; a class is imported when something names it.
 
@@ -160,6 +168,9 @@ class Registry:
         )
 
     def _add(self, plugin: RegisteredPlugin) -> None:
+        """A legacy plugin gives way: kube-scheduler does not have it, so its name is free for others."""
+        if plugin.name in self._plugins and self._plugins[plugin.name].origin == LEGACY:
+            del self._plugins[plugin.name]
         if plugin.name in self._plugins:
             origins = f"one is {self._plugins[plugin.name].origin}, the other is from {plugin.origin}"
             raise PluginDefinitionError(

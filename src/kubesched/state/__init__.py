@@ -5,6 +5,7 @@ from kubesched.state.columns import NodeColumns
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
 from kubesched.state.groups import PodGroup
 from kubesched.state.image_state import ImageState
+from kubesched.state.node_tree import ZONE_LABELS, zone_key
 from kubesched.state.nodes import NodeInfo, Nodes, Rows, WhatIfNodes
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo, Port, host_ports
@@ -42,6 +43,7 @@ __all__ = [
     "MEMORY",
     "NO_LIMIT",
     "NO_VOLUMES",
+    "ZONE_LABELS",
     "AffinityTerms",
     "AttachedVolumes",
     "Budget",
@@ -90,4 +92,5 @@ __all__ = [
     "row_differences",
     "storage_class_of",
     "storage_request",
+    "zone_key",
 ]

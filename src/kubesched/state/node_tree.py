@@ -5,12 +5,16 @@ takes the first node of every zone, then the second of every zone, and so on. It
 are not those of the last one: a changed zone waits for that, and a node that left and came back does not cause it.
 """
 
+from typing import Final
+
 from kubesched.api import Node
 
-__all__ = ["NodeTree", "zone_key"]
+__all__ = ["ZONE_LABELS", "NodeTree", "zone_key"]
 
 _REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
 _ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+ZONE_LABELS: Final = (*_REGION, *_ZONE)
+"""The label keys that `zone_key` reads."""
 
 
 def zone_key(node: Node) -> str:
