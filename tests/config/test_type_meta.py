@@ -20,7 +20,7 @@ def error_of_text(text: str) -> str:
 def test_an_older_form_is_refused_with_the_version_to_write(kind, version):
     message = error_of_text(f"kind: {kind}\napiVersion: {version}")
     assert message.startswith(f'no kind "{kind}" is registered for version "{version}"\n')
-    assert message.endswith("kubesched does not convert older forms")
+    assert message.endswith("`kubesched config convert FILE` converts it")
 
 
 def test_another_object_is_refused_with_the_kinds_of_v1():

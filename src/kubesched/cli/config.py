@@ -1,8 +1,9 @@
-"""`kubesched config`: check a KubeSchedulerConfiguration, and show it with all defaults."""
+"""`kubesched config`: check a KubeSchedulerConfiguration, show it with all defaults, convert older versions to v1."""
 
 import json
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,12 +15,13 @@ from kubesched.errors import ConfigError
 if TYPE_CHECKING:
     from kubesched.config import ExtenderConfig
 
+_LOSSY: Final = 3
 _file_argument = click.argument("file", type=click.Path(path_type=Path))
 
 
 @click.group()
 def config() -> None:
-    """Check and show KubeSchedulerConfiguration files."""
+    """Check, show and convert KubeSchedulerConfiguration files."""
 
 
 @config.command()
@@ -41,7 +43,7 @@ def check(file: Path, references: tuple[str, ...], output: str, probe: bool) -> 
 
     with refuse_bad_input():
         try:
-            setup = set_up(file, references)
+            setup = set_up(file, references, only_v1=True)
         except ConfigError as error:
             message, *advice = str(error).split("\n  ")
             click.echo(_as_json(message, advice) if output == "json" else str(error))
@@ -76,8 +78,36 @@ def show(file: Path, references: tuple[str, ...], output: str) -> None:
     from kubesched.setup import set_up
 
     with refuse_bad_input():
-        shown = effective(set_up(file, references).configuration)
+        shown = effective(set_up(file, references, only_v1=True).configuration)
     click.echo(json.dumps(shown, indent=2) if output == "json" else write_yaml(shown).rstrip())
+
+
+@config.command()
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@plugin_option
+@click.option(
+    "--for",
+    "reader",
+    type=click.Choice(["kube-scheduler", "kubesched"]),
+    default="kube-scheduler",
+    show_default=True,
+    help="The scheduler that is to read the file. Only kubesched has legacy plugins, such as SelectorSpread.",
+)
+def convert(file: Path, references: tuple[str, ...], reader: str) -> None:
+    """Print FILE as KubeSchedulerConfiguration v1 with the same meaning.
+
+    FILE is a KubeSchedulerConfiguration of any version from v1alpha1 on, or a Policy; - reads standard input. A v1 file
+    is printed as it is. Comments name what has changed. Exits with 3 if something has no equivalent any more, and with
+    2 if FILE is not valid.
+    """
+    from kubesched.setup import convert_text
+
+    source = sys.stdin.buffer.read() if str(file) == "-" else file
+    with refuse_bad_input():
+        text, is_lossy = convert_text(source, references, kube_scheduler=reader == "kube-scheduler")
+    click.echo(text, nl=not text.endswith("\n"))
+    if is_lossy:
+        raise click.exceptions.Exit(_LOSSY)
 
 
 def _probed(extenders: "tuple[ExtenderConfig, ...]") -> list[dict[str, Any]]:

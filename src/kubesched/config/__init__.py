@@ -1,8 +1,9 @@
-"""KubeSchedulerConfiguration v1: types, upstream defaults, strict decoding, validation."""
+"""KubeSchedulerConfiguration v1: types, upstream defaults, strict decoding, validation; older versions become v1."""
 
 from kubesched.config.args import PluginArgs
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
+from kubesched.config.dialects import Conversion, Notice
 from kubesched.config.effective import PlainValue, effective
 from kubesched.config.feature_gates import check_feature_gates
 from kubesched.config.field_errors import (
@@ -15,7 +16,7 @@ from kubesched.config.field_errors import (
     qualified_name_errors,
     quoted,
 )
-from kubesched.config.load import Readable, load_args, load_configuration
+from kubesched.config.load import OlderVersions, Readable, convert_configuration, load_args, load_configuration
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
 from kubesched.config.types import (
     ClientConnectionConfiguration,
@@ -39,6 +40,7 @@ __all__ = [
     "DEFAULT_SCHEDULER_NAME",
     "ArgsTypes",
     "ClientConnectionConfiguration",
+    "Conversion",
     "Duration",
     "ExtenderConfig",
     "ExtenderManagedResource",
@@ -50,6 +52,8 @@ __all__ = [
     "KubeSchedulerProfile",
     "LeaderElectionConfiguration",
     "LeaderElectionFlags",
+    "Notice",
+    "OlderVersions",
     "PlainValue",
     "PluginArgs",
     "PluginConfig",
@@ -60,6 +64,7 @@ __all__ = [
     "check_feature_gates",
     "child",
     "config_error",
+    "convert_configuration",
     "did_you_mean",
     "effective",
     "item",

@@ -4,6 +4,7 @@ The order of work is kube-scheduler's: kind and version, types, the arguments of
 there, defaults.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -20,19 +21,30 @@ _MAX_SHOWN: Final = 200  # characters of a text that is not a configuration; ups
 _MAX_LINES: Final = 3
 
 
+def _only_v1(document: Any, text: str) -> Any:
+    """Leave the document as it is, so that an older version is refused."""
+    return document
+
+
 def decode_configuration(
-    text: str, args_types: ArgsTypes, *, default_plugins: bool = True, lease_name: str = ""
+    text: str,
+    args_types: ArgsTypes,
+    *,
+    default_plugins: bool = True,
+    lease_name: str = "",
+    to_v1: Callable[[Any, str], Any] = _only_v1,
 ) -> KubeSchedulerConfiguration:
     """Read the text and fill in the defaults.
 
     Args:
+        to_v1: makes a v1 document of one of an older version, and takes the whole text, too.
         default_plugins: whether the defaults have plugins, too.
         lease_name: what an absent `resourceName` stands for, if not kube-scheduler's.
     Raises:
         ConfigError: the text is not a strictly well-formed configuration.
     """
     parsed = parse_document(text)
-    known, unknown = select_known(_body(parsed.value, text), KubeSchedulerConfiguration)
+    known, unknown = select_known(_body(to_v1(parsed.value, text), text), KubeSchedulerConfiguration)
     args = _take_args(known)
     _default_from_absence(known, lease_name)
     configuration = convert(known, KubeSchedulerConfiguration)

@@ -1,13 +1,15 @@
 """Loads a complete and valid KubeSchedulerConfiguration from a file, text or object."""
 
-from collections.abc import Mapping
-from typing import Final, Protocol, runtime_checkable
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol, runtime_checkable
 
 import msgspec
 
 from kubesched.config.args import PluginArgs
 from kubesched.config.decode import decode_configuration
 from kubesched.config.decode_args import decode_args
+from kubesched.config.dialects import Conversion, PolicySources, convert_older, for_kube_scheduler, is_older
 from kubesched.config.documents import parse_value
 from kubesched.config.field_errors import config_error
 from kubesched.config.strict import strict_error, yaml_faults
@@ -27,14 +29,85 @@ class Readable(Protocol):
         """The whole content."""
 
 
+class OlderVersions(msgspec.Struct, frozen=True):
+    """How configurations of versions before v1 are read.
+
+    Attributes:
+        read_file: gives the text of a Policy that a v1alpha1 configuration names.
+        on_conversion: is called with each conversion.
+    """
+
+    read_file: Callable[[str], str]
+    on_conversion: Callable[[Conversion], None]
+
+    def to_v1(self, document: Any, text: str) -> Any:
+        """The document, converted if it is of an older version.
+
+        Args:
+            text: the whole file.
+        Raises:
+            ConfigError: it is not valid in its own version.
+        """
+        if not is_older(document):
+            return document
+        conversion = convert_older(document, PolicySources(text, self.read_file))
+        self.on_conversion(conversion)
+        return conversion.document
+
+
+def convert_configuration(
+    source: str | bytes | Readable,
+    older: OlderVersions,
+    *,
+    args_types: Mapping[str, type[PluginArgs]],
+    kube_scheduler: bool,
+) -> Conversion:
+    """Make a valid v1 document of a configuration of any version.
+
+    Args:
+        older: how an older version is read; its `on_conversion` is not called.
+        args_types: as for `load_configuration`.
+        kube_scheduler: whether the document is for kube-scheduler v1.36, which has no legacy plugins.
+    Returns: a conversion without notices whose origin is v1 if the document is v1 already and nothing is to do.
+    Raises:
+        InputError: the file cannot be read.
+        ConfigError: the configuration is not valid.
+    """
+    text = _text_of(source)
+    conversion = Conversion(API_VERSION, {})
+
+    def converted(document: Any, whole: str) -> Any:
+        nonlocal conversion
+        if is_older(document):
+            conversion = convert_older(document, PolicySources(whole, older.read_file))
+        elif isinstance(document, dict):
+            conversion = Conversion(API_VERSION, document)
+        if kube_scheduler:
+            changed, notices = for_kube_scheduler(conversion.document)
+            conversion = Conversion(conversion.origin, changed, (*conversion.notices, *notices))
+        # Decoding consumes its document.
+        return copy.deepcopy(conversion.document) if isinstance(document, dict) else document
+
+    try:
+        errors = validate(decode_configuration(text, args_types, to_v1=converted))
+        if errors:
+            raise config_error(errors)
+    except ConfigError as error:
+        if isinstance(source, Readable):
+            raise ConfigError(f"{error}\n  in {source}") from None
+        raise
+    return conversion
+
+
 def load_configuration(
     source: str | bytes | Readable | None,
     *,
     args_types: Mapping[str, type[PluginArgs]],
     default_plugins: bool = True,
     flags: LeaderElectionFlags = _NO_FLAGS,
+    older: OlderVersions | None = None,
 ) -> KubeSchedulerConfiguration:
-    """Read a KubeSchedulerConfiguration v1, fill in upstream's defaults, and check it.
+    """Read a KubeSchedulerConfiguration, fill in upstream's defaults, and check it.
 
     Args:
         source: YAML or JSON, as text or as a file; None means the default configuration.
@@ -43,6 +116,7 @@ def load_configuration(
         default_plugins: whether profiles start with upstream's default plugins; without them they have what the file
             enables.
         flags: what the command line says about leader election.
+        older: how versions before v1 are read; without it they are refused, as kube-scheduler v1.36 does.
     Raises:
         InputError: the file cannot be read.
         ConfigError: the configuration is not valid. The text begins with kube-scheduler's own where it has one; our
@@ -51,7 +125,11 @@ def load_configuration(
     text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else _text_of(source)
     try:
         written = decode_configuration(
-            text, args_types, default_plugins=default_plugins, lease_name=flags.resource_name
+            text,
+            args_types,
+            default_plugins=default_plugins,
+            lease_name=flags.resource_name,
+            **({} if older is None else {"to_v1": older.to_v1}),
         )
         election = msgspec.structs.replace(written.leader_election, **flags.given)
         configuration = msgspec.structs.replace(written, leader_election=election)

@@ -35,7 +35,7 @@ def check_registered(kind: str, version: str) -> None:
         return
     old = kind == "Policy" or (kind in KINDS and version.startswith(f"{GROUP}/"))
     text = f"no kind {quoted(kind)} is registered for version {quoted(version)}"
-    advice = "kubesched does not convert older forms" if old else f"its kinds: {', '.join(sorted(KINDS))}"
+    advice = "`kubesched config convert FILE` converts it" if old else f"its kinds: {', '.join(sorted(KINDS))}"
     raise ConfigError(f"{text}\n  expected apiVersion: {API_VERSION}; {advice}")
 
 

@@ -19,7 +19,7 @@ def write_yaml(value: object, comments: Mapping[str, str] = _NO_COMMENTS) -> str
 
     Args:
         comments: by path, such as `spec.containers[0].image`: written above the field or the item. A comment on a path
-            that the value does not have is left out.
+            that the value does not have is left out; each of its lines begins a new one.
     """
     text: str = yaml.dump(value, Dumper=_Dumper, allow_unicode=True, width=4096)
     return _with_comments(text, comments) if comments else text
@@ -30,8 +30,12 @@ def _with_comments(text: str, comments: Mapping[str, str]) -> str:
     placed = [(line, comments[path]) for path, line in _places(yaml.compose(text, yaml.SafeLoader)) if path in comments]
     for line, comment in reversed(placed):
         indent = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
-        lines[line:line] = [f"{indent}# {words}\n" for words in textwrap.wrap(comment, _COMMENT_WIDTH)]
+        lines[line:line] = [f"{indent}# {words}\n" for words in _wrapped(comment)]
     return "".join(lines)
+
+
+def _wrapped(comment: str) -> list[str]:
+    return [words for line in comment.splitlines() for words in textwrap.wrap(line, _COMMENT_WIDTH)]
 
 
 def _places(node: yaml.Node | None, path: str = "") -> Iterator[tuple[str, int]]:

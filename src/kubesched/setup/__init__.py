@@ -3,6 +3,7 @@
 from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.awaited import AwaitedRequests
 from kubesched.setup.event_loop import EventLoop
+from kubesched.setup.older_versions import convert_text
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
 from kubesched.setup.setup import WATCHED_KINDS, ConfigurationLike, Profiles, Setup, load_configuration, set_up
 
@@ -16,6 +17,7 @@ __all__ = [
     "Profiles",
     "RegisteredPlugin",
     "Setup",
+    "convert_text",
     "find_plugins",
     "load_configuration",
     "set_up",

@@ -14,6 +14,7 @@ from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Profile
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args
+from kubesched.setup.older_versions import log_conversion, older_versions
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
 
@@ -60,7 +61,9 @@ def load_configuration(
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
 ) -> KubeSchedulerConfiguration:
-    """Read a KubeSchedulerConfiguration v1, fill in kube-scheduler's defaults, and check it.
+    """Read a KubeSchedulerConfiguration, fill in kube-scheduler's defaults, and check it.
+
+    A Policy, or a configuration of a version before v1, is converted to v1; a warning in the log says so.
 
     Args:
         source: the name of a YAML or JSON file, or its text as bytes; None means the default configuration.
@@ -87,6 +90,7 @@ def set_up(
     *,
     default_plugins: bool = True,
     flags: LeaderElectionFlags = _NO_FLAGS,
+    only_v1: bool = False,
 ) -> Setup:
     """Build the profiles of a configuration; further arguments as for load_configuration.
 
@@ -96,6 +100,7 @@ def set_up(
         default_plugins: without them, profiles have what the file enables and `plugins`, as in an extender
             of a scheduler that has the defaults.
         flags: what the command line says about leader election.
+        only_v1: whether older versions are refused, as kube-scheduler v1.36 does; without the default plugins they are.
     Raises:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
 
@@ -108,7 +113,8 @@ def set_up(
             raise InputError("a Setup or profiles take no plugins or plugin_args; give them to set_up()")
         return configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
     registry = find_plugins(plugins)
-    loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins, flags=flags)
+    older = default_plugins and not only_v1
+    loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins, flags=flags, older=older)
     try:
         setup = Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
     except ConfigError as error:
@@ -146,11 +152,18 @@ def _load(
     *,
     default_plugins: bool = True,
     flags: LeaderElectionFlags = _NO_FLAGS,
+    older: bool = True,
 ) -> KubeSchedulerConfiguration:
     args = read_args(plugin_args, registry)
     if not isinstance(source, KubeSchedulerConfiguration):
         text = Path(source) if isinstance(source, str | os.PathLike) else source
         if not isinstance(text, Path | bytes | None):
             raise InputError(f"a configuration is the name of its file, or its text as bytes; found {source!r:.80}")
-        source = read_configuration(text, args_types=registry.args_types, default_plugins=default_plugins, flags=flags)
+        source = read_configuration(
+            text,
+            args_types=registry.args_types,
+            default_plugins=default_plugins,
+            flags=flags,
+            older=older_versions(text, log_conversion(text)) if older else None,
+        )
     return enable_loaded(source, registry, args)

@@ -37,7 +37,7 @@ FINDINGS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "an old version": config(
         "",
         'no kind "KubeSchedulerConfiguration" is registered for version "kubescheduler.config.k8s.io/v1beta3"',
-        "expected apiVersion: kubescheduler.config.k8s.io/v1; kubesched does not convert older forms",
+        "expected apiVersion: kubescheduler.config.k8s.io/v1; `kubesched config convert FILE` converts it",
         header=HEADER.replace("/v1", "/v1beta3"),
     ),
     "a pod": ("apiVersion: v1\nkind: Pod\n", ('no kind "Pod" is registered for version "v1"',)),
@@ -127,6 +127,32 @@ FINDINGS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     ),
 }
 
+OLDER: dict[str, tuple[str, tuple[str, ...]]] = {
+    "an old version with an unknown field": config(
+        "profiles: [{plugns: {}}]",
+        'strict decoding error: unknown field "profiles[0].plugns"\n  profiles[0].plugns: did you mean "plugins"?',
+        header=HEADER.replace("/v1", "/v1beta2"),
+    ),
+    "an old version with a wrong type": config(
+        "profiles: [{plugins: {score: {enabled: [{name: ImageLocality, weight: heavy}]}}}]",
+        'profiles[0].plugins.score.enabled[0].weight: expected an integer, found "heavy"',
+        header=HEADER.replace("/v1", "/v1beta1"),
+    ),
+    "a Policy with an unknown predicate": (
+        "kind: Policy\napiVersion: v1\npredicates: [{name: PodFitsResource}]",
+        ('predicate type not found for "PodFitsResource"', 'did you mean "PodFitsResources"?'),
+    ),
+    "a Policy with a wrong type": (
+        '{"kind": "Policy", "apiVersion": "v1", "priorities": {}}',
+        ("priorities: expected a list, found {}",),
+    ),
+    "a Policy that is not there": config(
+        "algorithmSource: {policy: {file: {path: /etc/kubernetes/gone.json}}}",
+        "missing policy config file /etc/kubernetes/gone.json",
+        header=HEADER.replace("/v1", "/v1alpha1"),
+    ),
+}
+
 
 def _cases(command: str, code: int) -> dict[str, Case]:
     """Each configuration given to a command; the file is named whatever is wrong in it."""
@@ -138,7 +164,14 @@ def _cases(command: str, code: int) -> dict[str, Case]:
 
 CHECKED = _cases("config check config.yaml", 1)
 SHOWN = _cases("config show config.yaml", 2)
-USED = _cases("simulate cluster.json --config config.yaml", 2)
+USED = {
+    name: case
+    for name, case in _cases("simulate cluster.json --config config.yaml", 2).items()
+    if name != "an old version"  # it is converted
+} | {
+    name: Case("simulate cluster.json --config c.yaml", (*words, "\n  in c.yaml"), {"c.yaml": content})
+    for name, (content, words) in OLDER.items()
+}
 
 UNREADABLE = {
     "no configuration": Case("config check gone.yaml", ("open gone.yaml: no such file or directory",)),

@@ -1,0 +1,152 @@
+"""Turns a profile of an older version into one of v1: its merged plugin lists, extension point by extension point.
+
+Versions before v1beta3 had their defaults at the extension points; v1 has them in `multiPoint`. The converted profile
+switches the defaults of v1 off and names what was enabled, in its order and with its weights.
+
+Rule: kube-scheduler v1.36 for what a plugin needs: a filter plugin its preFilter, a score plugin its preScore.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.config.dialects.conversion import Document
+from kubesched.config.dialects.released import Base
+from kubesched.config.dialects.replaced import replace_plugins
+from kubesched.config.merge import merge_plugins
+from kubesched.config.type_meta import GROUP
+from kubesched.config.types import PluginEntry, Plugins, PluginSet
+from kubesched.errors import ConfigError
+
+LATER_PLUGINS: Final = (
+    PluginEntry("SchedulingGates"),
+    PluginEntry("DynamicResources", 2),
+    PluginEntry("NodeDeclaredFeatures"),
+)
+"""Default plugins that came later. They act on fields of pods that did not exist, and without them such pods would be
+placed where they cannot run."""
+
+COMPANIONS: Final = {
+    "preFilter": (
+        "filter",
+        frozenset(
+            (
+                "InterPodAffinity",
+                "NodeAffinity",
+                "NodePorts",
+                "NodeResourcesFit",
+                "NodeVolumeLimits",
+                "PodTopologySpread",
+                "ServiceAffinity",
+                "VolumeBinding",
+                "VolumeRestrictions",
+                "VolumeZone",
+            )
+        ),
+    ),
+    "preScore": (
+        "score",
+        frozenset(
+            (
+                "InterPodAffinity",
+                "NodeAffinity",
+                "NodeResourcesBalancedAllocation",
+                "NodeResourcesFit",
+                "PodTopologySpread",
+                "SelectorSpread",
+                "TaintToleration",
+            )
+        ),
+    ),
+    "preEnqueue": ("postFilter", frozenset(("DefaultPreemption",))),
+}
+"""Extension point -> the point that it prepares, and the plugins that do so."""
+
+
+def v1_profile(profile: Document, base: Base) -> Document:
+    """Convert a profile.
+
+    Args:
+        profile: checked to have the fields of OldProfile.
+        base: what the version had by default.
+    """
+    custom = plugin_sets(profile.get("plugins", {}))
+    merged = merge_plugins(base.plugins, custom)
+    args = own_args(profile)
+    for name, defaults in base.args.items():
+        args[name] = {**defaults, **args.get(name, {})}
+    sets = {point: merged_set.enabled for point, merged_set in merged.by_point().items()}
+    replace_plugins(sets, args)
+    for point, (prepared, plugins) in COMPANIONS.items():
+        kept = {entry.name for entry in sets[point]} | custom.by_point()[point].disabled_names
+        added = [PluginEntry(e.name) for e in sets[prepared] if e.name in plugins and e.name not in kept]
+        sets[point] = (*sets[point], *added)
+    multi = custom.multi_point
+    later = tuple(e for e in LATER_PLUGINS if e.name not in multi.disabled_names | set(multi.enabled_names))
+    sets["multiPoint"] = (*later, *sets["multiPoint"])
+    disabled = {
+        point: _still_disabled(point, one, sets["multiPoint"], multi) for point, one in custom.by_point().items()
+    }
+    disabled["multiPoint"] = (PluginEntry("*"),)
+    converted = {key: value for key, value in profile.items() if key not in ("plugins", "pluginConfig")}
+    converted["plugins"] = {
+        point: written for point in sets if (written := _written(PluginSet(sets[point], disabled[point])))
+    }
+    if args:
+        converted["pluginConfig"] = [{"name": name, "args": own} for name, own in args.items()]
+    return converted
+
+
+def own_args(profile: Document) -> dict[str, dict[str, Any]]:
+    """The arguments of a profile by plugin, without the version that they were written in.
+
+    Raises:
+        ConfigError: a plugin has two entries.
+    """
+    args: dict[str, dict[str, Any]] = {}
+    for entry in profile.get("pluginConfig", ()):
+        name, own = entry.get("name", ""), dict(entry.get("args") or {})
+        if name in args:
+            raise ConfigError(f"repeated config for plugin {name}")
+        if str(own.get("apiVersion", "")).startswith(f"{GROUP}/"):
+            own = {key: value for key, value in own.items() if key not in ("apiVersion", "kind")}
+        args[name] = own
+    if "PodTopologySpread" in args and args["PodTopologySpread"].get("defaultConstraints"):
+        args["PodTopologySpread"].setdefault("defaultingType", "List")
+    return args
+
+
+def plugin_sets(plain: Document) -> Plugins:
+    """The sets of a profile, `unreserve` in `reserve`."""
+    sets = dict(plain)
+    unreserve = sets.pop("unreserve", {})
+    if unreserve:
+        reserve = sets.get("reserve", {})
+        sets["reserve"] = {key: _united(reserve, unreserve, key) for key in ("enabled", "disabled")}
+    return msgspec.convert(sets, Plugins)
+
+
+def _united(one: Document, other: Document, key: str) -> list[Any]:
+    named = {entry["name"]: entry for entry in (*other.get(key, ()), *one.get(key, ()))}
+    return list({entry["name"]: named[entry["name"]] for entry in (*one.get(key, ()), *other.get(key, ()))}.values())
+
+
+def _still_disabled(
+    point: str, custom: PluginSet, multi: tuple[PluginEntry, ...], own_multi: PluginSet
+) -> tuple[PluginEntry, ...]:
+    """What the profile keeps multiPoint from adding at a point; its merged list no longer has the rest."""
+    names = {entry.name for entry in multi}
+    if own_multi.enabled or point == "preEnqueue":
+        names.add("*")
+    return tuple(entry for entry in custom.disabled if entry.name in names)
+
+
+def _written(plugin_set: PluginSet) -> Document:
+    written: Document = {}
+    if plugin_set.enabled:
+        written["enabled"] = [
+            {"name": entry.name, **({"weight": entry.weight} if entry.weight else {})} for entry in plugin_set.enabled
+        ]
+    if plugin_set.disabled:
+        written["disabled"] = [{"name": entry.name} for entry in plugin_set.disabled]
+    return written

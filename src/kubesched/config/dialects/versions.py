@@ -1,0 +1,216 @@
+"""Turns a configuration of any older version into a v1 document: one function for each version."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from kubesched.config.dialects.conversion import Conversion, Document, Notice, PolicySources
+from kubesched.config.dialects.forgiving import read_forgiving
+from kubesched.config.dialects.policy import read_policy
+from kubesched.config.dialects.profiles import own_args, v1_profile
+from kubesched.config.dialects.released import PROVIDERS, V1BETA1, V1BETA2, Base
+from kubesched.config.dialects.replaced import RENAMED
+from kubesched.config.dialects.shapes import OldConfiguration, V1Alpha1
+from kubesched.config.documents import parse_value
+from kubesched.config.field_errors import quoted
+from kubesched.config.strict import convert, select_known, strict_error
+from kubesched.config.type_meta import API_VERSION, GROUP, KIND, take_type_meta
+from kubesched.errors import ConfigError
+
+_ADDRESSES: Final = ("healthzBindAddress", "metricsBindAddress")
+_PROFILE_FIELDS: Final = ("schedulerName", "plugins", "pluginConfig")
+_NO_SOURCES: Final = PolicySources()
+
+
+def is_older(document: Any) -> bool:
+    """Whether this is a configuration of a version before v1, or a Policy."""
+    return isinstance(document, dict) and (document.get("kind"), document.get("apiVersion")) in _VERSIONS
+
+
+def convert_older(document: Any, sources: PolicySources = _NO_SOURCES) -> Conversion:
+    """Make a v1 document of an older one.
+
+    Args:
+        document: `is_older` holds.
+        sources: where a Policy is that the document refers to.
+    Raises:
+        ConfigError: the document is not valid in its own version.
+    """
+    kind, version, body = take_type_meta(dict(document))
+    notices: list[Notice] = []
+    converted = _VERSIONS[kind, version](body, sources, notices)
+    whole = {"apiVersion": API_VERSION, "kind": KIND, **converted}
+    origin = f"Policy {version}" if kind == "Policy" else version
+    return Conversion(origin, whole, tuple(dict.fromkeys(notices)))
+
+
+def _from_v1beta3(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
+    """The defaults are v1's; plugins that are gone are replaced where the file names them."""
+    document = _checked(body)
+    _drop_addresses(document, notices)
+    document["profiles"] = [_current_names(profile) for profile in document.get("profiles", ())]
+    return document
+
+
+def _from_v1beta2(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
+    return _with_profiles(_checked(body), V1BETA2, notices)
+
+
+def _from_v1beta1(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
+    return _with_profiles(_checked(body), V1BETA1, notices)
+
+
+def _from_v1alpha2(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
+    return _with_profiles(_checked(body), PROVIDERS["DefaultProvider"], notices)
+
+
+def _from_v1alpha1(body: Document, sources: PolicySources, notices: list[Notice]) -> Document:
+    """The one profile of the top level moves into `profiles`; a Policy gives its plugins and the extenders."""
+    read, document, ignored = read_forgiving(body, V1Alpha1)
+    notices += ignored
+    source, weight = document.pop("algorithmSource", {}), document.pop("hardPodAffinitySymmetricWeight", 0)
+    if source.get("policy") is not None:
+        parts = read_policy(_policy_in(source["policy"], sources))
+        base = parts.base
+        notices += parts.notices
+        document["extenders"] = parts.extenders
+    else:
+        base = _provider(read.algorithm_source.provider)
+    if weight:
+        base = Base(base.plugins, {**base.args, "InterPodAffinity": {"hardPodAffinityWeight": weight}})
+    profile = {field: document.pop(field) for field in _PROFILE_FIELDS if field in document}
+    plugins = profile.get("plugins", {})
+    if "postFilter" in plugins:  # the name of preScore up to v1.17
+        plugins.setdefault("preScore", plugins.pop("postFilter"))
+        notices.append(Notice("postFilter of v1alpha1 is preScore today"))
+    election = document.get("leaderElection", {})
+    for old, new in (("lockObjectName", "resourceName"), ("lockObjectNamespace", "resourceNamespace")):
+        if old in election:
+            election[new] = election.pop(old)
+    document["profiles"] = [profile]
+    return _with_profiles(document, base, notices)
+
+
+def _from_policy(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
+    parts = read_policy(body)
+    notices += parts.notices
+    document = _with_profiles({}, parts.base, notices)
+    if parts.extenders:
+        document["extenders"] = parts.extenders
+    return document
+
+
+def _provider(name: str | None) -> Base:
+    if (name or "DefaultProvider") not in PROVIDERS:
+        text = f"algorithm provider {quoted(name or '')} is not registered"
+        raise ConfigError(f"{text}\n  algorithmSource.provider: expected one of {', '.join(PROVIDERS)}")
+    return PROVIDERS[name or "DefaultProvider"]
+
+
+def _policy_in(source: Document, sources: PolicySources) -> Document:
+    """The Policy that a v1alpha1 configuration refers to, without apiVersion and kind."""
+    if "file" in source:
+        where = source["file"].get("path", "")
+        text = sources.read_file(where)
+    elif "configMap" in source:
+        namespace, name = (source["configMap"].get(field, "") for field in ("namespace", "name"))
+        where = f"ConfigMap {namespace}/{name}"
+        text = sources.config_map(namespace, name)
+    else:
+        raise ConfigError("algorithmSource.policy: expected file or configMap, found neither")
+    try:
+        kind, version, body = take_type_meta(parse_value(text).value)
+        if ("Policy", version) not in _VERSIONS or kind != "Policy":
+            raise ConfigError(
+                f"expected kind: Policy and apiVersion: v1, found {kind or 'no kind'} of {version or 'none'}"
+            )
+    except ConfigError as error:
+        raise ConfigError(f"couldn't read policy config: {error}\n  in {where}") from None
+    return body
+
+
+def _checked(body: Document) -> Document:
+    """The document with null fields left out.
+
+    Raises:
+        ConfigError: it has fields that no version knows, or values of a wrong type.
+    """
+    known, faults = select_known(body, OldConfiguration)
+    convert(known, OldConfiguration)
+    if faults:
+        raise strict_error(faults)
+    document: Document = known
+    return document
+
+
+def _with_profiles(document: Document, base: Base, notices: list[Notice]) -> Document:
+    """Convert what all versions before v1beta3 have in common."""
+    _drop_addresses(document, notices)
+    profiles = document.get("profiles") or [{}]
+    if document.pop("disablePreemption", False):
+        profiles = [_without_preemption(profile) for profile in profiles]
+    if timeout := document.pop("bindTimeoutSeconds", 0):
+        base = Base(base.plugins, {**base.args, "VolumeBinding": {"bindTimeoutSeconds": timeout}})
+    document["profiles"] = [v1_profile(profile, base) for profile in profiles]
+    return document
+
+
+def _drop_addresses(document: Document, notices: list[Notice]) -> None:
+    for field in _ADDRESSES:
+        address = document.pop(field, "")
+        if address and not address.endswith(":0") and address != "0":
+            text = f"{field} {address}: health and metrics are served by HTTPS at --bind-address and --secure-port"
+            notices.append(Notice(text))
+    election = document.get("leaderElection", {})
+    if "resourceLock" in election and election["resourceLock"] not in ("", "leases"):
+        text = (
+            f"resourceLock {election['resourceLock']} is gone: schedulers that share this lock have to use leases, too"
+        )
+        notices.append(Notice(text, "leaderElection.resourceLock"))
+        election["resourceLock"] = "leases"
+
+
+def _without_preemption(profile: Document) -> Document:
+    plugins = profile.get("plugins", {})
+    post_filter = plugins.get("postFilter", {})
+    disabled = [*post_filter.get("disabled", ()), {"name": "DefaultPreemption"}]
+    return {**profile, "plugins": {**plugins, "postFilter": {**post_filter, "disabled": disabled}}}
+
+
+def _current_names(profile: Document) -> Document:
+    """A profile of v1beta3 with the plugins of v1."""
+    converted = dict(profile)
+    if "plugins" in profile:
+        converted["plugins"] = {point: _current_set(plugin_set) for point, plugin_set in profile["plugins"].items()}
+    if "pluginConfig" in profile:
+        entries = own_args(profile).items()
+        converted["pluginConfig"] = [{"name": name, "args": args} for name, args in entries if name not in RENAMED]
+    return converted
+
+
+def _current_set(plugin_set: Document) -> Document:
+    given = plugin_set.get("enabled", [])
+    names = {entry.get("name") for entry in given}
+    kept = []
+    for entry in given:
+        new = RENAMED.get(entry.get("name"), "")
+        if not new:
+            kept.append(entry)
+        elif new not in names:
+            names.add(new)
+            kept.append({**entry, "name": new})
+    disabled = [entry for entry in plugin_set.get("disabled", ()) if entry.get("name") not in RENAMED]
+    return {key: entries for key, entries in (("enabled", kept), ("disabled", disabled)) if entries}
+
+
+_Step = Callable[[Document, PolicySources, list[Notice]], Document]
+_VERSIONS: Final[dict[tuple[Any, Any], _Step]] = {
+    (KIND, f"{GROUP}/v1beta3"): _from_v1beta3,
+    (KIND, f"{GROUP}/v1beta2"): _from_v1beta2,
+    (KIND, f"{GROUP}/v1beta1"): _from_v1beta1,
+    (KIND, f"{GROUP}/v1alpha2"): _from_v1alpha2,
+    (KIND, f"{GROUP}/v1alpha1"): _from_v1alpha1,
+    (KIND, "componentconfig/v1alpha1"): _from_v1alpha1,
+    ("Policy", "v1"): _from_policy,
+    ("Policy", f"{GROUP}/v1"): _from_policy,
+}
+"""The conversion of each older kind and version."""

@@ -1,0 +1,90 @@
+"""Reads configurations of versions before v1: finds the Policy that one names, and logs that one was converted."""
+
+import logging
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from kubesched.config import Conversion, OlderVersions, convert_configuration
+from kubesched.documents import write_yaml
+from kubesched.errors import ConfigError, InputError
+from kubesched.setup.registry import PluginLike, find_plugins
+
+__all__ = ["convert_text", "log_conversion", "older_versions"]
+
+_LOG: Final = logging.getLogger("kubesched.config")
+
+
+def older_versions(source: object, on_conversion: Callable[[Conversion], None]) -> OlderVersions:
+    """How to read a configuration that may be of an older version.
+
+    Args:
+        source: its file if it is a Path. A Policy that is not where the configuration says is read from its folder.
+        on_conversion: is called with the conversion.
+    """
+    folder = source.parent if isinstance(source, Path) else Path()
+    return OlderVersions(lambda path: _read_policy(path, folder), on_conversion)
+
+
+def convert_text(source: Path | bytes, plugins: Iterable[PluginLike] = (), *, kube_scheduler: bool) -> tuple[str, bool]:
+    """Write a configuration of any version as v1, with comments on what has changed.
+
+    Args:
+        source: a file, or the text itself.
+        kube_scheduler: whether it is for kube-scheduler v1.36, which has no legacy plugins.
+    Returns: YAML, or the text itself if it is v1 already; and whether something has no equivalent any more.
+    Raises:
+        InputError, ConfigError, PluginDefinitionError: as from load_configuration.
+    """
+    conversion = convert_configuration(
+        source,
+        older_versions(source, lambda _: None),
+        args_types=find_plugins(plugins).args_types,
+        kube_scheduler=kube_scheduler,
+    )
+    if conversion.is_unchanged:
+        return (source if isinstance(source, bytes) else source.read_bytes()).decode("utf-8-sig"), False
+    reader = "kube-scheduler" if kube_scheduler else "kubesched"
+    heading = [f"Converted from {conversion.origin} for {reader}; its plugins decide as in v1.36."]
+    comments: dict[str, str] = {}
+    for notice in conversion.notices:
+        if notice.path:
+            comments[notice.path] = (
+                f"{comments[notice.path]}\n{notice.text}" if notice.path in comments else notice.text
+            )
+        else:
+            heading.append(notice.text)
+    header = "".join(f"# {line}\n" for line in heading)
+    return header + write_yaml(conversion.document, comments), conversion.is_lossy
+
+
+def log_conversion(source: object) -> Callable[[Conversion], None]:
+    """Log one line on a conversion, however much has changed."""
+
+    def log(conversion: Conversion) -> None:
+        name = source if isinstance(source, Path) else "FILE"
+        _LOG.warning(
+            "%s: converted from %s; its plugins decide as in v1.36. See: kubesched config convert %s",
+            "configuration" if name == "FILE" else name,
+            conversion.origin,
+            name,
+        )
+
+    return log
+
+
+def _read_policy(path: str, folder: Path) -> str:
+    """The text of a Policy file.
+
+    Raises:
+        ConfigError: it is not there; upstream's words.
+        InputError: it cannot be read.
+    """
+    places = (Path(path), folder / Path(path).name)
+    file = next((place for place in places if place.is_file()), None)
+    if file is None:
+        raise ConfigError(f"missing policy config file {path}\n  looked for {places[0]} and {places[1]}")
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"couldn't read policy config: {file}: {error}") from error

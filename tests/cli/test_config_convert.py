@@ -1,0 +1,77 @@
+import pytest
+from click.testing import CliRunner, Result
+
+from kubesched.cli.config import config
+from kubesched.config import effective
+from kubesched.setup import load_configuration
+
+HEADER = "apiVersion: kubescheduler.config.k8s.io/{}\nkind: KubeSchedulerConfiguration\n"
+POLICY = '{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "SelectorSpreadPriority", "weight": 1}]}'
+PACKING = '{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}'
+OLDER = [
+    PACKING,
+    HEADER.format("v1beta3") + "parallelism: 8\n",
+    HEADER.format("v1beta2") + "profiles: [{schedulerName: a}, {schedulerName: b}]\n",
+]
+
+
+def convert(text: str, *options: str) -> Result:
+    return CliRunner().invoke(config, ["convert", "-", *options], input=text)
+
+
+@pytest.mark.parametrize("text", OLDER)
+@pytest.mark.parametrize("reader", ["kube-scheduler", "kubesched"])
+def test_converting_twice_is_converting_once(text, reader):
+    once = convert(text, "--for", reader)
+    assert once.exit_code == 0
+    twice = convert(once.stdout, "--for", reader)
+    assert (twice.exit_code, twice.stdout) == (0, once.stdout)
+
+
+@pytest.mark.parametrize("text", OLDER)
+def test_the_effective_configuration_is_the_same_before_and_after(text):
+    after = convert(text, "--for", "kubesched").stdout
+    assert effective(load_configuration(text.encode())) == effective(load_configuration(after.encode()))
+
+
+def test_what_has_no_equivalent_is_a_comment_and_ends_with_3():
+    result = convert(POLICY)
+    assert result.exit_code == 3
+    assert "  # no equivalent: SelectorSpread (weight 1); PodTopologySpread" in result.stdout
+    assert convert(result.stdout).exit_code == 0
+
+
+def test_kubesched_has_the_legacy_plugins():
+    result = convert(POLICY, "--for", "kubesched")
+    assert result.exit_code == 0
+    assert "- name: SelectorSpread\n" in result.stdout
+
+
+def test_a_v1_file_is_printed_as_it_is():
+    text = HEADER.format("v1") + "# mine\nparallelism:   3\n"
+    assert convert(text).stdout == text
+
+
+def test_a_v1_file_for_kube_scheduler_loses_legacy_plugins():
+    ours = convert(POLICY, "--for", "kubesched").stdout
+    result = convert(ours)
+    assert result.exit_code == 3
+    assert "name: SelectorSpread" not in result.stdout
+
+
+def test_what_is_not_valid_ends_with_2(tmp_path):
+    file = tmp_path / "old.yaml"
+    file.write_text(HEADER.format("v1beta2") + "parallelism: 0\n")
+    result = CliRunner().invoke(config, ["convert", str(file)])
+    assert result.exit_code == 2
+    assert "parallelism: Invalid value: 0" in result.stderr
+    assert result.stdout == ""
+
+
+def test_check_refuses_an_older_version_and_names_the_command(tmp_path):
+    file = tmp_path / "old.yaml"
+    file.write_text(POLICY)
+    result = CliRunner().invoke(config, ["check", str(file)])
+    assert result.exit_code == 1
+    assert result.stdout.startswith('no kind "Policy" is registered for version "v1"\n')
+    assert "kubesched config convert FILE" in result.stdout

@@ -1,0 +1,195 @@
+import pytest
+
+from kubesched.config.dialects import PolicySources, is_older
+from kubesched.config.dialects.profiles import COMPANIONS
+from kubesched.errors import ConfigError
+from kubesched.plugins import IN_TREE_PLUGINS
+from tests.config.dialects.documents import args, converted, names, profile_of, weights
+
+POLICY = '{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "HostName"}], "priorities": []}'
+
+
+def plugins(**sets) -> dict:
+    return {"profiles": [{"plugins": sets}]}
+
+
+def test_v1beta3_keeps_its_fields_and_the_defaults_of_v1():
+    document = converted("v1beta3", {"parallelism": 4, "profiles": [{"schedulerName": "a"}]}).document
+    assert document == {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "parallelism": 4,
+        "profiles": [{"schedulerName": "a"}],
+    }
+
+
+def test_v1beta3_names_one_plugin_for_the_volumes_of_clouds():
+    profile = profile_of("v1beta3", plugins(filter={"enabled": [{"name": "EBSLimits"}, {"name": "GCEPDLimits"}]}))
+    assert names(profile, "filter") == ["NodeVolumeLimits"]
+
+
+def test_v1beta2_has_the_weights_of_its_time():
+    assert weights(profile_of("v1beta2")) == {
+        "NodeResourcesBalancedAllocation": 1,
+        "ImageLocality": 1,
+        "InterPodAffinity": 1,
+        "NodeResourcesFit": 1,
+        "NodeAffinity": 1,
+        "PodTopologySpread": 2,
+        "TaintToleration": 1,
+    }
+
+
+def test_v1beta2_filters_in_the_order_of_its_time():
+    assert names(profile_of("v1beta2"), "filter") == [
+        "NodeUnschedulable",
+        "NodeName",
+        "TaintToleration",
+        "NodeAffinity",
+        "NodePorts",
+        "NodeResourcesFit",
+        "VolumeRestrictions",
+        "NodeVolumeLimits",
+        "VolumeBinding",
+        "VolumeZone",
+        "PodTopologySpread",
+        "InterPodAffinity",
+    ]
+
+
+def test_the_plugins_of_a_profile_merge_with_the_old_defaults():
+    disabled = [{"name": "ImageLocality"}, {"name": "NodeAffinity"}]
+    profile = profile_of("v1beta2", plugins(score={"enabled": [{"name": "Own", "weight": 9}], "disabled": disabled}))
+    score = names(profile, "score")
+    assert score[-1] == "Own"
+    assert not {"ImageLocality", "NodeAffinity"} & set(score)
+
+
+def test_disabled_at_multi_point_leaves_the_old_defaults_of_the_points():
+    profile = profile_of("v1beta2", plugins(multiPoint={"enabled": [{"name": "Own"}], "disabled": [{"name": "*"}]}))
+    assert names(profile, "multiPoint")[-1] == "Own"
+    assert "NodeResourcesFit" in names(profile, "filter")
+
+
+def test_a_point_without_defaults_keeps_own_multi_point_plugins_away():
+    sets = {"multiPoint": {"enabled": [{"name": "Own"}]}, "score": {"disabled": [{"name": "*"}]}}
+    profile = profile_of("v1beta2", plugins(**sets))
+    assert profile["plugins"]["score"] == {"disabled": [{"name": "*"}]}
+
+
+def test_v1beta1_packing_becomes_a_strategy_with_its_resources():
+    resources = [{"name": "example.com/gpu", "weight": 5}]
+    score = {
+        "disabled": [{"name": "NodeResourcesLeastAllocated"}],
+        "enabled": [{"name": "NodeResourcesMostAllocated", "weight": 7}],
+    }
+    version = {"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "NodeResourcesMostAllocatedArgs"}
+    config = [{"name": "NodeResourcesMostAllocated", "args": {**version, "resources": resources}}]
+    profile = profile_of("v1beta1", {"profiles": [{"plugins": {"score": score}, "pluginConfig": config}]})
+    assert weights(profile)["NodeResourcesFit"] == 7
+    assert args(profile, "NodeResourcesFit") == {"scoringStrategy": {"type": "MostAllocated", "resources": resources}}
+
+
+def test_v1alpha2_fields_of_the_process_become_those_of_plugins():
+    profile = profile_of("v1alpha2", {"disablePreemption": True, "bindTimeoutSeconds": 30})
+    assert names(profile, "postFilter") == []
+    assert names(profile, "preEnqueue") == []
+    assert args(profile, "VolumeBinding") == {"bindTimeoutSeconds": 30}
+
+
+def test_unreserve_is_part_of_reserve():
+    sets = {"reserve": {"enabled": [{"name": "A"}]}, "unreserve": {"enabled": [{"name": "B"}, {"name": "A"}]}}
+    assert names(profile_of("v1alpha2", plugins(**sets)), "reserve") == ["VolumeBinding", "A", "B"]
+
+
+def test_v1alpha1_has_one_profile_at_the_top_level():
+    fields = {
+        "schedulerName": "mine",
+        "hardPodAffinitySymmetricWeight": 5,
+        "leaderElection": {"lockObjectName": "mine", "lockObjectNamespace": "ns", "resourceLock": "endpoints"},
+        "metricsBindAddress": "0.0.0.0:10251",
+        "unknown": 1,
+    }
+    conversion = converted("v1alpha1", fields)
+    (profile,) = conversion.document["profiles"]
+    assert profile["schedulerName"] == "mine"
+    assert args(profile, "InterPodAffinity") == {"hardPodAffinityWeight": 5}
+    assert conversion.document["leaderElection"] == {
+        "resourceName": "mine",
+        "resourceNamespace": "ns",
+        "resourceLock": "leases",
+    }
+    told = " ".join(notice.text for notice in conversion.notices)
+    assert [word for word in ("unknown", "metricsBindAddress", "endpoints") if word not in told] == []
+
+
+def test_the_autoscaler_provider_packs():
+    profile = profile_of("v1alpha1", {"algorithmSource": {"provider": "ClusterAutoscalerProvider"}})
+    assert args(profile, "NodeResourcesFit") == {"scoringStrategy": {"type": "MostAllocated"}}
+
+
+def test_post_filter_of_v1alpha1_is_pre_score():
+    profile = profile_of("v1alpha1", {"plugins": {"postFilter": {"enabled": [{"name": "Own"}]}}})
+    assert "Own" in names(profile, "preScore")
+    assert names(profile, "postFilter") == ["DefaultPreemption"]
+
+
+def test_a_policy_is_read_from_a_file():
+    source = {"algorithmSource": {"policy": {"file": {"path": "/policy.json"}}}, "schedulerName": "mine"}
+    read = {"/policy.json": POLICY}
+    (profile,) = converted("v1alpha1", source, PolicySources(read_file=read.__getitem__)).document["profiles"]
+    assert names(profile, "filter") == ["NodeUnschedulable", "NodeName", "TaintToleration"]
+    assert profile["schedulerName"] == "mine"
+
+
+def config_map(key: str) -> str:
+    return f"a: 1\n---\nkind: ConfigMap\nmetadata: {{name: p, namespace: ns}}\ndata: {{{key}: '{POLICY}'}}\n"
+
+
+FROM_CONFIG_MAP = {"algorithmSource": {"policy": {"configMap": {"namespace": "ns", "name": "p"}}}}
+
+
+def test_a_policy_is_read_from_a_config_map_in_the_same_file():
+    sources = PolicySources(config_map("policy.cfg"))
+    (profile,) = converted("v1alpha1", FROM_CONFIG_MAP, sources).document["profiles"]
+    assert names(profile, "filter") == ["NodeUnschedulable", "NodeName", "TaintToleration"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "message"),
+    [
+        (FROM_CONFIG_MAP, "", "couldn't get policy config map ns/p: "),
+        (FROM_CONFIG_MAP, config_map("other"), 'missing policy config map value at key "policy.cfg"'),
+        ({"algorithmSource": {"policy": {"file": {"path": "x"}}}}, "", "missing policy config file x"),
+        ({"algorithmSource": {"policy": {}}}, "", "algorithmSource.policy: expected file or configMap"),
+        ({"algorithmSource": {"provider": "Mine"}}, "", 'algorithm provider "Mine" is not registered'),
+        ({"pluginConfig": [{"name": "A"}, {"name": "A"}]}, "", "repeated config for plugin A"),
+        ({"plugins": {"score": 5}}, "", "plugins.score: expected an object, found 5"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(fields, text, message):
+    with pytest.raises(ConfigError) as caught:
+        converted("v1alpha1", fields, PolicySources(text))
+    assert str(caught.value).startswith(message)
+
+
+def test_default_constraints_without_a_type_are_a_list():
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    config = [{"name": "PodTopologySpread", "args": {"defaultConstraints": [constraint]}}]
+    profile = profile_of("v1beta1", {"profiles": [{"pluginConfig": config}]})
+    assert args(profile, "PodTopologySpread")["defaultingType"] == "List"
+
+
+def test_v1_and_other_objects_are_not_older():
+    assert not is_older({"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/v1"})
+    assert not is_older({"kind": "Pod", "apiVersion": "v1"})
+    assert not is_older(["Policy"])
+
+
+@pytest.mark.parametrize("point", COMPANIONS)
+def test_companions_are_the_points_that_the_plugins_have(point):
+    prepared, named = COMPANIONS[point]
+    extended = {name for name, plugin in IN_TREE_PLUGINS.items() if {point, prepared} <= plugin.extension_points()}
+    later = {"DynamicResources", "NodeDeclaredFeatures"}  # at multiPoint
+    unscored = {"VolumeBinding"} if point == "preScore" else set()
+    assert named & set(IN_TREE_PLUGINS) == extended - later - unscored
