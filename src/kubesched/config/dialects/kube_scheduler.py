@@ -60,7 +60,7 @@ def _lost(name: str, profile: Document, where: str) -> Notice:
 
 
 def _spread(name: str, profile: Document, where: str) -> Notice:
-    """PodTopologySpread takes the place of SelectorSpread if it has no default constraints of its own."""
+    """PodTopologySpread takes the place of SelectorSpread if it defines no default constraints."""
     notice = _lost(name, profile, where)
     _take_place(profile["plugins"], name, "PodTopologySpread")
     args = _args(profile, "PodTopologySpread")

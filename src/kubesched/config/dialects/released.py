@@ -94,7 +94,7 @@ def _score_of_1_18(resources: str) -> PluginSet:
 
 
 def _of_1_18(resources: str) -> Base:
-    """SelectorSpread spreads pods by default; PodTopologySpread has no constraints of its own."""
+    """SelectorSpread spreads pods by default; PodTopologySpread defines no constraints."""
     score = PluginSet((*_score_of_1_18(resources).enabled, PluginEntry("SelectorSpread", 1)))
     return Base(_with_score(score), {"PodTopologySpread": {"defaultingType": "List"}})
 

@@ -87,7 +87,7 @@ class ServiceAffinity(Plugin):
         return Status.SUCCESS
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
-        """Changes nothing: pods that come are the last in the list, and a node has the labels of its own pods."""
+        """Changes nothing: pods that come are the last in the list, and a node keeps the labels of the pods on it."""
 
     def remove_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
         """Note which matching pods left the first node. One that returns is the last in the list."""

@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.20 non-CSI volume limits, the predicates MaxEBSVolumeCou
 MaxAzureDiskVolumeCount and MaxCinderVolumeCount; each plugin has both names. What the node reports as
 `attachable-volumes-*` comes before the default; the argument `maxVolumes` stands for v1.20's environment variable
 KUBE_MAX_PD_VOLS. Nodes whose CSINode names the in-tree plugin as migrated are left to NodeVolumeLimits, which is also
-MaxCSIVolumeCountPred. Azure disks are told apart by URI.
+MaxCSIVolumeCountPred. Azure disks are distinguished by URI.
 """
 
 import re
@@ -75,7 +75,7 @@ class InTreeVolumeLimits(Plugin):
         if wanted:
             limits = self._limits(nodes)
             at_most = nodes.take(self.handle.cluster_state.volumes.attached.uses) + nodes.moved_volumes
-            for position in np.flatnonzero(at_most + len(wanted) > limits).tolist():  # the others fit, whoever shares
+            for position in np.flatnonzero(at_most + len(wanted) > limits).tolist():  # the others fit in any case
                 volumes = wanted | self._volumes(nodes.pods(position))
                 verdicts[position] = len(volumes) > limits[position] and not self._is_migrated(nodes.name(position))
         return verdicts
