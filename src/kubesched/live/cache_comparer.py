@@ -28,6 +28,7 @@ from kubesched.cluster import ApiClient, ListedObject, list_objects
 from kubesched.errors import ClusterError
 from kubesched.live.driver import LiveScheduler
 from kubesched.scheduler import Scheduler
+from kubesched.serving import give_free_memory_back
 from kubesched.state import row_differences
 
 __all__ = ["CacheComparer", "Differences", "inner_differences", "object_differences", "on_sigusr2"]
@@ -73,6 +74,8 @@ class CacheComparer:
             except Exception:  # noqa: BLE001 - a debugging aid must not end the scheduler
                 _LOG.exception("cache comparison: failed")
                 continue
+            finally:
+                give_free_memory_back()  # what the lists took
             for what, (ours, wanted) in differences.items():
                 _LOG.warning("cache comparison: %s: cache %s; expected %s", what, ours, wanted)
             if not differences:

@@ -26,7 +26,7 @@ from kubesched.live.traces import new_traces
 from kubesched.live.writes import ApiWriter
 from kubesched.metrics import Observers, PodResources, SchedulerMetrics
 from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
-from kubesched.serving import Registry, give_free_memory_back, new_registry
+from kubesched.serving import Registry, give_free_memory_back, map_large_blocks, new_registry
 from kubesched.setup import Setup
 
 __all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
@@ -227,6 +227,7 @@ async def _run(
 
 async def keep_heap_small() -> None:
     """Return free memory to the system each minute. In the heap of an hour of watching and listing, half is free."""
+    map_large_blocks()
     while True:
         await asyncio.sleep(_TRIM_SECONDS)
         give_free_memory_back()

@@ -1,7 +1,7 @@
 """HTTP and HTTPS servers: certificate reload, limits, health, metrics, logs, a clean shutdown."""
 
 from kubesched.serving.bodies import Bodies, Buffer, expect_body
-from kubesched.serving.free_memory import give_free_memory_back
+from kubesched.serving.free_memory import give_free_memory_back, map_large_blocks
 from kubesched.serving.health import HEALTH_PATHS, Check, add_checks, add_health, add_version, ping
 from kubesched.serving.logs import set_up_logging
 from kubesched.serving.loop_thread import LoopThread
@@ -31,6 +31,7 @@ __all__ = [
     "allow_clients",
     "expect_body",
     "give_free_memory_back",
+    "map_large_blocks",
     "new_registry",
     "pair_in_memory",
     "peer_common_names",
