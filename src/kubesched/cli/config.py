@@ -28,7 +28,9 @@ def config() -> None:
 @_file_argument
 @plugin_option
 @output_option("text", "json", help="Format of the findings.")
-@click.option("--probe", is_flag=True, help="Also call each verb of each configured extender, for a pod that is none.")
+@click.option(
+    "--probe", is_flag=True, help="Also call each verb of each configured extender, for a pod that does not exist."
+)
 def check(file: Path, references: tuple[str, ...], output: str, probe: bool) -> None:
     """Check whether kube-scheduler v1.36 would accept FILE.
 

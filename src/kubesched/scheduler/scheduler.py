@@ -119,7 +119,7 @@ class Scheduler:
         )
 
     def _offered(self, services: Services, nominator: Nominator) -> Services:
-        """What the driver offers, with all that is the Scheduler's own."""
+        """What the driver offers, and what this Scheduler provides."""
         return msgspec.structs.replace(
             services,
             perform=perform,
@@ -158,12 +158,13 @@ class Scheduler:
         if is_gone and self.cluster_state.is_assumed(pod):
             self._reject_waiting(pod.uid)
         changes = self.cluster_state.apply(event)
+        events = [change.event for change in changes]
         self._unconfirmed.settle(pod)
         waited = before is not None and not before.node_name and self._is_mine(before)
         waits = not is_gone and not pod.node_name and self._is_mine(pod)
         if waits and not self.cluster_state.is_assumed(pod) and pod.uid not in self._on_their_way:
             if waited and before is not None:
-                self.queue.update(before, pod, [change.event for change in changes], self._now())
+                self.queue.update(before, pod, events, self._now())
             else:
                 self.queue.add(pod, self._now())
         elif waited and before is not None:
@@ -173,7 +174,7 @@ class Scheduler:
         for change in changes:
             if change.event.resource is EventResource.ASSIGNED_POD:
                 self.queue.move_all_to_active_or_backoff_queue(change.event, change.old, change.new, self._now())
-        return [change.event for change in changes]
+        return events
 
     def _note_nomination(self, before: Pod, name: str) -> None:
         """Pods that counted a nomination may fit when it ends; those of higher priority did not count it."""
@@ -396,9 +397,6 @@ class Scheduler:
         queued.pending_plugins.update(decision.pending_plugins)
         if self._still_waits(queued):
             self.queue.add_unschedulable_if_not_present(queued, self._now())
-            if decision.nominated_node_name is not None:
-                self.queue.nominator.add(queued, decision.nominated_node_name)
-            else:
-                self.queue.nominator.add(queued)
+            self.queue.nominator.add(queued, decision.nominated_node_name)
         for action in failure_actions(decision, self._find_pod(decision.pod) or decision.pod):
             self._emit(action)

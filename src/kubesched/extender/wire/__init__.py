@@ -1,7 +1,7 @@
 """Encodes and decodes the scheduler extender protocol, for both sides.
 
 Keys are Go field names without regard to case, because extender/v1 has no JSON tags; what we write has the Go names.
-Nodes and pods stay raw slices of the body until somebody asks for them, so that a node in an answer is, byte for byte,
+Nodes and pods stay raw slices of the body until they are read, so that a node in an answer is, byte for byte,
 the node of the request. Rule: k8s.io/kube-scheduler v0.36 extender/v1, sent and accepted since v1.2; lower-case keys
 and `nodeToVictims` come from callers that used the tagged types of v1.16 and older.
 """

@@ -123,7 +123,7 @@ def parse_filter_answer(body: Body) -> FilterAnswer:
     """Read ExtenderFilterResult.
 
     Raises:
-        ExtenderError: it is none; the message names the field.
+        ExtenderError: it is not one; the message names the field.
     """
     fields = _answer(body, "ExtenderFilterResult")
     nodes = fields.get("nodes", Raw(NULL))
@@ -145,7 +145,7 @@ def parse_priorities(body: Body) -> list[tuple[str, int]]:
     """Read HostPriorityList: node names and scores as they are, in the order of the answer.
 
     Raises:
-        ExtenderError: it is none, for example because a score is no integer of 64 bits.
+        ExtenderError: it is not one, for example because a score is not an integer of 64 bits.
     """
     entries = decoded(RAWS.decode, first_value(body), "HostPriorityList", "a list of {Host, Score}") or []
     priorities = []
@@ -162,7 +162,7 @@ def parse_preemption_answer(body: Body) -> dict[str, MetaVictims]:
     """Read ExtenderPreemptionResult: the nodes that stay candidates, with their victims by uid.
 
     Raises:
-        ExtenderError: it is none, or a node has null for its victims, on which kube-scheduler v1.36 ends.
+        ExtenderError: it is not one, or a node has null for its victims, on which kube-scheduler v1.36 ends.
     """
     raw = _answer(body, "ExtenderPreemptionResult").get("nodenametometavictims", Raw(NULL))
     if bytes(raw) == NULL:
@@ -178,7 +178,7 @@ def binding_error(body: Body) -> str:
     """Read ExtenderBindingResult: why the pod is not bound; empty for success.
 
     Raises:
-        ExtenderError: it is none.
+        ExtenderError: it is not one.
     """
     return _text(_answer(body, "ExtenderBindingResult"), "Error")
 

@@ -1,6 +1,6 @@
 """Reads and writes the requests of the extender protocol.
 
-Nodes and pods stay raw slices of the body until somebody asks for them, so that a node in an answer is, byte for byte,
+Nodes and pods stay raw slices of the body until they are read, so that a node in an answer is, byte for byte,
 the node of the request.
 """
 

@@ -7,13 +7,14 @@ utilization up. Of a resource that is listed twice, the last weight counts. Side
 have, count as in v1.36.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 
 from kubesched.api import Pod
 from kubesched.engine import BoolVector, IntVector, floor_divide, round_half_away
 from kubesched.framework import CycleState, DependsOn, Plugin
+from kubesched.plugins.args import ResourceSpec
 from kubesched.plugins.legacy.args import (
     NodeResourcesLeastAllocatedArgs,
     NodeResourcesMostAllocatedArgs,
@@ -34,13 +35,7 @@ class NodeResourcesLeastAllocated(Plugin):
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """The weighted mean of what stays free of each resource."""
-        total = np.zeros(len(nodes), dtype=np.int64)
-        weights = {resource.name: resource.weight for resource in self.args.resources}
-        for name, weight in weights.items():
-            used, room = _used_and_room(name, state, nodes)
-            free = floor_divide((room - used) * 100, np.maximum(room, 1))
-            total += weight * np.where(_fits(used, room), free, 0)
-        return total // sum(weights.values())
+        return _weighted_mean(self.args.resources, state, nodes, lambda used, room: room - used)
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         return state.pod.requests
@@ -54,13 +49,8 @@ class NodeResourcesMostAllocated(Plugin):
     depends_on = DependsOn.ROW
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
-        """The weighted mean of what is used of each resource; 0 for one that would be exceeded."""
-        total = np.zeros(len(nodes), dtype=np.int64)
-        weights = {resource.name: resource.weight for resource in self.args.resources}
-        for name, weight in weights.items():
-            used, room = _used_and_room(name, state, nodes)
-            total += weight * np.where(_fits(used, room), floor_divide(used * 100, np.maximum(room, 1)), 0)
-        return total // sum(weights.values())
+        """The weighted mean of what is used of each resource."""
+        return _weighted_mean(self.args.resources, state, nodes, lambda used, room: used)
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         return state.pod.requests
@@ -91,6 +81,22 @@ class RequestedToCapacityRatio(Plugin):
 
     def score_part(self, state: CycleState, pod: Pod) -> Hashable:
         return state.pod.requests
+
+
+def _weighted_mean(
+    resources: Iterable[ResourceSpec],
+    state: CycleState,
+    nodes: Nodes,
+    part: Callable[[IntVector, IntVector], IntVector],
+) -> IntVector:
+    """(nodes,) the mean percentage of a part of each resource's room; 0 for a resource that would be exceeded."""
+    total = np.zeros(len(nodes), dtype=np.int64)
+    weights = {resource.name: resource.weight for resource in resources}
+    for name, weight in weights.items():
+        used, room = _used_and_room(name, state, nodes)
+        percent = floor_divide(part(used, room) * 100, np.maximum(room, 1))
+        total += weight * np.where(_fits(used, room), percent, 0)
+    return total // sum(weights.values())
 
 
 def _used_and_room(name: str, state: CycleState, nodes: Nodes) -> tuple[IntVector, IntVector]:

@@ -2,7 +2,7 @@
 
 Rule: kube-scheduler v1.20 non-CSI volume limits, the predicates MaxEBSVolumeCount, MaxGCEPDVolumeCount,
 MaxAzureDiskVolumeCount and MaxCinderVolumeCount; each plugin has both names. What the node reports as
-`attachable-volumes-*` comes before the default; the argument `maxVolumes` stands for v1.20's environment variable
+`attachable-volumes-*` comes before the default; the argument `maxVolumes` replaces v1.20's environment variable
 KUBE_MAX_PD_VOLS. Nodes whose CSINode names the in-tree plugin as migrated are left to NodeVolumeLimits, which is also
 MaxCSIVolumeCountPred. Azure disks are distinguished by URI.
 """
