@@ -16,8 +16,16 @@ from kubesched.config.field_errors import (
     qualified_name_errors,
     quoted,
 )
-from kubesched.config.load import OlderVersions, Readable, convert_configuration, load_args, load_configuration
+from kubesched.config.load import (
+    OlderVersions,
+    Readable,
+    convert_configuration,
+    load_args,
+    load_configuration,
+    read_text,
+)
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
+from kubesched.config.sources import ConfigSource, Input, find_sources
 from kubesched.config.types import (
     ClientConnectionConfiguration,
     ExtenderConfig,
@@ -40,12 +48,14 @@ __all__ = [
     "DEFAULT_SCHEDULER_NAME",
     "ArgsTypes",
     "ClientConnectionConfiguration",
+    "ConfigSource",
     "Conversion",
     "Duration",
     "ExtenderConfig",
     "ExtenderManagedResource",
     "ExtenderTLSConfig",
     "FieldError",
+    "Input",
     "Int32",
     "Int64",
     "KubeSchedulerConfiguration",
@@ -67,6 +77,7 @@ __all__ = [
     "convert_configuration",
     "did_you_mean",
     "effective",
+    "find_sources",
     "item",
     "joined",
     "load_args",
@@ -75,4 +86,5 @@ __all__ = [
     "parse_duration",
     "qualified_name_errors",
     "quoted",
+    "read_text",
 ]
