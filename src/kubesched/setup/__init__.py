@@ -2,6 +2,7 @@
 
 from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.awaited import AwaitedRequests
+from kubesched.setup.comparison import comparable
 from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.older_versions import convert_text
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
@@ -18,6 +19,7 @@ __all__ = [
     "Profiles",
     "RegisteredPlugin",
     "Setup",
+    "comparable",
     "convert_text",
     "find_plugins",
     "load_configuration",
