@@ -80,7 +80,7 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], output: str, only
     kube-scheduler's --write-config-to prints it. Plugins given with --plugin are enabled if no profile names them.
     Exits with 2 if kube-scheduler would not accept FILE.
 
-    FILE can also be a ConfigMap, or a Pod or workload that runs a scheduler, with the files that it names; - reads
+    FILE can also be a ConfigMap, Helm values, or a Pod or workload that runs a scheduler, with what it names; - reads
     standard input. Several configurations are printed as YAML documents, or as a JSON array.
 
     With --diff, prints a line for each field and plugin that differs from the defaults of kube-scheduler v1.36. FILE
