@@ -111,7 +111,14 @@ def test_single_profiles_are_compared_whatever_their_names_are():
 def test_several_profiles_are_compared_by_name():
     both = document(points={"filter": ["A"]})
     both["profiles"].append(document(name="b", points={"filter": ["A"]})["profiles"][0])
-    assert [change.path for change in differences(document(points={"filter": ["A"]}), both)] == ["profiles[b]"]
+    (added,) = differences(document(points={"filter": ["A"]}), both)
+    assert (added.path, added.kind, added.new) == ("profiles[b]", ChangeKind.ADDED, both["profiles"][1])
+
+
+def test_a_line_of_text_has_no_more_of_a_value_than_a_reader_takes_in():
+    both = document()
+    both["profiles"].append(document(name="b", points={"filter": [f"Plugin{i}" for i in range(20)]})["profiles"][0])
+    assert lines(document(), both) == ["profiles[b]: added"]
 
 
 @pytest.mark.parametrize("default", [True, False])

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched.config import differences, effective
+from kubesched.config.dialects.kube_scheduler import LEGACY
 from kubesched.explanation import Explainer, as_line
 from kubesched.scheduler import TieBreak
 from kubesched.setup import comparable, convert_text, set_up
@@ -31,7 +32,9 @@ def test_converting_twice_is_converting_once(version, data, kube_scheduler):
     text = data.draw(texts(version))
     once, _ = convert_text(text, kube_scheduler=kube_scheduler)
     assert convert_text(once.encode(), kube_scheduler=kube_scheduler) == (once, False)
-    set_up(once.encode(), only_v1=kube_scheduler)
+    setup = set_up(once.encode(), only_v1=kube_scheduler)
+    built = {plugin.name for profile in setup.profiles for plugin in profile.plugins}
+    assert not (kube_scheduler and built & LEGACY.keys())
 
 
 @every_version

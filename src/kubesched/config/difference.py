@@ -18,6 +18,7 @@ from kubesched.config.field_errors import child
 _NAMES: Final = ("schedulerName", "name", "urlPrefix")
 _POINT: Final = re.compile(r".*\.plugins\.\w+")  # the path of the plugins at an extension point
 _PLAIN: Final = re.compile(r"[A-Za-z0-9/][\w./:%*-]*")
+_MAX_SHOWN: Final = 200  # characters of a value that is on one side only; a profile has thousands
 _MISSING: Final = object()
 
 
@@ -55,7 +56,8 @@ class Change(msgspec.Struct, frozen=True):
         if self.kind in (ChangeKind.ENABLED, ChangeKind.DISABLED):
             weight = value.get("weight")
             return f"{self.path}: {self.kind.value}" + (f" (weight {weight})" if weight else "")
-        return f"{self.path}: {self.kind.value} {_shown(_without_name(value))}".rstrip()
+        shown = _shown(_without_name(value))
+        return f"{self.path}: {self.kind.value} {shown if len(shown) <= _MAX_SHOWN else ''}".rstrip()
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
