@@ -98,4 +98,5 @@ def test_texts_have_their_places_where_these_are_asked_for():
     document, further = read_yaml("a: 1\nb:\n  - |\n    x\n    y\n  - 'q'\n--- {c: d}\n", places=True)
     block, quoted = document.value["b"]
     assert [(text.line, text.column, text.is_literal) for text in (block, quoted)] == [(3, 5, True), (6, 5, False)]
-    assert (further.value["c"].line, further.start) == (7, 34)
+    assert (further.value["c"].line, further.value["c"].offset) == (7, 42)
+    assert (further.start, further.line) == (34, 7)

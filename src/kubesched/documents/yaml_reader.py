@@ -43,13 +43,15 @@ class PlacedText(str):
 
     Attributes:
         line, column: where it begins, from 1: at its quote, or at the `|` or `>` above it.
+        offset: the same as an index of the whole text.
         is_literal: whether it is below a `|`: its lines are those of the document, without their indentation.
     """
 
-    __slots__ = ("column", "is_literal", "line")
+    __slots__ = ("column", "is_literal", "line", "offset")
 
     line: int
     column: int
+    offset: int
     is_literal: bool
 
 
@@ -60,11 +62,13 @@ class YamlDocument(msgspec.Struct, frozen=True):
         value: dicts, lists, texts, numbers, booleans, None; an empty document is None.
         repeated_keys: in their order; the last value of a key counts.
         start: the index of its first character in the text: of its `---`, where it has one.
+        line: the line of that character, from 1.
     """
 
     value: Any
     repeated_keys: tuple[RepeatedKey, ...]
     start: int = 0
+    line: int = 1
 
 
 def read_yaml(text: str | bytes, *, sort_keys: bool = False, places: bool = False) -> Iterator[YamlDocument]:
@@ -81,8 +85,7 @@ def read_yaml(text: str | bytes, *, sort_keys: bool = False, places: bool = Fals
         try:
             while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
                 if isinstance(event, yaml.DocumentStartEvent):
-                    start = event.start_mark.index if event.start_mark else 0
-                    yield _Builder(sort_keys, places, start).build(parser.get_event)
+                    yield _Builder(sort_keys, places, event.start_mark).build(parser.get_event)
         finally:
             parser.dispose()
     except yaml.YAMLError as error:
@@ -128,7 +131,7 @@ class _Frame:
 class _Builder:
     """Builds the value of one document from its events."""
 
-    def __init__(self, sort_keys: bool, places: bool, start: int) -> None:
+    def __init__(self, sort_keys: bool, places: bool, start: Any) -> None:
         self._sort_keys = sort_keys
         self._places = places
         self._start = start
@@ -152,7 +155,7 @@ class _Builder:
             elif isinstance(event, yaml.AliasEvent):
                 self._on_alias(event)
             elif isinstance(event, yaml.DocumentEndEvent):
-                return YamlDocument(self._root, tuple(self._repeated), self._start)
+                return YamlDocument(self._root, tuple(self._repeated), self._start.index, self._start.line + 1)
             else:
                 self._close(event)
 
@@ -258,7 +261,8 @@ class _Builder:
 
 def _placed(value: str, event: Any) -> PlacedText:
     text = PlacedText(value)
-    text.line, text.column = event.start_mark.line + 1, event.start_mark.column + 1
+    mark = event.start_mark
+    text.line, text.column, text.offset = mark.line + 1, mark.column + 1, mark.index
     text.is_literal = event.style == "|"
     return text
 

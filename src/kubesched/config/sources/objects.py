@@ -74,11 +74,10 @@ def read_objects(file: Input) -> list[InputObject]:
     documents = list(read_yaml(file.text, places=True))
     objects = []
     for i, document in enumerate(documents):
-        begin = _begin(file.text, document) if i else 0
+        begin, line = _begin(file.text, document) if i else (0, 1)
         end = documents[i + 1].start if i + 1 < len(documents) else len(file.text)
-        text, line = file.text[begin:end], 1 + len(LINE_BREAK.findall(file.text, 0, begin))
         items = list(_items(document.value))
-        objects += [InputObject(file, item, text, line, item is document.value) for item in items]
+        objects += [InputObject(file, item, file.text[begin:end], line, item is document.value) for item in items]
     return objects
 
 
@@ -107,10 +106,12 @@ def list_at(value: Any, *path: str) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
-def _begin(text: str, document: YamlDocument) -> int:
-    """Where a further document begins: below its `---` if that line has nothing else."""
+def _begin(text: str, document: YamlDocument) -> tuple[int, int]:
+    """The index and line where a further document begins: below its `---` if that line has nothing else."""
     end = text.find("\n", document.start) + 1
-    return end if end and text[document.start : end].strip() == "---" else document.start
+    if end and text[document.start : end].strip() == "---":
+        return end, document.line + 1
+    return document.start, document.line
 
 
 def _items(value: Any) -> Iterator[Any]:

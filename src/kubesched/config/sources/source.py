@@ -1,5 +1,6 @@
 """A configuration with its place in the file that holds it."""
 
+import itertools
 from typing import Any, Final
 
 import msgspec
@@ -70,5 +71,9 @@ def _indentation(text: PlacedText, outer: str) -> int:
     """How many blanks are before each line of a text below a `|`."""
     inner = LINE_BREAK.split(text)
     first = next((i for i, line in enumerate(inner) if line.strip()), 0)
-    lines = LINE_BREAK.split(outer)
-    return len(lines[text.line + first]) - len(inner[first]) if text.line + first < len(lines) else 0
+    breaks = LINE_BREAK.finditer(outer, text.offset)
+    begins = next(itertools.islice(breaks, first, None), None)
+    if begins is None:
+        return 0
+    ends = next(breaks, None)
+    return (ends.start() if ends else len(outer)) - begins.end() - len(inner[first])
