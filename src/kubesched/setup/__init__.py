@@ -3,6 +3,7 @@
 from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.awaited import AwaitedRequests
 from kubesched.setup.event_loop import EventLoop
+from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, sent_kinds, without_bind
 from kubesched.setup.older_versions import convert_text
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
 from kubesched.setup.setup import WATCHED_KINDS, ConfigurationLike, Profiles, Setup, load_configuration, set_up
@@ -13,12 +14,16 @@ __all__ = [
     "AwaitedRequests",
     "ConfigurationLike",
     "EventLoop",
+    "ExtenderCalls",
     "PluginLike",
     "Profiles",
     "RegisteredPlugin",
     "Setup",
+    "answering_calls",
     "convert_text",
     "find_plugins",
     "load_configuration",
+    "sent_kinds",
     "set_up",
+    "without_bind",
 ]
