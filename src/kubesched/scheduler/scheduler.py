@@ -8,6 +8,7 @@ kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 """
 
 from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -24,7 +25,6 @@ from kubesched.framework import (
     Framework,
     NominatedPods,
     Outcome,
-    PatchPodStatus,
     Profile,
     QueuedPodInfo,
     RecordEvent,
@@ -57,7 +57,7 @@ the queue.
 """
 
 Attempt = tuple[Decision, BindingCycle | Eviction | None]
-"""A decision, and what is to be carried out."""
+"""A decision, and what to run to its end, or to close: a binding cycle where a node was chosen, the eviction of victims."""
 
 _ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
 
@@ -108,10 +108,10 @@ class Scheduler:
         self._emit = emit
         self.extenders = Extenders(extenders, services.logger)
         self._cycle = SchedulingCycle(tie_break, services.rng, self.extenders or None)
-        self._evictions = Evictions(
-            cluster_state.objects, self._on_their_way, self.waiting_pods, self.waits, emit, self.activate
-        )
         nominator = Nominator(self._find_pod)
+        self._evictions = Evictions(
+            cluster_state.objects, self._on_their_way, self.waiting_pods, self.waits, nominator, emit, self.activate
+        )
         self.frameworks = build_frameworks(
             profiles, cluster_state, self._offered(services, nominator), make_framework=make_framework
         )
@@ -214,9 +214,7 @@ class Scheduler:
     async def attempt(self) -> Attempt | None:
         """Take the next pod and decide. Awaits extenders; until it ends the cluster state must not change.
 
-        Returns: None when no pod is to be tried; else the decision, with what is to be carried out: the binding cycle
-            when a node was found, the eviction when others have to leave one. The caller runs either to its end
-            or closes it.
+        Returns: None when no pod is to be tried.
         """
         queued = self.queue.pop()
         if queued is None:
@@ -231,29 +229,25 @@ class Scheduler:
     async def _try(self, queued: QueuedPodInfo) -> Attempt:
         pod = queued.pod
         framework = self.frameworks[pod.scheduler_name]
+        decision = partial(Decision, pod, pod.scheduler_name, queued.attempts)
         if pod.is_terminating:
             note = f"skip schedule deleting pod: {pod.key}"
             self._emit(RecordEvent("FailedScheduling", "Warning", "Scheduling", pod, note))
             self.queue.done(pod.uid)
-            outcome = Outcome(Status.unschedulable(), note)
-            return Decision(pod, framework.profile.scheduler_name, queued.attempts, 0, outcome), None
+            return decision(0, Outcome(Status.unschedulable(), note)), None
         misplaced = self._order.fault_of(queued)
         if misplaced is not None:
-            outcome = Outcome(misplaced, misplaced.message)
-            decision = Decision(
-                pod, framework.profile.scheduler_name, queued.attempts, self.cluster_state.columns.n_nodes, outcome
-            )
-            self._failed(queued, decision)
-            return decision, None
+            failed = decision(self.cluster_state.columns.n_nodes, Outcome(misplaced, misplaced.message))
+            self._failed(queued, failed)
+            return failed, None
         info = self._pod_info(queued)
         snapshot = self.cluster_state.snapshot()
-        decision, state = await self._cycle.decide(framework, info, snapshot, queued)
-        if not decision.outcome.status.is_success:
-            self._end_lower_nominations(decision)
-            eviction = self._evictions.begin(decision)
-            self._failed(queued, decision)
-            return decision, eviction
-        return self._take(framework, queued, decision, state)
+        decided, state = await self._cycle.decide(framework, info, snapshot, queued)
+        if not decided.outcome.status.is_success:
+            eviction = self._evictions.begin(decided)
+            self._failed(queued, decided)
+            return decided, eviction
+        return self._take(framework, queued, decided, state)
 
     def _pod_info(self, queued: QueuedPodInfo) -> PodInfo:
         info = queued.pod_info
@@ -261,9 +255,7 @@ class Scheduler:
             info = queued.pod_info = self.cluster_state.pod_info(queued.pod)
         return info
 
-    def _take(
-        self, framework: Framework, queued: QueuedPodInfo, decision: Decision, state: CycleState
-    ) -> tuple[Decision, BindingCycle | None]:
+    def _take(self, framework: Framework, queued: QueuedPodInfo, decision: Decision, state: CycleState) -> Attempt:
         """Assume the pod on its node, reserve, ask Permit."""
         self.queue.nominator.delete(queued.pod)
         placed = PlacedPod(framework, self.cluster_state, state, decision.node_name, self.waiting_pods)
@@ -396,15 +388,6 @@ class Scheduler:
             waiting.reject("", "removed")
 
     # --- when it fails ---
-
-    def _end_lower_nominations(self, decision: Decision) -> None:
-        """Pods of lower priority may no longer fit on the node that a preemptor is nominated to."""
-        name = decision.nominated_node_name
-        for other in self.queue.nominator.pods_on(name) if name and decision.victims else ():
-            if other.pod.priority < decision.pod.priority:
-                self.queue.nominator.delete(other.pod)
-                if other.pod.status.nominated_node_name:
-                    self._emit(PatchPodStatus(other.pod, nominated_node_name=""))
 
     def _failed(self, queued: QueuedPodInfo, decision: Decision) -> None:
         """Return the pod to the queue, and report why it was not placed."""
