@@ -57,7 +57,7 @@ the queue.
 """
 
 Attempt = tuple[Decision, BindingCycle | Eviction | None]
-"""A decision, and what to run to its end, or to close: a binding cycle where a node was chosen, the eviction of victims."""
+"""A decision, and what to run to its end or to close: a binding cycle for a chosen node, or the eviction of victims."""
 
 _ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
 
