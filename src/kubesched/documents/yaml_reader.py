@@ -38,23 +38,41 @@ class RepeatedKey(msgspec.Struct, frozen=True):
     is_merged: bool
 
 
+class PlacedText(str):
+    """A text that a YAML document holds, and its place there.
+
+    Attributes:
+        line, column: where it begins, from 1: at its quote, or at the `|` or `>` above it.
+        is_literal: whether it is below a `|`: its lines are those of the document, without their indentation.
+    """
+
+    __slots__ = ("column", "is_literal", "line")
+
+    line: int
+    column: int
+    is_literal: bool
+
+
 class YamlDocument(msgspec.Struct, frozen=True):
     """One document.
 
     Attributes:
         value: dicts, lists, texts, numbers, booleans, None; an empty document is None.
         repeated_keys: in their order; the last value of a key counts.
+        start: the index of its first character in the text: of its `---`, where it has one.
     """
 
     value: Any
     repeated_keys: tuple[RepeatedKey, ...]
+    start: int = 0
 
 
-def read_yaml(text: str | bytes, *, sort_keys: bool = False) -> Iterator[YamlDocument]:
+def read_yaml(text: str | bytes, *, sort_keys: bool = False, places: bool = False) -> Iterator[YamlDocument]:
     """Yield every document, each read when it is asked for.
 
     Args:
         sort_keys: whether maps come out with sorted keys, as they do upstream.
+        places: whether texts come out as PlacedText.
     Raises:
         YamlError: the text is not valid YAML, or has what JSON cannot express.
     """
@@ -63,7 +81,8 @@ def read_yaml(text: str | bytes, *, sort_keys: bool = False) -> Iterator[YamlDoc
         try:
             while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
                 if isinstance(event, yaml.DocumentStartEvent):
-                    yield _Builder(sort_keys).build(parser.get_event)
+                    start = event.start_mark.index if event.start_mark else 0
+                    yield _Builder(sort_keys, places, start).build(parser.get_event)
         finally:
             parser.dispose()
     except yaml.YAMLError as error:
@@ -109,8 +128,10 @@ class _Frame:
 class _Builder:
     """Builds the value of one document from its events."""
 
-    def __init__(self, sort_keys: bool) -> None:
+    def __init__(self, sort_keys: bool, places: bool, start: int) -> None:
         self._sort_keys = sort_keys
+        self._places = places
+        self._start = start
         self._repeated: list[RepeatedKey] = []
         self._stack: list[_Frame] = []
         self._anchors: dict[str, tuple[Any, int]] = {}  # value, and how many values it counts for
@@ -131,7 +152,7 @@ class _Builder:
             elif isinstance(event, yaml.AliasEvent):
                 self._on_alias(event)
             elif isinstance(event, yaml.DocumentEndEvent):
-                return YamlDocument(self._root, tuple(self._repeated))
+                return YamlDocument(self._root, tuple(self._repeated), self._start)
             else:
                 self._close(event)
 
@@ -141,6 +162,8 @@ class _Builder:
             value = resolve_plain(event.value) if event.implicit[0] and event.tag is None else _tagged(event)
         except ValueError as error:
             self._fail(event, str(error))
+        if self._places and isinstance(value, str):
+            value = _placed(value, event)
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
         frame = self._stack[-1] if self._stack else None
@@ -231,6 +254,13 @@ class _Builder:
         mark = event.start_mark if event else None
         place, line = (_position(mark), f"line {mark.line + 1}: ") if mark else ("", "")
         raise YamlError(place, problem, line=line)
+
+
+def _placed(value: str, event: Any) -> PlacedText:
+    text = PlacedText(value)
+    text.line, text.column = event.start_mark.line + 1, event.start_mark.column + 1
+    text.is_literal = event.style == "|"
+    return text
 
 
 def _key_text(value: bool | int | float) -> str:

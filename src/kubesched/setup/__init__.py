@@ -2,11 +2,13 @@
 
 from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.awaited import AwaitedRequests
+from kubesched.setup.comparison import comparable
 from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, sent_kinds, without_bind
 from kubesched.setup.older_versions import convert_text
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
 from kubesched.setup.setup import WATCHED_KINDS, ConfigurationLike, Profiles, Setup, load_configuration, set_up
+from kubesched.setup.sources import read_sources
 
 __all__ = [
     "WATCHED_KINDS",
@@ -20,9 +22,11 @@ __all__ = [
     "RegisteredPlugin",
     "Setup",
     "answering_calls",
+    "comparable",
     "convert_text",
     "find_plugins",
     "load_configuration",
+    "read_sources",
     "sent_kinds",
     "set_up",
     "without_bind",
