@@ -22,8 +22,9 @@ class ExtenderCaller:
         ConfigError: a certificate, key, authority or address cannot be used.
 
     Example:
+        configuration = load_configuration("scheduler.yaml")
         calls = ExtenderCaller(configuration.extenders)
-        report = Simulator("cluster.json", configuration, extender_calls=calls).run()
+        report = Simulator(load_snapshot("cluster.json"), configuration, extender_calls=calls).run()
     """
 
     def __init__(
