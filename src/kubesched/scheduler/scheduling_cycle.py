@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import Pod
 from kubesched.errors import ExtenderError
 from kubesched.framework import (
     NO_NODES,
@@ -87,8 +86,9 @@ class SchedulingCycle:
         if search.status.is_rejected:
             return await self._explain(framework, state, search.diagnosis, decision), state
         extenders = None if self._extenders is None else self._extenders.of(info)
-        if await self._fits_nominated(search, info.pod, snapshot.nodes, extenders):
-            chosen = NodeScore(info.pod.status.nominated_node_name, 0, {})
+        nominated = info.pod.status.nominated_node_name
+        if nominated and await self._fits_nominated(search, nominated, snapshot.nodes, extenders):
+            chosen = NodeScore(nominated, 0, {})
             return decision(_SUCCESS, n_evaluated=1, n_feasible=1, chosen=chosen), state
         start = self.next_start
         result = self._filter(framework, search, snapshot)
@@ -106,16 +106,18 @@ class SchedulingCycle:
             chosen_from = partial(
                 decision, n_evaluated=len(result.nodes) - len(result.feasible) + len(passed), n_feasible=len(passed)
             )
-            return await self._choose(framework, state, result, passed, snapshot, chosen_from, extenders), state
+            extended = await extenders.prioritize(passed) if extenders and len(passed) > 1 else None
+            return self._choose(framework, state, result, passed, snapshot, chosen_from, extended), state
         search.diagnosis.take_in(result)
         return await self._explain(framework, state, search.diagnosis, decision), state
 
     # --- filtering ---
 
-    async def _fits_nominated(self, search: NodeSearch, pod: Pod, nodes: Nodes, extenders: PodExtenders | None) -> bool:
+    async def _fits_nominated(
+        self, search: NodeSearch, name: str, nodes: Nodes, extenders: PodExtenders | None
+    ) -> bool:
         """Look at the nominated node alone; true when the pod fits there, and then no other node is looked at."""
-        name = pod.status.nominated_node_name
-        position = nodes.position_of(name) if name else None
+        position = nodes.position_of(name)
         if position is None:
             return False
         alone = nodes.select(np.array([position], dtype=np.intp))
@@ -213,7 +215,7 @@ class SchedulingCycle:
 
     # --- when something fits ---
 
-    async def _choose(
+    def _choose(
         self,
         framework: Framework,
         state: CycleState,
@@ -221,9 +223,13 @@ class SchedulingCycle:
         passed: Nodes,
         snapshot: Snapshot,
         decision: partial[Decision],
-        extenders: PodExtenders | None,
+        extended: Sequence[ExtenderScores] | None,
     ) -> Decision:
-        """The best of the nodes that passed the filters and the extenders."""
+        """The best of the nodes that passed the filters and the extenders.
+
+        Args:
+            extended: the scores of extenders; None where none is asked.
+        """
         if len(passed) == 1:
             return decision(_SUCCESS, chosen=NodeScore(passed.name(0), 0, {}))
         is_whole = result.nodes is snapshot.nodes
@@ -232,8 +238,8 @@ class SchedulingCycle:
             scores = framework.run_score(state, state.pod.pod, scored, is_whole=is_whole and passed.is_known)
         except PluginFault as fault:
             return decision(_fault_outcome(fault.status))
-        if extenders:
-            best = self._best_with(scores, await extenders.prioritize(passed))
+        if extended is not None:
+            best = self._best_with(scores, extended)
         else:
             places = partial(_places, scores.nodes, snapshot, self.next_start) if is_whole else None
             best = select_best(scores.varying, self.tie_break, places, self._rng)
