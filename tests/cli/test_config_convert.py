@@ -85,3 +85,20 @@ def test_json_of_an_older_version_becomes_yaml():
     result = convert(json.dumps(document))
     assert result.exit_code == 0
     assert "clientConnection:\n  qps: 7\n" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": ["KubeSchedulerConfiguration"]},
+        {"apiVersion": {}},
+        {"profiles": [{"plugins": {"filter": {"enabled": [{"name": ["NodeName"]}]}}}]},
+        {"profiles": [{"plugins": {"score": {"enabled": [{"name": "NodeLabel"}]}}, "pluginConfig": ["NodeLabel"]}]},
+        {"profiles": [{"plugins": {"score": {"enabled": [{"name": "NodeLabel"}]}}, "pluginConfig": {"a": 1}}]},
+    ],
+)
+def test_a_value_of_a_wrong_type_ends_with_2(fields):
+    document = {"apiVersion": f"{GROUP}/v1", "kind": "KubeSchedulerConfiguration", **fields}
+    result = convert(json.dumps(document))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: ")

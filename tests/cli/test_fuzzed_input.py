@@ -160,6 +160,8 @@ def test_a_configuration_with_odd_values(seed: int, tmp_path: Path) -> None:
         file.write_text(json.dumps(with_odd_values(configuration(), rng)))
         check_ends_by_itself(run("config", "check", str(file)))
         check_ends_by_itself(run("config", "show", str(file)))
+        check_ends_by_itself(run("config", "show", "--diff", str(file)))
+        check_ends_by_itself(run("config", "convert", str(file)))
 
 
 @pytest.mark.timeout(120)

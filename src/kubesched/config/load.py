@@ -84,20 +84,21 @@ def convert_configuration(
 
     def converted(document: Any, whole: str) -> Any:
         nonlocal conversion
-        if is_older(document):
-            conversion = older.convert(document, whole)
-        elif isinstance(document, dict):
-            conversion = Conversion(API_VERSION, document)
-        if kube_scheduler:
-            changed, notices = for_kube_scheduler(conversion.document)
-            conversion = Conversion(conversion.origin, changed, (*conversion.notices, *notices))
-        # Decoding consumes its document.
-        return copy.deepcopy(conversion.document) if isinstance(document, dict) else document
+        if not isinstance(document, dict):
+            return document
+        conversion = older.convert(document, whole) if is_older(document) else Conversion(API_VERSION, document)
+        return copy.deepcopy(conversion.document)  # decoding consumes its document
+
+    def without_legacy(_document: Any, _whole: str) -> Any:
+        nonlocal conversion  # it is valid by now
+        changed, notices = for_kube_scheduler(conversion.document)
+        conversion = Conversion(conversion.origin, changed, (*conversion.notices, *notices))
+        return copy.deepcopy(changed)
 
     try:
-        errors = validate(decode_configuration(text, args_types, to_v1=converted))
-        if errors:
-            raise config_error(errors)
+        for step in (converted, without_legacy) if kube_scheduler else (converted,):
+            if errors := validate(decode_configuration(text, args_types, to_v1=step)):
+                raise config_error(errors)
     except ConfigError as error:
         if isinstance(source, Readable):
             raise ConfigError(f"{error}\n  in {source}") from None

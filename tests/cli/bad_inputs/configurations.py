@@ -164,6 +164,9 @@ def _cases(command: str, code: int) -> dict[str, Case]:
 
 CHECKED = _cases("config check config.yaml", 1)
 SHOWN = _cases("config show config.yaml", 2)
+SHOWN["a pod"] = SHOWN["a pod"]._replace(
+    words=("config.yaml: no scheduler configuration: found Pod; expected a KubeSchedulerConfiguration",)
+)
 USED = {
     name: case
     for name, case in _cases("simulate cluster.json --config config.yaml", 2).items()

@@ -18,7 +18,7 @@ USAGE = {
     "an unknown option of explain": Case("explain cluster.json --fast", ("No such option '--fast'", _HELP)),
     "an option without its value": Case("simulate cluster.json --config", ("'--config' requires an argument", _HELP)),
     "a flag with a value": Case("simulate cluster.json --fail-on-pending=3", ("does not take a value", _HELP)),
-    "one argument too many": Case("config show good.yaml x", ("unexpected extra argument (x)", _HELP)),
+    "one argument too many": Case("config diff good.yaml good.yaml x", ("unexpected extra argument (x)", _HELP)),
     "an unknown output of simulate": Case(
         "simulate cluster.json -o xml", ("'--output': 'xml' is not one of 'table', 'json', 'jsonl', 'summary'", _HELP)
     ),

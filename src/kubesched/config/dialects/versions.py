@@ -23,7 +23,10 @@ _NO_SOURCES: Final = PolicySources()
 
 def is_older(document: Any) -> bool:
     """Whether this is a configuration of a version before v1, or a Policy."""
-    return isinstance(document, dict) and (document.get("kind"), document.get("apiVersion")) in _VERSIONS
+    if not isinstance(document, dict):
+        return False
+    names = (document.get("kind"), document.get("apiVersion"))
+    return all(isinstance(name, str) for name in names) and names in _VERSIONS
 
 
 def convert_older(document: Any, sources: PolicySources = _NO_SOURCES) -> Conversion:
