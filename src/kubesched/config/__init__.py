@@ -1,6 +1,27 @@
 """KubeSchedulerConfiguration v1: types, upstream defaults, strict decoding, validation; older versions become v1."""
 
 from kubesched.config.args import PluginArgs
+from kubesched.config.checks import (
+    RULES,
+    Finding,
+    PluginFacts,
+    Review,
+    ReviewedProfile,
+    Rule,
+    Severity,
+    Written,
+    advice_on,
+    entry_path,
+    field_finding,
+    ignorable_bind_before,
+    locate_finding,
+    read_written,
+    sampling_advice,
+    scored_as_idle,
+    shared_leases,
+    sort_findings,
+    split_error,
+)
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
 from kubesched.config.dialects import Conversion, Notice
@@ -16,7 +37,14 @@ from kubesched.config.field_errors import (
     qualified_name_errors,
     quoted,
 )
-from kubesched.config.load import OlderVersions, Readable, convert_configuration, load_args, load_configuration
+from kubesched.config.load import (
+    OlderVersions,
+    Readable,
+    convert_configuration,
+    load_args,
+    load_configuration,
+    read_text,
+)
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
 from kubesched.config.types import (
     ClientConnectionConfiguration,
@@ -38,6 +66,7 @@ __all__ = [
     "ARGS_PLUGINS",
     "DEFAULT_PLUGINS",
     "DEFAULT_SCHEDULER_NAME",
+    "RULES",
     "ArgsTypes",
     "ClientConnectionConfiguration",
     "Conversion",
@@ -46,6 +75,7 @@ __all__ = [
     "ExtenderManagedResource",
     "ExtenderTLSConfig",
     "FieldError",
+    "Finding",
     "Int32",
     "Int64",
     "KubeSchedulerConfiguration",
@@ -58,21 +88,39 @@ __all__ = [
     "PluginArgs",
     "PluginConfig",
     "PluginEntry",
+    "PluginFacts",
     "PluginSet",
     "Plugins",
     "Readable",
+    "Review",
+    "ReviewedProfile",
+    "Rule",
+    "Severity",
+    "Written",
+    "advice_on",
     "check_feature_gates",
     "child",
     "config_error",
     "convert_configuration",
     "did_you_mean",
     "effective",
+    "entry_path",
+    "field_finding",
+    "ignorable_bind_before",
     "item",
     "joined",
     "load_args",
     "load_configuration",
+    "locate_finding",
     "managed_resource_errors",
     "parse_duration",
     "qualified_name_errors",
     "quoted",
+    "read_text",
+    "read_written",
+    "sampling_advice",
+    "scored_as_idle",
+    "shared_leases",
+    "sort_findings",
+    "split_error",
 ]

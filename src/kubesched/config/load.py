@@ -73,7 +73,7 @@ def convert_configuration(
         InputError: the file cannot be read.
         ConfigError: the configuration is not valid.
     """
-    text = _text_of(source)
+    text = read_text(source)
     conversion = Conversion(API_VERSION, {})
 
     def converted(document: Any, whole: str) -> Any:
@@ -122,7 +122,7 @@ def load_configuration(
         ConfigError: the configuration is not valid. The text begins with kube-scheduler's own where it has one; our
             help follows on indented lines.
     """
-    text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else _text_of(source)
+    text = f"apiVersion: {API_VERSION}\nkind: {KIND}\n" if source is None else read_text(source)
     try:
         written = decode_configuration(
             text,
@@ -159,7 +159,7 @@ def load_args(
         InputError: the file cannot be read.
         ConfigError: the text is not the arguments of this plugin.
     """
-    text = _text_of(source)
+    text = read_text(source)
     try:
         parsed = parse_value(text)
         args, faults = decode_args(name, parsed.value, args_types)
@@ -173,7 +173,12 @@ def load_args(
     return args
 
 
-def _text_of(source: str | bytes | Readable) -> str:
+def read_text(source: str | bytes | Readable) -> str:
+    """The text of a configuration.
+
+    Raises:
+        InputError: the file cannot be read, or has no UTF-8 text.
+    """
     if isinstance(source, str):
         return source
     try:

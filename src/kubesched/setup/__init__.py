@@ -2,6 +2,7 @@
 
 from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.awaited import AwaitedRequests
+from kubesched.setup.check import Checked, check_configuration
 from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.older_versions import convert_text
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
@@ -11,12 +12,14 @@ __all__ = [
     "WATCHED_KINDS",
     "ArgsLike",
     "AwaitedRequests",
+    "Checked",
     "ConfigurationLike",
     "EventLoop",
     "PluginLike",
     "Profiles",
     "RegisteredPlugin",
     "Setup",
+    "check_configuration",
     "convert_text",
     "find_plugins",
     "load_configuration",

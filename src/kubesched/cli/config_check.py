@@ -1,0 +1,107 @@
+"""`kubesched config check`: what kube-scheduler prints, and what a reviewer should know, with line and column."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.cli.finding_formats import CheckedFile, as_document, as_github, as_sarif, as_text
+from kubesched.cli.output import output_option, print_document
+from kubesched.cli.plugins import plugin_option
+
+if TYPE_CHECKING:
+    from kubesched.config import Finding
+    from kubesched.setup import Checked
+
+
+@click.command()
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="FILE")
+@plugin_option
+@output_option("text", "json", "sarif", "github", help="Format of the findings; github is for workflow annotations.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@click.option(
+    "--probe", is_flag=True, help="Also call each verb of each configured extender, for a pod that does not exist."
+)
+def check(files: tuple[Path, ...], references: tuple[str, ...], output: str, strict: bool, probe: bool) -> None:
+    """Check whether kube-scheduler v1.36 would accept each FILE, and review it.
+
+    Prints what kube-scheduler would print, with our help on indented lines, then every finding with its line: errors,
+    which kube-scheduler rejects, and warnings and notes on what is accepted but risky. A comment `# kubesched: ignore
+    RULE` silences a warning or note on its line and the next one, or in the whole file above the first key.
+
+    Exits with 0 if kube-scheduler accepts all files, with 1 if it does not. Exits with 2 if a file cannot be read or a
+    plugin cannot be loaded. The command does not check files that FILE refers to, such as a kubeconfig.
+
+    With --probe, exits with 1 also if an extender does not answer, or not as the protocol demands. Its bind verb is
+    called for a pod default/kubesched-probe, which an extender cannot bind.
+    """
+    with refuse_bad_input():
+        checked = _with_shared_leases([_check(file, references, probe) for file in files])
+    if output == "json":
+        documents = [as_document(one) for one in checked]
+        print_document(documents[0] if len(documents) == 1 else {"files": documents})
+    elif output == "sarif":
+        print_document(as_sarif(checked))
+    else:
+        for one in checked:
+            click.echo(as_text(one) if output == "text" else as_github(one), nl=False)
+    severities = {finding.severity for one in checked for finding in one.findings}
+    if "error" in severities or (strict and "warning" in severities):
+        raise click.exceptions.Exit(1)
+
+
+def _check(file: Path, references: tuple[str, ...], probe: bool) -> CheckedFile:
+    from kubesched.config import read_text
+    from kubesched.setup import check_configuration
+
+    text = read_text(file)
+    checked = check_configuration(text, references)
+    calls, failed = _probed(checked) if probe and not checked.error else (None, [])
+    return CheckedFile(
+        str(file),
+        text,
+        error=f"{checked.error}\n  in {file}" if checked.error else "",
+        findings=(*checked.findings, *failed),
+        silenced=checked.silenced,
+        calls=calls,
+        checked=checked,
+    )
+
+
+def _with_shared_leases(files: list[CheckedFile]) -> list[CheckedFile]:
+    import msgspec
+
+    from kubesched.config import locate_finding, shared_leases
+
+    configurations = {one.name: one.checked.configuration for one in files if one.checked.configuration is not None}
+    shared = shared_leases(configurations)
+    return [
+        msgspec.structs.replace(
+            one,
+            findings=(
+                *one.findings,
+                *(locate_finding(finding, one.checked.places) for finding in shared.get(one.name, ())),
+            ),
+        )
+        for one in files
+    ]
+
+
+def _probed(checked: "Checked") -> tuple[list[dict[str, Any]], list["Finding"]]:
+    """What became of each call, and a finding for each that failed."""
+    import asyncio
+
+    import msgspec
+
+    from kubesched.config import Finding, locate_finding
+    from kubesched.extender.client import probe
+
+    calls, failed = [], []
+    for i, extender in enumerate(checked.configuration.extenders if checked.configuration else ()):
+        for call in asyncio.run(probe((extender,))):
+            calls.append(msgspec.to_builtins(call))
+            if call.error:
+                finding = Finding("extender-probe", f"extenders[{i}].{call.verb}Verb", f"{call.url}: {call.error}")
+                failed.append(locate_finding(finding, checked.places))
+    return calls, failed

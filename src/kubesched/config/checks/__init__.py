@@ -1,0 +1,30 @@
+"""Judges a configuration as a reviewer does: every fault and every risk at once, each with its line."""
+
+from kubesched.config.checks.extenders import ignorable_bind_before, sampling_advice, scored_as_idle
+from kubesched.config.checks.process import shared_leases
+from kubesched.config.checks.report import advice_on, locate_finding, sort_findings
+from kubesched.config.checks.review import PluginFacts, Review, ReviewedProfile, entry_path
+from kubesched.config.checks.rules import RULES, Finding, Rule, Severity
+from kubesched.config.checks.written import Written, field_finding, read_written, split_error
+
+__all__ = [
+    "RULES",
+    "Finding",
+    "PluginFacts",
+    "Review",
+    "ReviewedProfile",
+    "Rule",
+    "Severity",
+    "Written",
+    "advice_on",
+    "entry_path",
+    "field_finding",
+    "ignorable_bind_before",
+    "locate_finding",
+    "read_written",
+    "sampling_advice",
+    "scored_as_idle",
+    "shared_leases",
+    "sort_findings",
+    "split_error",
+]
