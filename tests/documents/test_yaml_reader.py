@@ -92,3 +92,10 @@ def test_a_fault_is_reported_as_upstream_reports_it_too():
         read("a: 1\nb: [\n")
     assert caught.value.upstream == "yaml: line 2: did not find expected node content"
     assert str(caught.value) == "line 3, column 1: not valid YAML: did not find expected node content"
+
+
+def test_texts_have_their_places_where_these_are_asked_for():
+    document, further = read_yaml("a: 1\nb:\n  - |\n    x\n    y\n  - 'q'\n--- {c: d}\n", places=True)
+    block, quoted = document.value["b"]
+    assert [(text.line, text.column, text.is_literal) for text in (block, quoted)] == [(3, 5, True), (6, 5, False)]
+    assert (further.value["c"].line, further.start) == (7, 34)

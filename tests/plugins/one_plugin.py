@@ -57,16 +57,18 @@ def read_pod(document: dict) -> Pod:
     return found
 
 
+GONE = node("gone")
+
+
 def load(items: list[dict], *, hole: bool = False) -> ClusterState:
     """The state after the events of these objects; pending pods are left out. `hole`: row 0 was given back."""
     cluster_state = ClusterState()
-    gone = node("gone")
     if hole:
-        cluster_state.apply(WatchEvent(EventType.ADDED, "Node", read(gone)))
+        cluster_state.apply(WatchEvent(EventType.ADDED, "Node", read(GONE)))
     placed = [item for item in items if item["kind"] != "Pod" or item["spec"].get("nodeName")]
     cluster_state.load([(item["kind"], read(item)) for item in placed])
     if hole:
-        cluster_state.apply(WatchEvent(EventType.DELETED, "Node", read(gone)))
+        cluster_state.apply(WatchEvent(EventType.DELETED, "Node", read(GONE)))
     return cluster_state
 
 

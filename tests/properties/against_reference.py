@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubesched.framework import Code, Plugin, PreFilterResult, Status
-from tests.plugins.one_plugin import Asked
+from tests.plugins.one_plugin import GONE, Asked
 from tests.reference import framework as reference
 from tests.reference.cluster import Cluster
 
 
 def differences(plugin: Plugin, slow: reference.Plugin, items: list[dict], *, hole: bool = False) -> Iterator[str]:
     """What plugin and reference disagree on about each pending pod."""
-    cluster = Cluster(items)
+    cluster = Cluster(items, left=[GONE] if hole else ())
     for incoming in cluster.pending:
         asked = Asked(plugin, items, incoming, hole=hole)
         for what, mine, theirs in _filtered(asked, slow, incoming, cluster):

@@ -79,9 +79,12 @@ def total(requests: Iterable[objects.Amounts]) -> dict[str, int]:
 
 
 class Cluster:
-    """All objects of a snapshot. Pods bound to a node that is not in it are kept nowhere."""
+    """All objects of a snapshot. Pods bound to a node that is not in it are kept nowhere.
 
-    def __init__(self, items: list[dict]):
+    `left`: nodes that were there first and have left. A zone of theirs keeps its place while it has nodes.
+    """
+
+    def __init__(self, items: list[dict], left: Iterable[dict] = ()):
         self._objects: dict[str, dict[tuple[str, str], dict]] = {}
         for obj in items:
             kind, meta = obj["kind"], obj["metadata"]
@@ -91,6 +94,7 @@ class Cluster:
             key = ("" if kind in CLUSTER_SCOPED else meta["namespace"], meta["name"])
             self._objects.setdefault(kind, {})[key] = obj
         self.nodes = [Node(obj, self) for obj in self.list("Node")]
+        self.left = [Node(obj, self) for obj in left]
         self._by_name = {node.name: node for node in self.nodes}
         self.pending: list[dict] = []  # as PrioritySort takes them: by priority, then in file order
         for pod in self.list("Pod"):

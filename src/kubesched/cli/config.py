@@ -1,7 +1,6 @@
 """`kubesched config`: check a KubeSchedulerConfiguration, show it with all defaults, convert older versions to v1."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +8,7 @@ import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_check import check
+from kubesched.cli.config_sources import files_argument, sources_in, under_names
 from kubesched.cli.output import output_option
 from kubesched.cli.plugins import plugin_option
 
@@ -25,27 +25,37 @@ config.add_command(check)
 
 
 @config.command()
-@_file_argument
+@files_argument
 @plugin_option
 @output_option("yaml", "json", help="Format of the configuration.")
-def show(file: Path, references: tuple[str, ...], output: str) -> None:
+def show(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> None:
     """Print FILE as the effective configuration, with all defaults.
 
     Every default is filled in, and the plugins of each profile are merged with the default ones, as
     kube-scheduler's --write-config-to prints it. Plugins given with --plugin are enabled if no profile names them.
     Exits with 2 if kube-scheduler would not accept FILE.
+
+    FILE can also be a ConfigMap with the configuration; - reads standard input. Several configurations are printed as
+    YAML documents, or as a JSON array.
     """
     from kubesched.config import effective
     from kubesched.documents import write_yaml
     from kubesched.setup import set_up
 
     with refuse_bad_input():
-        shown = effective(set_up(file, references, only_v1=True).configuration)
-    click.echo(json.dumps(shown, indent=2) if output == "json" else write_yaml(shown).rstrip())
+        shown = [
+            (source, effective(set_up(source, references, flags=source.flags, only_v1=True).configuration))
+            for source in sources_in(files)
+        ]
+    if output == "json":
+        documents = [document for _, document in shown]
+        click.echo(json.dumps(documents if len(documents) > 1 else documents[0], indent=2))
+    else:
+        click.echo(under_names((source, write_yaml(document)) for source, document in shown).rstrip())
 
 
 @config.command()
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@files_argument
 @plugin_option
 @click.option(
     "--for",
@@ -55,18 +65,21 @@ def show(file: Path, references: tuple[str, ...], output: str) -> None:
     show_default=True,
     help="The scheduler that is to read the file. Only kubesched has legacy plugins, such as SelectorSpread.",
 )
-def convert(file: Path, references: tuple[str, ...], reader: str) -> None:
+def convert(files: tuple[Path, ...], references: tuple[str, ...], reader: str) -> None:
     """Print FILE as KubeSchedulerConfiguration v1 with the same meaning.
 
-    FILE is a KubeSchedulerConfiguration of any version from v1alpha1 on, or a Policy; - reads standard input. A v1 file
-    is printed as it is. Comments name what has changed. Exits with 3 if something has no equivalent any more, and with
-    2 if FILE is not valid.
+    FILE is a KubeSchedulerConfiguration of any version from v1alpha1 on, or a Policy, alone or in a ConfigMap; - reads
+    standard input. A v1 configuration is printed as it is. Comments name what has changed. Several configurations are
+    printed as YAML documents. Exits with 3 if something has no equivalent any more, and with 2 if FILE is not valid.
     """
     from kubesched.setup import convert_text
 
-    source = sys.stdin.buffer.read() if str(file) == "-" else file
     with refuse_bad_input():
-        text, is_lossy = convert_text(source, references, kube_scheduler=reader == "kube-scheduler")
+        converted = [
+            (source, *convert_text(source, references, kube_scheduler=reader == "kube-scheduler"))
+            for source in sources_in(files)
+        ]
+    text = under_names((source, text) for source, text, _ in converted)
     click.echo(text, nl=not text.endswith("\n"))
-    if is_lossy:
+    if any(is_lossy for _, _, is_lossy in converted):
         raise click.exceptions.Exit(_LOSSY)

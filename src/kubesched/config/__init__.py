@@ -46,6 +46,7 @@ from kubesched.config.load import (
     read_text,
 )
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
+from kubesched.config.sources import ConfigSource, Input, find_sources
 from kubesched.config.types import (
     ClientConnectionConfiguration,
     ExtenderConfig,
@@ -69,6 +70,7 @@ __all__ = [
     "RULES",
     "ArgsTypes",
     "ClientConnectionConfiguration",
+    "ConfigSource",
     "Conversion",
     "Duration",
     "ExtenderConfig",
@@ -76,6 +78,7 @@ __all__ = [
     "ExtenderTLSConfig",
     "FieldError",
     "Finding",
+    "Input",
     "Int32",
     "Int64",
     "KubeSchedulerConfiguration",
@@ -106,6 +109,7 @@ __all__ = [
     "effective",
     "entry_path",
     "field_finding",
+    "find_sources",
     "ignorable_bind_before",
     "item",
     "joined",

@@ -35,10 +35,12 @@ class OlderVersions(msgspec.Struct, frozen=True):
     Attributes:
         read_file: gives the text of a Policy that a v1alpha1 configuration names.
         on_conversion: is called with each conversion.
+        config_maps: ConfigMaps that were given together with the configuration; one may hold its Policy.
     """
 
     read_file: Callable[[str], str]
     on_conversion: Callable[[Conversion], None]
+    config_maps: tuple[Any, ...] = ()
 
     def to_v1(self, document: Any, text: str) -> Any:
         """The document, converted if it is of an older version.
@@ -50,9 +52,13 @@ class OlderVersions(msgspec.Struct, frozen=True):
         """
         if not is_older(document):
             return document
-        conversion = convert_older(document, PolicySources(text, self.read_file))
+        conversion = self.convert(document, text)
         self.on_conversion(conversion)
         return conversion.document
+
+    def convert(self, document: Any, text: str) -> Conversion:
+        """The conversion of a document of an older version; as `to_v1`."""
+        return convert_older(document, PolicySources(text, self.read_file, self.config_maps))
 
 
 def convert_configuration(
@@ -79,7 +85,7 @@ def convert_configuration(
     def converted(document: Any, whole: str) -> Any:
         nonlocal conversion
         if is_older(document):
-            conversion = convert_older(document, PolicySources(whole, older.read_file))
+            conversion = older.convert(document, whole)
         elif isinstance(document, dict):
             conversion = Conversion(API_VERSION, document)
         if kube_scheduler:
@@ -177,7 +183,7 @@ def read_text(source: str | bytes | Readable) -> str:
     """The text of a configuration.
 
     Raises:
-        InputError: the file cannot be read, or has no UTF-8 text.
+        InputError: the file cannot be read, or has something else than UTF-8 text.
     """
     if isinstance(source, str):
         return source

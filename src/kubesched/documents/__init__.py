@@ -4,12 +4,13 @@ from kubesched.documents.faults import Fault, describe_fault, describe_json_faul
 from kubesched.documents.forgiving import decode_forgiving
 from kubesched.documents.nesting import RawJson, decode_nested
 from kubesched.documents.places import Place, Places, locate, next_step
-from kubesched.documents.yaml_reader import RepeatedKey, YamlDocument, read_yaml
+from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml
 from kubesched.documents.yaml_writer import write_yaml
 
 __all__ = [
     "Fault",
     "Place",
+    "PlacedText",
     "Places",
     "RawJson",
     "RepeatedKey",

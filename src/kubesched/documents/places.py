@@ -95,8 +95,8 @@ def locate(text: str) -> Places:
     """Find all places; of a text that is not valid, those that can be found."""
     places = Places()
 
-    def new_builder() -> _PlaceBuilder:
-        builder = _PlaceBuilder()
+    def new_builder(start: int) -> _PlaceBuilder:
+        builder = _PlaceBuilder(start)
         places.documents.append(builder.root)
         return builder
 
@@ -122,8 +122,8 @@ class _PlaceBuilder(DocumentBuilder):
         root: the place of the document; it is filled in as the document is read.
     """
 
-    def __init__(self) -> None:
-        super().__init__(sort_keys=False)
+    def __init__(self, start: int) -> None:
+        super().__init__(sort_keys=False, start=start)
         self.root = Place(1, 1)
         self._places: list[Place] = []  # of the open lists and maps
         self._keys: list[tuple[int, int] | None] = []  # of each, the key that waits for its value

@@ -38,32 +38,52 @@ class RepeatedKey(msgspec.Struct, frozen=True):
     is_merged: bool
 
 
+class PlacedText(str):
+    """A text that a YAML document holds, and its place there.
+
+    Attributes:
+        line, column: where it begins, from 1: at its quote, or at the `|` or `>` above it.
+        is_literal: whether it is below a `|`: its lines are those of the document, without their indentation.
+    """
+
+    __slots__ = ("column", "is_literal", "line")
+
+    line: int
+    column: int
+    is_literal: bool
+
+
 class YamlDocument(msgspec.Struct, frozen=True):
     """One document.
 
     Attributes:
         value: dicts, lists, texts, numbers, booleans, None; an empty document is None.
         repeated_keys: in their order; the last value of a key counts.
+        start: the index of its first character in the text: of its `---`, where it has one.
     """
 
     value: Any
     repeated_keys: tuple[RepeatedKey, ...]
+    start: int = 0
 
 
-def read_yaml(text: str | bytes, *, sort_keys: bool = False) -> Iterator[YamlDocument]:
+def read_yaml(text: str | bytes, *, sort_keys: bool = False, places: bool = False) -> Iterator[YamlDocument]:
     """Yield every document, each read when it is asked for.
 
     Args:
         sort_keys: whether maps come out with sorted keys, as they do upstream.
+        places: whether texts come out as PlacedText.
     Raises:
         YamlError: the text is not valid YAML, or has what JSON cannot express.
     """
-    yield from build_documents(text, lambda: DocumentBuilder(sort_keys))
+    yield from build_documents(text, lambda start: DocumentBuilder(sort_keys, places, start))
 
 
-def build_documents(text: str | bytes, new_builder: Callable[[], "DocumentBuilder"]) -> Iterator[YamlDocument]:
+def build_documents(text: str | bytes, new_builder: Callable[[int], "DocumentBuilder"]) -> Iterator[YamlDocument]:
     """Yield every document, each from a new builder.
 
+    Args:
+        new_builder: takes the index of the first character of the document in the text.
     Raises:
         YamlError: as from read_yaml.
     """
@@ -72,7 +92,8 @@ def build_documents(text: str | bytes, new_builder: Callable[[], "DocumentBuilde
         try:
             while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
                 if isinstance(event, yaml.DocumentStartEvent):
-                    yield new_builder().build(parser.get_event)
+                    start = event.start_mark.index if event.start_mark else 0
+                    yield new_builder(start).build(parser.get_event)
         finally:
             parser.dispose()
     except yaml.YAMLError as error:
@@ -119,8 +140,10 @@ class Frame:
 class DocumentBuilder:
     """Builds the value of one document from its events."""
 
-    def __init__(self, sort_keys: bool) -> None:
+    def __init__(self, sort_keys: bool, places: bool = False, start: int = 0) -> None:
         self._sort_keys = sort_keys
+        self._places = places
+        self._start = start
         self._repeated: list[RepeatedKey] = []
         self._stack: list[Frame] = []
         self._anchors: dict[str, tuple[Any, int]] = {}  # value, and how many values it counts for
@@ -141,7 +164,7 @@ class DocumentBuilder:
             elif isinstance(event, yaml.AliasEvent):
                 self._on_alias(event)
             elif isinstance(event, yaml.DocumentEndEvent):
-                return YamlDocument(self._root, tuple(self._repeated))
+                return YamlDocument(self._root, tuple(self._repeated), self._start)
             else:
                 self._close(event)
 
@@ -151,6 +174,8 @@ class DocumentBuilder:
             value = resolve_plain(event.value) if event.implicit[0] and event.tag is None else _tagged(event)
         except ValueError as error:
             self._fail(event, str(error))
+        if self._places and isinstance(value, str):
+            value = _placed(value, event)
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
         frame = self._stack[-1] if self._stack else None
@@ -241,6 +266,13 @@ class DocumentBuilder:
         mark = event.start_mark if event else None
         place, line = (_position(mark), f"line {mark.line + 1}: ") if mark else ("", "")
         raise YamlError(place, problem, line=line, at=(mark.line + 1, mark.column + 1) if mark else None)
+
+
+def _placed(value: str, event: Any) -> PlacedText:
+    text = PlacedText(value)
+    text.line, text.column = event.start_mark.line + 1, event.start_mark.column + 1
+    text.is_literal = event.style == "|"
+    return text
 
 
 def _key_text(value: bool | int | float) -> str:

@@ -7,6 +7,7 @@ from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.older_versions import convert_text
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
 from kubesched.setup.setup import WATCHED_KINDS, ConfigurationLike, Profiles, Setup, load_configuration, set_up
+from kubesched.setup.sources import read_sources
 
 __all__ = [
     "WATCHED_KINDS",
@@ -23,5 +24,6 @@ __all__ = [
     "convert_text",
     "find_plugins",
     "load_configuration",
+    "read_sources",
     "set_up",
 ]

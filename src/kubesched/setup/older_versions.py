@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from kubesched.config import Conversion, OlderVersions, convert_configuration
+from kubesched.config import ConfigSource, Conversion, OlderVersions, Readable, convert_configuration, read_text
 from kubesched.documents import write_yaml
 from kubesched.errors import ConfigError, InputError
 from kubesched.setup.registry import PluginLike, find_plugins
@@ -19,14 +19,19 @@ def older_versions(source: object, on_conversion: Callable[[Conversion], None]) 
     """How to read a configuration that may be of an older version.
 
     Args:
-        source: its file if it is a Path. A Policy that is not where the configuration says is read from its folder.
+        source: its file if it is a Path or a ConfigSource. A Policy that is not where the configuration says is read
+            from its folder.
         on_conversion: is called with the conversion.
     """
-    folder = source.parent if isinstance(source, Path) else Path()
-    return OlderVersions(lambda path: _read_policy(path, folder), on_conversion)
+    file = Path(source.file) if isinstance(source, ConfigSource) else source
+    folder = file.parent if isinstance(file, Path) else Path()
+    config_maps = source.config_maps if isinstance(source, ConfigSource) else ()
+    return OlderVersions(lambda path: _read_policy(path, folder), on_conversion, config_maps)
 
 
-def convert_text(source: Path | bytes, plugins: Iterable[PluginLike] = (), *, kube_scheduler: bool) -> tuple[str, bool]:
+def convert_text(
+    source: Readable | bytes, plugins: Iterable[PluginLike] = (), *, kube_scheduler: bool
+) -> tuple[str, bool]:
     """Write a configuration of any version as v1, with comments on what has changed.
 
     Args:
@@ -43,7 +48,7 @@ def convert_text(source: Path | bytes, plugins: Iterable[PluginLike] = (), *, ku
         kube_scheduler=kube_scheduler,
     )
     if conversion.is_unchanged:
-        return (source if isinstance(source, bytes) else source.read_bytes()).decode("utf-8-sig"), False
+        return read_text(source), False
     reader = "kube-scheduler" if kube_scheduler else "kubesched"
     heading = [f"Converted from {conversion.origin} for {reader}; its plugins decide as in v1.36."]
     comments: dict[str, str] = {}
@@ -62,7 +67,7 @@ def log_conversion(source: object) -> Callable[[Conversion], None]:
     """Log one line on a conversion, however much has changed."""
 
     def log(conversion: Conversion) -> None:
-        name = source if isinstance(source, Path) else "FILE"
+        name = source.file if isinstance(source, ConfigSource) else source if isinstance(source, Path) else "FILE"
         _LOG.warning(
             "%s: converted from %s; its plugins decide as in v1.36. See: kubesched config convert %s",
             "configuration" if name == "FILE" else name,

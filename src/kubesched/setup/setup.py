@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import KINDS
-from kubesched.config import KubeSchedulerConfiguration, LeaderElectionFlags
+from kubesched.config import ConfigSource, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Profile
@@ -20,8 +20,9 @@ from kubesched.setup.registry import PluginLike, Registry, find_plugins
 
 __all__ = ["WATCHED_KINDS", "ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
 
-ConfigurationLike = KubeSchedulerConfiguration | str | os.PathLike[str] | bytes | None
-"""A configuration, the name of its file, the file's text as bytes, or None for kube-scheduler's defaults."""
+ConfigurationLike = KubeSchedulerConfiguration | ConfigSource | str | os.PathLike[str] | bytes | None
+"""A configuration, one in a file that holds it, the name of its file, the file's text as bytes, or None for
+kube-scheduler's defaults."""
 
 Profiles = Sequence[Profile]
 """Profiles that somebody has built already."""
@@ -120,8 +121,8 @@ def set_up(
     except ConfigError as error:
         blamed = (given for name, given in plugin_args.items() if f'initializing plugin "{name}":' in str(error))
         source = next(blamed, configuration)
-        if isinstance(source, str | os.PathLike):
-            raise ConfigError(f"{error}\n  in {os.fspath(source)}") from None
+        if isinstance(source, str | os.PathLike | ConfigSource):
+            raise ConfigError(f"{error}\n  in {source!s}") from None
         raise
     for profile in setup.profiles:
         _warn_of_bind(profile)
@@ -157,7 +158,7 @@ def _load(
     args = read_args(plugin_args, registry)
     if not isinstance(source, KubeSchedulerConfiguration):
         text = Path(source) if isinstance(source, str | os.PathLike) else source
-        if not isinstance(text, Path | bytes | None):
+        if not isinstance(text, Path | ConfigSource | bytes | None):
             raise InputError(f"a configuration is the name of its file, or its text as bytes; found {source!r:.80}")
         source = read_configuration(
             text,

@@ -87,7 +87,7 @@ class ServiceAffinity(Plugin):
             "services": services_of(pod, cluster),
             "matching": [
                 (node.name, other)
-                for node in in_tree_order(cluster.nodes)
+                for node in in_tree_order(cluster)
                 for other in node.pods
                 if objects.namespace_of(other) == objects.namespace_of(pod) and mine <= objects.labels_of(other).items()
             ],
@@ -135,10 +135,10 @@ def services_of(pod: dict, cluster) -> list[dict]:
     return [one for one in selectors if one and one.items() <= objects.labels_of(pod).items()]
 
 
-def in_tree_order(nodes: list) -> list:
-    """One node of each zone in turn, zones and their nodes as they come."""
-    zones: dict[tuple[str, str], list] = {}
-    for node in nodes:
+def in_tree_order(cluster) -> list:
+    """One node of each zone in turn, zones and their nodes as they came; a zone keeps its place while it has nodes."""
+    zones: dict[tuple[str, str], list] = {zone_of(node): [] for node in cluster.left}
+    for node in cluster.nodes:
         zones.setdefault(zone_of(node), []).append(node)
     longest = max(map(len, zones.values()), default=0)
     return [members[i] for i in range(longest) for members in zones.values() if i < len(members)]

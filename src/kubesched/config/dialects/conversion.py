@@ -63,10 +63,12 @@ class PolicySources(msgspec.Struct, frozen=True):
     Attributes:
         text: the file of the configuration; a ConfigMap with the Policy may follow as a further YAML document.
         read_file: gives the text of a file that the configuration names.
+        config_maps: those that were given together with the configuration.
     """
 
     text: str = ""
     read_file: Callable[[str], str] = _refuse_file
+    config_maps: tuple[Any, ...] = ()
 
     def config_map(self, namespace: str, name: str) -> str:
         """The Policy in a ConfigMap.
@@ -75,13 +77,13 @@ class PolicySources(msgspec.Struct, frozen=True):
             ConfigError: the ConfigMap is not in the text or has no Policy; upstream's words.
         """
         command = f"kubectl get configmap -n {namespace} {name} -o yaml"
-        for further in read_yaml(self.text):
-            if not _is_config_map(further.value, namespace, name):
+        for further in (*self.config_maps, *(document.value for document in read_yaml(self.text))):
+            if not _is_config_map(further, namespace, name):
                 continue
-            policy = (further.value.get("data") or {}).get(_POLICY_KEY)
+            policy = (further.get("data") or {}).get(_POLICY_KEY)
             if not isinstance(policy, str):
                 raise ConfigError(f'missing policy config map value at key "{_POLICY_KEY}"')
-            return policy
+            return str(policy)  # without its place
         advice = f"append it to the file of the configuration: (echo ---; {command}) >> FILE"
         raise ConfigError(f"couldn't get policy config map {namespace}/{name}: not in the file\n  {advice}")
 

@@ -1,0 +1,49 @@
+"""FILE... of `kubesched config`: what holds the configurations, and how several of them are printed."""
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from kubesched.config import ConfigSource
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_path: Final = click.Path(path_type=Path, allow_dash=True)
+
+
+class _StandardInput:
+    """Standard input as a file."""
+
+    def read_bytes(self) -> bytes:
+        return sys.stdin.buffer.read()
+
+    def __str__(self) -> str:
+        return "standard input"
+
+
+def files_argument(command: F) -> F:
+    """FILE...: the argument of `sources_in`."""
+    return click.argument("files", metavar="FILE...", type=_path, nargs=-1, required=True)(command)
+
+
+def sources_in(files: Iterable[Path]) -> "tuple[ConfigSource, ...]":
+    """The configurations in the files; `-` is standard input.
+
+    Raises:
+        InputError: a file cannot be read, or has no configuration.
+    """
+    from kubesched.setup import read_sources
+
+    return read_sources([_StandardInput() if str(file) == "-" else file for file in dict.fromkeys(files)])
+
+
+def under_names(texts: "Iterable[tuple[ConfigSource, str]]") -> str:
+    """One YAML text: a single configuration as it is, several as documents, each below a comment with its name."""
+    named = list(texts)
+    if len(named) == 1:
+        return named[0][1]
+    return "---\n".join(f"# {source}\n{text.rstrip()}\n" for source, text in named)

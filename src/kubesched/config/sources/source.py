@@ -1,0 +1,77 @@
+"""A configuration with its place in the file that holds it."""
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.config.types import LeaderElectionFlags
+from kubesched.documents import PlacedText
+
+_BREAK: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")  # what YAML counts as the end of a line
+_NO_FLAGS: Final = LeaderElectionFlags()
+
+
+class ConfigSource(msgspec.Struct, frozen=True):
+    """The text of one configuration. It is `Readable`: messages name it as `str()` does.
+
+    Attributes:
+        name: the file, with the place in it where that is not the whole file, such as
+            `FILE: ConfigMap kube-system/my-scheduler, config.yaml`.
+        text: YAML or JSON, as it would be in a separate file.
+        file: the name of the file that holds it.
+        line, column: where the text begins in that file, from 1.
+        is_verbatim: whether the lines of the text are lines of the file, from `column` on.
+        flags: what the command line of its scheduler says about leader election.
+        config_maps: the ConfigMaps that were given together with it; one of them may hold its Policy.
+    """
+
+    name: str
+    text: str
+    file: str
+    line: int = 1
+    column: int = 1
+    is_verbatim: bool = True
+    flags: LeaderElectionFlags = _NO_FLAGS
+    config_maps: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def read_bytes(self) -> bytes:
+        """The text as the bytes of a file."""
+        return self.text.encode()
+
+    def position(self, line: int, column: int) -> tuple[int, int]:
+        """The line and column in the file of a line and column of the text, all from 1.
+
+        Of a text that is not verbatim, such as one in quotes, it is the place where the text begins.
+        """
+        if not self.is_verbatim:
+            return self.line, self.column
+        return self.line + line - 1, self.column + column - 1
+
+
+def text_source(name: str, file: str, text: PlacedText, outer: str) -> ConfigSource:
+    """A configuration that is a text inside a document.
+
+    Args:
+        outer: the whole file.
+    """
+    plain = str(text)
+    if not text.is_literal:
+        return ConfigSource(name, plain, file, text.line, text.column, is_verbatim=False)
+    return ConfigSource(name, plain, file, text.line + 1, 1 + _indentation(text, outer))
+
+
+def _indentation(text: PlacedText, outer: str) -> int:
+    """How many blanks are before each line of a text below a `|`."""
+    inner = _BREAK.split(text)
+    first = next((i for i, line in enumerate(inner) if line.strip()), 0)
+    lines = _BREAK.split(outer)
+    return len(lines[text.line + first]) - len(inner[first]) if text.line + first < len(lines) else 0
+
+
+def line_of(text: str, index: int) -> int:
+    """The line, from 1, of the character with this index."""
+    return 1 + len(_BREAK.findall(text, 0, index))
