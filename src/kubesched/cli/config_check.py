@@ -1,22 +1,25 @@
 """`kubesched config check`: what kube-scheduler prints, and what a reviewer should know, with line and column."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.cli.config_sources import files_argument, sources_in
 from kubesched.cli.finding_formats import CheckedFile, as_document, as_github, as_sarif, as_text
 from kubesched.cli.output import output_option, print_document
 from kubesched.cli.plugins import plugin_option
+from kubesched.errors import InputError
 
 if TYPE_CHECKING:
-    from kubesched.config import Finding
+    from kubesched.config import ConfigSource, Finding
     from kubesched.setup import Checked
 
 
 @click.command()
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="FILE")
+@files_argument
 @plugin_option
 @output_option("text", "json", "sarif", "github", help="Format of the findings; github is for workflow annotations.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
@@ -30,14 +33,16 @@ def check(files: tuple[Path, ...], references: tuple[str, ...], output: str, str
     which kube-scheduler rejects, and warnings and notes on what is accepted but risky. A comment `# kubesched: ignore
     RULE` silences a warning or note on its line and the next one, or in the whole file above the first key.
 
-    Exits with 0 if kube-scheduler accepts all files, with 1 if it does not. Exits with 2 if a file cannot be read or a
-    plugin cannot be loaded. The command does not check files that FILE refers to, such as a kubeconfig.
+    FILE can also be what holds the configuration: a ConfigMap, or a pod or workload that names it in its flags; - reads
+    standard input. Exits with 0 if kube-scheduler accepts all configurations, with 1 if it does not. Exits with 2 if a
+    file cannot be read or a plugin cannot be loaded. The command does not check files that FILE refers to, such as a
+    kubeconfig.
 
     With --probe, exits with 1 also if an extender does not answer, or not as the protocol demands. Its bind verb is
     called for a pod default/kubesched-probe, which an extender cannot bind.
     """
     with refuse_bad_input():
-        checked = _with_shared_leases([_check(file, references, probe) for file in files])
+        checked = _with_shared_leases([_check(source, references, probe) for source in _sources(files)])
     if output == "json":
         documents = [as_document(one) for one in checked]
         print_document(documents[0] if len(documents) == 1 else {"files": documents})
@@ -51,22 +56,25 @@ def check(files: tuple[Path, ...], references: tuple[str, ...], output: str, str
         raise click.exceptions.Exit(1)
 
 
-def _check(file: Path, references: tuple[str, ...], probe: bool) -> CheckedFile:
-    from kubesched.config import read_text
+def _sources(files: Iterable[Path]) -> "tuple[ConfigSource, ...]":
+    """The configurations in the files; a single file with other objects is judged itself, in kube-scheduler's words."""
+    from kubesched.config import ConfigSource, read_text
+
+    files = tuple(files)
+    try:
+        return sources_in(files)
+    except InputError as error:
+        if len(files) != 1 or not str(error).startswith(f"{files[0]}: no scheduler configuration: "):
+            raise
+    return (ConfigSource(str(files[0]), read_text(files[0]), str(files[0])),)
+
+
+def _check(source: "ConfigSource", references: tuple[str, ...], probe: bool) -> CheckedFile:
     from kubesched.setup import check_configuration
 
-    text = read_text(file)
-    checked = check_configuration(text, references)
+    checked = check_configuration(source, references)
     calls, failed = _probed(checked) if probe and not checked.error else (None, [])
-    return CheckedFile(
-        str(file),
-        text,
-        error=f"{checked.error}\n  in {file}" if checked.error else "",
-        findings=(*checked.findings, *failed),
-        silenced=checked.silenced,
-        calls=calls,
-        checked=checked,
-    )
+    return CheckedFile(source, checked, (*checked.findings, *failed), calls)
 
 
 def _with_shared_leases(files: list[CheckedFile]) -> list[CheckedFile]:
@@ -79,10 +87,7 @@ def _with_shared_leases(files: list[CheckedFile]) -> list[CheckedFile]:
     return [
         msgspec.structs.replace(
             one,
-            findings=(
-                *one.findings,
-                *(locate_finding(finding, one.checked.places) for finding in shared.get(one.name, ())),
-            ),
+            findings=(*one.findings, *(locate_finding(new, one.checked.places) for new in shared.get(one.name, ()))),
         )
         for one in files
     ]

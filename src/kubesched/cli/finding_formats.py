@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 if TYPE_CHECKING:
-    from kubesched.config import Finding
+    from kubesched.config import ConfigSource, Finding
     from kubesched.setup import Checked
 
 __all__ = ["CheckedFile", "as_document", "as_github", "as_sarif", "as_text"]
@@ -24,32 +24,43 @@ _COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 class CheckedFile(msgspec.Struct, frozen=True):
-    """The result for one file.
+    """The result for one configuration.
 
     Attributes:
-        name: the file as the user gave it.
-        error: what kube-scheduler prints; empty if it accepts the file.
+        findings: those of `checked`, of --probe, and of the comparison with other files.
         calls: of --probe; None without it.
     """
 
-    name: str
-    text: str
-    error: str
-    findings: tuple["Finding", ...]
-    silenced: tuple["Finding", ...]
-    calls: list[dict[str, Any]] | None
+    source: "ConfigSource"
     checked: "Checked"
+    findings: tuple["Finding", ...]
+    calls: list[dict[str, Any]] | None
+
+    @property
+    def name(self) -> str:
+        """The file, with the place of the configuration in it where that is not the whole file."""
+        return str(self.source)
+
+    @property
+    def silenced(self) -> tuple["Finding", ...]:
+        """Findings that comments silence."""
+        return self.checked.silenced
+
+    @property
+    def error(self) -> str:
+        """What kube-scheduler prints, and where; empty if it accepts the configuration."""
+        return f"{self.checked.error}\n  in {self.source}" if self.checked.error else ""
 
 
 def as_text(file: CheckedFile) -> str:
     """kube-scheduler's sentence, the calls of --probe, and each finding with its source line."""
     lines = [file.error or f"{file.name}: accepted", *_calls(file)]
-    source = re.split(r"\r\n|[\r\n]", file.text)
+    inner = re.split(r"\r\n|[\r\n]", file.source.text)
     shown = Counter[str]()
     for finding in file.findings:
         shown[finding.rule] += 1
         if shown[finding.rule] <= _MAX_OF_RULE:
-            lines += ["", *_finding_lines(file.name, finding, source)]
+            lines += ["", *_finding_lines(file, finding, inner)]
     lines += [f"... and {n - _MAX_OF_RULE} more [{rule}]" for rule, n in shown.items() if n > _MAX_OF_RULE]
     if file.findings or file.silenced:
         lines += ["", _count(file)]
@@ -63,7 +74,7 @@ def as_document(file: CheckedFile) -> dict[str, Any]:
         "accepted": not file.error,
         "error": message,
         "file": file.name,
-        "findings": [_finding_document(finding) for finding in file.findings],
+        "findings": [_finding_document(file, finding) for finding in file.findings],
         "help": advice,
         "silenced": len(file.silenced),
     }
@@ -74,7 +85,7 @@ def as_document(file: CheckedFile) -> dict[str, Any]:
 
 def as_github(file: CheckedFile) -> str:
     """A workflow command for each finding, which GitHub shows next to the line."""
-    return "".join(f"{_github_command(file.name, finding)}\n" for finding in file.findings)
+    return "".join(f"{_github_command(file, finding)}\n" for finding in file.findings)
 
 
 def as_sarif(files: Iterable[CheckedFile]) -> dict[str, Any]:
@@ -93,7 +104,7 @@ def as_sarif(files: Iterable[CheckedFile]) -> dict[str, Any]:
     ]
     numbers = {name: number for number, name in enumerate(RULES)}
     results = [
-        _sarif_result(file.name, finding, numbers[finding.rule], is_silenced=finding in file.silenced)
+        _sarif_result(file, finding, numbers[finding.rule], is_silenced=finding in file.silenced)
         for file in files
         for finding in (*file.findings, *file.silenced)
     ]
@@ -110,13 +121,13 @@ def _calls(file: CheckedFile) -> Iterator[str]:
         yield "there are no extenders to call"
 
 
-def _finding_lines(name: str, finding: "Finding", source: list[str]) -> Iterator[str]:
-    place = f"{name}:{finding.line}:{finding.column}"
-    yield f"{place}: {finding.severity}: {finding.message} [{finding.rule}]"
-    line = source[finding.line - 1] if finding.line <= len(source) else ""
-    if line.strip():
-        first = max(0, finding.column - _MAX_SHOWN) if len(line) > _MAX_SHOWN else 0
-        yield f"    {line[first : first + _MAX_SHOWN].replace(chr(9), ' ').rstrip()}"
+def _finding_lines(file: CheckedFile, finding: "Finding", source: list[str]) -> Iterator[str]:
+    line, column = file.source.position(finding.line, finding.column)
+    yield f"{file.source.file}:{line}:{column}: {finding.severity}: {finding.message} [{finding.rule}]"
+    text = source[finding.line - 1] if finding.line <= len(source) else ""
+    if text.strip():
+        first = max(0, finding.column - _MAX_SHOWN) if len(text) > _MAX_SHOWN else 0
+        yield f"    {text[first : first + _MAX_SHOWN].replace(chr(9), ' ').rstrip()}"
         yield f"    {' ' * (finding.column - 1 - first)}^"
     for advice in finding.help.splitlines():
         yield f"  {advice}"
@@ -135,11 +146,12 @@ def _number(count: int, noun: str) -> str:
     return "" if not count else f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _finding_document(finding: "Finding") -> dict[str, Any]:
+def _finding_document(file: CheckedFile, finding: "Finding") -> dict[str, Any]:
+    line, column = file.source.position(finding.line, finding.column)
     return {
-        "column": finding.column,
+        "column": column,
         "help": finding.help,
-        "line": finding.line,
+        "line": line,
         "message": finding.message,
         "path": finding.path,
         "rule": finding.rule,
@@ -147,9 +159,10 @@ def _finding_document(finding: "Finding") -> dict[str, Any]:
     }
 
 
-def _sarif_result(name: str, finding: "Finding", rule: int, *, is_silenced: bool) -> dict[str, Any]:
-    region = {"startLine": finding.line, "startColumn": finding.column}
-    place = {"artifactLocation": {"uri": quote(name.replace("\\", "/"))}, "region": region}
+def _sarif_result(file: CheckedFile, finding: "Finding", rule: int, *, is_silenced: bool) -> dict[str, Any]:
+    line, column = file.source.position(finding.line, finding.column)
+    region = {"startLine": line, "startColumn": column}
+    place = {"artifactLocation": {"uri": quote(file.source.file.replace("\\", "/"))}, "region": region}
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": rule,
@@ -162,8 +175,9 @@ def _sarif_result(name: str, finding: "Finding", rule: int, *, is_silenced: bool
     return result
 
 
-def _github_command(name: str, finding: "Finding") -> str:
-    properties = {"file": name, "line": finding.line, "col": finding.column, "title": finding.rule}
+def _github_command(file: CheckedFile, finding: "Finding") -> str:
+    line, column = file.source.position(finding.line, finding.column)
+    properties = {"file": file.source.file, "line": line, "col": column, "title": finding.rule}
     written = ",".join(f"{key}={_escaped(str(value), is_property=True)}" for key, value in properties.items())
     message = _escaped("\n".join(filter(None, [finding.message, finding.help])))
     return f"::{_COMMANDS[finding.severity]} {written}::{message}"

@@ -125,7 +125,7 @@ class _PlaceBuilder(DocumentBuilder):
     def __init__(self, start: int) -> None:
         super().__init__(sort_keys=False, start=start)
         self.root = Place(1, 1)
-        self._places: list[Place] = []  # of the open lists and maps
+        self._open_places: list[Place] = []  # of the open lists and maps
         self._keys: list[tuple[int, int] | None] = []  # of each, the key that waits for its value
         self._merged: list[dict[str | int, Place]] = []  # of each, what its `<<` brings in
         self._named: dict[str, Place] = {}  # by anchor
@@ -137,16 +137,16 @@ class _PlaceBuilder(DocumentBuilder):
 
     def _open(self, event: Any, value: dict[str, Any] | list[Any], tag: str) -> None:
         super()._open(event, value, tag)
-        place = Place(*_start(event), is_scalar=False) if self._places else self.root
-        if not self._places:
+        place = Place(*_start(event), is_scalar=False) if self._open_places else self.root
+        if not self._open_places:
             self.root.line, self.root.column = _start(event)
             self.root.is_scalar = False
-        self._places.append(place)
+        self._open_places.append(place)
         self._keys.append(None)
         self._merged.append({})
 
     def _close(self, event: Any) -> None:
-        place = self._places.pop()
+        place = self._open_places.pop()
         self._keys.pop()
         for name, merged in self._merged.pop().items():
             place.children.setdefault(name, merged)
@@ -160,14 +160,14 @@ class _PlaceBuilder(DocumentBuilder):
         if self._stack:
             frame = self._stack[-1]
             if not frame.is_map:
-                self._places[-1].children[len(frame.value)] = place
+                self._open_places[-1].children[len(frame.value)] = place
             elif frame.key is MERGE:
                 for source in place.children.values() if isinstance(value, list) else [place]:
                     for name, child in source.children.items():
                         self._merged[-1].setdefault(name, child)
             elif frame.key is not None:
                 place.key = self._keys[-1]
-                self._places[-1].children[frame.key] = place
+                self._open_places[-1].children[frame.key] = place
         elif self.root.is_scalar:
             self.root.line, self.root.column = place.line, place.column
         super()._add(value, event)

@@ -6,9 +6,11 @@ from typing import Any
 import msgspec
 
 from kubesched.config import (
+    ConfigSource,
     Finding,
     KubeSchedulerConfiguration,
     KubeSchedulerProfile,
+    LeaderElectionFlags,
     PluginArgs,
     PluginFacts,
     Review,
@@ -60,10 +62,11 @@ class Checked(msgspec.Struct, frozen=True):
     configuration: KubeSchedulerConfiguration | None
 
 
-def check_configuration(text: str, plugins: Iterable[PluginLike] = ()) -> Checked:
-    """Judge the text of a configuration.
+def check_configuration(source: ConfigSource | str, plugins: Iterable[PluginLike] = ()) -> Checked:
+    """Judge a configuration.
 
     Args:
+        source: its text, or a source with its text and the flags of its scheduler; lines are those of the text.
         plugins: your plugins; as for load_configuration.
     Raises:
         PluginDefinitionError: a plugin does not load.
@@ -73,8 +76,9 @@ def check_configuration(text: str, plugins: Iterable[PluginLike] = ()) -> Checke
         assert [finding.rule for finding in checked.findings] == ["type-meta", "unknown-field"]
     """
     registry = find_plugins(plugins)
-    error = _rejection(text, registry)
-    written = read_written(text, registry.args_types)
+    text, flags = (source, LeaderElectionFlags()) if isinstance(source, str) else (source.text, source.flags)
+    error = _rejection(text, registry, flags)
+    written = read_written(text, registry.args_types, flags)
     further: list[Finding] = []
     configuration = written.configuration
     if configuration is not None:
@@ -89,10 +93,11 @@ def check_configuration(text: str, plugins: Iterable[PluginLike] = ()) -> Checke
     return Checked(error, findings, silenced, written.places, configuration)
 
 
-def _rejection(text: str, registry: Registry) -> str:
+def _rejection(text: str, registry: Registry, flags: LeaderElectionFlags) -> str:
     """What kube-scheduler prints; empty if it accepts the configuration."""
     try:
-        configuration = enable_loaded(read_configuration(text, args_types=registry.args_types), registry)
+        read = read_configuration(text, args_types=registry.args_types, flags=flags)
+        configuration = enable_loaded(read, registry)
         build_profiles(configuration, registry)
     except ConfigError as error:
         return str(error)

@@ -17,13 +17,14 @@ from kubesched.config.field_errors import FieldError, child
 from kubesched.config.scalars import Duration
 from kubesched.config.strict import StrictFault, convert_sound, select_known
 from kubesched.config.type_meta import API_VERSION, KIND, KINDS
-from kubesched.config.types import KubeSchedulerConfiguration, PluginConfig
+from kubesched.config.types import KubeSchedulerConfiguration, LeaderElectionFlags, PluginConfig
 from kubesched.config.validation import validate
 from kubesched.documents import Places, locate, shorten
 from kubesched.errors import ConfigError
 
 __all__ = ["Written", "field_finding", "read_written", "split_error"]
 
+_NO_FLAGS: Final = LeaderElectionFlags()
 _RULES_OF_FIELD_ERRORS: Final = {
     "Required value": "required-value",
     "Duplicate value": "duplicate-value",
@@ -54,8 +55,12 @@ class Written(msgspec.Struct, frozen=True):
         return any(path == one or path.startswith((f"{one}.", f"{one}[")) for one in self.broken)
 
 
-def read_written(text: str, args_types: ArgsTypes) -> Written:
-    """Read a text, and find everything that is wrong with its fields."""
+def read_written(text: str, args_types: ArgsTypes, flags: LeaderElectionFlags = _NO_FLAGS) -> Written:
+    """Read a text, and find everything that is wrong with its fields.
+
+    Args:
+        flags: what the command line says about leader election.
+    """
     places = locate(text)
     try:
         parsed = parse_document(text)
@@ -71,7 +76,7 @@ def read_written(text: str, args_types: ArgsTypes) -> Written:
     body = _body(text, findings)
     if body is None:
         return Written(places, document, None, tuple(findings))
-    return _read_body(body, Written(places, document, None, tuple(findings)), args_types)
+    return _read_body(body, Written(places, document, None, tuple(findings)), args_types, flags)
 
 
 _SECOND: Final = (
@@ -140,10 +145,10 @@ def _type_meta_finding(error: ConfigError, kind: object, version: object) -> Fin
     return Finding("type-meta", "kind" if is_kind_wrong else "apiVersion", message, advice)
 
 
-def _read_body(body: dict[str, Any], written: Written, args_types: ArgsTypes) -> Written:
+def _read_body(body: dict[str, Any], written: Written, args_types: ArgsTypes, flags: LeaderElectionFlags) -> Written:
     known, unknown = select_known(body, KubeSchedulerConfiguration)
     documents = take_args(known)
-    default_from_absence(known, "")
+    default_from_absence(known, flags.resource_name)
     configuration, wrong = convert_sound(known, KubeSchedulerConfiguration)
     findings = [*written.findings, *_strict_findings(unknown), *(_type_finding(fault, "") for fault in wrong)]
     broken = {fault.path for fault in wrong}
@@ -158,8 +163,10 @@ def _read_body(body: dict[str, Any], written: Written, args_types: ArgsTypes) ->
             entries.append(PluginConfig(entry.name, args))
         profiles.append(msgspec.structs.replace(profile, plugin_config=tuple(entries)))
     configuration = complete(msgspec.structs.replace(configuration, profiles=tuple(profiles)), args_types)
+    election = msgspec.structs.replace(configuration.leader_election, **flags.given)
+    configuration = msgspec.structs.replace(configuration, leader_election=election)
     read = Written(written.places, written.document, configuration, (), frozenset(broken))
-    findings += [field_finding(error) for error in validate(configuration) if not read.is_broken(error.path)]
+    findings += [field_finding(error) for error in validate(configuration, flags) if not read.is_broken(error.path)]
     return msgspec.structs.replace(read, findings=tuple(findings))
 
 
