@@ -4,6 +4,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from kubesched.cli import main
 from kubesched.cli.config import config
 from kubesched.config import effective
 from kubesched.setup import load_configuration
@@ -73,7 +74,7 @@ def test_a_message_names_the_place_in_the_file(run):
 def test_a_file_without_a_configuration_ends_with_2(run, command):
     result = run(command, "a.yaml", files=("kind: Service\n",))
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("Error: a.yaml: found Service and no scheduler configuration; expected ")
+    assert result.stderr.startswith("Error: a.yaml: no scheduler configuration: found Service; expected ")
 
 
 def test_a_policy_is_read_from_the_config_map_that_another_file_has(run):
@@ -85,3 +86,31 @@ algorithmSource: {policy: {configMap: {namespace: kube-system, name: p}}}
     result = run("convert", "a.yaml", "b.yaml", files=(older, policy))
     assert result.exit_code == 0
     assert "type: MostAllocated" in result.stdout
+
+
+def test_what_our_own_manifests_run_with_is_shown(run):
+    manifests = CliRunner().invoke(main, ["scheduler", "manifests", "--image", "example.com/kubesched:1"]).stdout
+    result = run("show", "-", text=manifests)
+    (shown,) = yaml.safe_load_all(result.stdout)
+    assert shown["profiles"][0]["schedulerName"] == "kubesched"
+    assert shown["leaderElection"]["resourceName"] == "kubesched"
+
+
+def test_the_flags_of_a_static_pod_count_in_what_is_shown(run):
+    pod = """kind: Pod
+metadata: {name: kube-scheduler}
+spec:
+  containers:
+  - command: [kube-scheduler, --leader-elect-lease-duration=30s, --config=/nowhere/at/all/b.yaml]
+"""
+    result = run("show", "a.yaml", files=(pod, V1.format(5)))
+    shown = yaml.safe_load(result.stdout)
+    assert (shown["parallelism"], shown["leaderElection"]["leaseDuration"]) == (5, "30s")
+
+
+def test_the_provider_that_a_flag_names_is_converted(run):
+    command = "[kube-scheduler, --algorithm-provider=ClusterAutoscalerProvider]"
+    pod = f"kind: Pod\nspec: {{containers: [{{command: {command}}}]}}\n"
+    result = run("convert", "-", text=pod)
+    assert result.exit_code == 3  # the SelectorSpread of its time has no equivalent
+    assert result.stdout.count("MostAllocated") == 1

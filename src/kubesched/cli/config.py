@@ -35,8 +35,8 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> N
     kube-scheduler's --write-config-to prints it. Plugins given with --plugin are enabled if no profile names them.
     Exits with 2 if kube-scheduler would not accept FILE.
 
-    FILE can also be a ConfigMap with the configuration; - reads standard input. Several configurations are printed as
-    YAML documents, or as a JSON array.
+    FILE can also be a ConfigMap, or a Pod or workload that runs a scheduler, with the files that it names; - reads
+    standard input. Several configurations are printed as YAML documents, or as a JSON array.
     """
     from kubesched.config import effective
     from kubesched.documents import write_yaml
@@ -68,9 +68,10 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> N
 def convert(files: tuple[Path, ...], references: tuple[str, ...], reader: str) -> None:
     """Print FILE as KubeSchedulerConfiguration v1 with the same meaning.
 
-    FILE is a KubeSchedulerConfiguration of any version from v1alpha1 on, or a Policy, alone or in a ConfigMap; - reads
-    standard input. A v1 configuration is printed as it is. Comments name what has changed. Several configurations are
-    printed as YAML documents. Exits with 3 if something has no equivalent any more, and with 2 if FILE is not valid.
+    FILE is a KubeSchedulerConfiguration of any version from v1alpha1 on, or a Policy, alone or in what `kubesched
+    config show` reads; - reads standard input. A v1 configuration is printed as it is. Comments name what has changed.
+    Several configurations are printed as YAML documents. Exits with 3 if something has no equivalent any more, and with
+    2 if FILE is not valid.
     """
     from kubesched.setup import convert_text
 

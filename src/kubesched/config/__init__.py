@@ -46,7 +46,7 @@ from kubesched.config.load import (
     read_text,
 )
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
-from kubesched.config.sources import ConfigSource, Input, find_sources
+from kubesched.config.sources import ConfigSource, Input, LocalFiles, find_sources
 from kubesched.config.types import (
     ClientConnectionConfiguration,
     ExtenderConfig,
@@ -85,6 +85,7 @@ __all__ = [
     "KubeSchedulerProfile",
     "LeaderElectionConfiguration",
     "LeaderElectionFlags",
+    "LocalFiles",
     "Notice",
     "OlderVersions",
     "PlainValue",

@@ -9,6 +9,7 @@ from kubesched.config import ConfigSource, Conversion, OlderVersions, Readable, 
 from kubesched.documents import write_yaml
 from kubesched.errors import ConfigError, InputError
 from kubesched.setup.registry import PluginLike, find_plugins
+from kubesched.setup.sources import local_places
 
 __all__ = ["convert_text", "log_conversion", "older_versions"]
 
@@ -85,7 +86,7 @@ def _read_policy(path: str, folder: Path) -> str:
         ConfigError: it is not there; upstream's words.
         InputError: it cannot be read.
     """
-    places = (Path(path), folder / Path(path).name)
+    places = local_places(path, folder)
     file = next((place for place in places if place.is_file()), None)
     if file is None:
         raise ConfigError(f"missing policy config file {path}\n  looked for {places[0]} and {places[1]}")

@@ -130,4 +130,4 @@ def test_the_policy_of_another_configuration_is_not_a_source(names):
 def test_a_file_without_a_configuration_is_refused_with_the_kinds_that_it_has(text, kinds):
     with pytest.raises(InputError) as refusal:
         find(text)
-    assert str(refusal.value).startswith(f"a.yaml: found {kinds} and no scheduler configuration; expected a KubeSched")
+    assert str(refusal.value).startswith(f"a.yaml: no scheduler configuration: found {kinds}; expected a KubeSched")

@@ -1,14 +1,13 @@
 """A configuration with its place in the file that holds it."""
 
-import re
 from typing import Any, Final
 
 import msgspec
 
+from kubesched.config.sources.objects import LINE_BREAK, Input, InputObject, without_places
 from kubesched.config.types import LeaderElectionFlags
-from kubesched.documents import PlacedText
+from kubesched.documents import PlacedText, write_yaml
 
-_BREAK: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")  # what YAML counts as the end of a line
 _NO_FLAGS: Final = LeaderElectionFlags()
 
 
@@ -52,26 +51,24 @@ class ConfigSource(msgspec.Struct, frozen=True):
         return self.line + line - 1, self.column + column - 1
 
 
-def text_source(name: str, file: str, text: PlacedText, outer: str) -> ConfigSource:
-    """A configuration that is a text inside a document.
+def bare_source(name: str, one: InputObject) -> ConfigSource:
+    """A configuration that is an object of an input."""
+    if one.is_document:
+        return ConfigSource(name, one.text, one.file.name, one.line)
+    return ConfigSource(name, write_yaml(without_places(one.value)), one.file.name, one.line, is_verbatim=False)
 
-    Args:
-        outer: the whole file.
-    """
+
+def text_source(name: str, file: Input, text: PlacedText) -> ConfigSource:
+    """A configuration that is a text inside a document."""
     plain = str(text)
     if not text.is_literal:
-        return ConfigSource(name, plain, file, text.line, text.column, is_verbatim=False)
-    return ConfigSource(name, plain, file, text.line + 1, 1 + _indentation(text, outer))
+        return ConfigSource(name, plain, file.name, text.line, text.column, is_verbatim=False)
+    return ConfigSource(name, plain, file.name, text.line + 1, 1 + _indentation(text, file.text))
 
 
 def _indentation(text: PlacedText, outer: str) -> int:
     """How many blanks are before each line of a text below a `|`."""
-    inner = _BREAK.split(text)
+    inner = LINE_BREAK.split(text)
     first = next((i for i, line in enumerate(inner) if line.strip()), 0)
-    lines = _BREAK.split(outer)
+    lines = LINE_BREAK.split(outer)
     return len(lines[text.line + first]) - len(inner[first]) if text.line + first < len(lines) else 0
-
-
-def line_of(text: str, index: int) -> int:
-    """The line, from 1, of the character with this index."""
-    return 1 + len(_BREAK.findall(text, 0, index))

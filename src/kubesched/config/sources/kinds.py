@@ -1,0 +1,32 @@
+"""Tells scheduler configurations from other objects and texts."""
+
+from typing import Any, Final
+
+from kubesched.config.documents import parse_value
+from kubesched.config.sources.objects import text_at
+from kubesched.config.type_meta import GROUP, KIND
+from kubesched.errors import ConfigError
+
+_POLICY: Final = "Policy"
+_MARKS: Final = (KIND, GROUP, _POLICY)
+
+
+def is_configuration(value: Any) -> bool:
+    """Whether an object is a KubeSchedulerConfiguration or a Policy of any version, valid or not.
+
+    Example:
+        assert is_configuration({"kind": "Policy", "apiVersion": "v1"})
+        assert not is_configuration({"kind": "Policy", "apiVersion": "kyverno.io/v1"})
+    """
+    kind, version = text_at(value, "kind"), text_at(value, "apiVersion")
+    return kind == KIND or version.startswith(f"{GROUP}/") or (kind == _POLICY and version == "v1")
+
+
+def holds_configuration(text: str) -> bool:
+    """Whether a text is meant to be a configuration, valid or not."""
+    if not any(mark in text for mark in _MARKS):
+        return False
+    try:
+        return is_configuration(parse_value(text).value)
+    except ConfigError:
+        return f"kind: {KIND}" in text or GROUP in text
