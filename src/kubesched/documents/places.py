@@ -75,7 +75,7 @@ class Places:
     """The places of a text.
 
     Attributes:
-        documents: the place of each document; of the ones before a fault only, if the text has one.
+        documents: the place of each document that is not empty, and of the first; none after a fault.
         repeated_keys: of the first document, in their order.
         fault: line and column of what is not valid YAML, if something is.
     """
@@ -104,8 +104,10 @@ def locate(text: str) -> Places:
     plain = text.replace("\t", " ") if text.lstrip().startswith("{") else text
     try:
         for document in build_documents(plain, new_builder):
-            if not places.repeated_keys and len(places.documents) == 1:
+            if len(places.documents) == 1:
                 places.repeated_keys = document.repeated_keys
+            elif document.value is None:
+                places.documents.pop()
     except YamlError as error:
         places.fault = error.at or (1, 1)
     return places

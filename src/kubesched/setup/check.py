@@ -117,7 +117,11 @@ def _plugin_findings(
     for i, profile in enumerate(configuration.profiles):
         document = _profile_document(written.document, i)
         yield from (one for one in _args_findings(profile, i, document, registry) if not _is_inside(one.path, known))
-        faults = list(_point_findings(profile, i, document, registry))
+        faults = [
+            one
+            for one in _point_findings(profile, i, document, registry)
+            if one.path.removesuffix(".name") not in known
+        ]
         yield from faults
         points = expand_known(profile.plugins, registry)
         known |= {f"profiles[{i}].plugins.{point}" for point in points if any(f".{point}." in f.path for f in faults)}
@@ -176,6 +180,8 @@ def _point_findings(
     for fault in point_faults(profile.plugins, registry, "plugins"):
         entry = entry_path(document, f"{fault.path}.enabled", fault.plugin, last=fault.rule == "duplicate-plugin")
         path = f"profiles[{number}].{entry or fault.path}"
+        if not fault.plugin and not entry:  # the entry itself has a wrong type
+            continue
         if path not in seen:
             seen.add(path)
             yield Finding(fault.rule, f"{path}.name" if entry else path, fault.text, fault.help)

@@ -68,7 +68,9 @@ def _calls(extender: ExtenderConfig, where: str, review: Review) -> Iterator[Fin
         message = "without nodeCacheCapable, the extender gets whole nodes"
         if extender.filter_verb:
             message += ", and kube-scheduler scores every node as if it were idle"
-        yield Finding("extender-whole-nodes", where, message, f"{advice}, if the extender watches the nodes")
+        yield Finding(
+            "extender-whole-nodes", f"{where}.nodeCacheCapable", message, f"{advice}, if the extender watches the nodes"
+        )
     if extender.filter_verb:
         yield from _sampling(where, review)
     if extender.filter_verb and not extender.ignorable and not extender.managed_resources:

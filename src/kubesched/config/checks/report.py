@@ -1,6 +1,6 @@
 """All findings about one text, with their lines: what is wrong, what is risky, and what comments silence."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import msgspec
 
@@ -28,16 +28,22 @@ def advice_on(review: Review) -> list[Finding]:
 
 
 def sort_findings(
-    text: str, written: Written, further: Iterable[Finding]
+    text: str, written: Written, further: Sequence[Finding]
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Locate all findings, and put them in the order of the text.
+    """Locate all findings, and put them in the order of the text. Where kube-scheduler rejects a field, advice on the
+    field is left out.
 
     Args:
         further: findings that the text does not show by itself: about plugins, and advice.
     Returns: the findings to report, and those that comments silence.
     """
     silences = read_silences(text, written.places.root.line)
-    sound = (finding for finding in further if not written.is_broken(finding.path))
+    rejected = {finding.path for finding in (*written.findings, *further) if finding.severity == "error"}
+    sound = [
+        finding
+        for finding in further
+        if not written.is_broken(finding.path) and (finding.severity == "error" or finding.path not in rejected)
+    ]
     located = {
         (finding.rule, finding.line, finding.column, finding.message): finding
         for finding in (

@@ -94,15 +94,15 @@ def dig(value: Any, *steps: str | int) -> Any:
 
 
 def written_entries(document: Any, path: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Each object of a list that has a name: its path, its name, and itself.
+    """Each object of a list: its path, its name (empty if it has none), and itself.
 
     Args:
         path: of the list, such as `plugins.score.enabled`.
     """
     entries = dig(document, *path.split("."))
     for i, entry in enumerate(entries if isinstance(entries, list) else ()):
-        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
-            yield f"{path}[{i}]", entry["name"], entry
+        if isinstance(entry, dict) and isinstance(name := entry.get("name") or "", str):
+            yield f"{path}[{i}]", name, entry
 
 
 def entry_path(document: Any, path: str, name: str, *, last: bool = False) -> str:

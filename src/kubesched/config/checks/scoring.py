@@ -44,15 +44,15 @@ def _percentages(review: Review) -> Iterator[Finding]:
 
 
 def _dominant_weights(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
-    weights = {
-        profile.at(_weight_path(profile, name)): (name, profile.weights.get(name, 1))
+    weights = [
+        (profile.at(_weight_path(profile, name)), name, profile.weights.get(name, 1))
         for name in profile.points["score"]
-    }
+    ]
     for i, extender in enumerate(review.configuration.extenders):
         if extender.prioritize_verb:
-            weights[f"extenders[{i}].weight"] = ("the extender", extender.weight)
-    total = sum(weight for _, weight in weights.values())
-    for path, (name, weight) in weights.items():
+            weights.append((f"extenders[{i}].weight", "the extender", extender.weight))
+    total = sum(weight for _, _, weight in weights)
+    for path, name, weight in weights:
         others = total - weight
         if others > 0 and weight >= _DOMINANT * others:
             points = -(-100 * others // weight)

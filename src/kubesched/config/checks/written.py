@@ -207,11 +207,15 @@ def _sound_args(
     findings = []
     if name in ARGS_PLUGINS and isinstance(document, dict):
         fields = {key: value for key, value in document.items() if key not in ("kind", "apiVersion")}
+        kind = document.get("kind")
         try:
             body = without_kind(name, document)
         except ConfigError as error:
             message, advice = split_error(error)
-            wrong = "apiVersion" if "is registered for version" in message else "kind"
+            is_version = "is registered for version" in message and (
+                not kind or (isinstance(kind, str) and kind in KINDS)
+            )
+            wrong = "apiVersion" if is_version else "kind"
             findings.append(Finding("wrong-args", child(where, wrong), message, advice))
             body = fields if wrong == "apiVersion" else {}
     if body is not None and not isinstance(body, dict):
