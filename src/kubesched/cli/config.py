@@ -1,4 +1,4 @@
-"""`kubesched config`: check a KubeSchedulerConfiguration, show it with all defaults, convert older versions to v1."""
+"""`kubesched config`: check a KubeSchedulerConfiguration, show it with all defaults, compare two, convert to v1."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,7 @@ import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_check import check
+from kubesched.cli.config_diff import diff, from_defaults, print_differences_from_defaults
 from kubesched.cli.config_sources import files_argument, sources_in, under_names
 from kubesched.cli.output import output_option
 from kubesched.cli.plugins import plugin_option
@@ -18,30 +19,40 @@ _file_argument = click.argument("file", type=click.Path(path_type=Path))
 
 @click.group()
 def config() -> None:
-    """Check, show and convert KubeSchedulerConfiguration files."""
+    """Check, show, compare and convert KubeSchedulerConfiguration files."""
 
 
 config.add_command(check)
+config.add_command(diff)
 
 
 @config.command()
 @files_argument
 @plugin_option
 @output_option("yaml", "json", help="Format of the configuration.")
-def show(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> None:
+@click.option("--diff", "only_differences", is_flag=True, help="Print what differs from kube-scheduler's defaults.")
+def show(files: tuple[Path, ...], references: tuple[str, ...], output: str, only_differences: bool) -> None:
     """Print FILE as the effective configuration, with all defaults.
 
     Every default is filled in, and the plugins of each profile are merged with the default ones, as
     kube-scheduler's --write-config-to prints it. Plugins given with --plugin are enabled if no profile names them.
     Exits with 2 if kube-scheduler would not accept FILE.
 
-    FILE can also be a ConfigMap, or a Pod or workload that runs a scheduler, with the files that it names; - reads
+    FILE can also be a ConfigMap, Helm values, or a Pod or workload that runs a scheduler, with what it names; - reads
     standard input. Several configurations are printed as YAML documents, or as a JSON array.
+
+    With --diff, prints a line for each field and plugin that differs from the defaults of kube-scheduler v1.36. FILE
+    can then be of any version. Every profile is compared with the default one.
     """
     from kubesched.config import effective
     from kubesched.documents import write_yaml
     from kubesched.setup import set_up
 
+    if only_differences:
+        with refuse_bad_input():
+            changed = [(source, from_defaults(source, references)) for source in sources_in(files)]
+        print_differences_from_defaults(changed, as_json=output == "json")
+        return
     with refuse_bad_input():
         shown = [
             (source, effective(set_up(source, references, flags=source.flags, only_v1=True).configuration))

@@ -25,6 +25,7 @@ from kubesched.config.checks import (
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
 from kubesched.config.dialects import Conversion, Notice
+from kubesched.config.difference import Change, ChangeKind, differences, differences_from_defaults
 from kubesched.config.effective import PlainValue, effective
 from kubesched.config.feature_gates import check_feature_gates
 from kubesched.config.field_errors import (
@@ -69,6 +70,8 @@ __all__ = [
     "DEFAULT_SCHEDULER_NAME",
     "RULES",
     "ArgsTypes",
+    "Change",
+    "ChangeKind",
     "ClientConnectionConfiguration",
     "ConfigSource",
     "Conversion",
@@ -107,6 +110,8 @@ __all__ = [
     "config_error",
     "convert_configuration",
     "did_you_mean",
+    "differences",
+    "differences_from_defaults",
     "effective",
     "entry_path",
     "field_finding",

@@ -3,6 +3,7 @@
 from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.awaited import AwaitedRequests
 from kubesched.setup.check import Checked, check_configuration
+from kubesched.setup.comparison import comparable
 from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.older_versions import convert_text
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
@@ -21,6 +22,7 @@ __all__ = [
     "RegisteredPlugin",
     "Setup",
     "check_configuration",
+    "comparable",
     "convert_text",
     "find_plugins",
     "load_configuration",

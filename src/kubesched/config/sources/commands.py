@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.config.sources.flags import parse_flags, split_words
-from kubesched.config.sources.objects import InputObject, list_at, map_at, text_at
+from kubesched.config.sources.objects import InputObject, list_at, map_at, text_at, value_at
 from kubesched.documents import PlacedText
 
 _TEMPLATES: Final = {
@@ -17,6 +17,9 @@ _TEMPLATES: Final = {
         ("spec", "template", "spec"),
     ),
 }
+WORKLOADS: Final = frozenset(_TEMPLATES)
+"""The kinds with a pod, and Pod itself."""
+
 _KUBESCHED: Final = "kubesched"
 
 
@@ -81,8 +84,11 @@ class SchedulerCommand(msgspec.Struct, frozen=True):
 
 
 def scheduler_commands(holder: InputObject) -> Iterator[SchedulerCommand]:
-    """The command lines with flags, or of kube-scheduler, in a pod or workload."""
-    pod_spec = map_at(holder.value, *_TEMPLATES.get(holder.kind, ("",)))
+    """The command lines in a pod or workload, or those that kubeadm and k3s give to kube-scheduler."""
+    if holder.kind not in WORKLOADS:
+        yield from _of_installers(holder)
+        return
+    pod_spec = map_at(holder.value, *_TEMPLATES[holder.kind])
     containers = [one for field in ("initContainers", "containers") for one in list_at(pod_spec, field)]
     for container in containers:
         words = [w for field in ("command", "args") for w in list_at(container, field) if isinstance(w, PlacedText)]
@@ -91,6 +97,31 @@ def scheduler_commands(holder: InputObject) -> Iterator[SchedulerCommand]:
             title = f"{holder.title}, container {name}" if name and len(containers) > 1 else holder.title
             plain = split_words(words)
             yield SchedulerCommand(holder, title, plain, parse_flags(plain), words[0], pod_spec, container)
+
+
+def _of_installers(holder: InputObject) -> Iterator[SchedulerCommand]:
+    """The flags in kubeadm's ClusterConfiguration, `scheduler.extraArgs`, and in k3s' `kube-scheduler-arg`.
+
+    Rule: kubeadm v1beta3: a mapping; v1beta4: a list of names and values. k3s: a list of NAME=VALUE.
+    """
+    if holder.kind == "ClusterConfiguration":
+        given = [*map_at(holder.value, "scheduler", "extraArgs").items()]
+        entries = list_at(holder.value, "scheduler", "extraArgs")
+        given += [(text_at(entry, "name"), value_at(entry, "value")) for entry in entries]
+        words = [(f"--{name}={value}", value) for name, value in given]
+    else:
+        words = [(f"--{word}", word) for word in list_at(holder.value, "kube-scheduler-arg") if not holder.kind]
+    place = next((value for _, value in words if isinstance(value, PlacedText)), None)
+    if place is None:
+        return
+    plain = ("kube-scheduler", *(word for word, _ in words))
+    volumes = list_at(holder.value, "scheduler", "extraVolumes")
+    container = {"volumeMounts": volumes}
+    pod_spec = {
+        "volumes": [{"name": value_at(one, "name"), "hostPath": {"path": value_at(one, "hostPath")}} for one in volumes]
+    }
+    title = holder.title or "kube-scheduler-arg"
+    yield SchedulerCommand(holder, title, plain, parse_flags(plain), place, pod_spec, container)
 
 
 def _in_volume(volume: Any, inside: str) -> Mounted | None:

@@ -1,4 +1,4 @@
-"""Finds the scheduler configurations in what was given: bare ones, those in ConfigMaps, those that schedulers run with.
+"""Finds the scheduler configurations in what was given: bare, in other objects, or what the schedulers in it run with.
 
 What is not valid YAML, or has no kind, is taken for a configuration: the loader says what is wrong with it, in
 kube-scheduler's words.
@@ -9,18 +9,19 @@ from typing import Final
 
 import msgspec
 
-from kubesched.config.sources.commands import scheduler_commands
+from kubesched.config.sources.commands import WORKLOADS, scheduler_commands
 from kubesched.config.sources.kinds import holds_configuration, is_configuration
 from kubesched.config.sources.objects import Input, InputObject, read_objects, text_at
 from kubesched.config.sources.schedulers import NO_FILES, LocalFiles, Schedulers
 from kubesched.config.sources.source import ConfigSource, bare_source, text_source
+from kubesched.config.sources.values import sources_inside
 from kubesched.documents import PlacedText
 from kubesched.errors import InputError, YamlError
 
 _MAX_SHOWN: Final = 5
 _EXPECTED: Final = (
-    "expected a KubeSchedulerConfiguration or a Policy, a ConfigMap that holds one, or a Pod or workload that runs a "
-    "scheduler; of a chart, give what `helm template` prints"
+    "expected a KubeSchedulerConfiguration or a Policy, a ConfigMap or Helm values that hold one, or a Pod or workload "
+    "that runs a scheduler; for a chart, give what `helm template` prints"
 )
 
 
@@ -35,7 +36,7 @@ def find_sources(inputs: Sequence[Input], files: LocalFiles = NO_FILES) -> tuple
         InputError: an input has no configuration, or the configuration of a scheduler is missing.
     """
     objects = {file: _objects_in(file) for file in inputs}
-    everything = [one for own in objects.values() for one in own or ()]
+    everything = [one for own in objects.values() for one in own]
     schedulers = Schedulers(everything, files)
     run_with = {one: schedulers.sources(scheduler_commands(one)) for one in everything}
     for one in everything:
@@ -46,42 +47,48 @@ def find_sources(inputs: Sequence[Input], files: LocalFiles = NO_FILES) -> tuple
     for file, own in objects.items():
         held = list(_held(file, own, run_with, schedulers))
         if not held and file.name not in schedulers.used_files:
-            raise _nothing(file, own or ())
+            held = [_for_the_loader(file, own)]
         sources += held
     return tuple(msgspec.structs.replace(source, config_maps=(*source.config_maps, *config_maps)) for source in sources)
 
 
-def _objects_in(file: Input) -> list[InputObject] | None:
-    """The objects of a file; None for the loader to read: it is not valid YAML, or has no object with a kind."""
+def _objects_in(file: Input) -> list[InputObject]:
+    """The objects of a file; none if it is not valid YAML."""
     try:
-        objects = read_objects(file)
+        return read_objects(file)
     except YamlError:
-        return None
-    return objects if any(one.kind for one in objects) else None
+        return []
 
 
 def _held(
     file: Input,
-    objects: list[InputObject] | None,
+    objects: list[InputObject],
     run_with: Mapping[InputObject, list[ConfigSource]],
     schedulers: Schedulers,
 ) -> Iterator[ConfigSource]:
     """The configurations of a file that are not part of another one."""
-    if objects is None:
-        yield ConfigSource(file.name, file.text, file.name)
-        return
     is_only = sum(is_configuration(one.value) for one in objects) == 1
     for one in objects:
         if is_configuration(one.value) and not schedulers.uses(one):
             name = file.name if is_only else f"{file.name}: line {one.line}"
             yield bare_source(name, one)
-        for key, text in one.data.items() if one.kind == "ConfigMap" else ():
-            if isinstance(text, PlacedText) and holds_configuration(str(text)) and not schedulers.uses(one, key):
-                yield text_source(f"{file.name}: {one.title}, {key}", file, text)
+        elif one.kind == "ConfigMap":
+            for key, text in one.data.items():
+                if isinstance(text, PlacedText) and holds_configuration(str(text)) and not schedulers.uses(one, key):
+                    yield text_source(f"{file.name}: {one.title}, {key}", file, text)
+        elif one.kind not in WORKLOADS:
+            yield from sources_inside(one.value, file, one.title)
         yield from run_with[one]
 
 
-def _nothing(file: Input, objects: Sequence[InputObject]) -> InputError:
+def _for_the_loader(file: Input, objects: Sequence[InputObject]) -> ConfigSource:
+    """A file without a configuration as one, for the loader to say what is wrong with it.
+
+    Raises:
+        InputError: the file has objects of other kinds.
+    """
     kinds = list(dict.fromkeys(one.kind for one in objects if one.kind))
+    if not kinds:
+        return ConfigSource(file.name, file.text, file.name)
     shown = ", ".join(kinds[:_MAX_SHOWN]) + (", ..." if len(kinds) > _MAX_SHOWN else "")
-    return InputError(f"{file.name}: no scheduler configuration: found {shown}; {_EXPECTED}")
+    raise InputError(f"{file.name}: no scheduler configuration: found {shown}; {_EXPECTED}")

@@ -1,5 +1,6 @@
 """Tells scheduler configurations from other objects and texts."""
 
+import re
 from typing import Any, Final
 
 from kubesched.config.documents import parse_value
@@ -9,6 +10,9 @@ from kubesched.errors import ConfigError
 
 _POLICY: Final = "Policy"
 _MARKS: Final = (KIND, GROUP, _POLICY)
+_MEANT: Final = re.compile(
+    rf"""^[ {{]*["']?(?:kind["']?: *["']?{KIND}|apiVersion["']?: *["']?{re.escape(GROUP)}/)""", re.MULTILINE
+)
 
 
 def is_configuration(value: Any) -> bool:
@@ -29,4 +33,4 @@ def holds_configuration(text: str) -> bool:
     try:
         return is_configuration(parse_value(text).value)
     except ConfigError:
-        return f"kind: {KIND}" in text or GROUP in text
+        return _MEANT.search(text) is not None

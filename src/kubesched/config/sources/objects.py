@@ -57,7 +57,7 @@ class InputObject(msgspec.Struct, frozen=True, eq=False):
     @property
     def title(self) -> str:
         """Kind and name, such as `ConfigMap kube-system/my-scheduler`."""
-        return f"{self.kind} {'/'.join(part for part in (self.namespace, self.name) if part)}".rstrip()
+        return f"{self.kind} {'/'.join(part for part in (self.namespace, self.name) if part)}".strip()
 
     @property
     def data(self) -> dict[str, Any]:

@@ -1,0 +1,110 @@
+"""`kubesched config diff` and `config show --diff`: what differs between configurations."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.cli.config_sources import sources_in
+from kubesched.cli.output import output_option, print_document, text_console
+from kubesched.cli.plugins import plugin_option
+
+if TYPE_CHECKING:
+    from kubesched.config import Change, ConfigSource
+
+_COLOURS: Final = {"added": "green", "enabled": "green", "removed": "red", "disabled": "red"}
+_RATE: Final = 50  # kube-scheduler's default of clientConnection.qps; ours is no limit
+
+
+@click.command()
+@click.argument("old", metavar="A", type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("new", metavar="B", type=click.Path(path_type=Path, allow_dash=True))
+@plugin_option
+@output_option("text", "json", help="Format of the differences.")
+def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None:
+    """Print what is different in B: a line for each field, and for each plugin at each extension point.
+
+    The effective configurations are compared, with all defaults, and with the plugins as they run. A and B are what
+    `kubesched config show` reads, of any version: older ones are converted first. Each has one configuration.
+
+    As with diff, the exit code is 0 if both are equal, 1 if they are different, and 2 if one is not valid.
+    """
+    from kubesched.config import differences
+
+    with refuse_bad_input():
+        sources = [_only_source(file) for file in (old, new)]
+        changes = differences(*(_comparable(source, references) for source in sources))
+    if output == "json":
+        names = {"old": str(sources[0]), "new": str(sources[1])}
+        print_document({**names, "changes": _as_documents(changes)})
+    else:
+        print_changes(changes)
+    if changes:
+        raise click.exceptions.Exit(1)
+
+
+def from_defaults(source: "ConfigSource", references: Iterable[str]) -> "tuple[Change, ...]":
+    """What differs from kube-scheduler's defaults in a configuration of any version.
+
+    Raises:
+        InputError, ConfigError, PluginDefinitionError: as from `set_up`.
+    """
+    from kubesched.config import differences_from_defaults
+    from kubesched.setup import comparable, set_up
+
+    document, defaults = _comparable(source, references), comparable(set_up())
+    if document["clientConnection"]["qps"] == _RATE:
+        defaults["clientConnection"]["qps"] = _RATE
+    return differences_from_defaults(defaults, document)
+
+
+def print_differences_from_defaults(
+    sources: "Sequence[tuple[ConfigSource, tuple[Change, ...]]]", *, as_json: bool
+) -> None:
+    """Print `config show --diff`: each configuration below its name if there are several."""
+    if as_json:
+        documents = [{"name": str(source), "changes": _as_documents(changes)} for source, changes in sources]
+        print_document(documents if len(documents) > 1 else documents[0])
+        return
+    for i, (source, changes) in enumerate(sources):
+        if len(sources) > 1:
+            click.echo(f"{'' if i == 0 else chr(10)}{source}:")
+        print_changes(changes)
+        if not changes:
+            click.echo("no differences from the defaults of kube-scheduler v1.36")
+
+
+def print_changes(changes: "Iterable[Change]") -> None:
+    """Print a line for each change."""
+    with text_console() as console:
+        for change in changes:
+            console.print(str(change), style=_COLOURS.get(change.kind.value, "yellow"), soft_wrap=True)
+
+
+def _only_source(file: Path) -> "ConfigSource":
+    """The configuration in a file.
+
+    Raises:
+        InputError: the file has none, or several.
+    """
+    from kubesched.errors import InputError
+
+    sources = sources_in([file])
+    if len(sources) > 1:
+        names = "; ".join(str(source) for source in sources)
+        raise InputError(f"{file}: expected one configuration, found {len(sources)}: {names}; compare them one by one")
+    return sources[0]
+
+
+def _comparable(source: "ConfigSource", references: Iterable[str]) -> dict[str, Any]:
+    from kubesched.setup import comparable, set_up
+
+    return comparable(set_up(source, references, flags=source.flags))
+
+
+def _as_documents(changes: "Iterable[Change]") -> list[dict[str, Any]]:
+    import msgspec
+
+    return [msgspec.to_builtins(change) for change in changes]

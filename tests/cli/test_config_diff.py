@@ -1,0 +1,115 @@
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kubesched.cli.config import config
+
+V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+WEIGHT = "profiles: [{plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 5}]}}}]\n"
+EVERY_WEIGHT = """profiles:
+- plugins:
+    multiPoint:
+      disabled: [{name: NodeResourcesFit}]
+      enabled: [{name: NodeResourcesFit, weight: 5}]
+    filter: {disabled: [{name: NodeResourcesFit}]}
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a subcommand in a folder with a.yaml, b.yaml and so on."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_on(*words: str, files: tuple[str, ...] = ()) -> Result:
+        for name, content in zip("abc", files, strict=False):
+            (tmp_path / f"{name}.yaml").write_text(content)
+        return CliRunner().invoke(config, list(words))
+
+    return run_on
+
+
+def test_equal_configurations_end_with_0(run):
+    result = run("diff", "a.yaml", "b.yaml", files=(V1, V1 + "# the default\nparallelism: 16\n"))
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_a_difference_is_a_line_and_ends_with_1(run):
+    result = run("diff", "a.yaml", "b.yaml", files=(V1, V1 + WEIGHT))
+    assert result.exit_code == 1
+    assert result.stdout == "profiles[default-scheduler].plugins.score.NodeResourcesFit.weight: 1 -> 5\n"
+
+
+def test_plugins_are_compared_as_they_run(run):
+    result = run("diff", "a.yaml", "b.yaml", files=(V1 + WEIGHT, V1 + EVERY_WEIGHT))
+    assert (result.exit_code, result.stdout) == (
+        1,
+        (
+            "profiles[default-scheduler].plugins.preFilter.NodeResourcesFit: moved after NodeDeclaredFeatures\n"
+            "profiles[default-scheduler].plugins.filter.NodeResourcesFit: disabled\n"
+        ),
+    )
+
+
+def test_differences_are_given_as_json(run):
+    result = run("diff", "a.yaml", "b.yaml", "-o", "json", files=(V1, V1 + WEIGHT))
+    path = "profiles[default-scheduler].plugins.score.NodeResourcesFit.weight"
+    assert json.loads(result.stdout) == {
+        "old": "a.yaml",
+        "new": "b.yaml",
+        "changes": [{"path": path, "kind": "changed", "old": 1, "new": 5}],
+    }
+
+
+def test_an_older_version_is_compared_as_it_is_converted(run):
+    older = V1.replace("/v1", "/v1beta3") + "parallelism: 3\n"
+    result = run("diff", "a.yaml", "b.yaml", files=(older, V1))
+    assert (result.exit_code, result.stdout) == (1, "parallelism: 3 -> 16\n")
+
+
+def test_a_configuration_that_is_not_valid_ends_with_2(run):
+    result = run("diff", "a.yaml", "b.yaml", files=(V1, V1 + "parallelism: 0\n"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "parallelism: Invalid value: 0" in result.stderr
+
+
+def test_a_file_with_several_configurations_ends_with_2(run):
+    result = run("diff", "a.yaml", "b.yaml", files=(V1, f"{V1}---\n{V1}"))
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: b.yaml: expected one configuration, found 2: b.yaml: line 1; b.yaml: ")
+
+
+def test_the_flags_of_a_scheduler_are_compared(run):
+    pod = "kind: Pod\nspec: {containers: [{command: [kube-scheduler, --leader-elect=false]}]}\n"
+    assert run("diff", "a.yaml", "b.yaml", files=(V1, pod)).stdout == "leaderElection.leaderElect: true -> false\n"
+
+
+def test_what_differs_from_the_defaults_is_shown(run):
+    result = run("show", "--diff", "a.yaml", files=(V1 + WEIGHT,))
+    assert result.exit_code == 0
+    assert result.stdout == "profiles[default-scheduler].plugins.score.NodeResourcesFit.weight: 1 -> 5\n"
+
+
+@pytest.mark.parametrize("text", ["", "clientConnection: {qps: 50, burst: 100}\n", "parallelism: 16"])
+def test_the_defaults_of_kube_scheduler_are_not_shown_as_different(run, text):
+    result = run("show", "--diff", "a.yaml", files=(V1 + text,))
+    assert result.stdout == "no differences from the defaults of kube-scheduler v1.36\n"
+    assert json.loads(run("show", "--diff", "a.yaml", "-o", "json").stdout) == {"name": "a.yaml", "changes": []}
+
+
+def test_several_configurations_are_below_their_names(run):
+    result = run("show", "--diff", "a.yaml", "b.yaml", files=(V1, V1 + WEIGHT))
+    assert result.stdout == (
+        "a.yaml:\nno differences from the defaults of kube-scheduler v1.36\n\n"
+        "b.yaml:\nprofiles[default-scheduler].plugins.score.NodeResourcesFit.weight: 1 -> 5\n"
+    )
+    names = [one["name"] for one in json.loads(run("show", "--diff", "a.yaml", "b.yaml", "-o", "json").stdout)]
+    assert names == ["a.yaml", "b.yaml"]
+
+
+def test_a_long_line_is_not_broken(run):
+    name = "x" * 200
+    files = (V1, f"{V1}leaderElection: {{resourceName: {name}}}\n")
+    assert run("diff", "a.yaml", "b.yaml", files=files).stdout == (
+        f"leaderElection.resourceName: kube-scheduler -> {name}\n"
+    )
