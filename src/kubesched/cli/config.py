@@ -14,7 +14,6 @@ from kubesched.cli.output import output_option
 from kubesched.cli.plugins import plugin_option
 
 _LOSSY: Final = 3
-_file_argument = click.argument("file", type=click.Path(path_type=Path))
 
 
 @click.group()

@@ -42,7 +42,7 @@ def check(files: tuple[Path, ...], references: tuple[str, ...], output: str, str
     called for a pod default/kubesched-probe, which an extender cannot bind.
     """
     with refuse_bad_input():
-        checked = _with_shared_leases([_check(source, references, probe) for source in _sources(files)])
+        checked = _compared([_check(source, references, probe) for source in _sources(files)])
     if output == "json":
         documents = [as_document(one) for one in checked]
         print_document(documents[0] if len(documents) == 1 else {"files": documents})
@@ -73,24 +73,26 @@ def _check(source: "ConfigSource", references: tuple[str, ...], probe: bool) -> 
     from kubesched.setup import check_configuration
 
     checked = check_configuration(source, references)
-    calls, failed = _probed(checked) if probe and not checked.error else (None, [])
-    return CheckedFile(source, checked, (*checked.findings, *failed), calls)
+    if not probe or checked.error:
+        return CheckedFile(source, checked)
+    calls, failed = _probed(checked)
+    return CheckedFile(source, checked.with_further(failed), calls)
 
 
-def _with_shared_leases(files: list[CheckedFile]) -> list[CheckedFile]:
-    import msgspec
+def _compared(checked: list[CheckedFile]) -> list[CheckedFile]:
+    """The results with what only several configurations show together."""
+    from kubesched.config import ignored_document, shared_leases
 
-    from kubesched.config import locate_finding, shared_leases
-
-    configurations = {one.name: one.checked.configuration for one in files if one.checked.configuration is not None}
+    configurations = {one.name: one.checked.configuration for one in checked if one.checked.configuration is not None}
     shared = shared_leases(configurations)
-    return [
-        msgspec.structs.replace(
-            one,
-            findings=(*one.findings, *(locate_finding(new, one.checked.places) for new in shared.get(one.name, ()))),
-        )
-        for one in files
-    ]
+    compared, seen = [], set()
+    for one in checked:
+        further = shared.get(one.name, [])
+        if one.source.is_verbatim and one.source.column == 1:  # a document of the file, not a text inside one
+            further += [ignored_document()] if one.source.file in seen else []
+            seen.add(one.source.file)
+        compared.append(one.with_further(further))
+    return compared
 
 
 def _probed(checked: "Checked") -> tuple[list[dict[str, Any]], list["Finding"]]:
@@ -99,7 +101,7 @@ def _probed(checked: "Checked") -> tuple[list[dict[str, Any]], list["Finding"]]:
 
     import msgspec
 
-    from kubesched.config import Finding, locate_finding
+    from kubesched.config import Finding
     from kubesched.extender.client import probe
 
     calls, failed = [], []
@@ -107,6 +109,6 @@ def _probed(checked: "Checked") -> tuple[list[dict[str, Any]], list["Finding"]]:
         for call in asyncio.run(probe((extender,))):
             calls.append(msgspec.to_builtins(call))
             if call.error:
-                finding = Finding("extender-probe", f"extenders[{i}].{call.verb}Verb", f"{call.url}: {call.error}")
-                failed.append(locate_finding(finding, checked.places))
+                path = f"extenders[{i}].{call.verb}Verb"
+                failed.append(Finding("extender-probe", path, f"{call.url}: {call.error}"))
     return calls, failed

@@ -27,14 +27,12 @@ class CheckedFile(msgspec.Struct, frozen=True):
     """The result for one configuration.
 
     Attributes:
-        findings: those of `checked`, of --probe, and of the comparison with other files.
         calls: of --probe; None without it.
     """
 
     source: "ConfigSource"
     checked: "Checked"
-    findings: tuple["Finding", ...]
-    calls: list[dict[str, Any]] | None
+    calls: list[dict[str, Any]] | None = None
 
     @property
     def name(self) -> str:
@@ -42,9 +40,18 @@ class CheckedFile(msgspec.Struct, frozen=True):
         return str(self.source)
 
     @property
+    def findings(self) -> tuple["Finding", ...]:
+        """In the order of the text."""
+        return self.checked.findings
+
+    @property
     def silenced(self) -> tuple["Finding", ...]:
         """Findings that comments silence."""
         return self.checked.silenced
+
+    def with_further(self, findings: Iterable["Finding"]) -> "CheckedFile":
+        """The same with more findings."""
+        return msgspec.structs.replace(self, checked=self.checked.with_further(findings))
 
     @property
     def error(self) -> str:

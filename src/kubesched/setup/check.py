@@ -13,6 +13,7 @@ from kubesched.config import (
     LeaderElectionFlags,
     PluginArgs,
     PluginFacts,
+    Report,
     Review,
     ReviewedProfile,
     Written,
@@ -20,11 +21,10 @@ from kubesched.config import (
     entry_path,
     field_finding,
     read_written,
-    sort_findings,
+    report_on,
     split_error,
 )
 from kubesched.config import load_configuration as read_configuration
-from kubesched.documents import Places
 from kubesched.errors import ConfigError
 from kubesched.framework import HOOK_FAULTS, Plugin
 from kubesched.setup.added_plugins import enable_loaded
@@ -49,17 +49,26 @@ class Checked(msgspec.Struct, frozen=True):
     Attributes:
         error: what kube-scheduler v1.36 prints when it rejects the configuration, our help on indented lines; empty if
             it accepts it. It ends at the first stage with a fault, the findings do not.
-        findings: in the order of the text, located.
-        silenced: findings that comments silence.
-        places: of the fields in the text.
         configuration: complete, of what could be decoded; None if there is no configuration of v1.
     """
 
     error: str
-    findings: tuple[Finding, ...]
-    silenced: tuple[Finding, ...]
-    places: Places
+    report: Report
     configuration: KubeSchedulerConfiguration | None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """In the order of the text."""
+        return self.report.findings
+
+    @property
+    def silenced(self) -> tuple[Finding, ...]:
+        """Findings that comments silence."""
+        return self.report.silenced
+
+    def with_further(self, findings: Iterable[Finding]) -> "Checked":
+        """The same with more findings."""
+        return msgspec.structs.replace(self, report=self.report.with_further(findings))
 
 
 def check_configuration(source: ConfigSource | str, plugins: Iterable[PluginLike] = ()) -> Checked:
@@ -85,12 +94,11 @@ def check_configuration(source: ConfigSource | str, plugins: Iterable[PluginLike
         configuration = enable_loaded(configuration, registry)
         further += _plugin_findings(configuration, written, registry)
         further += advice_on(_review(configuration, written.document, registry))
-    findings, silenced = sort_findings(text, written, further)
-    if error and not any(finding.severity == "error" for finding in findings):
+    report = report_on(text, written, further)
+    if error and not any(finding.severity == "error" for finding in report.findings):
         message, _, advice = error.partition("\n  ")
-        line, column = written.places.root.shown
-        findings = (Finding("rejected", "", message, advice, line, column), *findings)
-    return Checked(error, findings, silenced, written.places, configuration)
+        report = report.with_further([Finding("rejected", "", message, advice)])
+    return Checked(error, report, configuration)
 
 
 def _rejection(text: str, registry: Registry, flags: LeaderElectionFlags) -> str:

@@ -2,15 +2,16 @@
 
 from kubesched.config.checks.extenders import ignorable_bind_before, sampling_advice, scored_as_idle
 from kubesched.config.checks.process import shared_leases
-from kubesched.config.checks.report import advice_on, locate_finding, sort_findings
+from kubesched.config.checks.report import Report, advice_on, report_on
 from kubesched.config.checks.review import PluginFacts, Review, ReviewedProfile, entry_path
 from kubesched.config.checks.rules import RULES, Finding, Rule, Severity
-from kubesched.config.checks.written import Written, field_finding, read_written, split_error
+from kubesched.config.checks.written import Written, field_finding, ignored_document, read_written, split_error
 
 __all__ = [
     "RULES",
     "Finding",
     "PluginFacts",
+    "Report",
     "Review",
     "ReviewedProfile",
     "Rule",
@@ -20,11 +21,11 @@ __all__ = [
     "entry_path",
     "field_finding",
     "ignorable_bind_before",
-    "locate_finding",
+    "ignored_document",
     "read_written",
+    "report_on",
     "sampling_advice",
     "scored_as_idle",
     "shared_leases",
-    "sort_findings",
     "split_error",
 ]

@@ -43,6 +43,8 @@ def shared_leases(configurations: Mapping[str, KubeSchedulerConfiguration]) -> d
             shared = election.leader_elect and another.leader_election.leader_elect
             if other == file or not shared or _lease(election) != _lease(another.leader_election):
                 continue
+            if _lease(election) == _DEFAULT_LEASE:  # default-lease reports the one that is not kube-scheduler's
+                continue
             if names.isdisjoint(_scheduler_names(another)):
                 message = f"{other} uses the lease {'/'.join(_lease(election))}, too, for another scheduler"
                 advice = "only one of the two schedules; give each its own leaderElection.resourceName"

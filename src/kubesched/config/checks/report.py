@@ -1,6 +1,6 @@
 """All findings about one text, with their lines: what is wrong, what is risky, and what comments silence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -10,11 +10,11 @@ from kubesched.config.checks.process import process_advice
 from kubesched.config.checks.review import Review
 from kubesched.config.checks.rules import Finding
 from kubesched.config.checks.scoring import scoring_advice
-from kubesched.config.checks.silencing import read_silences
+from kubesched.config.checks.silencing import Silences, read_silences
 from kubesched.config.checks.written import Written
 from kubesched.documents import Places
 
-__all__ = ["advice_on", "locate_finding", "sort_findings"]
+__all__ = ["Report", "advice_on", "report_on"]
 
 
 def advice_on(review: Review) -> list[Finding]:
@@ -27,15 +27,34 @@ def advice_on(review: Review) -> list[Finding]:
     ]
 
 
-def sort_findings(
-    text: str, written: Written, further: Sequence[Finding]
-) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Locate all findings, and put them in the order of the text. Where kube-scheduler rejects a field, advice on the
-    field is left out.
+class Report(msgspec.Struct, frozen=True):
+    """The findings about one text, each with its line, in the order of the text.
+
+    Attributes:
+        findings: what is to be reported.
+        silenced: what comments silence.
+    """
+
+    findings: tuple[Finding, ...]
+    silenced: tuple[Finding, ...]
+    _places: Places
+    _silences: Silences
+
+    def with_further(self, further: Iterable[Finding]) -> "Report":
+        """The report with more findings; one without a line gets that of its field, or of the nearest parent."""
+        located = [_locate(finding, self._places) for finding in further]
+        silenced = [finding for finding in located if self._silences.silence(finding)]
+        reported = [finding for finding in located if not self._silences.silence(finding)]
+        return Report(
+            _sorted((*self.findings, *reported)), _sorted((*self.silenced, *silenced)), self._places, self._silences
+        )
+
+
+def report_on(text: str, written: Written, further: Sequence[Finding]) -> Report:
+    """Report everything about a text. Where kube-scheduler rejects a field, advice on the field is left out.
 
     Args:
         further: findings that the text does not show by itself: about plugins, and advice.
-    Returns: the findings to report, and those that comments silence.
     """
     silences = read_silences(text, written.places.root.line)
     rejected = {finding.path for finding in (*written.findings, *further) if finding.severity == "error"}
@@ -44,20 +63,15 @@ def sort_findings(
         for finding in further
         if not written.is_broken(finding.path) and (finding.severity == "error" or finding.path not in rejected)
     ]
-    located = {
-        (finding.rule, finding.line, finding.column, finding.message): finding
-        for finding in (
-            *(locate_finding(finding, written.places) for finding in (*written.findings, *sound)),
-            *silences.findings,
-        )
-    }
-    ordered = sorted(located.values(), key=lambda finding: (finding.line, finding.column, finding.rule))
-    silenced = tuple(finding for finding in ordered if silences.silence(finding))
-    return tuple(finding for finding in ordered if not silences.silence(finding)), silenced
+    return Report((), (), written.places, silences).with_further((*written.findings, *sound, *silences.findings))
 
 
-def locate_finding(finding: Finding, places: Places) -> Finding:
-    """The finding with the line and column of its field, or of the nearest parent in the text."""
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    distinct = {(one.line, one.column, one.rule, one.message): one for one in findings}
+    return tuple(sorted(distinct.values(), key=lambda one: (one.line, one.column, one.rule)))
+
+
+def _locate(finding: Finding, places: Places) -> Finding:
     if finding.line:
         return finding
     place, is_there = places.root.nearest(finding.path)

@@ -22,7 +22,7 @@ from kubesched.config.validation import validate
 from kubesched.documents import Places, locate, shorten
 from kubesched.errors import ConfigError
 
-__all__ = ["Written", "field_finding", "read_written", "split_error"]
+__all__ = ["Written", "field_finding", "ignored_document", "read_written", "split_error"]
 
 _NO_FLAGS: Final = LeaderElectionFlags()
 _RULES_OF_FIELD_ERRORS: Final = {
@@ -66,7 +66,7 @@ def read_written(text: str, args_types: ArgsTypes, flags: LeaderElectionFlags = 
         parsed = parse_document(text)
     except ConfigError as error:
         return Written(places, {}, None, (_syntax_finding(error, places),))
-    findings = [Finding("ignored-document", "", *_SECOND, place.line, place.column) for place in places.documents[1:2]]
+    findings = [ignored_document(place.line, place.column) for place in places.documents[1:2]]
     if parsed.duplicate_keys:
         findings += [
             Finding("duplicate-field", "", key.text, "the last value counts", key.line, key.column)
@@ -79,10 +79,14 @@ def read_written(text: str, args_types: ArgsTypes, flags: LeaderElectionFlags = 
     return _read_body(body, Written(places, document, None, tuple(findings)), args_types, flags)
 
 
-_SECOND: Final = (
-    "the file has another document, and kube-scheduler reads only the first",
-    "put everything into one document, or into two files",
-)
+def ignored_document(line: int = 0, column: int = 0) -> Finding:
+    """That another document of the file is not read.
+
+    Args:
+        line, column: where it begins, if that is not the beginning of the text.
+    """
+    message = "the file has another document before this one, and kube-scheduler reads only the first"
+    return Finding("ignored-document", "", message, "put everything into one document, or into two files", line, column)
 
 
 def field_finding(error: FieldError, message: str = "") -> Finding:
