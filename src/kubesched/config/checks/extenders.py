@@ -6,6 +6,7 @@ from typing import Final
 
 from kubesched.config.checks.review import Review
 from kubesched.config.checks.rules import Finding
+from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME
 from kubesched.config.types import ExtenderConfig
 
 __all__ = ["extender_advice", "ignorable_bind_before", "sampling_advice", "scored_as_idle"]
@@ -73,7 +74,9 @@ def _calls(extender: ExtenderConfig, where: str, review: Review) -> Iterator[Fin
         )
     if extender.filter_verb:
         yield from _sampling(where, review)
-    if extender.filter_verb and not extender.ignorable and not extender.managed_resources:
+    names = {profile.written.scheduler_name for profile in review.profiles}
+    is_for_all = DEFAULT_SCHEDULER_NAME in names and not extender.managed_resources
+    if extender.filter_verb and not extender.ignorable and is_for_all:
         message = "if the extender does not answer, no pod of any profile is scheduled, its own replacement included"
         advice = "set ignorable: true, or managedResources so that only pods with these resources need it"
         yield Finding("extender-required", f"{where}.filterVerb", message, advice)
