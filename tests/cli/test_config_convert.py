@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from click.testing import CliRunner, Result
 
@@ -5,6 +7,7 @@ from kubesched.cli.config import config
 from kubesched.config import effective
 from kubesched.setup import load_configuration
 
+GROUP = "kubescheduler.config.k8s.io"
 HEADER = "apiVersion: kubescheduler.config.k8s.io/{}\nkind: KubeSchedulerConfiguration\n"
 POLICY = '{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "SelectorSpreadPriority", "weight": 1}]}'
 PACKING = '{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}'
@@ -75,3 +78,10 @@ def test_check_refuses_an_older_version_and_names_the_command(tmp_path):
     assert result.exit_code == 1
     assert result.stdout.startswith('no kind "Policy" is registered for version "v1"\n')
     assert "kubesched config convert FILE" in result.stdout
+
+
+def test_json_of_an_older_version_becomes_yaml():
+    document = {"apiVersion": f"{GROUP}/v1beta3", "kind": "KubeSchedulerConfiguration", "clientConnection": {"qps": 7}}
+    result = convert(json.dumps(document))
+    assert result.exit_code == 0
+    assert "clientConnection:\n  qps: 7\n" in result.stdout

@@ -40,3 +40,13 @@ def test_comments_are_above_the_fields_and_items_that_they_explain():
     assert "  # Long. Long." in text
     assert "Not a field." not in text
     assert max(map(len, text.splitlines())) < 110
+
+
+def test_what_a_reader_makes_of_objects_and_texts_is_written_as_they_are():
+    class Object(dict):
+        pass
+
+    class Text(str):
+        __slots__ = ()
+
+    assert write_yaml(Object(a=Text("yes"), b=Text("x\ny\n"))) == "a: 'yes'\nb: |\n  x\n  y\n"

@@ -72,7 +72,7 @@ def _resolved(text: str) -> Scalar:
 
 def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     """Text of several lines is written unchanged, below a `|`, where YAML allows that."""
-    return dumper.represent_scalar(f"{_TAG}str", text, style="|" if "\n" in text else None)
+    return dumper.represent_scalar(f"{_TAG}str", str(text), style="|" if "\n" in text else None)
 
 
 def _represent_float(dumper: _Dumper, number: float) -> yaml.ScalarNode:
@@ -80,5 +80,7 @@ def _represent_float(dumper: _Dumper, number: float) -> yaml.ScalarNode:
     return dumper.represent_int(int(number)) if number.is_integer() else dumper.represent_float(number)
 
 
+_Dumper.add_multi_representer(dict, yaml.SafeDumper.represent_dict)  # subclasses of dict and str, as readers make them
+_Dumper.add_multi_representer(str, _represent_text)
 _Dumper.add_representer(str, _represent_text)
 _Dumper.add_representer(float, _represent_float)

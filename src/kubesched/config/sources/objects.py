@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.documents import PlacedText, YamlDocument, read_yaml
+from kubesched.documents import YamlDocument, read_yaml
 
 LINE_BREAK: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 """What YAML counts as the end of a line."""
@@ -105,15 +105,6 @@ def list_at(value: Any, *path: str) -> list[Any]:
     """The list at a path of keys; empty where there is none."""
     entries = value_at(value, *path)
     return entries if isinstance(entries, list) else []
-
-
-def without_places(value: Any) -> Any:
-    """The value with plain texts, as it can be written."""
-    if isinstance(value, dict):
-        return {str(key): without_places(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [without_places(entry) for entry in value]
-    return str(value) if isinstance(value, PlacedText) else value
 
 
 def _begin(text: str, document: YamlDocument) -> int:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.config.sources.objects import LINE_BREAK, Input, InputObject, without_places
+from kubesched.config.sources.objects import LINE_BREAK, Input, InputObject
 from kubesched.config.types import LeaderElectionFlags
 from kubesched.documents import PlacedText, write_yaml
 
@@ -55,7 +55,7 @@ def bare_source(name: str, one: InputObject) -> ConfigSource:
     """A configuration that is an object of an input."""
     if one.is_document:
         return ConfigSource(name, one.text, one.file.name, one.line)
-    return ConfigSource(name, write_yaml(without_places(one.value)), one.file.name, one.line, is_verbatim=False)
+    return ConfigSource(name, write_yaml(one.value), one.file.name, one.line, is_verbatim=False)
 
 
 def text_source(name: str, file: Input, text: PlacedText) -> ConfigSource:

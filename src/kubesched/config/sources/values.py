@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from kubesched.config.sources.kinds import holds_configuration, is_configuration
-from kubesched.config.sources.objects import LINE_BREAK, Input, value_at, without_places
+from kubesched.config.sources.objects import LINE_BREAK, Input, value_at
 from kubesched.config.sources.source import ConfigSource, text_source
 from kubesched.documents import PlacedText, read_yaml, write_yaml
 from kubesched.errors import YamlError
@@ -45,12 +45,11 @@ def _mapping_source(name: str, file: Input, mapping: dict[str, Any]) -> ConfigSo
     """A configuration that is a mapping: its lines, if they are YAML without the rest of the file."""
     head = next((text for key in _HEADS if isinstance(text := value_at(mapping, key), PlacedText)), None)
     line, column = (head.line, head.column) if head is not None else (1, 1)
-    plain = without_places(mapping)
     block = _block(file.text, line)
-    if block is not None and _reads_as(block[0], plain):
+    if block is not None and _reads_as(block[0], mapping):
         text, first, indentation = block
         return ConfigSource(name, text, file.name, first, indentation + 1)
-    return ConfigSource(name, write_yaml(plain), file.name, line, column, is_verbatim=False)
+    return ConfigSource(name, write_yaml(mapping), file.name, line, column, is_verbatim=False)
 
 
 def _block(text: str, line: int) -> tuple[str, int, int] | None:

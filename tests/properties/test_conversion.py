@@ -1,0 +1,70 @@
+"""A conversion changes how a configuration is written, not what it decides."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubesched.config import differences, effective
+from kubesched.explanation import Explainer, as_line
+from kubesched.scheduler import TieBreak
+from kubesched.setup import comparable, convert_text, set_up
+from kubesched.simulator import Simulator, place, placed_line
+from kubesched.snapshot import load_snapshot
+from tests.oracle.compare import read_case
+from tests.properties.configurations import VERSIONS, texts
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted(path for path in (ROOT / "examples" / "configurations").iterdir() if path.name != "README.md")
+CASES = ("all-0001", "all-0011", "affinity-0004")
+
+every_version = pytest.mark.parametrize("version", VERSIONS)
+
+
+@every_version
+@settings(max_examples=25)
+@given(st.data(), st.booleans())
+def test_converting_twice_is_converting_once(version, data, kube_scheduler):
+    text = data.draw(texts(version))
+    once, _ = convert_text(text, kube_scheduler=kube_scheduler)
+    assert convert_text(once.encode(), kube_scheduler=kube_scheduler) == (once, False)
+    set_up(once.encode(), only_v1=kube_scheduler)
+
+
+@every_version
+@settings(max_examples=25)
+@given(st.data())
+def test_the_converted_text_is_the_configuration_that_was_loaded(version, data):
+    text = data.draw(texts(version))
+    before = set_up(text)
+    after = set_up(convert_text(text, kube_scheduler=False)[0].encode(), only_v1=True)
+    assert effective(after.configuration) == effective(before.configuration)
+    assert differences(comparable(before), comparable(after)) == ()
+
+
+def decisions(source: bytes | Path, items: list[dict]) -> list[dict]:
+    """What every plugin says about each pending pod, and where all of them go in turn; each profile gets some pods."""
+    names = [profile.scheduler_name for profile in set_up(source).profiles]
+    for node in (item for item in items if item["kind"] == "Node"):
+        node["metadata"]["labels"] |= {"region": "eu", "zone": "a", "rack": "1"}
+    pending = [item for item in items if item["kind"] == "Pod" and not item["spec"].get("nodeName")]
+    for i, pod in enumerate(pending):
+        pod["spec"]["schedulerName"] = names[i % len(names)]
+    data = json.dumps({"kind": "List", "apiVersion": "v1", "items": items}).encode()
+    explainer = Explainer(load_snapshot(io.BytesIO(data)), set_up(source), nominations=False)
+    lines = [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]
+    simulator = Simulator(load_snapshot(io.BytesIO(data)), set_up(source))
+    return [*lines, *(placed_line(placed) for placed in place(simulator, TieBreak.FIRST))]
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)), ids=[file.name for file in EXAMPLES])
+def test_the_converted_text_decides_the_same_on_a_recorded_snapshot(number):
+    file, case = EXAMPLES[number], CASES[number % len(CASES)]
+    items = read_case(ROOT / "tests" / "golden" / "cases" / f"{case}.json.gz")["snapshot"]["items"]
+    text, _ = convert_text(file, kube_scheduler=False)
+    before = decisions(file, items)
+    assert before == decisions(text.encode(), items)
+    assert any(line.get("node") for line in before)
