@@ -65,13 +65,11 @@ def _calls(extender: ExtenderConfig, where: str, review: Review) -> Iterator[Fin
             advice = f'write "{verb.lstrip("/")}"; kube-scheduler adds the slash'
             yield Finding("extender-url", f"{where}.{name}", f'"{verb}" is called as "/{verb}"', advice)
     if not extender.node_cache_capable and any(verbs[:3]):
-        advice = "each call carries all nodes, some 14 KB each. nodeCacheCapable: true sends only names"
-        message = "without nodeCacheCapable, the extender gets whole nodes"
+        message = "without nodeCacheCapable: true, each call has all nodes as whole objects, some 14 KB each"
+        advice = "an extender that watches nodes needs only names"
         if extender.filter_verb:
-            message += ", and kube-scheduler scores every node as if it were idle"
-        yield Finding(
-            "extender-whole-nodes", f"{where}.nodeCacheCapable", message, f"{advice}, if the extender watches the nodes"
-        )
+            advice = f"{scored_as_idle(33)}; {advice}"
+        yield Finding("extender-whole-nodes", f"{where}.nodeCacheCapable", message, advice)
     if extender.filter_verb:
         yield from _sampling(where, review)
     names = {profile.written.scheduler_name for profile in review.profiles}
