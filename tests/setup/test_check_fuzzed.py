@@ -1,11 +1,14 @@
 """Any text is judged: findings come out, never an exception, and an error exactly when kube-scheduler rejects it."""
 
 import random
+from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kubesched.cli.config import config
 from kubesched.setup import check_configuration
 from tests.config.test_load import CASES
 from tests.setup.checked_cases import FOLDER, HEADER, cases
@@ -26,11 +29,22 @@ def judge(text: str) -> None:
     assert "rejected" not in {one.rule for one in errors}
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.text(max_size=80))
 def test_any_text_is_judged(text: str):
     judge(text)
     judge(HEADER + text)
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=60), output=st.sampled_from(["text", "json", "sarif", "github"]))
+def test_a_file_of_any_bytes_ends_the_command_in_order(content: bytes, output: str, tmp_path: Path):
+    file = tmp_path / "scheduler.yaml"
+    for written in (content, HEADER.encode() + content):
+        file.write_bytes(written)
+        result = CliRunner().invoke(config, ["check", str(file), "-o", output])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        assert result.exit_code in (0, 1, 2)
 
 
 def changed(text: str, rng: random.Random) -> str:

@@ -60,6 +60,9 @@ def _calls(extender: ExtenderConfig, where: str, review: Review) -> Iterator[Fin
     verbs = (extender.filter_verb, extender.prioritize_verb, extender.preempt_verb, extender.bind_verb)
     if not any(verbs):
         yield Finding("extender-no-verb", where, "the extender has no verb, so it is never called", _verbs_help())
+    if extender.weight and not extender.prioritize_verb:
+        message = "the weight has no effect, because the extender has no prioritizeVerb"
+        yield Finding("unused-weight", f"{where}.weight", message)
     for name, verb in zip(_VERBS, verbs, strict=True):
         if verb.startswith("/"):
             advice = f'write "{verb.lstrip("/")}"; kube-scheduler adds the slash'

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from kubesched.config.checks.arguments import argument_advice
 from kubesched.config.checks.extenders import extender_advice
 from kubesched.config.checks.plugin_sets import plugin_set_advice
 from kubesched.config.checks.process import process_advice
@@ -23,6 +24,7 @@ def advice_on(review: Review) -> list[Finding]:
         *process_advice(review),
         *plugin_set_advice(review),
         *scoring_advice(review),
+        *argument_advice(review),
         *extender_advice(review),
     ]
 

@@ -1,12 +1,11 @@
-"""Advice on scores, weights, the number of scored nodes, and plugins' arguments."""
+"""Advice on scores, weights, and the number of scored nodes."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from kubesched.config.checks.review import Review, ReviewedProfile, dig, written_entries
+from kubesched.config.checks.review import Review, ReviewedProfile, dig
 from kubesched.config.checks.rules import Finding
-from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS
-from kubesched.config.field_errors import did_you_mean
+from kubesched.config.defaults import DEFAULT_PLUGINS
 
 __all__ = ["scoring_advice"]
 
@@ -18,12 +17,11 @@ _LEAST_PERCENTAGE: Final = 5
 
 
 def scoring_advice(review: Review) -> Iterator[Finding]:
-    """Find weights, percentages and arguments without the effect that they seem to have."""
+    """Find weights and percentages without the effect that they seem to have."""
     yield from _percentages(review)
     for profile in review.profiles:
         yield from _dominant_weights(profile, review)
         yield from _no_scores(profile, review)
-        yield from _unused_args(profile, review)
 
 
 def _percentages(review: Review) -> Iterator[Finding]:
@@ -40,6 +38,16 @@ def _percentages(review: Review) -> Iterator[Finding]:
                 f"kube-scheduler scores only the first {value} % of the nodes that fit, but at least 100 nodes",
                 "scores then decide little in a large cluster; 0 or an absent field lets kube-scheduler choose 5 to "
                 "50 %, 100 scores all nodes",
+            )
+
+    general = review.configuration.percentage_of_nodes_to_score
+    for path, value in zip(paths[1:], values[1:], strict=True):
+        if value == 0 and not isinstance(value, bool) and general:
+            yield Finding(
+                "percentage-not-inherited",
+                path,
+                f"0 lets kube-scheduler choose 5 to 50 % for this profile; the general {general} % does not count",
+                "leave the field out to use the general value",
             )
 
 
@@ -77,23 +85,3 @@ def _no_scores(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
     advice = "" if filters else "it stops its search at the first one"
     path = profile.disabling_path("score", DEFAULT_PLUGINS.multi_point.enabled_names[0])
     yield Finding("no-scores", profile.at(path), message, advice)
-
-
-def _unused_args(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
-    enabled = {name for names in profile.points.values() for name in names} | profile.written.plugins.enabled_names
-    for path, name, entry in written_entries(profile.document, "pluginConfig"):
-        facts = review.facts(name)
-        if facts is None and name not in enabled:
-            near = did_you_mean(name, (*enabled, *ARGS_PLUGINS))
-            message = f'no plugin has the name "{name}", so its arguments are not used'
-            yield Finding("unused-args", profile.at(path), message, near)
-        elif name not in enabled:
-            message = f"{name} is not enabled in this profile, so its arguments are not used"
-            yield Finding("unused-args", profile.at(path), message, "enable it, or remove its arguments")
-        elif name in DEFAULT_PLUGINS.enabled_names and name not in ARGS_PLUGINS:
-            if entry.get("args"):
-                yield Finding("unused-args", profile.at(f"{path}.args"), f"{name} has no arguments, and ignores these")
-        elif name == "NodeResourcesFit" and name not in profile.points["score"]:
-            if dig(entry, "args", "scoringStrategy"):
-                message = "NodeResourcesFit does not score in this profile, so scoringStrategy has no effect"
-                yield Finding("unused-args", profile.at(f"{path}.args.scoringStrategy"), message)
