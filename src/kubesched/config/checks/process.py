@@ -63,8 +63,8 @@ def _lease(election: LeaderElectionConfiguration) -> tuple[str, str]:
 
 
 def _default_lease(review: Review) -> Iterator[Finding]:
-    names = sorted(_scheduler_names(review.configuration))
-    if _lease(review.configuration.leader_election) != _DEFAULT_LEASE or DEFAULT_SCHEDULER_NAME in names:
+    names = sorted(filter(None, _scheduler_names(review.configuration)))
+    if _lease(review.configuration.leader_election) != _DEFAULT_LEASE or DEFAULT_SCHEDULER_NAME in names or not names:
         return
     is_written = dig(review.document, "leaderElection") is not None
     yield Finding(
