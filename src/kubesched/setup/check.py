@@ -25,7 +25,7 @@ from kubesched.config import (
     split_error,
 )
 from kubesched.config import load_configuration as read_configuration
-from kubesched.errors import ConfigError
+from kubesched.errors import ConfigError, PluginDefinitionError
 from kubesched.framework import HOOK_FAULTS, Plugin
 from kubesched.setup.added_plugins import enable_loaded
 from kubesched.setup.expansion import expand_known, point_faults, score_weights
@@ -120,6 +120,7 @@ def _plugin_findings(
         configuration = with_ignored_resources(configuration)
     except ConfigError as error:
         yield Finding("ignored-resources", "extenders", *split_error(error))
+    # Where something is wrong already: the stages of kube-scheduler check some things twice.
     known = {finding.path for finding in written.findings if finding.severity == "error"}
     sorters = {}
     for i, profile in enumerate(configuration.profiles):
@@ -169,15 +170,14 @@ def _start_findings(
     plugin_class: type[Plugin], given: PluginArgs | bytes | None, path: str, error: ConfigError
 ) -> Iterator[Finding]:
     """One finding for each argument that is not valid; if all are, the error itself."""
+    prefix = f'initializing plugin "{plugin_class.__name__}": '
     try:
         args = typed_args(plugin_class, given)
-        short, full = args.validate(""), args.validate(path)
+        pairs = zip(args.validate(path), args.validate(""), strict=True)
+        findings = [field_finding(located, f"{prefix}{short}") for located, short in pairs]
     except (ConfigError, *HOOK_FAULTS):
-        short, full = [], []
-    for one, located in zip(short, full, strict=True):
-        yield field_finding(located, f'initializing plugin "{plugin_class.__name__}": {one}')
-    if not short:
-        yield Finding("plugin-init", path, *split_error(error))
+        findings = []
+    yield from findings or [Finding("plugin-init", path, *split_error(error))]
 
 
 def _point_findings(
@@ -232,7 +232,11 @@ def _weights(profile: KubeSchedulerProfile, points: Mapping[str, tuple[str, ...]
 def _facts(name: str, registry: Registry) -> PluginFacts | None:
     if name not in registry:
         return None
-    return PluginFacts(registry[name].plugin_class.extension_points(), registry[name].origin == LEGACY)
+    try:
+        points = registry[name].plugin_class.extension_points()
+    except PluginDefinitionError:  # an installed plugin that nothing enables
+        points = frozenset()
+    return PluginFacts(points, registry[name].origin == LEGACY)
 
 
 def _profile_document(document: Mapping[str, Any], number: int) -> Mapping[str, Any]:

@@ -133,7 +133,7 @@ def _disabled_entries(profile: ReviewedProfile, point: str, review: Review) -> I
                 yield _without_effect(profile, path, f"{name} is not enabled by default")
         elif entry_path(profile.document, f"plugins.{point}.enabled", name):
             continue  # disabled as a default, and enabled in another place or with another weight
-        elif point not in facts.points:
+        elif facts.points and point not in facts.points:
             extended = ", ".join(sorted(facts.points)) or "no extension point"
             yield _without_effect(profile, path, f"{name} does not extend {point}", f"it extends {extended}")
         elif name not in multi_point:

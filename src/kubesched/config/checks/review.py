@@ -14,7 +14,7 @@ class PluginFacts(msgspec.Struct, frozen=True):
     """What is known of a plugin.
 
     Attributes:
-        points: the extension points that it extends.
+        points: the extension points that it extends; none if it cannot be loaded.
         is_legacy: whether only kubesched has it.
     """
 
