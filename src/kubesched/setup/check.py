@@ -81,8 +81,8 @@ def check_configuration(source: ConfigSource | str, plugins: Iterable[PluginLike
         PluginDefinitionError: a plugin does not load.
 
     Example:
-        checked = check_configuration("paralelism: 3")
-        assert [finding.rule for finding in checked.findings] == ["type-meta", "unknown-field"]
+        checked = check_configuration("kind: KubeSchedulerConfiguration")
+        assert [(finding.rule, finding.line) for finding in checked.findings] == [("type-meta", 1)]
     """
     registry = find_plugins(plugins)
     text, flags = (source, LeaderElectionFlags()) if isinstance(source, str) else (source.text, source.flags)

@@ -3,6 +3,7 @@
 A value of a wrong type is left out, so its default is judged in its place; what that would find is not reported.
 """
 
+import re
 from typing import Any, Final
 
 import msgspec
@@ -117,24 +118,20 @@ def _syntax_finding(error: ConfigError, places: Places) -> Finding:
 
 def _json_position(message: str) -> tuple[int, int]:
     """Python's JSON decoder ends its message with `line 3 column 5 (char 40)`."""
-    words = message.split()
-    numbers = [words[i + 1].strip(":,") for name in ("line", "column") for i in _positions(words, name)]
-    return (int(numbers[0]), int(numbers[1])) if len(numbers) == 2 and all(map(str.isdecimal, numbers)) else (1, 1)
-
-
-def _positions(words: list[str], name: str) -> list[int]:
-    return [i for i, word in enumerate(words[:-1]) if word == name][-1:]
+    place = re.search(r"line (\d+) column (\d+)", message)
+    return (int(place[1]), int(place[2])) if place else (1, 1)
 
 
 def _body(text: str, findings: list[Finding]) -> dict[str, Any] | None:
-    """The fields, from a document that nothing else refers to; None if they are not those of v1."""
+    """The fields, from a document that nothing else refers to; None if nothing says that they are those of v1."""
     value = parse_document(text).value
     kind, version = (value.get("kind"), value.get("apiVersion")) if isinstance(value, dict) else (None, None)
     try:
         return body_of(value, text)
     except ConfigError as error:
         findings.append(_type_meta_finding(error, kind, version))
-    if not isinstance(value, dict) or kind not in (None, "", KIND) or version not in (None, "", API_VERSION):
+    is_meant = kind == KIND or version == API_VERSION
+    if not is_meant or kind not in (None, "", KIND) or version not in (None, "", API_VERSION):
         return None
     return {name: entry for name, entry in value.items() if name not in ("kind", "apiVersion")}
 
