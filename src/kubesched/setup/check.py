@@ -35,6 +35,7 @@ from kubesched.setup.profiles import (
     check_bind,
     check_queue_sort,
     check_same_queue_sort,
+    extender_faults,
     typed_args,
     with_ignored_resources,
 )
@@ -115,7 +116,9 @@ def _rejection(text: str, registry: Registry, flags: LeaderElectionFlags) -> str
 def _plugin_findings(
     configuration: KubeSchedulerConfiguration, written: Written, registry: Registry
 ) -> Iterator[Finding]:
-    """What is wrong with the plugins of each profile, and between the profiles."""
+    """What is wrong with the extenders, with the plugins of each profile, and between the profiles."""
+    for fault in extender_faults(configuration.extenders):
+        yield Finding("extender-insecure-ca", fault.path, fault.text, fault.help)
     try:
         configuration = with_ignored_resources(configuration)
     except ConfigError as error:

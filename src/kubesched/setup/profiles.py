@@ -3,11 +3,13 @@
 Rule: kube-scheduler v1.36 profile construction, with its messages; our help follows on indented lines.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from kubesched.config import (
+    ExtenderConfig,
+    FieldError,
     KubeSchedulerConfiguration,
     KubeSchedulerProfile,
     PluginArgs,
@@ -26,6 +28,7 @@ __all__ = [
     "check_bind",
     "check_queue_sort",
     "check_same_queue_sort",
+    "extender_faults",
     "typed_args",
     "with_ignored_resources",
 ]
@@ -46,6 +49,8 @@ def build_profiles(
         PluginDefinitionError: a plugin of an installed package does not load.
     """
     if whole:
+        for fault in extender_faults(configuration.extenders):
+            raise ConfigError(f"{fault.text}\n  {fault.path}: {fault.help}")
         configuration = with_ignored_resources(configuration)
     profiles = []
     for i, written in enumerate(configuration.profiles):
@@ -58,6 +63,15 @@ def build_profiles(
         by_name = {profile.scheduler_name: profile.points["queueSort"][0].name for profile in profiles}
         check_same_queue_sort(written, configuration.profiles[0], by_name)
     return tuple(profiles)
+
+
+def extender_faults(extenders: tuple[ExtenderConfig, ...]) -> Iterator[FieldError]:
+    """Find the extenders that kube-scheduler cannot build; certificate files are not read."""
+    for i, extender in enumerate(extenders):
+        tls = extender.tls_config
+        if tls is not None and tls.insecure and (tls.ca_file or tls.ca_data):
+            text = "couldn't build extenders: specifying a root certificates file with the insecure flag is not allowed"
+            yield FieldError(f"extenders[{i}].tlsConfig.insecure", text, "remove insecure: true, or the CA")
 
 
 def with_ignored_resources(configuration: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:

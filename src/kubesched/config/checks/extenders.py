@@ -145,10 +145,8 @@ def _tls(extender: ExtenderConfig, where: str) -> Iterator[Finding]:
     tls = extender.tls_config
     has_ca = tls is not None and bool(tls.ca_file or tls.ca_data)
     if tls is not None and tls.insecure:
-        message = "insecure: true accepts any certificate"
-        if has_ca:
-            message = "kube-scheduler does not start with both a CA and insecure: true"
-        yield Finding("extender-tls", f"{where}.tlsConfig.insecure", message, "give a CA, and no insecure: true")
+        advice = "give a CA, and no insecure: true"
+        yield Finding("extender-tls", f"{where}.tlsConfig.insecure", "insecure: true accepts any certificate", advice)
     elif extender.enable_https and not has_ca:
         message = "enableHTTPS without a CA in tlsConfig turns the check of the certificate off"
         advice = "set tlsConfig.caFile or caData; without enableHTTPS, the CAs of the system count"

@@ -84,7 +84,8 @@ def _election_times(review: Review) -> Iterator[Finding]:
             "retry-period",
             f"leaderElection.{'retryPeriod' if is_written else 'renewDeadline'}",
             f"{times[0]} must be more than 1.2 times {times[1]}",
-            "kube-scheduler accepts the file, but ends when it starts its leader election",
+            "kube-scheduler accepts the file, and then ends: couldn't create leader elector: renewDeadline must be "
+            "greater than retryPeriod*JitterFactor",
         )
     if election.lease_duration > _SLOW_FAILOVER:
         message = f"if the leader fails, no pod is scheduled for up to {election.lease_duration}"

@@ -80,6 +80,7 @@ _ERRORS: Final = {
     "weight-overflow": "the weights of the score plugins overflow",
     "plugin-init": "the plugin does not start with its arguments",
     "ignored-resources": "a profile without NodeResourcesFit cannot ignore an extender's resources",
+    "extender-insecure-ca": "an extender has a CA, and is not to be checked",
     "rejected": "kube-scheduler rejects the configuration for another reason",
     "extender-probe": "an extender does not answer as the protocol demands",
 }
