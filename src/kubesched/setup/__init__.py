@@ -2,6 +2,7 @@
 
 from kubesched.setup.added_plugins import ArgsLike
 from kubesched.setup.awaited import AwaitedRequests
+from kubesched.setup.check import Checked, check_configuration
 from kubesched.setup.comparison import comparable
 from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, sent_kinds, without_bind
@@ -14,6 +15,7 @@ __all__ = [
     "WATCHED_KINDS",
     "ArgsLike",
     "AwaitedRequests",
+    "Checked",
     "ConfigurationLike",
     "EventLoop",
     "ExtenderCalls",
@@ -22,6 +24,7 @@ __all__ = [
     "RegisteredPlugin",
     "Setup",
     "answering_calls",
+    "check_configuration",
     "comparable",
     "convert_text",
     "find_plugins",
