@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         StateError,
     )
     from kubesched.explanation import Explainer, Explanation, explain
+    from kubesched.extender.client import ExtenderCaller
     from kubesched.framework import (
         ActionDone,
         Bind,
@@ -103,6 +104,7 @@ __all__ = [
     "EventResource",
     "Explainer",
     "Explanation",
+    "ExtenderCaller",
     "ExtenderError",
     "FieldError",
     "Handle",
@@ -199,6 +201,7 @@ _ROOMS: Final = {
         "StateError",
     ),
     "explanation": ("Explainer", "Explanation", "explain"),
+    "extender.client": ("ExtenderCaller",),
     "framework": (
         "ActionDone",
         "Bind",

@@ -83,13 +83,17 @@ class YamlError(InputError):
         place: `line 3, column 5: `, empty where it is not known.
         is_syntax: whether the text is not YAML at all; the problem then quotes nothing of it.
         upstream: the fault as kubectl and kube-scheduler report it.
+        at: line and column, from 1; None where they are not known.
     """
 
-    def __init__(self, place: str, problem: str, *, line: str, is_syntax: bool = False) -> None:
+    def __init__(
+        self, place: str, problem: str, *, line: str, is_syntax: bool = False, at: tuple[int, int] | None = None
+    ) -> None:
         super().__init__(f"{place}{'not valid YAML: ' if is_syntax else ''}{problem}")
         self.place = place
         self.is_syntax = is_syntax
         self.upstream = f"yaml: {line}{problem}"
+        self.at = at
 
 
 class StateError(KubeschedError):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from kubesched.api import KubeObject
 from kubesched.testing import make_node, make_object, make_pod
@@ -19,6 +19,8 @@ N_NODES = 60
 N_PODS = 1200  # that live at a time
 N_APPS = 20
 N_THREADS = 16
+N_TRIES = 3
+T = TypeVar("T")
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 
 
@@ -69,7 +71,12 @@ class Workload:
 
     def _create_pods(self, app: int) -> None:
         pods = [self._pod(app if self._random.random() < 0.7 else None) for _ in range(self._per_second)]
-        self._client.create_all(pods)
+        try:
+            self._client.create_all(pods)
+        except ApiError as error:
+            if error.status < 500:
+                raise
+            self._each(pods, self._client.create)  # those that were made already answer 409
         self._pods.extend(pod["metadata"]["name"] for pod in pods)
         self.n_created += len(pods)
 
@@ -171,18 +178,23 @@ class Workload:
     def _delete(self, kind: str, names: Iterable[str]) -> None:
         self._each(names, lambda name: self._client.delete(kind, name))
 
-    def _each(self, names: Iterable[str], call: Callable[[str], object]) -> None:
+    def _each(self, things: Iterable[T], call: Callable[[T], object]) -> None:
         """Call something for each of some objects, several at a time; those that are gone do not count."""
-        for _ in self._pool.map(lambda name: _unless_gone(call, name), names):
+        for _ in self._pool.map(lambda thing: _unless_gone(call, thing), things):
             pass
 
 
-def _unless_gone(call: Callable[[str], object], name: str) -> None:
-    try:
-        call(name)
-    except ApiError as error:
-        if error.status not in (404, 409, 422):  # 422: what is over does not run again
-            raise
+def _unless_gone(call: Callable[[T], object], thing: T) -> None:
+    """Call something, again where an API server on a slow disk did not answer in time."""
+    for n_left in reversed(range(N_TRIES)):
+        try:
+            call(thing)
+        except ApiError as error:
+            if error.status >= 500 and n_left:
+                continue
+            if error.status not in (404, 409, 422):  # 422: what is over does not run again
+                raise
+        return
 
 
 def _service(app: str) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def test_extenders_are_named_as_not_asked(tmp_path):
         "extenders:\n- urlPrefix: https://example.com/x\n  filterVerb: filter\n"
     )
     lines = stderr(write(tmp_path, make_node("n1")), "--config", config)
-    assert lines == ["kubesched: note: extenders are not called offline: https://example.com/x"]
+    assert lines == ["kubesched: note: extenders are not called without --extenders call: https://example.com/x"]
 
 
 def test_a_snapshot_with_everything_gets_no_notes(tmp_path):

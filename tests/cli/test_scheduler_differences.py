@@ -38,10 +38,6 @@ def test_a_run_that_does_what_kube_scheduler_does_has_no_differences() -> None:
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        (
-            {"extenders": [{"urlPrefix": "http://one"}, {"urlPrefix": "http://two"}]},
-            "extenders are not called: http://one, http://two",
-        ),
         ({"profiles": [{}]}, "pods with resource claims are not placed"),
         ({"percentageOfNodesToScore": 0}, "every node is examined for pods of default-scheduler"),
         ({"clientConnection": {}}, "requests have no rate limit;"),
@@ -50,6 +46,14 @@ def test_a_run_that_does_what_kube_scheduler_does_has_no_differences() -> None:
 def test_each_difference_is_reported_where_the_configuration_has_it(fields: dict[str, Any], text: str) -> None:
     (line,) = told(**fields)
     assert line.startswith(text)
+
+
+def test_a_scheduler_calls_extenders_and_shadow_mode_does_not() -> None:
+    fields = {"extenders": [{"urlPrefix": "http://one"}, {"urlPrefix": "http://two"}]}
+    assert told(**fields) == []
+    assert "extenders are not called: http://one, http://two" in differences(
+        setup_of(**fields), SchedulerOptions(), is_shadow=True
+    )
 
 
 def test_only_profiles_without_a_percentage_are_named() -> None:

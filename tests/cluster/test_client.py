@@ -468,3 +468,27 @@ def test_a_write_whose_turn_comes_too_late_is_not_sent() -> None:
     methods, message = run(scenario())
     assert methods == ["POST", "GET"]
     assert message == f"POST URL{PATH}: not sent, because the lease of this process is over"
+
+
+def test_the_connection_of_a_list_is_closed_soon_and_serves_no_other_request() -> None:
+    """It would keep buffers of the size of the list."""
+    seen: dict[str, Any] = {}
+
+    async def note(request: web.Request) -> web.StreamResponse:
+        seen["list" if "limit" in request.query else "one"] = request.transport
+        return web.json_response({})
+
+    async def scenario() -> tuple[bool, bool]:
+        async with FakeApiServer() as server, client_of(server) as client:
+            server.on("GET", PATH, note)
+            server.on("LIST", PATH, note)
+            await client.request("GET", PATH)
+            await client.request("GET", PATH, query={"limit": 500})
+            are_apart = seen["list"] is not seen["one"]
+            for _ in range(100):
+                if seen["list"].is_closing():
+                    break
+                await asyncio.sleep(0.1)
+            return are_apart, seen["list"].is_closing() and not seen["one"].is_closing()
+
+    assert asyncio.run(scenario()) == (True, True)

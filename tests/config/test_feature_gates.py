@@ -38,3 +38,7 @@ def test_anything_else_is_refused_by_name(value: str, message: str) -> None:
     with pytest.raises(ConfigError) as error:
         check_feature_gates([value])
     assert message in str(error.value)
+
+
+def test_batching_may_be_off_because_kubesched_has_none() -> None:
+    assert check_feature_gates(["OpportunisticBatching=false"]) == []

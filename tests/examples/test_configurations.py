@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.config import effective
-from kubesched.setup import Setup, convert_text, set_up
+from kubesched.setup import Setup, check_configuration, convert_text, set_up
 from kubesched.simulator import Simulator
 from kubesched.snapshot import load_snapshot
 
@@ -68,3 +68,13 @@ def test_converting_it_twice_is_converting_it_once(file, kube_scheduler):
 def test_for_kube_scheduler_nothing_is_left_that_it_does_not_have(file):
     text, _ = convert_text(file, kube_scheduler=True)
     set_up(text.encode(), only_v1=True)
+
+
+@every_file
+def test_config_check_finds_no_error_and_little_else_in_the_conversion(file):
+    text, _ = convert_text(file, kube_scheduler=True)
+    checked = check_configuration(text)
+    assert checked.error == ""
+    severities = [finding.severity for finding in checked.findings]
+    assert "error" not in severities
+    assert len(severities) <= 5

@@ -21,7 +21,7 @@ from kubesched.framework import (
     find_feasible,
 )
 from kubesched.framework.framework import Framework
-from kubesched.scheduler import build_frameworks
+from kubesched.scheduler import build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
 from kubesched.testing.cluster import minimal_profile
@@ -159,7 +159,7 @@ def post_filtered(*plugins: Plugin) -> tuple[PostFilterResult | None, Status]:
     found = framework(Cores(), *plugins)
     state = new_cycle(found)
     diagnosis = find_feasible(found, state, found.handle.snapshot().nodes)
-    return found.run_post_filter(state, POD, diagnosis)
+    return straight(found.run_post_filter(state, POD, diagnosis))
 
 
 def test_the_first_postfilter_that_succeeds_ends_the_run() -> None:

@@ -124,7 +124,7 @@ LOOKS: dict[str, tuple[Callable[[Handle, CycleState], Any], Any]] = {
     "get": (lambda handle, state: handle.get("Pod", "default", "there"), THERE),
     "list": (lambda handle, state: [node.name for node in handle.list("Node")], ["n"]),
 }
-OTHERS = {"nominated", "waiting_pods", "perform", "wait", "activate", "logger"}
+OTHERS = {"extenders", "nominated", "waiting_pods", "perform", "wait", "activate", "logger"}
 
 
 def test_nothing_of_the_handle_is_left_out_here() -> None:

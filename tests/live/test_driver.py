@@ -40,6 +40,7 @@ class Cluster(ShownCluster):
         *plugins: type[Plugin],
         objects: list[KubeObject] | None = None,
         timing: Timing | None = None,
+        configuration: bytes | None = None,
         **options: Any,
     ) -> None:
         self.actions: list[Action] = []
@@ -49,7 +50,7 @@ class Cluster(ShownCluster):
         self.notes = Notes()
         self.timing = timing or FakeTiming()
         self.live = LiveScheduler(
-            set_up(plugins=plugins),
+            set_up(configuration, plugins=plugins),
             lambda state: self,
             clock=self.timing,
             rng=Random(0),

@@ -8,7 +8,7 @@ import pytest
 
 from kubesched.framework import Plugin, QueuedPodInfo, Status, Wait
 from kubesched.metrics.timed_framework import PluginTimes, TimedFramework
-from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks
+from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
 from kubesched.testing.cluster import minimal_profile
@@ -73,8 +73,10 @@ class Measured:
         profile = minimal_profile(Answers(**first), Second(**(second or {})))
         self.framework = build_frameworks([profile], state, make_framework=self.times.framework)["default-scheduler"]
         pod = make_pod("p")
-        self.decision, self.state = SchedulingCycle(TieBreak.FIRST, Random(0)).decide(
-            self.framework, state.pod_info(pod), state.snapshot(), QueuedPodInfo(pod, pod.key, 0.0)
+        cycle = SchedulingCycle(TieBreak.FIRST, Random(0))
+        queued = QueuedPodInfo(pod, pod.key, 0.0)
+        self.decision, self.state = straight(
+            cycle.decide(self.framework, state.pod_info(pod), state.snapshot(), queued)
         )
 
     def _tick(self) -> float:

@@ -16,7 +16,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins import DefaultPreemption, NodeResourcesFit
 from kubesched.plugins.args import DefaultPreemptionArgs
-from kubesched.scheduler import build_frameworks
+from kubesched.scheduler import build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing import FakeCluster, make_node, make_object, make_pod, minimal_profile
 
@@ -55,7 +55,7 @@ def preempt(pod, *objects, plugins: tuple[Plugin, ...] = (), nominated=None, arg
     info = cluster_state.pod_info(pod)
     state = CycleState(info)
     diagnosis = find_feasible(framework, state, cluster_state.snapshot().nodes)
-    return framework.run_post_filter(state, pod, diagnosis)
+    return straight(framework.run_post_filter(state, pod, diagnosis))
 
 
 def outcome(pod, *objects, **said) -> tuple[str, list[str]]:
@@ -237,7 +237,7 @@ def test_a_plugin_that_fails_to_strike_nodes_is_named() -> None:
         info = fake.cluster_state.pod_info(high())
         state = CycleState(info)
         diagnosis = find_feasible(fake.framework, state, fake.cluster_state.snapshot().nodes)
-        _, status = fake.framework.run_post_filter(state, info.pod, diagnosis)
+        _, status = straight(fake.framework.run_post_filter(state, info.pod, diagnosis))
     assert status.message == (
         'running PostFilter plugin "DefaultPreemption": running preempt of plugin "Forgets": must return a mapping by '
         "node name; found None"

@@ -20,7 +20,7 @@ from kubesched.framework import (
     QueuedPodInfo,
     Status,
 )
-from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks
+from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing.builders import make_node, make_pod
 from kubesched.testing.cluster import minimal_profile
@@ -81,9 +81,8 @@ class Cycle:
 
     def decide(self, pod: Pod) -> Decision:
         queued = QueuedPodInfo(pod, pod.key, 0.0, attempts=1)
-        decision, _ = self.cycle.decide(
-            self.framework, self.cluster_state.pod_info(pod), self.cluster_state.snapshot(), queued
-        )
+        info, snapshot = self.cluster_state.pod_info(pod), self.cluster_state.snapshot()
+        decision, _ = straight(self.cycle.decide(self.framework, info, snapshot, queued))
         return decision
 
 

@@ -151,3 +151,13 @@ def test_resources_cannot_be_ignored_without_fit():
     assert error_of(
         f"{IGNORED}\nprofiles: [{{plugins: {{multiPoint: {{disabled: [{{name: NodeResourcesFit}}]}}}}}}]"
     ).startswith("couldn't build extenders: can't find NodeResourcesFitArgs in plugin config\n  ")
+
+
+def test_an_extender_with_a_ca_that_is_not_to_be_checked_is_refused():
+    body = "extenders: [{urlPrefix: 'https://x', tlsConfig: {insecure: true, caFile: ca.crt}}]"
+    with pytest.raises(ConfigError) as caught:
+        build_profiles(load(body), registry())
+    assert str(caught.value) == (
+        "couldn't build extenders: specifying a root certificates file with the insecure flag is not allowed\n"
+        "  extenders[0].tlsConfig.insecure: remove insecure: true, or the CA"
+    )

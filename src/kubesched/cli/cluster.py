@@ -11,7 +11,7 @@ import click
 from kubesched.cli.output import progress_bar
 
 if TYPE_CHECKING:
-    from kubesched.setup import Setup
+    from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
 
 
@@ -72,8 +72,21 @@ def read_setup(config: Path | None, references: Sequence[str], plugin_args: Mapp
         from kubesched.serving import set_up_logging
 
         set_up_logging(os.environ)
-    setup = set_up(config, references, plugin_args)
-    if setup.configuration.extenders:
-        urls = ", ".join(extender.url_prefix for extender in setup.configuration.extenders)
-        note(f"extenders are not called offline: {urls}")
-    return setup
+    return set_up(config, references, plugin_args)
+
+
+def extender_calls(setup: "Setup", extenders: str) -> "ExtenderCalls | None":
+    """What calls the extenders of a configuration if --extenders says so; else, and without extenders, None.
+
+    Raises:
+        ConfigError: a certificate, key, authority or address of an extender cannot be used.
+    """
+    configured = setup.configuration.extenders
+    if not configured:
+        return None
+    if extenders == "skip":
+        note(f"extenders are not called without --extenders call: {', '.join(one.url_prefix for one in configured)}")
+        return None
+    from kubesched.extender.client import ExtenderCaller
+
+    return ExtenderCaller(configured)

@@ -2,22 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import click
 
 from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.cli.config_check import check
 from kubesched.cli.config_diff import diff, from_defaults, print_differences_from_defaults
 from kubesched.cli.config_sources import files_argument, sources_in, under_names
 from kubesched.cli.output import output_option
 from kubesched.cli.plugins import plugin_option
-from kubesched.errors import ConfigError
-
-if TYPE_CHECKING:
-    from kubesched.config import ExtenderConfig
 
 _LOSSY: Final = 3
-_file_argument = click.argument("file", type=click.Path(path_type=Path))
 
 
 @click.group()
@@ -25,47 +21,8 @@ def config() -> None:
     """Check, show, compare and convert KubeSchedulerConfiguration files."""
 
 
+config.add_command(check)
 config.add_command(diff)
-
-
-@config.command()
-@_file_argument
-@plugin_option
-@output_option("text", "json", help="Format of the findings.")
-@click.option(
-    "--probe", is_flag=True, help="Also call each verb of each configured extender, for a pod that does not exist."
-)
-def check(file: Path, references: tuple[str, ...], output: str, probe: bool) -> None:
-    """Check whether kube-scheduler v1.36 would accept FILE.
-
-    Exits with 0 if it would. Exits with 1 if it would not, and prints what kube-scheduler would print, with our help on
-    indented lines. Exits with 2 if FILE cannot be read or a plugin cannot be loaded. The command does not check files
-    that FILE refers to, such as a kubeconfig.
-
-    With --probe, exits with 1 also if an extender does not answer, or not as the protocol demands. Its bind verb is
-    called for a pod default/kubesched-probe, which an extender cannot bind.
-    """
-    from kubesched.setup import set_up
-
-    with refuse_bad_input():
-        try:
-            setup = set_up(file, references, only_v1=True)
-        except ConfigError as error:
-            message, *advice = str(error).split("\n  ")
-            click.echo(_as_json(message, advice) if output == "json" else str(error))
-            raise click.exceptions.Exit(1) from None
-        probed = _probed(setup.configuration.extenders) if probe else None
-    if output == "json":
-        click.echo(_as_json(None, [], probed))
-    else:
-        click.echo(f"{file}: accepted")
-        for call in probed or ():
-            answer = call["error"] or f"answered in {1000 * call['seconds']:.0f} ms: {call['answer']}"
-            click.echo(f"{call['verb']}  {call['url']}  {answer}")
-        if probed == []:
-            click.echo("there are no extenders to call")
-    if any(call["error"] for call in probed or ()):
-        raise click.exceptions.Exit(1)
 
 
 @config.command()
@@ -137,20 +94,3 @@ def convert(files: tuple[Path, ...], references: tuple[str, ...], reader: str) -
     click.echo(text, nl=not text.endswith("\n"))
     if any(is_lossy for _, _, is_lossy in converted):
         raise click.exceptions.Exit(_LOSSY)
-
-
-def _probed(extenders: "tuple[ExtenderConfig, ...]") -> list[dict[str, Any]]:
-    import asyncio
-
-    import msgspec
-
-    from kubesched.extender.client import probe
-
-    return [msgspec.to_builtins(call) for call in asyncio.run(probe(extenders))]
-
-
-def _as_json(error: str | None, advice: list[str], probed: list[dict[str, Any]] | None = None) -> str:
-    document: dict[str, Any] = {"accepted": error is None, "error": error, "help": advice}
-    if probed is not None:
-        document["extenders"] = probed
-    return json.dumps(document, indent=2, sort_keys=True)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from kubesched.cli.cluster import read_cluster, read_setup
-from kubesched.cli.options import cluster_options, setup_options
+from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import output_option, print_document, print_line
 
 if TYPE_CHECKING:
     from kubesched.explanation import Explanation
-    from kubesched.setup import Setup
+    from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
 
 _MAX_NAMED: Final = 5
@@ -21,6 +21,7 @@ _MAX_NAMED: Final = 5
 @click.command()
 @cluster_options
 @setup_options
+@extenders_option
 @click.option(
     "--pod", metavar="NAMESPACE/NAME", help="The pod to explain, placed or pending; or a file with one pod: POD.yaml."
 )
@@ -44,6 +45,7 @@ def explain(
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
+    extenders: str,
     pod: str | None,
     all_pods: bool,
     nodes: tuple[str, ...],
@@ -69,11 +71,12 @@ def explain(
         raise click.UsageError("--node and --all-nodes need one pod: name it with --pod")
     setup = read_setup(config, references, plugin_args)
     cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    calls = extender_calls(setup, extenders)
     if all_pods:
-        _print_all(cluster, setup, output)
+        _print_all(cluster, setup, calls, output)
     else:
         view = View(by=by, nodes=nodes, all_nodes=all_nodes)
-        _print_one(_explain(cluster, setup, pod), view, output)
+        _print_one(_explain(cluster, setup, calls, pod), view, output)
 
 
 class View(NamedTuple):
@@ -84,10 +87,10 @@ class View(NamedTuple):
     all_nodes: bool
 
 
-def _print_all(cluster: "ClusterObjects", setup: "Setup", output: str) -> None:
+def _print_all(cluster: "ClusterObjects", setup: "Setup", calls: "ExtenderCalls | None", output: str) -> None:
     from kubesched.explanation import Explainer, as_line
 
-    with Explainer(cluster, setup, nominations=False) as explainer:
+    with Explainer(cluster, setup, nominations=False, extender_calls=calls) as explainer:
         explained = (explainer.explain(pod, preempt=False) for pod in explainer.pending)
         if output == "jsonl":
             for explanation in explained:
@@ -102,16 +105,18 @@ def _print_all(cluster: "ClusterObjects", setup: "Setup", output: str) -> None:
                 print_overview(explained, console)
 
 
-def _explain(cluster: "ClusterObjects", setup: "Setup", pod: str | None) -> "Explanation":
+def _explain(
+    cluster: "ClusterObjects", setup: "Setup", calls: "ExtenderCalls | None", pod: str | None
+) -> "Explanation":
     from kubesched.explanation import explain
     from kubesched.snapshot import read_pod
 
     if pod is None:
         raise _which_pod(cluster)
     if not _is_file(pod):
-        return explain(cluster, pod, setup)
+        return explain(cluster, pod, setup, extender_calls=calls)
     read, claims = read_pod(pod, cluster.objects)
-    return explain([*cluster, *claims], read, setup)
+    return explain([*cluster, *claims], read, setup, extender_calls=calls)
 
 
 def _is_file(pod: str) -> bool:

@@ -21,7 +21,7 @@ from kubesched.explanation import (
     obstacles,
 )
 from kubesched.framework import Code, Status
-from kubesched.scheduler import default_sample
+from kubesched.scheduler import EXTENDER, ExtenderAnswer, default_sample
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,6 +85,8 @@ class ExplanationText:
             self._print_plugins()
         elif all_nodes or (self._of.rejections and self._choice is None):
             self._print_nearest(all_nodes=all_nodes)
+        if self._of.extenders:
+            self._print_extenders()
         if not self._of.fits and self._of.failure is None:
             self._print_what_helps()
 
@@ -113,11 +115,17 @@ class ExplanationText:
             print_(f"Fits on {n_fit} of {n_nodes} nodes and goes to {self._choice.best.node}.", style="green")
             return
         if explanation.failure is not None:
-            print_(f"A plugin failed{self._where_it_failed()}, so no node is chosen (SchedulerError).", style="red")
+            print_(
+                f"{self._what_failed()}{self._where_it_failed()}, so no node is chosen (SchedulerError).", style="red"
+            )
             print_(explanation.failure.message)
             return
         print_(f"Fits on none of {n_nodes} nodes.", style="red")
         print_(explanation.message)
+
+    def _what_failed(self) -> str:
+        failure = self._of.failure
+        return "An extender failed" if failure is not None and failure.plugin == EXTENDER else "A plugin failed"
 
     def _where_it_failed(self) -> str:
         failed = [name for name, status in self._of.rejections.items() if status.code is Code.ERROR]
@@ -215,6 +223,14 @@ class ExplanationText:
             table.add_row(name, *self._row_of(said))
         self._console.print(table)
 
+    def _print_extenders(self) -> None:
+        """What each extender said, and how long it took."""
+        table = new_table("EXTENDER", "VERB", "NODES", "MS", "ANSWER", numbers=(2, 3))
+        for said in self._of.extenders:
+            answer = said.error or (_filtered(said) if said.verb == "filter" else _scored(said))
+            table.add_row(said.extender, said.verb, str(len(said.offered)), f"{1000 * said.seconds:.0f}", answer)
+        self._console.print(table)
+
     @staticmethod
     def _row_of(said: PluginVerdicts) -> tuple[str, str]:
         if said.pre_filter is not None:
@@ -284,6 +300,20 @@ class ExplanationText:
     def _print_domain(self) -> None:
         if self._domain:
             self._console.print(f"Node names are shortened by '{self._domain}'.\n", style="dim")
+
+
+def _filtered(said: ExtenderAnswer) -> str:
+    counts: Counter[str] = Counter()
+    for status in said.rejected.values():
+        counts.update(status.reasons or (NO_REASON,))
+    reasons = "; ".join(f"{n} {reason}" for reason, n in counts.most_common(_N_REASONS))
+    return f"rejects {len(said.rejected)}: {reasons}" if reasons else "rejects none"
+
+
+def _scored(said: ExtenderAnswer) -> str:
+    if not said.scores:
+        return "no scores"
+    return f"adds {min(said.scores.values())} to {max(said.scores.values())} points"
 
 
 def _verdict(said: PluginVerdicts, status: Status) -> str:

@@ -119,6 +119,18 @@ def setup_options(command: F) -> F:
     return _with_setup(command, "KubeSchedulerConfiguration.  [default: kube-scheduler's defaults]")
 
 
+def extenders_option(command: F) -> F:
+    """--extenders: whether to call the extenders of the configuration; the argument of `extender_calls`."""
+    return click.option(
+        "--extenders",
+        type=click.Choice(["call", "skip"]),
+        default="skip",
+        show_default=True,
+        help="Whether to call the filter, prioritize and preempt verbs of the extenders in the configuration. Their "
+        "bind verb is never called.",
+    )(command)
+
+
 def beside_scheduler_options(command: F) -> F:
     """The same options where kube-scheduler runs the default plugins itself."""
     return _with_setup(

@@ -36,7 +36,7 @@ def differences(
         told.append(f"these flags of kube-scheduler have no effect in kubesched: {', '.join(ignored_flags)}")
     if ignored_gates:
         told.append(f"these feature gates have no effect in kubesched: {', '.join(ignored_gates)}")
-    if configuration.extenders:
+    if configuration.extenders and is_shadow:
         urls = ", ".join(extender.url_prefix for extender in configuration.extenders)
         told.append(f"extenders are not called: {urls}")
     if any(plugin.name == "DynamicResources" for profile in profiles for plugin in profile.plugins):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import read_cluster, read_setup
-from kubesched.cli.options import cluster_options, setup_options
+from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import output_option, print_document, print_line, progress_bar
 
 if TYPE_CHECKING:
-    from kubesched.setup import Setup
+    from kubesched.setup import ExtenderCalls, Setup
     from kubesched.simulator import Report, Simulator
     from kubesched.snapshot import ClusterObjects
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @cluster_options
 @setup_options
+@extenders_option
 @click.option("--profile", metavar="NAME", help="Schedule only the pods of this profile of the configuration.")
 @click.option(
     "--tie-break",
@@ -49,6 +50,7 @@ def simulate(
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
+    extenders: str,
     profile: str | None,
     tie_break: str,
     seed: int | None,
@@ -71,11 +73,13 @@ def simulate(
     """  # noqa: D301
     if tie_break == "random" and seed is None:
         raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")
+    if no_preemption_effects and extenders == "call":
+        raise click.UsageError("--extenders call and --no-preemption-effects are mutually exclusive")
     whole = read_setup(config, references, plugin_args)
     setup = _only(profile, whole)
     left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
     cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
-    simulator = _simulator(cluster, setup, tie_break, seed or 0)
+    simulator = _simulator(cluster, setup, tie_break, seed or 0, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
         n_pending = _print_places(simulator, tie_break)
     else:
@@ -109,11 +113,13 @@ def _say_left_out(report: "Report", profile: str | None, left_out: set[str]) -> 
                 placement.message = f"--profile {profile} leaves out the profile {name}"
 
 
-def _simulator(cluster: "ClusterObjects", setup: "Setup", tie_break: str, seed: int) -> "Simulator":
+def _simulator(
+    cluster: "ClusterObjects", setup: "Setup", tie_break: str, seed: int, calls: "ExtenderCalls | None"
+) -> "Simulator":
     from kubesched.scheduler import TieBreak
     from kubesched.simulator import Simulator
 
-    return Simulator(cluster, setup, tie_break=TieBreak(tie_break), seed=seed)
+    return Simulator(cluster, setup, tie_break=TieBreak(tie_break), seed=seed, extender_calls=calls)
 
 
 def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":

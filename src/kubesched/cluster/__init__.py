@@ -9,7 +9,7 @@ from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.feed import Feed
 from kubesched.cluster.find_access import find_access
 from kubesched.cluster.listing import ListedObject, list_objects
-from kubesched.cluster.proxies import check_server
+from kubesched.cluster.proxies import check_server, proxy_from_environment
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path, object_path
@@ -39,4 +39,5 @@ __all__ = [
     "list_objects",
     "list_path",
     "object_path",
+    "proxy_from_environment",
 ]

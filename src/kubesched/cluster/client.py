@@ -38,6 +38,8 @@ _MAX_DELAY: Final = 30.0
 _RETRIED: Final = (0, 429, 503)  # no answer; too many requests; not ready
 _SAFE: Final = ("GET", "HEAD")
 _FAULTS: Final = (aiohttp.ClientError, OSError)  # OSError has TimeoutError in it
+_KEPT_SECONDS: Final = 15.0
+_LIST_KEPT_SECONDS: Final = 2.0
 _NO_LIMITS: Final = aiohttp.ClientTimeout(total=None)
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -52,6 +54,13 @@ class _Request(msgspec.Struct, frozen=True):
     @property
     def label(self) -> str:
         return f"{self.method} {self.url}"
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it asks for a list. A connection keeps buffers of the size of its largest answer, so lists have
+        connections that are closed soon afterwards.
+        """
+        return "limit" in self.query or ("resourceVersion" in self.query and "watch" not in self.query)
 
 
 class ApiClient:
@@ -85,12 +94,19 @@ class ApiClient:
         self._rate = RateLimit(qps, burst, self.timing)
         self._tls = TlsContexts(access)
         self._session: aiohttp.ClientSession | None = None
+        self._lists: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
+        self._tls.context(await self.access.credentials.current())  # so that bad certificates and plugins show at once
+        self._session = self._opened(_KEPT_SECONDS)
+        self._lists = self._opened(_LIST_KEPT_SECONDS)
+        return self
+
+    def _opened(self, kept_seconds: float) -> aiohttp.ClientSession:
+        """A pool of connections, which are kept for so long after a request."""
         access = self.access
-        self._tls.context(await access.credentials.current())  # so that bad certificates and plugins show at once
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, socket_factory=_open_socket),
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=_open_socket, keepalive_timeout=kept_seconds),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=[
                 ("User-Agent", f"kubesched/{VERSION}"),
@@ -99,14 +115,14 @@ class ApiClient:
                 *access.headers,
             ],
         )
-        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        sessions, self._session, self._lists = (self._session, self._lists), None, None
+        for session in sessions:
+            if session is not None:
+                await session.close()
 
     @overload
     async def request(
@@ -240,13 +256,14 @@ class ApiClient:
         return response
 
     async def _send(self, request: _Request, auth: Auth, limits: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
-        if self._session is None:
+        session = self._lists if request.is_list else self._session
+        if session is None:
             raise ClusterError(f"{request.label}: the client is closed; use it inside `async with`")
         headers = {"Content-Type": request.content_type} if request.body is not None else {}
         if auth.authorization:
             headers["Authorization"] = auth.authorization
         try:
-            return await self._session.request(
+            return await session.request(
                 request.method,
                 request.url,
                 params=request.query,

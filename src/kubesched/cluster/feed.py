@@ -23,16 +23,28 @@ class Feed:
         self._load = load
         self._apply = apply
         self._initial: dict[tuple[str, str], KubeObject] | None = {}
+        self._held: list[WatchEvent] | None = None
 
     def __call__(self, events: list[WatchEvent]) -> None:
         """Take in what happened."""
         for event in events:
-            if self._initial is None:
+            if self._held is not None:
+                self._held.append(event)
+            elif self._initial is None:
                 self._hand_on(event)
             elif event.type is EventType.DELETED:
                 self._initial.pop((event.kind, event.object.key), None)
             else:
                 self._initial[event.kind, event.object.key] = event.object
+
+    def hold(self) -> None:
+        """Keep the events that come, until `release`."""
+        self._held = []
+
+    def release(self) -> None:
+        """Take in what came since `hold`, in order."""
+        held, self._held = self._held, None
+        self(held or [])
 
     @property
     def is_handed_over(self) -> bool:

@@ -44,23 +44,35 @@ def decode_configuration(
         ConfigError: the text is not a strictly well-formed configuration.
     """
     parsed = parse_document(text)
-    known, unknown = select_known(_body(to_v1(parsed.value, text), text), KubeSchedulerConfiguration)
-    args = _take_args(known)
-    _default_from_absence(known, lease_name)
+    known, unknown = select_known(body_of(to_v1(parsed.value, text), text), KubeSchedulerConfiguration)
+    args = take_args(known)
+    default_from_absence(known, lease_name)
     configuration = convert(known, KubeSchedulerConfiguration)
     profiles, wrong_args = _with_args(configuration.profiles, args, args_types)
     faults = [*yaml_faults(parsed), *unknown, *wrong_args]
     if faults:
         raise strict_error(faults)
-    complete = with_defaults(
-        msgspec.structs.replace(configuration, profiles=profiles), DEFAULT_PLUGINS if default_plugins else Plugins()
+    return complete(
+        msgspec.structs.replace(configuration, profiles=profiles), args_types, default_plugins=default_plugins
     )
+
+
+def complete(
+    configuration: KubeSchedulerConfiguration, args_types: ArgsTypes, *, default_plugins: bool = True
+) -> KubeSchedulerConfiguration:
+    """Fill in the defaults of a configuration as it is written, with its arguments."""
+    filled = with_defaults(configuration, DEFAULT_PLUGINS if default_plugins else Plugins())
     return msgspec.structs.replace(
-        complete, profiles=tuple(_with_default_args(profile, args_types) for profile in complete.profiles)
+        filled, profiles=tuple(_with_default_args(profile, args_types) for profile in filled.profiles)
     )
 
 
-def _body(value: Any, text: str) -> dict[str, Any]:
+def body_of(value: Any, text: str) -> dict[str, Any]:
+    """Take the fields of a document, after a look at its kind and version.
+
+    Raises:
+        ConfigError: it is not a KubeSchedulerConfiguration v1.
+    """
     kind, version, body = take_type_meta({} if value is None else value)
     if not kind or not version:
         missing = "apiVersion" if kind else "Kind"
@@ -75,7 +87,7 @@ def _body(value: Any, text: str) -> dict[str, Any]:
     return body
 
 
-def _take_args(body: dict[str, Any]) -> dict[tuple[int, int], Any]:
+def take_args(body: dict[str, Any]) -> dict[tuple[int, int], Any]:
     """Take the arguments out of the document, by the numbers of profile and entry: each plugin reads its own."""
     args = {}
     for i, profile in enumerate(_list_in(body, "profiles")):
@@ -90,7 +102,7 @@ def _list_in(value: Any, field: str) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
-def _default_from_absence(body: dict[str, Any], lease_name: str) -> None:
+def default_from_absence(body: dict[str, Any], lease_name: str) -> None:
     """Fill in what depends on a field being absent, which the structs no longer know."""
     election = body.get("leaderElection")
     if lease_name and (election is None or (isinstance(election, dict) and not election.get("resourceName"))):

@@ -22,10 +22,10 @@ def decode_args(name: str, document: Any, args_types: ArgsTypes) -> tuple[Plugin
     Raises:
         ConfigError: arguments of another plugin, or a value of a wrong type.
     """
-    if not _is_typed(name, args_types):
+    if not is_typed(name, args_types):
         return (None if document is None else msgspec.json.encode(document)), []
     cls = args_types[name]
-    body = _without_kind(name, document) if name in ARGS_PLUGINS else document
+    body = without_kind(name, document) if name in ARGS_PLUGINS else document
     if body is not None and not isinstance(body, dict):
         raise ConfigError(f"decoding args for plugin {name}: expected an object, found {shorten(body)}")
     known, faults = select_known(body or {}, cls)
@@ -40,12 +40,12 @@ def has_args_kind(name: str, args_types: ArgsTypes) -> bool:
     return name in ARGS_PLUGINS and name in args_types
 
 
-def _is_typed(name: str, args_types: ArgsTypes) -> bool:
+def is_typed(name: str, args_types: ArgsTypes) -> bool:
     """Whether arguments are read. False for in-tree plugins that have no Args kind: their arguments are ignored."""
     return has_args_kind(name, args_types) or (name in args_types and name not in DEFAULT_PLUGINS.enabled_names)
 
 
-def _without_kind(name: str, document: Any) -> Any:
+def without_kind(name: str, document: Any) -> Any:
     """The fields alone; apiVersion and kind are optional, and have to be the plugin's."""
     if document is None:
         return None

@@ -1,4 +1,4 @@
-"""kube-scheduler's feature gates: what kubesched implements of them is fixed, so each gate has one value.
+"""kube-scheduler's feature gates: what kubesched implements of them is fixed, so each gate has one value, but for one.
 
 Rule: kube-scheduler v1.36, the defaults of the gates that change what a scheduler does.
 """
@@ -44,6 +44,7 @@ _WITHOUT_EFFECT: Final = {  # on in kube-scheduler, and not implemented
     "DynamicResourceAllocation",
     "OpportunisticBatching",
 }
+_EITHER: Final = "OpportunisticBatching"  # off is what kubesched does
 _COMPONENT: Final = "kube"
 _BOOLEANS: Final = {"1": True, "t": True, "true": True, "0": False, "f": False, "false": False}  # as Go reads them
 
@@ -53,14 +54,15 @@ def check_feature_gates(values: Iterable[str]) -> list[str]:
 
     Returns: the gates among them that are on and that kubesched does not implement, sorted.
     Raises:
-        ConfigError: a gate is unknown, or is set to another value than its default.
+        ConfigError: a gate is unknown, or is set to another value than its default. OpportunisticBatching may be off.
     """
     entries = (entry.strip() for value in values for entry in value.split(","))
-    return sorted(_WITHOUT_EFFECT.intersection([_checked(entry) for entry in entries if entry]))
+    gates = dict(_checked(entry) for entry in entries if entry)
+    return sorted(name for name in _WITHOUT_EFFECT.intersection(gates) if gates[name])
 
 
-def _checked(entry: str) -> str:
-    """The name of a gate that has its default value."""
+def _checked(entry: str) -> tuple[str, bool]:
+    """A gate and its value."""
     text, _, value = entry.partition("=")
     name = text.strip().removeprefix(f"{_COMPONENT}:")
     where = "--feature-gates"
@@ -72,7 +74,7 @@ def _checked(entry: str) -> str:
     wanted = _BOOLEANS.get(value.strip().lower())
     if wanted is None:
         raise ConfigError(f"{where}: invalid value of {name}: {value.strip()!r}; expected true or false")
-    if wanted != _GATES[name]:
+    if wanted != _GATES[name] and name != _EITHER:
         default = str(_GATES[name]).lower()
         raise ConfigError(f"{where}: kubesched does not support {entry}; expected v1.36's default, {name}={default}")
-    return name
+    return name, wanted

@@ -15,7 +15,7 @@ from msgspec import inspect
 from kubesched.config.documents import Document, JsonObject
 from kubesched.config.field_errors import child, did_you_mean, item, quoted
 from kubesched.config.scalars import Duration, parse_duration
-from kubesched.documents import describe_fault
+from kubesched.documents import describe_fault, next_step
 from kubesched.errors import ConfigError
 
 T = TypeVar("T")
@@ -27,10 +27,12 @@ class StrictFault(msgspec.Struct, frozen=True):
     Attributes:
         text: upstream's words, such as `unknown field "profiles[0].bar"`.
         help: our addition, lines that begin with the field's path.
+        path: the field.
     """
 
     text: str
     help: tuple[str, ...] = ()
+    path: str = ""
 
 
 def strict_error(faults: Sequence[StrictFault], prefix: str = "") -> ConfigError:
@@ -64,11 +66,66 @@ def convert(document: Any, cls: type[T]) -> T:
     try:
         return msgspec.convert(document, cls, dec_hook=_decode_custom)
     except msgspec.ValidationError as error:
-        fault = describe_fault(error, document)
-        if fault.text.startswith("time: "):
-            advice = f"{fault.path}: a duration is a number with a unit, such as 15s or 1m30s"
-            raise ConfigError(f"{fault.text}\n  {advice}") from None
-        raise ConfigError(str(fault)) from None
+        fault = _describe_type_fault(error, document)
+        raise ConfigError("\n  ".join([fault.text, *fault.help])) from None
+
+
+def convert_sound(document: Any, cls: type[T]) -> tuple[T, list[StrictFault]]:
+    """Make the struct of what has the right types; every other value is left out, and is one finding.
+
+    Args:
+        document: as from select_known, an object; values of a wrong type are taken out of it.
+    Raises:
+        ConfigError: not even an object without fields is valid.
+    """
+    faults: list[StrictFault] = []
+    while True:
+        try:
+            return msgspec.convert(document, cls, dec_hook=_decode_custom), faults
+        except msgspec.ValidationError as error:
+            fault = _describe_type_fault(error, document)
+            if not document:
+                raise ConfigError(fault.text) from None
+            is_new = all(fault.path != known.path for known in faults)
+            if is_new:
+                faults.append(fault)
+            _take_out(document, fault.path, keep_item=is_new)
+
+
+def _take_out(document: Any, path: str, *, keep_item: bool) -> None:
+    """Remove the field that is or holds the value at a path.
+
+    Args:
+        keep_item: whether an item of a list becomes an empty object first, so that the others keep their numbers.
+    """
+    holder: Any = document
+    field = None
+    value, rest = document, path
+    while rest and isinstance(value, dict | list):
+        step = next_step(value if isinstance(value, dict) else range(len(value)), rest)
+        if step is None:
+            break
+        name: Any
+        name, rest = step
+        if isinstance(value, dict):
+            holder, field = value, name
+        elif keep_item and not rest:
+            value[name] = {}
+            return
+        value = value[name]
+    if field is None:
+        document.clear()
+    else:
+        del holder[field]
+
+
+def _describe_type_fault(error: msgspec.ValidationError, document: Any) -> StrictFault:
+    """A value of a wrong type as a finding; upstream's text where it has one."""
+    fault = describe_fault(error, document)
+    if fault.text.startswith("time: "):
+        advice = f"{fault.path}: a duration is a number with a unit, such as 15s or 1m30s"
+        return StrictFault(fault.text, (advice,), fault.path)
+    return StrictFault(str(fault), path=fault.path)
 
 
 @lru_cache(maxsize=256)
@@ -108,10 +165,10 @@ def _select_fields(
         where = child(path, name)
         if name not in fields:
             advice = f"{where}: {_help_with_field(name, tuple(fields))}"
-            faults.append(StrictFault(f"unknown field {quoted(where)}", (advice,)))
+            faults.append(StrictFault(f"unknown field {quoted(where)}", (advice,), where))
             continue
         if name in repeated:
-            faults.append(StrictFault(f"duplicate field {quoted(where)}"))
+            faults.append(StrictFault(f"duplicate field {quoted(where)}", path=where))
         if entry is not None:
             selected[name] = _select(entry, fields[name], where, faults)
     return selected

@@ -3,12 +3,15 @@
 from kubesched.documents.faults import Fault, describe_fault, describe_json_fault, shorten
 from kubesched.documents.forgiving import decode_forgiving
 from kubesched.documents.nesting import RawJson, decode_nested
+from kubesched.documents.places import Place, Places, locate, next_step
 from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml
 from kubesched.documents.yaml_writer import write_yaml
 
 __all__ = [
     "Fault",
+    "Place",
     "PlacedText",
+    "Places",
     "RawJson",
     "RepeatedKey",
     "YamlDocument",
@@ -16,6 +19,8 @@ __all__ = [
     "decode_nested",
     "describe_fault",
     "describe_json_fault",
+    "locate",
+    "next_step",
     "read_yaml",
     "shorten",
     "write_yaml",

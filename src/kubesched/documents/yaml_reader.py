@@ -20,7 +20,7 @@ from kubesched.errors import YamlError
 _Parser: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH: Final = 200
 _MAX_ALIASED: Final = 1_000_000  # values that the aliases of a document may expand to; more is a mistake or an attack
-_MERGE: Final = object()  # the key `<<`
+MERGE: Final = object()  # the key `<<`
 
 
 class RepeatedKey(msgspec.Struct, frozen=True):
@@ -80,12 +80,25 @@ def read_yaml(text: str | bytes, *, sort_keys: bool = False, places: bool = Fals
     Raises:
         YamlError: the text is not valid YAML, or has what JSON cannot express.
     """
+    yield from build_documents(text, lambda start: DocumentBuilder(sort_keys, places, start))
+
+
+def build_documents(text: str | bytes, new_builder: Callable[[int], "DocumentBuilder"]) -> Iterator[YamlDocument]:
+    """Yield every document, each from a new builder.
+
+    Args:
+        new_builder: takes the index of the first character of the document in the text.
+    Raises:
+        YamlError: as from read_yaml.
+    """
     try:
         parser = _Parser(text)
         try:
             while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
                 if isinstance(event, yaml.DocumentStartEvent):
-                    yield _Builder(sort_keys, places, event.start_mark).build(parser.get_event)
+                    mark: Any = event.start_mark
+                    document = new_builder(mark.index).build(parser.get_event)
+                    yield msgspec.structs.replace(document, line=mark.line + 1)
         finally:
             parser.dispose()
     except yaml.YAMLError as error:
@@ -99,19 +112,20 @@ def _syntax_error(error: yaml.YAMLError) -> YamlError:
     if mark is None:
         return YamlError("", problem, line="", is_syntax=True)
     line = mark.line if isinstance(error, yaml.parser.ParserError) else mark.line + 1
-    return YamlError(_position(mark), problem, line=f"line {line}: " if line else "", is_syntax=True)
+    at = (mark.line + 1, mark.column + 1)
+    return YamlError(_position(mark), problem, line=f"line {line}: " if line else "", is_syntax=True, at=at)
 
 
 def _position(mark: Any) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}: "
 
 
-class _Frame:
+class Frame:
     """A list or map that is being filled.
 
     Attributes:
         value: the list or dict.
-        key: of a map, the key that waits for its value, or _MERGE; None while a key is due.
+        key: of a map, the key that waits for its value, or MERGE; None while a key is due.
         merged: of a map, what its `<<` keys bring in.
         anchor: the name under which aliases may refer to the value.
         began: how many values the document had before this one.
@@ -128,15 +142,15 @@ class _Frame:
         self.began = began
 
 
-class _Builder:
+class DocumentBuilder:
     """Builds the value of one document from its events."""
 
-    def __init__(self, sort_keys: bool, places: bool, start: Any) -> None:
+    def __init__(self, sort_keys: bool, places: bool = False, start: int = 0) -> None:
         self._sort_keys = sort_keys
         self._places = places
         self._start = start
         self._repeated: list[RepeatedKey] = []
-        self._stack: list[_Frame] = []
+        self._stack: list[Frame] = []
         self._anchors: dict[str, tuple[Any, int]] = {}  # value, and how many values it counts for
         self._count = 0
         self._aliased = 0
@@ -155,7 +169,7 @@ class _Builder:
             elif isinstance(event, yaml.AliasEvent):
                 self._on_alias(event)
             elif isinstance(event, yaml.DocumentEndEvent):
-                return YamlDocument(self._root, tuple(self._repeated), self._start.index, self._start.line + 1)
+                return YamlDocument(self._root, tuple(self._repeated), self._start)
             else:
                 self._close(event)
 
@@ -173,11 +187,11 @@ class _Builder:
         if frame is None or not frame.is_map or frame.key is not None:
             self._add(value, event)
         elif event.value == "<<" and event.implicit[0]:
-            frame.key = _MERGE
+            frame.key = MERGE
         else:
             self._set_key(frame, value, event)
 
-    def _set_key(self, frame: _Frame, value: Any, event: yaml.Event) -> None:
+    def _set_key(self, frame: Frame, value: Any, event: yaml.Event) -> None:
         if value is None:
             self._fail(event, "a map key is null; put it in quotes if it is text")
         frame.key = value if isinstance(value, str) else _key_text(value)
@@ -201,13 +215,13 @@ class _Builder:
         elif frame.key is None:
             self._fail(event, "a map key is a list or a map; expected a string, a number, true or false")
         else:
-            if frame.key is _MERGE:
+            if frame.key is MERGE:
                 self._merge(frame, value, event)
             else:
                 frame.value[frame.key] = value
             frame.key = None
 
-    def _merge(self, frame: _Frame, value: Any, event: yaml.Event | None) -> None:
+    def _merge(self, frame: Frame, value: Any, event: yaml.Event | None) -> None:
         for source in value if isinstance(value, list) else [value]:
             if not isinstance(source, dict):
                 self._fail(event, "map merge requires map or sequence of maps as the value")
@@ -223,7 +237,7 @@ class _Builder:
             self._fail(event, f"exceeded max depth of {_MAX_DEPTH}")
         if self._stack and self._stack[-1].is_map and self._stack[-1].key is None:
             self._add(value, event)
-        self._stack.append(_Frame(value, event.anchor, self._count))
+        self._stack.append(Frame(value, event.anchor, self._count))
         self._count += 1
 
     def _close(self, event: yaml.Event | None) -> None:
@@ -256,7 +270,7 @@ class _Builder:
     def _fail(self, event: yaml.Event | None, problem: str) -> NoReturn:
         mark = event.start_mark if event else None
         place, line = (_position(mark), f"line {mark.line + 1}: ") if mark else ("", "")
-        raise YamlError(place, problem, line=line)
+        raise YamlError(place, problem, line=line, at=(mark.line + 1, mark.column + 1) if mark else None)
 
 
 def _placed(value: str, event: Any) -> PlacedText:

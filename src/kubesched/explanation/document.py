@@ -10,13 +10,14 @@ from kubesched.explanation.explanation import Explanation, Preemption
 from kubesched.explanation.lines import as_line, rejection
 from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.obstacles import obstacles
-from kubesched.scheduler import default_sample
+from kubesched.scheduler import ExtenderAnswer, default_sample
 
 N_NEAREST: Final = 20
 
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
-    """The fields of as_line, `heldBack`, `nNodes`, `nearest`, `advice`, `preemption`, `choice` and `defaultSample`.
+    """The fields of as_line, and `heldBack`, `nNodes`, `nearest`, `advice`, `extenders`, `preemption`, `choice`,
+    `defaultSample`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -31,12 +32,26 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["nearest"] = [_near(explanation, position) for position in order[:N_NEAREST].tolist()]
     if not explanation.fits and explanation.failure is None:
         document["advice"] = advice(explanation, order)
+    document["extenders"] = [_said(answer) for answer in explanation.extenders]
     document["preemption"] = _preemption(explanation.preemption)
     chosen = choice(explanation)
     if chosen is not None:
         document["choice"] = msgspec.to_builtins(chosen)
         document["defaultSample"] = default_sample(len(explanation.nodes))
     return {name: value for name, value in document.items() if value or name == "plugins"}
+
+
+def _said(answer: ExtenderAnswer) -> dict[str, Any]:
+    said = {
+        "extender": answer.extender,
+        "verb": answer.verb,
+        "nNodes": len(answer.offered),
+        "rejected": {name: rejection(status) for name, status in sorted(answer.rejected.items())},
+        "scores": answer.scores,
+        "error": answer.error,
+        "seconds": round(answer.seconds, 6),
+    }
+    return {name: value for name, value in said.items() if value or name == "nNodes"}
 
 
 def _near(explanation: Explanation, position: int) -> dict[str, Any]:

@@ -1,16 +1,33 @@
-"""Runs the whole profile and every single Filter plugin for one pod, over all nodes."""
+"""Runs the whole profile and every single Filter plugin for one pod, over all nodes, and asks the extenders."""
 
+import numpy as np
+
+from kubesched.errors import ExtenderError
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
-from kubesched.framework import CycleState, Framework, NodeSearch, PluginFault, find_feasible
-from kubesched.state import PodInfo, Snapshot
+from kubesched.framework import (
+    CycleState,
+    FilterResult,
+    Framework,
+    NodeSearch,
+    PluginFault,
+    Rejections,
+    Status,
+    Verdicts,
+    find_feasible,
+)
+from kubesched.scheduler import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
+from kubesched.state import Nodes, PodInfo, Snapshot
 
 
-def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> Explanation:
+async def evaluate(
+    framework: Framework, info: PodInfo, *, preempt: bool = False, extenders: Extenders | None = None
+) -> Explanation:
     """Explain one pod that is on no node.
 
     Args:
         framework: of the pod's profile, over the state to hold it against.
         preempt: whether to ask PostFilter plugins when no node fits.
+        extenders: whom to ask about the nodes that fit; it waits for their answers.
     """
     snapshot = framework.handle.snapshot()
     state = CycleState(info)
@@ -22,11 +39,48 @@ def evaluate(framework: Framework, info: PodInfo, *, preempt: bool = False) -> E
     if not snapshot.n_nodes:
         return explanation
     explanation.failure = diagnosis.failure
+    asked = None if extenders is None else extenders.of(info)
+    passed = None
+    if asked and explanation.fits and explanation.failure is None:
+        passed = await _ask_extenders(asked, explanation)
+        explanation.extenders = asked.answers
     if explanation.fits:
-        _score(framework, state, explanation)
+        if passed is not None or not asked:
+            await _score(framework, state, explanation, asked, passed)
     elif preempt and explanation.failure is None:
-        explanation.preemption = _post_filter(framework, state, explanation)
+        explanation.preemption = await _post_filter(framework, state, explanation)
     return explanation
+
+
+async def _ask_extenders(asked: PodExtenders, explanation: Explanation) -> Nodes | None:
+    """Add the extenders' rejections to those of the filters. Returns: the nodes that are left; None after a failure."""
+    result = explanation.result
+    assert result is not None
+    try:
+        passed: Nodes | None = await asked.filter(result.feasible, {})
+    except ExtenderError as error:
+        explanation.failure = Status.error(str(error)).by(EXTENDER)
+        passed = None
+    rejections = list(result.rejections)
+    for answer in asked.answers:
+        name = f"extender {answer.extender}"
+        said = PluginVerdicts(None, CycleState(explanation.info), explanation.nodes, name)
+        said.result = FilterResult(explanation.nodes, _rejections(name, explanation.nodes, answer))
+        explanation.by_plugin[name] = said
+        rejections += _rejections(EXTENDER, result.nodes, answer)
+    explanation.diagnosis.take_in(FilterResult(result.nodes, rejections))
+    return passed
+
+
+def _rejections(name: str, nodes: Nodes, answer: ExtenderAnswer) -> list[Rejections]:
+    """What an extender rejects of a table."""
+    numbers: dict[Status, int] = {}
+    values = np.zeros(len(nodes), dtype=np.intp)
+    for node, status in answer.rejected.items():
+        position = nodes.position_of(node)
+        if position is not None:
+            values[position] = numbers.setdefault(status, len(numbers) + 1)
+    return [Rejections(name, Verdicts(values, list(numbers)))] if values.any() else []
 
 
 def _held_back(framework: Framework, info: PodInfo) -> str:
@@ -50,20 +104,28 @@ def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> P
     return said
 
 
-def _score(framework: Framework, state: CycleState, explanation: Explanation) -> None:
-    assert explanation.result is not None
+async def _score(
+    framework: Framework, state: CycleState, explanation: Explanation, asked: PodExtenders | None, passed: Nodes | None
+) -> None:
+    result = explanation.result
+    assert result is not None
+    is_whole = result.nodes is explanation.nodes and (passed is None or passed.is_known)
+    scored = result if passed is None else FilterResult(passed, [])
     try:
-        explanation.scores = framework.run_score(
-            state, explanation.pod, explanation.result, is_whole=explanation.result.nodes is explanation.nodes
-        )
+        scores = framework.run_score(state, explanation.pod, scored, is_whole=is_whole)
     except PluginFault as fault:
         explanation.failure = explanation.failure or fault.status
+        return
+    if asked and len(scores.nodes) > 1:
+        for one in await asked.prioritize(scores.nodes):
+            scores.add(one.name, one.scores)
+    explanation.scores = scores
 
 
-def _post_filter(framework: Framework, state: CycleState, explanation: Explanation) -> Preemption | None:
+async def _post_filter(framework: Framework, state: CycleState, explanation: Explanation) -> Preemption | None:
     if not framework.profile.points["postFilter"]:
         return None
-    answer, status = framework.run_post_filter(state, explanation.pod, explanation.diagnosis)
+    answer, status = await framework.run_post_filter(state, explanation.pod, explanation.diagnosis)
     if answer is None:
         return Preemption("", (), 0, status.message)
     return Preemption(answer.nominated_node_name or "", answer.victims, answer.n_pdb_violations, status.message)

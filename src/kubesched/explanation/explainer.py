@@ -12,8 +12,18 @@ from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
 from kubesched.framework import Framework, NominatedPods, Services, VirtualClock
-from kubesched.scheduler import build_frameworks, load_cluster, start_plugins, stop_plugins
-from kubesched.setup import ArgsLike, ConfigurationLike, EventLoop, PluginLike, Profiles, Setup, set_up
+from kubesched.scheduler import Extenders, build_frameworks, drive, load_cluster, start_plugins, stop_plugins, straight
+from kubesched.setup import (
+    ArgsLike,
+    ConfigurationLike,
+    EventLoop,
+    ExtenderCalls,
+    PluginLike,
+    Profiles,
+    Setup,
+    answering_calls,
+    set_up,
+)
 from kubesched.state import ClusterState, PodInfo
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
@@ -25,6 +35,7 @@ class Explainer:
     Args:
         snapshot: the objects of the cluster; pods without a node are pending and take no room.
         setup: the profiles that decide.
+        extender_calls: calls the extenders of the setup, and is closed with this; without it they are not asked.
         nominations: whether pending pods that are nominated to a node keep their room there, as in kube-scheduler.
 
     Attributes:
@@ -39,14 +50,25 @@ class Explainer:
             print(pod.key, explainer.explain(pod).message)
     """
 
-    def __init__(self, snapshot: Iterable[KubeObject], setup: Setup, *, nominations: bool = True) -> None:
+    def __init__(
+        self,
+        snapshot: Iterable[KubeObject],
+        setup: Setup,
+        *,
+        nominations: bool = True,
+        extender_calls: ExtenderCalls | None = None,
+    ) -> None:
         self.cluster_state = ClusterState()
         self.loop = EventLoop()
         names = {profile.scheduler_name for profile in setup.profiles}
         served = [pod for pod in load_cluster(self.cluster_state, snapshot) if pod.scheduler_name in names]
         self.pending = sorted(served, key=lambda pod: -pod.priority)
         nominated = NominatedPods(self.cluster_state.columns, self._nominations if nominations else tuple)
+        self._calls = extender_calls
         services = Services(clock=VirtualClock(), rng=Random(0), nominated=nominated)
+        called = () if extender_calls is None else setup.configuration.extenders
+        self._extenders = Extenders(called, services.logger) or None
+        services = msgspec.structs.replace(services, extenders=self._extenders)
         self.frameworks: dict[str, Framework] = build_frameworks(setup.profiles, self.cluster_state, services)
         self.loop.run(start_plugins(self.frameworks.values()))
 
@@ -62,7 +84,12 @@ class Explainer:
 
     def close(self) -> None:
         """Stop the plugins. Explain nothing afterwards: plugins may have given up what their hooks need."""
-        self.loop.close(stop_plugins(self.frameworks.values()))
+        self.loop.close(self._stop())
+
+    async def _stop(self) -> None:
+        await stop_plugins(self.frameworks.values())
+        if self._calls is not None:
+            await self._calls.close()
 
     def explain(self, pod: Pod, *, preempt: bool = True) -> Explanation:
         """Explain a pod that is not on a node.
@@ -80,7 +107,8 @@ class Explainer:
 
     async def _evaluate(self, framework: Framework, pod: Pod, *, preempt: bool) -> Explanation:
         await self.loop.breathe()
-        return evaluate(framework, self.cluster_state.pod_info(pod), preempt=preempt)
+        evaluated = evaluate(framework, self.cluster_state.pod_info(pod), preempt=preempt, extenders=self._extenders)
+        return straight(evaluated) if self._calls is None else await drive(evaluated, answering_calls(self._calls))
 
 
 def explain(
@@ -89,6 +117,8 @@ def explain(
     configuration: ConfigurationLike | Setup | Profiles = None,
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+    *,
+    extender_calls: ExtenderCalls | None = None,
 ) -> Explanation:
     """Explain where a pod can go, and why not elsewhere.
 
@@ -97,6 +127,7 @@ def explain(
         pod: `namespace/name` of a pod in the snapshot, or any pod. If it is on a node, it is explained as if it were
             not there yet; if the snapshot has a pod of that name, that one is left out.
         configuration, plugins, plugin_args: what decides, as for load_configuration.
+        extender_calls: calls the extenders of the configuration; without it they are not asked.
     Raises:
         InputError: there is no such pod, no profile serves it, or the configuration cannot be read.
         PluginError: a plugin cannot be loaded or started.
@@ -108,7 +139,8 @@ def explain(
     objects = list(snapshot)
     asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)
     others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == asked.key)]
-    with Explainer(others, set_up(configuration, plugins, plugin_args)) as explainer:
+    setup = set_up(configuration, plugins, plugin_args)
+    with Explainer(others, setup, extender_calls=extender_calls) as explainer:
         return explainer.explain(unplaced(asked))
 
 
@@ -148,7 +180,9 @@ def unplaced(pod: Pod) -> Pod:
     spec = msgspec.structs.replace(pod.spec, node_name="")
     status = msgspec.structs.replace(pod.status, nominated_node_name="")
     before = msgspec.structs.replace(pod, spec=spec, status=status)
-    source = pod.__dict__.get("raw_source")
-    if source is not None:
-        before.__dict__["raw_source"] = source
+    if "raw_source" in pod.__dict__:  # what extenders are sent
+        document = pod.document
+        document["spec"].pop("nodeName", None)
+        document.get("status", {}).pop("nominatedNodeName", None)
+        before.__dict__["raw_source"] = msgspec.json.encode(document)
     return before

@@ -18,6 +18,7 @@ from kubesched.framework import (
     Status,
     rejection_details,
 )
+from kubesched.scheduler import ExtenderAnswer
 from kubesched.state import Nodes, PodInfo, Snapshot
 
 BoolVector = npt.NDArray[np.bool_]
@@ -27,7 +28,7 @@ class PluginVerdicts:
     """The verdicts of one Filter plugin, independent of the others.
 
     Args:
-        plugin: the plugin.
+        plugin: the plugin; None for an extender, which has a name alone.
         state: what its PreFilter left.
     Attributes:
         plugin: its name.
@@ -37,8 +38,8 @@ class PluginVerdicts:
         result: its filter's verdicts over all nodes; None where it was not asked.
     """
 
-    def __init__(self, plugin: Plugin, state: CycleState, nodes: Nodes) -> None:
-        self.plugin = plugin.name
+    def __init__(self, plugin: Plugin | None, state: CycleState, nodes: Nodes, name: str = "") -> None:
+        self.plugin = name if plugin is None else plugin.name
         self.nodes = nodes
         self._plugin = plugin
         self._state = state
@@ -92,7 +93,7 @@ class PluginVerdicts:
 
     def details(self, position: int) -> tuple[str, ...]:
         """The details of its filter's rejection of one node; empty where the reasons are complete."""
-        if self.pre_filter is not None:
+        if self.pre_filter is not None or self._plugin is None:
             return ()
         node, status = self.nodes[position], self.status_of(position)
         return rejection_details(self._plugin, self._state, self._state.pod.pod, node, status)
@@ -121,11 +122,13 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
         info: the pod with its parts.
         profile: the scheduler name that serves it.
         snapshot: the cluster without the pod.
-        by_plugin: the verdicts of each Filter plugin, in the order in which filters run.
+        by_plugin: the verdicts of each Filter plugin, in the order in which filters run; then those of extenders, under
+            `extender` and the urlPrefix.
         diagnosis: why the nodes do not fit.
         scores: of the feasible nodes; None when there are none, or when scoring failed.
         failure: the fault of a plugin, which ends the pod's attempt as SchedulerError; None for none.
         preemption: what PostFilter would do; None when the pod fits, a plugin failed, or without `preempt`.
+        extenders: what the extenders said, in the order of the calls.
         held_back: why kube-scheduler would not try the pod now; empty when it would.
 
     Example:
@@ -142,6 +145,7 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
     scores: Scores | None = None
     failure: Status | None = None
     preemption: Preemption | None = None
+    extenders: list[ExtenderAnswer] = []
     held_back: str = ""
 
     @property

@@ -4,6 +4,7 @@ from kubesched.framework.actions import (
     Action,
     ActionDone,
     Bind,
+    CallExtender,
     DeletePod,
     PatchPodStatus,
     RecordEvent,
@@ -26,14 +27,17 @@ from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
 from kubesched.framework.reservations import Reservations
 from kubesched.framework.scores import Scores, default_normalize, keeps_equal
-from kubesched.framework.services import Logger, ObjectName, Services, WaitFor
+from kubesched.framework.services import CalledExtenders, Logger, ObjectName, Services, WaitFor
 from kubesched.framework.status import (
     HOOK_FAULTS,
     Code,
     PluginFault,
+    PostFilterAnswer,
+    PostFiltered,
     PostFilterResult,
     PreFilterResult,
     Status,
+    VictimsOf,
     Wait,
 )
 from kubesched.framework.verdicts import Codes, FilterResult, PodChanges, Rejections, RowStatuses, Verdicts
@@ -48,6 +52,8 @@ __all__ = [
     "Action",
     "ActionDone",
     "Bind",
+    "CallExtender",
+    "CalledExtenders",
     "Clock",
     "Code",
     "Codes",
@@ -75,7 +81,9 @@ __all__ = [
     "Plugin",
     "PluginFault",
     "PodChanges",
+    "PostFilterAnswer",
     "PostFilterResult",
+    "PostFiltered",
     "PreFilterResult",
     "PreFiltered",
     "Profile",
@@ -90,6 +98,7 @@ __all__ = [
     "Stamped",
     "Status",
     "Verdicts",
+    "VictimsOf",
     "VirtualClock",
     "Wait",
     "WaitFor",

@@ -6,11 +6,13 @@ The core does no I/O: it emits actions, or awaits them in binding-cycle hooks th
 import msgspec
 
 from kubesched.api import KubeObject, Pod
+from kubesched.config import ExtenderConfig
 
 __all__ = [
     "Action",
     "ActionDone",
     "Bind",
+    "CallExtender",
     "DeletePod",
     "PatchPodStatus",
     "RecordEvent",
@@ -99,14 +101,30 @@ class RecordEvent(Action, frozen=True):
     related: Pod | None = None
 
 
+class CallExtender(Action, frozen=True):
+    """Ask an extender of the configuration about a pod; the answer is the body of its response.
+
+    Attributes:
+        verb: filter, prioritize, preempt or bind.
+        body: the request.
+    """
+
+    extender: ExtenderConfig
+    verb: str
+    pod: Pod
+    body: bytes
+
+
 class ActionDone(msgspec.Struct, frozen=True):
     """The outcome of an action.
 
     Attributes:
         error: what went wrong, empty when nothing did.
         answer: what came back, if anything.
+        seconds: how long it took; 0 where it was not measured.
     """
 
     action: Action
     error: str = ""
     answer: object = None
+    seconds: float = 0.0

@@ -5,6 +5,8 @@ and turns what a plugin raises or returns into statuses. Rule: kube-scheduler v1
 words.
 """
 
+from asyncio import CancelledError
+from collections.abc import Coroutine
 from typing import Any, Final
 
 import msgspec
@@ -33,6 +35,7 @@ from kubesched.framework.status import (
     HOOK_FAULTS,
     Code,
     PluginFault,
+    PostFiltered,
     PostFilterResult,
     PreFilterResult,
     Status,
@@ -268,18 +271,21 @@ class Framework:
 
     # --- PostFilter ---
 
-    def run_post_filter(
-        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
-    ) -> tuple[PostFilterResult | None, Status]:
+    async def run_post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFiltered:
         """Ask PostFilter plugins until one succeeds, fails or knows that nothing helps."""
         reasons: list[str] = []
         kept: PostFilterResult | None = None
         rejecting = ""
         for plugin in self.profile.points["postFilter"]:
             what = f'running PostFilter plugin "{plugin.name}"'
+            answer: object = None
             try:
-                answer: object = plugin.post_filter(state, pod, diagnosis)
+                answer = plugin.post_filter(state, pod, diagnosis)
+                if isinstance(answer, Coroutine):
+                    answer = await answer
             except HOOK_FAULTS as error:
+                if isinstance(answer, Coroutine) and isinstance(error, CancelledError):
+                    raise  # the driver ends the cycle
                 return None, fault(what, error).by(plugin.name)
             if not is_post_filter_answer(answer):
                 return None, nonsense(what, answer, _POST_FILTER).by(plugin.name)

@@ -17,7 +17,7 @@ from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
 from kubesched.framework.queued_pod import QueuedPodInfo
 from kubesched.framework.services import Services
-from kubesched.framework.status import PostFilterResult, PreFilterResult, Status, Wait
+from kubesched.framework.status import PostFilterAnswer, PreFilterResult, Status, Wait
 from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, NodeInfo, Nodes, PodInfo, Snapshot
@@ -225,7 +225,7 @@ class Plugin:
         """
         raise NotImplementedError
 
-    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> tuple[PostFilterResult | None, Status]:
+    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFilterAnswer:
         """Called when no node fits; may make room (preemption). Success ends the run of PostFilter plugins."""
         raise NotImplementedError
 
@@ -315,6 +315,7 @@ class Handle(Services, frozen=True, eq=False):
         nominated: pods that were promised a node; none behind a kube-scheduler.
         waiting_pods: gives the pods held back in Permit, by uid.
         preempting: uids of pods whose victims are being evicted; none behind a kube-scheduler, which evicts itself.
+        extenders: HTTP extenders to be asked by preemption and Bind; None in a run that calls none.
         what_if: a copy of some rows on which pods can be moved, with the filters to ask again.
         preempt_plugins: plugins that may strike nodes from a preemption plan.
 

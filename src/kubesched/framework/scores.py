@@ -41,6 +41,12 @@ class Scores(msgspec.Struct, eq=False):
         """(nodes,) int64: the sum of all plugins' scores."""
         return self.varying + self.shared
 
+    def add(self, name: str, scores: IntVector) -> None:
+        """Add the weighted scores of one more that scores, such as an extender; (nodes,) int64."""
+        known = self.by_plugin.get(name)
+        self.by_plugin[name] = scores if known is None else known + scores
+        self.varying = self.varying + scores
+
     def of(self, plugin: str) -> IntVector:
         """One plugin's weighted scores, spelled out."""
         score = self.by_plugin[plugin]

@@ -14,10 +14,11 @@ from kubesched.api import Pod
 from kubesched.framework.actions import Action, ActionDone
 from kubesched.framework.clock import Clock
 from kubesched.framework.nominated import NominatedPods
+from kubesched.framework.status import Status, VictimsOf
 from kubesched.framework.waiting_pod import WaitingPod
-from kubesched.state import NodeColumns
+from kubesched.state import NodeColumns, PodInfo, Snapshot
 
-__all__ = ["Logger", "ObjectName", "Services", "WaitFor"]
+__all__ = ["CalledExtenders", "Logger", "ObjectName", "Services", "WaitFor"]
 
 ObjectName = str | tuple[str, str]
 """All objects of a kind, or one of them as (kind, key); kinds as in KINDS, keys as `namespace/name` or `name`."""
@@ -34,6 +35,20 @@ class Logger(Protocol):
 
     def warning(self, message: str, *args: object) -> None:
         """Something that is likely wrong."""
+        ...
+
+
+class CalledExtenders(Protocol):
+    """The HTTP extenders that the scheduler calls itself, as preemption and the binding cycle ask them."""
+
+    def preempt(
+        self, pod: PodInfo, snapshot: Snapshot, victims: Mapping[str, VictimsOf]
+    ) -> Awaitable[Mapping[str, VictimsOf]]:
+        """Which of the nodes, by name, stay candidates, and with which victims."""
+        ...
+
+    def bind(self, pod: PodInfo, node_name: str) -> Awaitable[Status | None]:
+        """What came of the binding; None where no extender binds the pod."""
         ...
 
 
@@ -96,3 +111,4 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     nominated: NominatedPods = msgspec.field(default_factory=lambda: NominatedPods(NodeColumns()))
     waiting_pods: Callable[[], Mapping[str, WaitingPod]] = dict
     preempting: Container[str] = ()
+    extenders: CalledExtenders | None = None

@@ -2,6 +2,7 @@
 
 import enum
 from asyncio import CancelledError
+from collections.abc import Awaitable
 from typing import ClassVar, Final
 
 import msgspec
@@ -12,9 +13,12 @@ __all__ = [
     "HOOK_FAULTS",
     "Code",
     "PluginFault",
+    "PostFilterAnswer",
     "PostFilterResult",
+    "PostFiltered",
     "PreFilterResult",
     "Status",
+    "VictimsOf",
     "Wait",
 ]
 
@@ -177,6 +181,24 @@ class PostFilterResult(msgspec.Struct, frozen=True):
 
     nominated_node_name: str | None = None
     victims: tuple[PodInfo, ...] = ()
+    n_pdb_violations: int = 0
+
+
+PostFiltered = tuple[PostFilterResult | None, Status]
+"""What came of PostFilter."""
+PostFilterAnswer = PostFiltered | Awaitable[PostFiltered]
+"""What the hook gives: DefaultPreemption has to wait where extenders are asked."""
+
+
+class VictimsOf(msgspec.Struct, frozen=True):
+    """The pods that would have to leave one node.
+
+    Attributes:
+        pods: the most important first.
+        n_pdb_violations: how many of them a disruption budget protects.
+    """
+
+    pods: tuple[PodInfo, ...]
     n_pdb_violations: int = 0
 
 

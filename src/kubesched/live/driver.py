@@ -3,8 +3,9 @@
 Theory of operation. Everything runs on one event loop, so that a scheduling cycle sees one state of the cluster. The
 watch passes events to `feed` at any time. While the process leads, `run` takes pods out of the queue as long as there
 are some, and lets other tasks run every few milliseconds; without pods it sleeps until a pod comes into the queue or
-the Scheduler's next deadline. What `schedule_one` returns runs as a separate task: bindings do not hold up the next
-pod. Writes are the business of `Writer`.
+the Scheduler's next deadline. While extenders are asked about a pod, the state on which it is decided stays as it is:
+events are kept until then, and binding cycles do not go on. What `schedule_one` returns runs as a separate task:
+bindings do not hold up the next pod. Writes are the business of `Writer`.
 
 A run that ends, because the process stops or lost its lease, cancels the tasks: a cancelled binding cycle gives
 everything back. Bindings that were sent are awaited for a moment, so that their outcome is known; not after the lease
@@ -19,9 +20,20 @@ from typing import Any, Final, Protocol
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.cluster import Feed
-from kubesched.framework import Action, ActionDone, Bind, Clock, Decision, Framework, Services, Status
+from kubesched.framework import (
+    Action,
+    ActionDone,
+    Bind,
+    CallExtender,
+    Clock,
+    Decision,
+    Framework,
+    Services,
+    Status,
+)
 from kubesched.metrics import Observer
 from kubesched.scheduler import (
+    Attempt,
     BindingCycle,
     Eviction,
     MakeFramework,
@@ -32,7 +44,7 @@ from kubesched.scheduler import (
     drive,
     load_cluster,
 )
-from kubesched.setup import AwaitedRequests, Setup
+from kubesched.setup import AwaitedRequests, ExtenderCalls, Setup, answering_calls
 from kubesched.state import ClusterState
 
 __all__ = ["LiveScheduler", "Writer"]
@@ -71,6 +83,7 @@ class LiveScheduler:
         clock, rng, tie_break, max_in_unschedulable: of the Scheduler.
         observer: called with what happens.
         make_framework: makes the framework of a profile; for metrics, which measure plugins.
+        extender_calls: calls the extenders of the setup; without it they are not asked.
 
     Attributes:
         scheduler: the core.
@@ -88,6 +101,7 @@ class LiveScheduler:
         max_in_unschedulable: float = 300.0,
         observer: Observer | None = None,
         make_framework: MakeFramework = Framework,
+        extender_calls: ExtenderCalls | None = None,
     ) -> None:
         configuration = setup.configuration
         self.cluster_state = ClusterState()
@@ -108,7 +122,10 @@ class LiveScheduler:
             max_in_unschedulable=max_in_unschedulable,
             observer=self._queued,
             make_framework=make_framework,
+            extenders=() if extender_calls is None else configuration.extenders,
         )
+        self._calls = extender_calls if self.scheduler.extenders else None
+        self._is_steady = asyncio.Event()
         requests = AwaitedRequests(self.scheduler.waits, self.scheduler.waiting_pods, clock)
         self._answer_other = requests.answering(self._perform)
         self.feed = Feed(self._load, self._apply)
@@ -142,14 +159,14 @@ class LiveScheduler:
         try:
             while True:
                 self.scheduler.advance()
-                if self._schedule_for(_SLICE):
+                if await self._schedule_for(_SLICE):
                     await asyncio.sleep(0)
                 else:
                     await self._sleep()
         finally:
             await self._break_off()
 
-    def _schedule_for(self, seconds: float) -> bool:
+    async def _schedule_for(self, seconds: float) -> bool:
         """Try pods for a while. Returns: whether there are more."""
         scheduler, clock = self.scheduler, self._clock
         end = clock.monotonic() + seconds
@@ -157,14 +174,30 @@ class LiveScheduler:
             began = clock.monotonic()
             if began >= end:
                 return True
-            taken = scheduler.schedule_one()
+            taken = scheduler.schedule_one() if self._calls is None else await self._attempt(self._calls)
             if taken is None:
                 break
             decision, cycle = taken
             self._observer.decided(decision, clock.monotonic() - began)
             if cycle is not None:
                 self._begin(decision, cycle, began)
+            if self._calls is not None:
+                await asyncio.sleep(0)  # binding cycles go on before the next state is held
         return False
+
+    async def _attempt(self, calls: ExtenderCalls) -> Attempt | None:
+        """Decide with the answers of extenders, on the state as it is now."""
+        self._is_steady.clear()
+        self.feed.hold()
+        try:
+            return await drive(self.scheduler.attempt(), answering_calls(calls))
+        finally:
+            self.feed.release()
+            self._is_steady.set()
+
+    async def _until_steady(self) -> None:
+        while not self._is_steady.is_set():
+            await self._is_steady.wait()
 
     async def _sleep(self) -> None:
         self._is_woken.clear()
@@ -184,7 +217,7 @@ class LiveScheduler:
         task.add_done_callback(self._ended)
 
     async def _carry_out(self, cycle: BindingCycle | Eviction, began: float) -> None:
-        outcome: Any = await drive(cycle, self._answer)
+        outcome: Any = await drive(cycle, self._answer, None if self._calls is None else self._until_steady)
         now = self._clock.monotonic()
         if not isinstance(outcome, Decision):
             self._observer.evicted(now - began)
@@ -204,12 +237,15 @@ class LiveScheduler:
         return status
 
     async def _perform(self, action: Action) -> ActionDone:
-        if not isinstance(action, Bind):
+        if not isinstance(action, Bind | CallExtender):
             return await self._writer.perform(action)
         self.scheduler.note_written(action)
         self._n_written += 1
         try:
-            return await self._writer.perform(action)
+            if isinstance(action, Bind):
+                return await self._writer.perform(action)
+            assert self._calls is not None
+            return await self._calls.call(action)
         finally:
             self._n_written -= 1
 

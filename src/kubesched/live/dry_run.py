@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kubesched.api import Pod
 from kubesched.framework import Action, ActionDone, CycleState, DeletePod, Plugin, Profile, RecordEvent, Status
-from kubesched.setup import Setup
+from kubesched.setup import Setup, without_bind
 from kubesched.state import ClusterState
 
 __all__ = ["DryRunWriter", "dry_run_setup", "without_election"]
@@ -26,9 +26,11 @@ _LOG: Final = logging.getLogger("kubesched.dryrun")
 
 
 def dry_run_setup(setup: Setup) -> Setup:
-    """A setup whose profiles bind no pod and run no PreBind and PostBind plugin, without leader election."""
+    """A setup whose extenders and profiles bind no pod, without PreBind and PostBind plugins and leader election."""
     profiles = tuple(_without_binding(profile) for profile in setup.profiles)
-    return replace(without_election(setup), profiles=profiles)
+    setup = without_election(setup)
+    extenders = without_bind(setup.configuration.extenders)
+    return replace(setup, configuration=replace(setup.configuration, extenders=extenders), profiles=profiles)
 
 
 def without_election(setup: Setup) -> Setup:

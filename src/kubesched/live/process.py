@@ -14,6 +14,7 @@ import msgspec
 
 from kubesched.cluster import Access, ApiClient, ClusterWatch, Feed, check_server, find_access
 from kubesched.errors import ClusterError
+from kubesched.extender.client import ExtenderCaller
 from kubesched.framework import Framework
 from kubesched.live.attempt_log import AttemptLog
 from kubesched.live.cache_comparer import CacheComparer, on_sigusr2
@@ -27,7 +28,7 @@ from kubesched.live.writes import ApiWriter
 from kubesched.metrics import Observers, PodResources, SchedulerMetrics
 from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
 from kubesched.serving import Registry, give_free_memory_back, map_large_blocks, new_registry
-from kubesched.setup import Setup
+from kubesched.setup import Setup, sent_kinds
 
 __all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
 
@@ -100,6 +101,8 @@ async def run_scheduler(
         recorder = EventRecorder(events, platform.node())
         traces = new_traces(client.timing)
         metrics = SchedulerMetrics(client.timing.monotonic, on_ran=traces.ran if traces else None)
+        observers = Observers(metrics, AttemptLog(), *([traces] if traces else []))
+        calls = ExtenderCaller(setup.configuration.extenders, observers.called)
         live = LiveScheduler(
             setup,
             DryRunWriter
@@ -109,10 +112,12 @@ async def run_scheduler(
             rng=Random(),
             tie_break=options.tie_break,
             max_in_unschedulable=options.max_in_unschedulable,
-            observer=Observers(metrics, AttemptLog(), *([traces] if traces else [])),
+            observer=observers,
             make_framework=metrics.framework,
+            extender_calls=calls,
         )
-        watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds)
+        sent = sent_kinds(setup.configuration.extenders)
+        watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, wants_raw=sent)
         comparer = CacheComparer(client, live)
         with on_sigusr2(comparer.ask):
             async with _endpoints(setup, options, live, metrics, election, stop), election:
@@ -120,6 +125,7 @@ async def run_scheduler(
                 is_delayed = setup.configuration.delay_cache_until_active
                 await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
                 _LOG.info("Requested to terminate, exiting")
+            await briefly(calls.close(), "closing connections to extenders")
             await briefly(recorder.finish(), "writing the last events")
         if traces:
             await asyncio.to_thread(traces.shutdown)

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from kubesched.framework import CycleState, FilterResult, Framework, PluginFault, QueuedPodInfo, Scores, find_feasible
-from kubesched.scheduler import SchedulingCycle, default_sample, nodes_to_find
+from kubesched.scheduler import SchedulingCycle, default_sample, nodes_to_find, straight
 from kubesched.state import Nodes, PodInfo, Snapshot
 
 __all__ = ["Agreement", "Judge", "Verdict"]
@@ -89,7 +89,7 @@ class Judge:
         framework, pod = self._framework, info.pod
         snapshot = framework.handle.snapshot()
         self._cycle.next_start = 0
-        decision, _ = self._cycle.decide(framework, info, snapshot, QueuedPodInfo(pod, pod.key, 0.0))
+        decision, _ = straight(self._cycle.decide(framework, info, snapshot, QueuedPodInfo(pod, pod.key, 0.0)))
         verdict = Verdict(
             Agreement.AGREED,
             pod.key,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kubesched.api import ClusterEvent, KubeObject, Pod, WatchEvent
-from kubesched.framework import Decision, Status
+from kubesched.framework import ActionDone, Decision, Status
 
 __all__ = ["Observer", "Observers"]
 
@@ -29,6 +29,9 @@ class Observer:
 
     def decided(self, decision: Decision, seconds: float) -> None:
         """A scheduling cycle ended, after so many seconds."""
+
+    def called(self, done: ActionDone) -> None:
+        """A call of an extender ended; `done.action` is a CallExtender."""
 
     def permitted(self, status: Status, seconds: float) -> None:
         """A pod that waited in Permit for so many seconds goes on, or is rejected."""
@@ -65,6 +68,11 @@ class Observers(Observer):
         """Tell them all."""
         for observer in self._observers:
             observer.decided(decision, seconds)
+
+    def called(self, done: ActionDone) -> None:
+        """Tell them all."""
+        for observer in self._observers:
+            observer.called(done)
 
     def permitted(self, status: Status, seconds: float) -> None:
         """Tell them all."""

@@ -14,7 +14,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from kubesched.api import ClusterEvent, EventResource, EventType, KubeObject, Pod, WatchEvent
-from kubesched.framework import ColumnCache, Decision, Framework, Profile, Services, Status
+from kubesched.framework import ActionDone, CallExtender, ColumnCache, Decision, Framework, Profile, Services, Status
 from kubesched.metrics.families import Counters, Histograms, exponential
 from kubesched.metrics.gauges import Gauges
 from kubesched.metrics.observer import Observer
@@ -96,6 +96,12 @@ class SchedulerMetrics(Observer, Collector):
             exponential(0.001, 2, 15),
             ("result",),
         )
+        self._extender_seconds = Histograms(
+            "kubesched_scheduler_extender_call_duration_seconds",
+            "Duration of calls to the extenders of the configuration, by urlPrefix; kube-scheduler does not have this.",
+            exponential(0.001, 2, 15),
+            ("extender", "verb", "result"),
+        )
         self._preemptions = Counters(
             "scheduler_preemption_attempts", "Total preemption attempts in the cluster till now"
         )
@@ -119,6 +125,7 @@ class SchedulerMetrics(Observer, Collector):
             self._pod_attempts,
             self._pod_seconds,
             self._permit_seconds,
+            self._extender_seconds,
             self._victims,
             self._eviction_seconds,
         )
@@ -196,6 +203,13 @@ class SchedulerMetrics(Observer, Collector):
             self._preemptions.add()
         if decision.victims:
             self._victims.of().observe(len(decision.victims))
+
+    def called(self, done: ActionDone) -> None:
+        """A call of an extender ended."""
+        action = done.action
+        assert isinstance(action, CallExtender)
+        result = "error" if done.error else "success"
+        self._extender_seconds.of(action.extender.url_prefix, action.verb, result).observe(done.seconds)
 
     def permitted(self, status: Status, seconds: float) -> None:
         """A pod that had to wait in Permit goes on, or is rejected."""

@@ -23,7 +23,7 @@ from kubesched.framework import (
     Framework,
     Hook,
     PluginFault,
-    PostFilterResult,
+    PostFiltered,
     PreFiltered,
     Profile,
     Scores,
@@ -235,14 +235,12 @@ class TimedFramework(Framework):
         """As Framework, and nothing is measured: what-if questions are part of other steps."""
         return WhatIf(super().run_filter_with_nominated, self._pods_moved, state, pod, nodes)
 
-    def run_post_filter(
-        self, state: CycleState, pod: Pod, diagnosis: Diagnosis
-    ) -> tuple[PostFilterResult | None, Status]:
+    async def run_post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFiltered:
         """As Framework, measured."""
         if isinstance(state.checkpoint, Laps):
             state.checkpoint = None
         began = self._clock()
-        result, status = super().run_post_filter(state, pod, diagnosis)
+        result, status = await super().run_post_filter(state, pod, diagnosis)
         self._ran("PostFilter", status, began, pod)
         return result, status
 

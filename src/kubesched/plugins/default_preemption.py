@@ -11,22 +11,27 @@ import numpy as np
 from kubesched.api import ActionType, EventResource, Pod
 from kubesched.engine import runs
 from kubesched.framework import (
+    CalledExtenders,
     Code,
     CycleState,
     Diagnosis,
     EventRegistration,
     Handle,
     Plugin,
+    PluginFault,
+    PostFilterAnswer,
+    PostFiltered,
     PostFilterResult,
     QueueingHint,
     Status,
+    VictimsOf,
     fit_error,
     strike_nodes,
 )
 from kubesched.plugins.args import DefaultPreemptionArgs
 from kubesched.plugins.hints import registration
 from kubesched.plugins.victims import Candidates, find_victims
-from kubesched.state import Nodes, Rows
+from kubesched.state import Nodes, PodInfo, Rows
 
 __all__ = ["DefaultPreemption"]
 
@@ -49,14 +54,17 @@ class DefaultPreemption(Plugin):
             return _VICTIMS_LEAVE
         return Status.SUCCESS
 
-    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> tuple[PostFilterResult | None, Status]:
+    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFilterAnswer:
         """Nominate the node that preemption costs least, with the pods to evict there."""
-        result, status = self._preempt(state, pod, diagnosis)
-        if status.reasons:
-            status = Status(status.code, (f"preemption: {status.message}",))
-        return result, status
+        candidates = self._candidates(state, pod, diagnosis)
+        if isinstance(candidates, tuple):
+            return _in_words(*candidates)
+        if self.handle.extenders is not None:
+            return self._nominate_later(self.handle.extenders, state.pod, candidates)
+        return _nominate(candidates)
 
-    def _preempt(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> tuple[PostFilterResult | None, Status]:
+    def _candidates(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> "Candidates | PostFiltered":
+        """The nodes that would do, or why there are none."""
         nodes = self.handle.snapshot().nodes
         refusal = self._why_not_eligible(pod, diagnosis, nodes)
         if refusal:
@@ -66,13 +74,20 @@ class DefaultPreemption(Plugin):
         if candidates is None:
             return _no_candidates(search.failures, len(nodes))
         if self.handle.preempt_plugins:
-            candidates = self._asked_others(state, pod, candidates)
-            if not len(candidates):
-                return None, Status.unschedulable("no candidate node for preemption")
-        best = candidates.best()
-        victims = tuple(candidates.victims_of(best))
-        n_violations = int(candidates.n_violations[best])
-        return PostFilterResult(candidates.node_names[best], victims, n_violations), Status.SUCCESS
+            return self._asked_others(state, pod, candidates)
+        return candidates
+
+    async def _nominate_later(self, extenders: CalledExtenders, pod: PodInfo, candidates: Candidates) -> PostFiltered:
+        """Ask the extenders first; they may leave out and add nodes, and name other victims."""
+        victims = {
+            name: VictimsOf(tuple(candidates.victims_of(i)), int(candidates.n_violations[i]))
+            for i, name in enumerate(candidates.node_names)
+        }
+        try:
+            kept = await extenders.preempt(pod, self.handle.snapshot(), victims)
+        except PluginFault as fault:
+            return _in_words(None, fault.status)
+        return _nominate(candidates if kept is victims else Candidates.of(kept))
 
     def _why_not_eligible(self, pod: Pod, diagnosis: Diagnosis, nodes: Nodes) -> str:
         if pod.spec.preemption_policy == "Never":
@@ -111,6 +126,22 @@ class DefaultPreemption(Plugin):
     def events_to_register(self) -> list[EventRegistration]:
         """A pod that leaves; never enough by itself, because the plugins that rejected the pod decide."""
         return [registration(EventResource.POD, ActionType.DELETE, lambda pod, old, new: QueueingHint.SKIP)]
+
+
+def _nominate(candidates: Candidates) -> PostFiltered:
+    """The candidate that costs least."""
+    if not len(candidates):
+        return _in_words(None, Status.unschedulable("no candidate node for preemption"))
+    best = candidates.best()
+    victims = tuple(candidates.victims_of(best))
+    n_violations = int(candidates.n_violations[best])
+    return PostFilterResult(candidates.node_names[best], victims, n_violations), Status.SUCCESS
+
+
+def _in_words(result: PostFilterResult | None, status: Status) -> PostFiltered:
+    if status.reasons:
+        status = Status(status.code, (f"preemption: {status.message}",))
+    return result, status
 
 
 class _Search:
@@ -180,7 +211,7 @@ def _is_being_preempted(pod: Pod) -> bool:
     return False
 
 
-def _no_candidates(failures: list[tuple[Status, int]], n_nodes: int) -> tuple[PostFilterResult | None, Status]:
+def _no_candidates(failures: list[tuple[Status, int]], n_nodes: int) -> PostFiltered:
     """Clear the nomination and say why no node helps; an error of a dry run is an error of the whole."""
     errors = list(dict.fromkeys(status.message for status, _ in failures if status.code is Code.ERROR))
     if errors:

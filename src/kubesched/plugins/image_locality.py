@@ -33,7 +33,7 @@ class ImageLocality(Plugin):
         names, n_containers = state.pod.images.value
         columns = nodes.columns
         total = np.zeros(len(nodes), dtype=np.int64)
-        for name in names:
+        for name in names if nodes.is_known else ():
             image = columns.images.get(name)
             if image is not None:
                 share = len(image.rows) / columns.n_nodes

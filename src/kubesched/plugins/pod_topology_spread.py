@@ -288,7 +288,7 @@ class PodTopologySpread(Plugin):
         if counts is not None:
             return _by_domain(constraint, counts, weight).take(codes)
         points = np.zeros(len(nodes))
-        if not constraint.selector.is_empty:
+        if nodes.is_known and not constraint.selector.is_empty:
             points += nodes.take(constraint.group(self.handle.snapshot()).counts)
         points *= weight
         points += constraint.max_skew - 1

@@ -6,14 +6,14 @@ second, and so on, with the filters asked once per round. Pods and nodes are arr
 node that is chosen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from kubesched.engine import BoolVector, IntVector, runs
-from kubesched.framework import FilterResult, WhatIf
+from kubesched.framework import FilterResult, VictimsOf, WhatIf
 from kubesched.state import Budget, DisruptionBudgets, PodBatch, PodInfo, Rows
 
 __all__ = ["Budget", "Candidates", "find_victims"]
@@ -68,6 +68,14 @@ class Candidates:
         """The pods that would have to leave one node, the most important first."""
         low, high = np.searchsorted(self._of, (candidate, candidate + 1))
         return list(self.victims.chosen(np.arange(low, high)).infos)
+
+    @classmethod
+    def of(cls, victims: Mapping[str, VictimsOf]) -> "Candidates":
+        """The candidates by name; each has one victim at least."""
+        infos = [info for one in victims.values() for info in one.pods]
+        of = np.repeat(np.arange(len(victims)), [len(one.pods) for one in victims.values()])
+        n_violations = np.array([one.n_pdb_violations for one in victims.values()], dtype=np.int64)
+        return cls(list(victims), PodBatch(infos), of, n_violations)
 
     @classmethod
     def joined(cls, parts: Sequence["Candidates"]) -> "Candidates":

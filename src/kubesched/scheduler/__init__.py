@@ -2,26 +2,43 @@
 
 from kubesched.scheduler.assembly import MakeFramework, build_frameworks, start_plugins, stop_plugins
 from kubesched.scheduler.evictions import Eviction
+from kubesched.scheduler.extenders import EXTENDER, ExtenderAnswer, Extenders, PodExtenders
 from kubesched.scheduler.initial_cluster import load_cluster
 from kubesched.scheduler.placed_pod import PlacedPod
-from kubesched.scheduler.scheduler import BindingCycle, Scheduler
+from kubesched.scheduler.scheduler import Attempt, BindingCycle, Scheduler
 from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.selection import TieBreak, default_sample, nodes_to_find, select_best
-from kubesched.scheduler.suspension import PermitRequest, Request, WaitRequest, begun, drive, perform, wait
+from kubesched.scheduler.suspension import (
+    PermitRequest,
+    Request,
+    Together,
+    WaitRequest,
+    begun,
+    drive,
+    perform,
+    straight,
+    wait,
+)
 from kubesched.scheduler.unconfirmed import UNCONFIRMED_SECONDS, Unconfirmed
 from kubesched.scheduler.waits import Waits, Wake
 
 __all__ = [
+    "EXTENDER",
     "UNCONFIRMED_SECONDS",
+    "Attempt",
     "BindingCycle",
     "Eviction",
+    "ExtenderAnswer",
+    "Extenders",
     "MakeFramework",
     "PermitRequest",
     "PlacedPod",
+    "PodExtenders",
     "Request",
     "Scheduler",
     "SchedulingCycle",
     "TieBreak",
+    "Together",
     "Unconfirmed",
     "WaitRequest",
     "Waits",
@@ -36,5 +53,6 @@ __all__ = [
     "select_best",
     "start_plugins",
     "stop_plugins",
+    "straight",
     "wait",
 ]

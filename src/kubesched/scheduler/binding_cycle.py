@@ -92,6 +92,10 @@ def _pre_flight(framework: Framework, state: CycleState, pod: Pod, node_name: st
 
 
 async def _bind(framework: Framework, state: CycleState, pod: Pod, node_name: str) -> Status:
+    extenders = framework.handle.extenders
+    extended = None if extenders is None else await extenders.bind(state.pod, node_name)
+    if extended is not None:
+        return extended
     status = Status.SKIP
     for hook in framework.binds:
         status = await _call(hook, state, pod, node_name, may_skip=True)

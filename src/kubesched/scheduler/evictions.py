@@ -10,7 +10,8 @@ from collections.abc import Callable, Container, Coroutine, Iterable, Mapping
 from typing import Any
 
 from kubesched.api import KubeObject, Pod
-from kubesched.framework import Action, Decision, DeletePod, RecordEvent, WaitingPod
+from kubesched.framework import Action, Decision, DeletePod, PatchPodStatus, RecordEvent, WaitingPod
+from kubesched.queue import Nominator
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.suspension import begun, perform, suspend
 from kubesched.scheduler.waits import Waits
@@ -30,7 +31,8 @@ class Evictions(Container[str]):
         placed_pods: pods in a binding cycle, by uid.
         waiting_pods: those of them that Permit holds back.
         waits: what binding cycles wait for.
-        emit: takes the events of victims that are not deleted.
+        nominator: who is nominated where.
+        emit: takes the events of victims that are not deleted, and nominations that end.
         activate: tries pods again now.
     """
 
@@ -40,12 +42,14 @@ class Evictions(Container[str]):
         placed_pods: Mapping[str, PlacedPod],
         waiting_pods: Mapping[str, WaitingPod],
         waits: Waits,
+        nominator: Nominator,
         emit: Callable[[Action], None],
         activate: Callable[[Iterable[Pod]], None],
     ) -> None:
         self._placed_pods = placed_pods
         self._waiting_pods = waiting_pods
         self._waits = waits
+        self._nominator = nominator
         self._emit = emit
         self._activate = activate
         # An event may ask about each of a thousand preemptors, so their victims are not looked up then.
@@ -74,6 +78,8 @@ class Evictions(Container[str]):
     def begin(self, decision: Decision) -> Eviction | None:
         """Note that the victims of a decision leave. Returns: what evicts them; None where no pod has to be evicted."""
         node_name = decision.nominated_node_name
+        if node_name and decision.victims:
+            self._end_lower_nominations(node_name, decision.pod.priority)
         victims = [info.pod for info in decision.victims if not info.pod.is_terminating]
         if not node_name or not victims:
             return None
@@ -82,6 +88,14 @@ class Evictions(Container[str]):
         self._last_victims[preemptor] = last
         self._preemptors.setdefault(last, set()).add(preemptor)
         return begun(self._evict(decision.pod, node_name, victims))
+
+    def _end_lower_nominations(self, node_name: str, priority: int) -> None:
+        """Pods of lower priority may no longer fit on the node that a preemptor is nominated to."""
+        for other in self._nominator.pods_on(node_name):
+            if other.pod.priority < priority:
+                self._nominator.delete(other.pod)
+                if other.pod.status.nominated_node_name:
+                    self._emit(PatchPodStatus(other.pod, nominated_node_name=""))
 
     async def _evict(self, preemptor: Pod, node_name: str, victims: list[Pod]) -> None:
         is_done = False

@@ -1,5 +1,6 @@
 """Collects the events that the plugins of a profile register, in the form that the queue uses."""
 
+from collections.abc import Sized
 from typing import Any
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Pod
@@ -14,15 +15,18 @@ from kubesched.framework import (
     answer_text,
     in_one_line,
 )
+from kubesched.scheduler.extenders import EXTENDER
 
 __all__ = ["registrations"]
 
 _TAINTS = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 
 
-def registrations(framework: Framework) -> list[tuple[ClusterEvent, str, Any]]:
+def registrations(framework: Framework, extenders: Sized = ()) -> list[tuple[ClusterEvent, str, Any]]:
     """What the profile's plugins want to hear of; one that does not say hears of everything.
 
+    Args:
+        extenders: those that are called; what one of them rejected is woken by everything.
     Rule: kube-scheduler v1.36 buildQueueingHintMap. One that wants to hear of new nodes and not of taints hears of all
     changes of taints: a node may have been tainted when it was added.
     """
@@ -39,6 +43,8 @@ def registrations(framework: Framework) -> list[tuple[ClusterEvent, str, Any]]:
                 entries.append((_TAINTS, plugin.name, None))
         elif _may_reject(plugin):
             entries.append((everything, plugin.name, None))
+    if extenders:
+        entries.append((everything, EXTENDER, None))
     return entries
 
 

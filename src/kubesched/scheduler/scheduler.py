@@ -8,21 +8,23 @@ kube-scheduler v1.36 ScheduleOne, bindingCycle, handleSchedulingFailure.
 """
 
 from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from kubesched.api import ActionType, ClusterEvent, EventResource, EventType, Pod, WatchEvent
+from kubesched.config import ExtenderConfig
 from kubesched.framework import (
     Action,
     Bind,
+    CallExtender,
     CycleState,
     Decision,
     Framework,
     NominatedPods,
     Outcome,
-    PatchPodStatus,
     Profile,
     QueuedPodInfo,
     RecordEvent,
@@ -33,18 +35,19 @@ from kubesched.framework import (
 from kubesched.queue import Nominator, Observer, SchedulingQueue
 from kubesched.scheduler.assembly import MakeFramework, build_frameworks
 from kubesched.scheduler.evictions import Eviction, Evictions
+from kubesched.scheduler.extenders import Extenders
 from kubesched.scheduler.failures import failure_actions, rejected_later
 from kubesched.scheduler.placed_pod import PlacedPod
 from kubesched.scheduler.queue_order import QueueOrder
 from kubesched.scheduler.registrations import registrations
 from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.selection import TieBreak
-from kubesched.scheduler.suspension import begun, perform, wait
+from kubesched.scheduler.suspension import begun, perform, straight, wait
 from kubesched.scheduler.unconfirmed import Unconfirmed
 from kubesched.scheduler.waits import Waits
 from kubesched.state import ClusterState, PodInfo
 
-__all__ = ["BindingCycle", "Scheduler"]
+__all__ = ["Attempt", "BindingCycle", "Scheduler"]
 
 BindingCycle = Coroutine[Any, Any, Decision]
 """Runs a decision to its end; yields requests (see `suspension`) and gives the decision with its final outcome.
@@ -52,6 +55,9 @@ BindingCycle = Coroutine[Any, Any, Decision]
 Closing it, or throwing anything into it that is not a hook's fault, takes the pod off its node and puts it back into
 the queue.
 """
+
+Attempt = tuple[Decision, BindingCycle | Eviction | None]
+"""A decision, and what to run to its end or to close: a binding cycle for a chosen node, or the eviction of victims."""
 
 _ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
 
@@ -68,11 +74,13 @@ class Scheduler:
         max_in_unschedulable: seconds after which an unschedulable pod is tried without an event.
         observer: called for each pod that comes into a queue, for any reason; wakes a driver that sleeps.
         make_framework: makes the framework of a profile; for a driver that measures plugins.
+        extenders: of the configuration, to be called; with any, drivers run `attempt`.
 
     Attributes:
         cluster_state, queue: what is known, and who waits.
         frameworks: by scheduler name.
         waiting_pods: pods held back in Permit, by uid.
+        extenders: the extenders that are called.
         waits: what binding cycles wait for; a driver enters their requests, and calls `look` after events.
     """
 
@@ -89,6 +97,7 @@ class Scheduler:
         max_in_unschedulable: float = 300.0,
         observer: Observer | None = None,
         make_framework: MakeFramework = Framework,
+        extenders: Iterable[ExtenderConfig] = (),
     ) -> None:
         self.cluster_state = cluster_state
         self.waiting_pods: dict[str, WaitingPod] = {}
@@ -97,11 +106,12 @@ class Scheduler:
         self._unconfirmed = Unconfirmed()
         self._now = services.clock.monotonic
         self._emit = emit
-        self._cycle = SchedulingCycle(tie_break, services.rng)
-        self._evictions = Evictions(
-            cluster_state.objects, self._on_their_way, self.waiting_pods, self.waits, emit, self.activate
-        )
+        self.extenders = Extenders(extenders, services.logger)
+        self._cycle = SchedulingCycle(tie_break, services.rng, self.extenders or None)
         nominator = Nominator(self._find_pod)
+        self._evictions = Evictions(
+            cluster_state.objects, self._on_their_way, self.waiting_pods, self.waits, nominator, emit, self.activate
+        )
         self.frameworks = build_frameworks(
             profiles, cluster_state, self._offered(services, nominator), make_framework=make_framework
         )
@@ -110,7 +120,7 @@ class Scheduler:
             sort_key=order.sort_key if order.has_key else None,
             less=None if order.has_key else order.less,
             pre_enqueue=self._pre_enqueue,
-            hints={name: registrations(framework) for name, framework in self.frameworks.items()},
+            hints={name: registrations(one, self.extenders) for name, one in self.frameworks.items()},
             initial_backoff=initial_backoff,
             max_backoff=max_backoff,
             max_in_unschedulable=max_in_unschedulable,
@@ -128,6 +138,7 @@ class Scheduler:
             nominated=NominatedPods(self.cluster_state.columns, self._nominations, lambda: nominator.generation),
             waiting_pods=lambda: self.waiting_pods,
             preempting=self._evictions,
+            extenders=self.extenders or None,
         )
 
     # --- events in ---
@@ -196,49 +207,47 @@ class Scheduler:
 
     # --- one pod ---
 
-    def schedule_one(self) -> tuple[Decision, BindingCycle | Eviction | None] | None:
-        """Take the next pod and decide.
+    def schedule_one(self) -> Attempt | None:
+        """Take the next pod and decide, without extenders; see `attempt`."""
+        return straight(self.attempt())
 
-        Returns: None when no pod is to be tried; else the decision, with what is to be carried out: the binding cycle
-            when a node was found, the eviction when others have to leave one. The caller runs either to its end
-            or closes it.
+    async def attempt(self) -> Attempt | None:
+        """Take the next pod and decide. Awaits extenders; until it ends the cluster state must not change.
+
+        Returns: None when no pod is to be tried.
         """
         queued = self.queue.pop()
         if queued is None:
             return None
         try:
-            return self._try(queued)
+            return await self._try(queued)
         except BaseException:  # Ctrl-C in a hook
             if self.queue.is_in_flight(queued.pod.uid) and self._still_waits(queued):
                 self.queue.put_back(queued, self._now())
             raise
 
-    def _try(self, queued: QueuedPodInfo) -> tuple[Decision, BindingCycle | Eviction | None]:
+    async def _try(self, queued: QueuedPodInfo) -> Attempt:
         pod = queued.pod
         framework = self.frameworks[pod.scheduler_name]
+        decision = partial(Decision, pod, pod.scheduler_name, queued.attempts)
         if pod.is_terminating:
             note = f"skip schedule deleting pod: {pod.key}"
             self._emit(RecordEvent("FailedScheduling", "Warning", "Scheduling", pod, note))
             self.queue.done(pod.uid)
-            outcome = Outcome(Status.unschedulable(), note)
-            return Decision(pod, framework.profile.scheduler_name, queued.attempts, 0, outcome), None
+            return decision(0, Outcome(Status.unschedulable(), note)), None
         misplaced = self._order.fault_of(queued)
         if misplaced is not None:
-            outcome = Outcome(misplaced, misplaced.message)
-            decision = Decision(
-                pod, framework.profile.scheduler_name, queued.attempts, self.cluster_state.columns.n_nodes, outcome
-            )
-            self._failed(queued, decision)
-            return decision, None
+            failed = decision(self.cluster_state.columns.n_nodes, Outcome(misplaced, misplaced.message))
+            self._failed(queued, failed)
+            return failed, None
         info = self._pod_info(queued)
         snapshot = self.cluster_state.snapshot()
-        decision, state = self._cycle.decide(framework, info, snapshot, queued)
-        if not decision.outcome.status.is_success:
-            self._end_lower_nominations(decision)
-            eviction = self._evictions.begin(decision)
-            self._failed(queued, decision)
-            return decision, eviction
-        return self._take(framework, queued, decision, state)
+        decided, state = await self._cycle.decide(framework, info, snapshot, queued)
+        if not decided.outcome.status.is_success:
+            eviction = self._evictions.begin(decided)
+            self._failed(queued, decided)
+            return decided, eviction
+        return self._take(framework, queued, decided, state)
 
     def _pod_info(self, queued: QueuedPodInfo) -> PodInfo:
         info = queued.pod_info
@@ -246,9 +255,7 @@ class Scheduler:
             info = queued.pod_info = self.cluster_state.pod_info(queued.pod)
         return info
 
-    def _take(
-        self, framework: Framework, queued: QueuedPodInfo, decision: Decision, state: CycleState
-    ) -> tuple[Decision, BindingCycle | None]:
+    def _take(self, framework: Framework, queued: QueuedPodInfo, decision: Decision, state: CycleState) -> Attempt:
         """Assume the pod on its node, reserve, ask Permit."""
         self.queue.nominator.delete(queued.pod)
         placed = PlacedPod(framework, self.cluster_state, state, decision.node_name, self.waiting_pods)
@@ -301,10 +308,10 @@ class Scheduler:
 
     # --- when it is broken off ---
 
-    def note_written(self, action: Bind) -> None:
-        """Note that a Binding is about to be sent: if its cycle is broken off from now on, the pod stays on its node
-        until the watch shows what became of it. For drivers whose requests take time. A Binding that a plugin writes
-        for a pod without such a cycle is ignored.
+    def note_written(self, action: Bind | CallExtender) -> None:
+        """Note that a Binding is about to be sent, to the API server or an extender: if its cycle is broken off from
+        now on, the pod stays on its node until the watch shows what became of it. For drivers whose requests take time.
+        A Binding that a plugin writes for a pod without such a cycle is ignored.
         """
         placed = self._on_their_way.get(action.pod.uid)
         if placed is not None:
@@ -381,15 +388,6 @@ class Scheduler:
             waiting.reject("", "removed")
 
     # --- when it fails ---
-
-    def _end_lower_nominations(self, decision: Decision) -> None:
-        """Pods of lower priority may no longer fit on the node that a preemptor is nominated to."""
-        name = decision.nominated_node_name
-        for other in self.queue.nominator.pods_on(name) if name and decision.victims else ():
-            if other.pod.priority < decision.pod.priority:
-                self.queue.nominator.delete(other.pod)
-                if other.pod.status.nominated_node_name:
-                    self._emit(PatchPodStatus(other.pod, nominated_node_name=""))
 
     def _failed(self, queued: QueuedPodInfo, decision: Decision) -> None:
         """Return the pod to the queue, and report why it was not placed."""

@@ -1,17 +1,19 @@
 """Decides for one pod on one snapshot: the node, or why no node fits.
 
 The cycle as a pipeline: PreFilter, Filter, PostFilter when nothing fits, PreScore, Score, selection. It changes
-nothing: assuming the pod, Reserve and Permit are the Scheduler's. Rule: kube-scheduler v1.36 schedulePod, with
-percentageOfNodesToScore 0 meaning every node.
+nothing: assuming the pod, Reserve and Permit are the Scheduler's. Extenders of the configuration are asked after
+Filter, beside Score and in preemption; the cycle waits for their answers, and without extenders for nothing. Rule:
+kube-scheduler v1.36 schedulePod, with percentageOfNodesToScore 0 meaning every node.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from random import Random
 from typing import Final
 
 import numpy as np
 
-from kubesched.api import Pod
+from kubesched.errors import ExtenderError
 from kubesched.framework import (
     NO_NODES,
     CycleState,
@@ -28,6 +30,7 @@ from kubesched.framework import (
     Scores,
     Status,
 )
+from kubesched.scheduler.extenders import EXTENDER, Extenders, ExtenderScores, PodExtenders
 from kubesched.scheduler.selection import TieBreak, nodes_to_find, select_best
 from kubesched.state import Nodes, PodInfo, Rows, Snapshot
 
@@ -41,17 +44,21 @@ _SUCCESS: Final = Outcome(Status.SUCCESS)
 class SchedulingCycle:
     """Decides for one pod at a time.
 
+    Args:
+        extenders: those to ask; None for none.
     Attributes:
         tie_break: which of equally good nodes is taken.
         next_start: where the next search begins, in node-tree order.
     """
 
-    def __init__(self, tie_break: TieBreak, rng: Random) -> None:
+    def __init__(self, tie_break: TieBreak, rng: Random, extenders: Extenders | None = None) -> None:
         self.tie_break = tie_break
+        self._extenders = extenders
+        self._has_extenders = extenders is not None and (extenders.may_filter or extenders.may_score)
         self.next_start = 0
         self._rng = rng
 
-    def decide(
+    async def decide(
         self, framework: Framework, info: PodInfo, snapshot: Snapshot, queued: QueuedPodInfo
     ) -> tuple[Decision, CycleState]:
         """Find the node for a pod.
@@ -77,30 +84,52 @@ class SchedulingCycle:
         if search.failure is not None:
             return decision(_fault_outcome(search.failure)), state
         if search.status.is_rejected:
-            return self._explain(framework, state, search.diagnosis, decision), state
-        if self._fits_nominated(search, info.pod, snapshot.nodes):
-            chosen = NodeScore(info.pod.status.nominated_node_name, 0, {})
+            return await self._explain(framework, state, search.diagnosis, decision), state
+        extenders = None if self._extenders is None else self._extenders.of(info)
+        nominated = info.pod.status.nominated_node_name
+        if nominated and await self._fits_nominated(search, nominated, snapshot.nodes, extenders):
+            chosen = NodeScore(nominated, 0, {})
             return decision(_SUCCESS, n_evaluated=1, n_feasible=1, chosen=chosen), state
+        start = self.next_start
         result = self._filter(framework, search, snapshot)
         if result.failure is not None:
             return decision(_fault_outcome(result.failure)), state
-        if len(result.feasible):
-            return self._choose(framework, state, result, snapshot, decision), state
+        passed = result.feasible
+        if extenders and len(passed):
+            try:
+                passed = await self._extend(extenders, passed, snapshot.places(start), search.diagnosis)
+            except ExtenderError as error:
+                return decision(_fault_outcome(Status.error(str(error)))), state
+            if not len(passed):
+                result = result.restricted(np.flatnonzero(~result.fits))
+        if len(passed):
+            chosen_from = partial(
+                decision, n_evaluated=len(result.nodes) - len(result.feasible) + len(passed), n_feasible=len(passed)
+            )
+            extended = await extenders.prioritize(passed) if extenders and len(passed) > 1 else None
+            return self._choose(framework, state, result, passed, snapshot, chosen_from, extended), state
         search.diagnosis.take_in(result)
-        return self._explain(framework, state, search.diagnosis, decision), state
+        return await self._explain(framework, state, search.diagnosis, decision), state
 
     # --- filtering ---
 
-    @staticmethod
-    def _fits_nominated(search: NodeSearch, pod: Pod, nodes: Nodes) -> bool:
+    async def _fits_nominated(
+        self, search: NodeSearch, name: str, nodes: Nodes, extenders: PodExtenders | None
+    ) -> bool:
         """Look at the nominated node alone; true when the pod fits there, and then no other node is looked at."""
-        name = pod.status.nominated_node_name
-        position = nodes.position_of(name) if name else None
+        position = nodes.position_of(name)
         if position is None:
             return False
-        result = search.filter(nodes.select(np.array([position], dtype=np.intp)))
+        alone = nodes.select(np.array([position], dtype=np.intp))
+        result = search.filter(alone)
         if result.all_fit:
-            return True
+            if not extenders:
+                return True
+            try:
+                return len(await self._extend(extenders, alone, None, search.diagnosis)) > 0
+            except ExtenderError as error:
+                extenders.note(f"nominated node {name}", error)
+                return False
         status = result.statuses()[0]
         if status.is_rejected:
             search.diagnosis.explicit[name] = status
@@ -116,9 +145,22 @@ class SchedulingCycle:
         self._move_start(result, search.diagnosis, snapshot.n_nodes)
         return result
 
+    async def _extend(self, extenders: PodExtenders, passed: Nodes, places: Rows | None, diagnosis: Diagnosis) -> Nodes:
+        """What the extenders leave of the nodes that passed the filters, in the order of the last answer.
+
+        Args:
+            places: the places of rows in kube-scheduler's list, in which they are asked; None for any order.
+        """
+        if places is not None and self.tie_break is TieBreak.UPSTREAM:
+            passed = passed.select(np.argsort(passed.take(places)))
+        left = await extenders.filter(passed, diagnosis.explicit)
+        if len(left) != len(passed):
+            diagnosis.unschedulable_plugins.add(EXTENDER)
+        return left
+
     def _n_wanted(self, framework: Framework, n_nodes: int) -> int:
         """After how many feasible nodes the search ends; without scores kube-scheduler takes the first it meets."""
-        if self.tie_break is TieBreak.UPSTREAM and not framework.has_scores:
+        if self.tie_break is TieBreak.UPSTREAM and not framework.has_scores and not self._has_extenders:
             return 1
         return nodes_to_find(n_nodes, framework.profile.percentage_of_nodes_to_score)
 
@@ -137,13 +179,14 @@ class SchedulingCycle:
         """
         n_seen = len(result.nodes)
         if diagnosis.explicit:
-            n_seen += sum(result.nodes.position_of(name) is None for name in diagnosis.explicit)
+            at = (result.nodes.position_of(name) for name in diagnosis.explicit)
+            n_seen += sum(position is None or bool(result.fits[position]) for position in at)
         self.next_start = (self.next_start + n_seen) % n_nodes
 
     # --- when nothing fits ---
 
     @staticmethod
-    def _explain(
+    async def _explain(
         framework: Framework, state: CycleState, diagnosis: Diagnosis, decision: partial[Decision]
     ) -> Decision:
         """Why no node fits; PostFilter plugins try to make room."""
@@ -151,7 +194,7 @@ class SchedulingCycle:
             return decision(_fault_outcome(diagnosis.failure))
         made_room: PostFilterResult | None = None
         if framework.profile.points["postFilter"]:
-            made_room, status = framework.run_post_filter(state, state.pod.pod, diagnosis)
+            made_room, status = await framework.run_post_filter(state, state.pod.pod, diagnosis)
             diagnosis.post_filter_message = status.message
         rejections = tuple(diagnosis.counts())
         explained = partial(
@@ -177,22 +220,43 @@ class SchedulingCycle:
         framework: Framework,
         state: CycleState,
         result: FilterResult,
+        passed: Nodes,
         snapshot: Snapshot,
         decision: partial[Decision],
+        extended: Sequence[ExtenderScores] | None,
     ) -> Decision:
-        """The best of the feasible nodes."""
-        feasible = result.feasible
-        chosen_from = partial(decision, n_evaluated=len(result.nodes), n_feasible=len(feasible))
-        if len(feasible) == 1:
-            return chosen_from(_SUCCESS, chosen=NodeScore(feasible.name(0), 0, {}))
+        """The best of the nodes that passed the filters and the extenders.
+
+        Args:
+            extended: the scores of extenders; None where none is asked.
+        """
+        if len(passed) == 1:
+            return decision(_SUCCESS, chosen=NodeScore(passed.name(0), 0, {}))
         is_whole = result.nodes is snapshot.nodes
+        scored = result if passed is result.feasible else FilterResult(passed, [])
         try:
-            scores = framework.run_score(state, state.pod.pod, result, is_whole=is_whole)
+            scores = framework.run_score(state, state.pod.pod, scored, is_whole=is_whole and passed.is_known)
         except PluginFault as fault:
-            return chosen_from(_fault_outcome(fault.status))
-        places = partial(_places, scores.nodes, snapshot, self.next_start) if is_whole else None
-        best = select_best(scores.varying, self.tie_break, places, self._rng)
-        return chosen_from(_SUCCESS, chosen=_node_score(scores, best), runners_up=_runners_up(scores, best))
+            return decision(_fault_outcome(fault.status))
+        if extended is not None:
+            best = self._best_with(scores, extended)
+        else:
+            places = partial(_places, scores.nodes, snapshot, self.next_start) if is_whole else None
+            best = select_best(scores.varying, self.tie_break, places, self._rng)
+        return decision(_SUCCESS, chosen=_node_score(scores, best), runners_up=_runners_up(scores, best))
+
+    def _best_with(self, scores: Scores, extended: Sequence[ExtenderScores]) -> int:
+        """Add the scores of extenders, and select; kube-scheduler breaks ties between nodes that got any at random."""
+        for one in extended:
+            scores.add(one.name, one.scores)
+        if self.tie_break is TieBreak.UPSTREAM:
+            given = np.zeros(len(scores.nodes), dtype=np.bool_)
+            for one in extended:
+                given |= one.given
+            drawn = np.flatnonzero(given & (scores.varying == scores.varying.max()))
+            if len(drawn):
+                return int(drawn[self._rng.randrange(len(drawn)) if len(drawn) > 1 else 0])
+        return select_best(scores.varying, self.tie_break, None, self._rng)
 
 
 def _fault_outcome(status: Status) -> Outcome:

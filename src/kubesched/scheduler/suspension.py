@@ -1,6 +1,6 @@
-"""The requests of a binding cycle to its driver, independent of any event loop.
+"""The requests of scheduling and binding cycles to their driver, independent of any event loop.
 
-A binding cycle is a coroutine. Where it has to wait it yields a request; the driver sends the answer back when there is
+A cycle is a coroutine. Where it has to wait it yields a request; the driver sends the answer back when there is
 one: the live scheduler from asyncio, the simulator from its calendar.
 """
 
@@ -13,7 +13,19 @@ import msgspec
 
 from kubesched.framework import Action, ActionDone, ObjectName
 
-__all__ = ["PermitRequest", "Request", "WaitRequest", "begun", "drive", "perform", "suspend", "wait"]
+__all__ = [
+    "PermitRequest",
+    "Request",
+    "Together",
+    "WaitRequest",
+    "begun",
+    "drive",
+    "perform",
+    "perform_all",
+    "straight",
+    "suspend",
+    "wait",
+]
 
 T = TypeVar("T")
 
@@ -36,7 +48,13 @@ class PermitRequest(msgspec.Struct, frozen=True, eq=False):
     uid: str
 
 
-Request = Action | WaitRequest | PermitRequest
+class Together(msgspec.Struct, frozen=True, eq=False):
+    """Carry out several actions at once; the answer is the list of their outcomes, in this order."""
+
+    actions: tuple[Action, ...]
+
+
+Request = Action | Together | WaitRequest | PermitRequest
 
 
 @types.coroutine
@@ -57,6 +75,27 @@ async def perform(action: Action) -> ActionDone:
     return done
 
 
+async def perform_all(actions: Iterable[Action]) -> list[ActionDone]:
+    """Have several actions carried out at once and wait for all outcomes, in the order of the actions."""
+    done: list[ActionDone] = await suspend(Together(tuple(actions)))
+    return done
+
+
+def straight(cycle: Coroutine[Any, Any, T]) -> T:
+    """Run a cycle that has nothing to wait for.
+
+    Raises:
+        RuntimeError: it waits.
+    """
+    try:
+        cycle.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    cycle.close()
+    raise RuntimeError("this cycle waits for an answer, such as an extender's; its driver has to give it")
+
+
 async def wait(condition: Callable[[], object], seconds: float, reads: Iterable[ObjectName] = ()) -> bool:
     """Wait until a condition on the cluster state holds; see `Handle.wait`.
 
@@ -70,11 +109,15 @@ async def wait(condition: Callable[[], object], seconds: float, reads: Iterable[
     return bool(await suspend(WaitRequest(condition, seconds, tuple(dict.fromkeys(reads)))))
 
 
-async def drive(cycle: Coroutine[Any, Any, T], answer: Callable[[Request], Awaitable[Any]]) -> T:
-    """Run a binding cycle to its end, for drivers that have an event loop.
+async def drive(
+    cycle: Coroutine[Any, Any, T],
+    answer: Callable[[Request], Awaitable[Any]],
+    gate: Callable[[], Awaitable[None]] | None = None,
+) -> T:
+    """Run a cycle to its end, for drivers that have an event loop.
 
     `answer` gets the requests of the cycle. The event loop answers everything else that it awaits, such as a connection
-    of the plugin.
+    of the plugin. With a `gate`, the cycle goes on only when that returns.
     """
     reply: Any = None
     failed: BaseException | None = None
@@ -86,7 +129,12 @@ async def drive(cycle: Coroutine[Any, Any, T], answer: Callable[[Request], Await
             return result
         reply, failed = None, None
         try:
-            is_ours = isinstance(request, Action | WaitRequest | PermitRequest)
+            is_ours = isinstance(request, Request)
             reply = await (answer(request) if is_ours else suspend(request))
         except BaseException as error:
             failed = error
+        if gate is not None:
+            try:
+                await gate()
+            except BaseException as error:
+                failed = error

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from kubesched.framework import Action, ActionDone, Clock, Status, WaitingPod
-from kubesched.scheduler import PermitRequest, Request, WaitRequest, Waits
+from kubesched.scheduler import PermitRequest, Request, Together, WaitRequest, Waits
 
 __all__ = ["AwaitedRequests"]
 
@@ -36,6 +36,8 @@ class AwaitedRequests:
         def answer(request: Request) -> Awaitable[Any]:
             if isinstance(request, Action):
                 return perform(request)
+            if isinstance(request, Together):
+                return asyncio.gather(*map(perform, request.actions))
             return self._until(request) if isinstance(request, WaitRequest) else self._permitted(request)
 
         return answer

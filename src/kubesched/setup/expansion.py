@@ -4,14 +4,16 @@ Rule: kube-scheduler v1.36 framework construction: the sets of the extension poi
 messages, and its order among several faults.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
+
+import msgspec
 
 from kubesched.config import Plugins, PluginSet
 from kubesched.errors import ConfigError
 from kubesched.setup.registry import Registry
 
-__all__ = ["expand_points", "score_weights"]
+__all__ = ["PointFault", "expand_known", "expand_points", "point_faults", "score_weights"]
 
 _MAX_NODE_SCORE: Final = 100
 _MAX_TOTAL_SCORE: Final = 2**63 - 1
@@ -38,6 +40,23 @@ _PLACEMENT: Final = {"placementScore": frozenset(("NodeResourcesFit",))}
 """What upstream extends for groups of pods; nothing here calls it, but configurations may name it."""
 
 
+class PointFault(msgspec.Struct, frozen=True):
+    """A plugin that cannot be enabled where it is.
+
+    Attributes:
+        rule: of `kubesched config check`.
+        path: of the plugin set.
+        text: upstream's words.
+        help: our addition.
+    """
+
+    rule: str
+    path: str
+    plugin: str
+    text: str
+    help: str
+
+
 def expand_points(plugins: Plugins, registry: Registry, path: str) -> dict[str, tuple[str, ...]]:
     """Find the plugins of every extension point.
 
@@ -50,10 +69,24 @@ def expand_points(plugins: Plugins, registry: Registry, path: str) -> dict[str, 
     Raises:
         ConfigError: a plugin that does not exist, is not made for the point, or comes twice.
     """
+    for fault in point_faults(plugins, registry, path):
+        raise ConfigError(f"{fault.text}\n  {fault.path}: {fault.help}")
+    return expand_known(plugins, registry)
+
+
+def expand_known(plugins: Plugins, registry: Registry) -> dict[str, tuple[str, ...]]:
+    """Like expand_points, but without the plugins that cannot be where they are."""
+    sets = plugins.by_point()
+    return {point: _expand(point, sets[point], plugins.multi_point, registry) for point in _INTERFACES}
+
+
+def point_faults(plugins: Plugins, registry: Registry, path: str) -> Iterator[PointFault]:
+    """Find every plugin that cannot be where it is, in the order in which upstream looks."""
     sets = plugins.by_point()
     for point in _INTERFACES:
-        _check_set(point, sets[point], registry, f"{path}.{point}")
-    return {point: _expand(point, sets[point], plugins.multi_point, registry, path) for point in _INTERFACES}
+        yield from _faults_of_set(point, sets[point], registry, f"{path}.{point}")
+    for point in _INTERFACES:
+        yield from _faults_of_multi_point(point, sets[point], plugins.multi_point, registry, f"{path}.multiPoint")
 
 
 def score_weights(plugins: Plugins, registry: Registry, path: str) -> dict[str, int]:
@@ -88,50 +121,59 @@ def _overflow(plugins: Plugins, weights: Mapping[str, int], path: str) -> Config
     )
 
 
-def _check_set(point: str, plugin_set: PluginSet, registry: Registry, path: str) -> None:
+def _faults_of_set(point: str, plugin_set: PluginSet, registry: Registry, path: str) -> Iterator[PointFault]:
     """The set of one extension point names existing plugins that are made for it, each once."""
     seen: set[str] = set()
     for name in plugin_set.enabled_names:
-        _check_exists(point, name, registry, path)
-        if not _extends(name, point, registry):
+        if name not in registry:
+            yield _unknown(point, name, registry, path)
+        elif not _extends(name, point, registry):
             extended = ", ".join(known for known in _INTERFACES if _extends(name, known, registry)) or "nothing"
             text = f'plugin "{name}" does not extend {_INTERFACES[point]} plugin'
-            raise ConfigError(f"{text}\n  {path}: {name} extends {extended}")
-        if name in seen:
-            raise _comes_twice(point, name, path)
+            yield PointFault("wrong-extension-point", path, name, text, f"{name} extends {extended}")
+        elif name in seen:
+            yield _comes_twice(point, name, path)
         seen.add(name)
 
 
-def _expand(point: str, own: PluginSet, multi: PluginSet, registry: Registry, path: str) -> tuple[str, ...]:
+def _faults_of_multi_point(
+    point: str, own: PluginSet, multi: PluginSet, registry: Registry, path: str
+) -> Iterator[PointFault]:
     if "*" in own.disabled_names:
-        return own.enabled_names
-    overridden: set[str] = set()
-    added: list[str] = []
+        return
+    seen: set[str] = set()
     for name in multi.enabled_names:
-        _check_exists(point, name, registry, f"{path}.multiPoint")
-        if not _extends(name, point, registry) or name in own.disabled_names:
-            continue
-        if name in own.enabled_names:
-            overridden.add(name)
-        elif name in added:
-            raise _comes_twice(point, name, f"{path}.multiPoint")
-        else:
-            added.append(name)
-    first = (name for name in own.enabled_names if name in overridden)
-    last = (name for name in own.enabled_names if name not in overridden)
+        if name not in registry:
+            yield _unknown(point, name, registry, path)
+        elif _extends(name, point, registry) and name not in own.disabled_names and name not in own.enabled_names:
+            if name in seen:
+                yield _comes_twice(point, name, path)
+            seen.add(name)
+
+
+def _expand(point: str, own: PluginSet, multi: PluginSet, registry: Registry) -> tuple[str, ...]:
+    enabled = tuple(dict.fromkeys(name for name in own.enabled_names if _extends(name, point, registry)))
+    if "*" in own.disabled_names:
+        return enabled
+    at_all = [name for name in dict.fromkeys(multi.enabled_names) if _extends(name, point, registry)]
+    at_all = [name for name in at_all if name not in own.disabled_names]
+    first = (name for name in enabled if name in at_all)
+    added = (name for name in at_all if name not in enabled)
+    last = (name for name in enabled if name not in at_all)
     return (*first, *added, *last)
 
 
-def _check_exists(point: str, name: str, registry: Registry, path: str) -> None:
-    if name not in registry:
-        text = f'{_INTERFACES[point]} "{name}" does not exist'
-        raise ConfigError(f"{text}\n  {path}: {registry.help_with(name)}")
+def _unknown(point: str, name: str, registry: Registry, path: str) -> PointFault:
+    text = f'{_INTERFACES[point]} "{name}" does not exist'
+    return PointFault("unknown-plugin", path, name, text, registry.help_with(name))
 
 
 def _extends(name: str, point: str, registry: Registry) -> bool:
-    return point in registry[name].plugin_class.extension_points() or name in _PLACEMENT.get(point, ())
+    return name in registry and (
+        point in registry[name].plugin_class.extension_points() or name in _PLACEMENT.get(point, ())
+    )
 
 
-def _comes_twice(point: str, name: str, path: str) -> ConfigError:
+def _comes_twice(point: str, name: str, path: str) -> PointFault:
     text = f'plugin "{name}" already registered as "{_INTERFACES[point]}"'
-    return ConfigError(f"{text}\n  {path}: name it once")
+    return PointFault("duplicate-plugin", path, name, text, "name it once")

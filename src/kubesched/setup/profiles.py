@@ -3,11 +3,13 @@
 Rule: kube-scheduler v1.36 profile construction, with its messages; our help follows on indented lines.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from kubesched.config import (
+    ExtenderConfig,
+    FieldError,
     KubeSchedulerConfiguration,
     KubeSchedulerProfile,
     PluginArgs,
@@ -20,7 +22,16 @@ from kubesched.framework import HOOK_FAULTS, Plugin, Profile, in_one_line
 from kubesched.setup.expansion import expand_points, score_weights
 from kubesched.setup.registry import Registry
 
-__all__ = ["build_profiles"]
+__all__ = [
+    "build_plugin",
+    "build_profiles",
+    "check_bind",
+    "check_queue_sort",
+    "check_same_queue_sort",
+    "extender_faults",
+    "typed_args",
+    "with_ignored_resources",
+]
 
 
 def build_profiles(
@@ -38,7 +49,9 @@ def build_profiles(
         PluginDefinitionError: a plugin of an installed package does not load.
     """
     if whole:
-        configuration = _with_ignored_resources(configuration)
+        for fault in extender_faults(configuration.extenders):
+            raise ConfigError(f"{fault.text}\n  {fault.path}: {fault.help}")
+        configuration = with_ignored_resources(configuration)
     profiles = []
     for i, written in enumerate(configuration.profiles):
         try:
@@ -47,12 +60,26 @@ def build_profiles(
             prefix = f"initializing profiles: creating profile for scheduler name {written.scheduler_name}: "
             raise ConfigError(f"{prefix}{error}") from None
     for written in configuration.profiles[1:] if whole else ():
-        _check_queue_sort(written, configuration.profiles[0], profiles)
+        by_name = {profile.scheduler_name: profile.points["queueSort"][0].name for profile in profiles}
+        check_same_queue_sort(written, configuration.profiles[0], by_name)
     return tuple(profiles)
 
 
-def _with_ignored_resources(configuration: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
-    """Resources with ignoredByScheduler of an extender replace NodeResourcesFit's list, in every profile."""
+def extender_faults(extenders: tuple[ExtenderConfig, ...]) -> Iterator[FieldError]:
+    """Find the extenders that kube-scheduler cannot build; certificate files are not read."""
+    for i, extender in enumerate(extenders):
+        tls = extender.tls_config
+        if tls is not None and tls.insecure and (tls.ca_file or tls.ca_data):
+            text = "couldn't build extenders: specifying a root certificates file with the insecure flag is not allowed"
+            yield FieldError(f"extenders[{i}].tlsConfig.insecure", text, "remove insecure: true, or the CA")
+
+
+def with_ignored_resources(configuration: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
+    """Resources with ignoredByScheduler of an extender replace NodeResourcesFit's list, in every profile.
+
+    Raises:
+        ConfigError: a profile has no arguments of NodeResourcesFit.
+    """
     ignored = tuple(
         resource.name
         for extender in configuration.extenders
@@ -87,7 +114,8 @@ def _build_profile(
     built = _build_plugins(written, registry)
     named = expand_points(written.plugins, registry, where)
     if whole:
-        _check_queue_sort_and_bind(written.scheduler_name, named, where)
+        check_queue_sort(written.scheduler_name, named, where)
+        check_bind(written.scheduler_name, named, where)
     weights = score_weights(written.plugins, registry, where)
     return Profile(
         written.scheduler_name,
@@ -103,16 +131,21 @@ def _build_plugins(written: KubeSchedulerProfile, registry: Registry) -> dict[st
     given = {entry.name: entry.args for entry in written.plugin_config}
     needed = written.plugins.enabled_names
     return {
-        plugin.name: _build_plugin(plugin.plugin_class, given.get(plugin.name))
+        plugin.name: build_plugin(plugin.plugin_class, given.get(plugin.name))
         for plugin in registry
         if plugin.name in needed
     }
 
 
-def _build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> Plugin:
+def build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> Plugin:
+    """Make an instance with these arguments.
+
+    Raises:
+        ConfigError: the arguments are not valid, or the class raises something.
+    """
     name = plugin_class.__name__
     try:
-        args = _typed_args(plugin_class, given)
+        args = typed_args(plugin_class, given)
         if errors := args.validate(""):
             raise config_error(errors)
         return plugin_class(args)
@@ -123,28 +156,56 @@ def _build_plugin(plugin_class: type[Plugin], given: PluginArgs | bytes | None) 
         raise ConfigError(f'initializing plugin "{name}": {in_one_line(error)}\n  {advice}') from error
 
 
-def _typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> PluginArgs:
-    """The arguments as the class declares them; those that were read without their type are decoded now."""
+def typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> PluginArgs:
+    """The arguments as the class declares them; those that were read without their type are decoded now.
+
+    Raises:
+        ConfigError: they are not valid.
+    """
     if not isinstance(given, PluginArgs):
         name = plugin_class.__name__
         given = load_args(given or b"{}", name, args_types={name: plugin_class.Args})
     return given if isinstance(given, PluginArgs) else plugin_class.Args()
 
 
-def _check_queue_sort_and_bind(name: str, named: Mapping[str, tuple[str, ...]], where: str) -> None:
+def check_queue_sort(name: str, named: Mapping[str, tuple[str, ...]], where: str) -> None:
+    """Check that one plugin sorts the queue.
+
+    Args:
+        named: the plugins of each extension point.
+        where: the path of the plugin sets.
+    Raises:
+        ConfigError: there is none, or more than one.
+    """
     sorters = named["queueSort"]
     if len(sorters) != 1:
         text = f'only one queue sort plugin required for profile with scheduler name "{name}", but got {len(sorters)}'
         raise ConfigError(f"{text}\n  {where}: enabled are {', '.join(sorters) or 'none'}; leave exactly one enabled")
+
+
+def check_bind(name: str, named: Mapping[str, tuple[str, ...]], where: str) -> None:
+    """Check that a plugin binds pods; arguments as for check_queue_sort.
+
+    Raises:
+        ConfigError: there is none.
+    """
     if not named["bind"]:
         text = f'at least one bind plugin is needed for profile with scheduler name "{name}"'
         raise ConfigError(f"{text}\n  {where}: enable DefaultBinder or your own bind plugin")
 
 
-def _check_queue_sort(written: KubeSchedulerProfile, first: KubeSchedulerProfile, profiles: list[Profile]) -> None:
-    """All profiles share one queue: one plugin sorts it, with one set of arguments."""
-    by_name = {profile.scheduler_name: profile.points["queueSort"][0].name for profile in profiles}
-    sorter, wanted = by_name[written.scheduler_name], by_name[first.scheduler_name]
+def check_same_queue_sort(
+    written: KubeSchedulerProfile, first: KubeSchedulerProfile, sorters: Mapping[str, str]
+) -> None:
+    """Check that a profile sorts like the first one: all share one queue, so one plugin sorts it, with one set of
+    arguments.
+
+    Args:
+        sorters: the queue sort plugin of each profile by its scheduler name.
+    Raises:
+        ConfigError: it does not.
+    """
+    sorter, wanted = sorters[written.scheduler_name], sorters[first.scheduler_name]
     prefix = "initializing profiles: different queue sort plugin"
     if sorter != wanted:
         raise ConfigError(f'{prefix}s for profile "{written.scheduler_name}": "{sorter}", first: "{wanted}"')

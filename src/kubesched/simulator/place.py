@@ -116,7 +116,7 @@ async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break
         return Placed(pod.key, name, node_name)
     if not snapshot.n_nodes:
         return Placed(pod.key, name, message=diagnosis.message)
-    freed, status = framework.run_post_filter(state, pod, diagnosis)
+    freed, status = await framework.run_post_filter(state, pod, diagnosis)
     outcome: tuple[PreemptionOutcome, ...] = ()
     if freed is not None and freed.nominated_node_name:
         leaving = sorted(victim.pod.key for victim in freed.victims if not victim.pod.is_terminating)

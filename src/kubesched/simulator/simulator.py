@@ -22,11 +22,23 @@ from kubesched.scheduler import (
     Scheduler,
     TieBreak,
     WaitRequest,
+    drive,
     load_cluster,
     start_plugins,
     stop_plugins,
 )
-from kubesched.setup import ArgsLike, ConfigurationLike, EventLoop, PluginLike, Profiles, Setup, set_up
+from kubesched.setup import (
+    ArgsLike,
+    ConfigurationLike,
+    EventLoop,
+    ExtenderCalls,
+    PluginLike,
+    Profiles,
+    Setup,
+    answering_calls,
+    set_up,
+    without_bind,
+)
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
 from kubesched.simulator.suspended import LATER, SuspendedCycles
@@ -53,6 +65,8 @@ class Simulator:
         plugins, plugin_args: your plugins and their arguments, as for load_configuration.
         tie_break: which node is taken if several have the highest score.
         seed: the random seed, for random ties and for the node where preemption starts its search.
+        extender_calls: calls the extenders of the configuration, and is closed after the run; without it they are not
+            asked. Their bind is not called: a pod is bound in memory.
 
     Raises:
         InputError: the configuration cannot be read or is not valid; the profiles run for another cluster; or the
@@ -81,6 +95,7 @@ class Simulator:
         *,
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
+        extender_calls: ExtenderCalls | None = None,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
         self.cluster_state = ClusterState()
@@ -97,7 +112,9 @@ class Simulator:
             tie_break=tie_break,
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
             max_backoff=setup.configuration.pod_max_backoff_seconds,
+            extenders=() if extender_calls is None else without_bind(setup.configuration.extenders),
         )
+        self._calls = extender_calls
         self.frameworks: dict[str, Framework] = self.scheduler.frameworks
         self._suspended = SuspendedCycles(self.scheduler, self.clock)
         self._is_closed = False
@@ -134,7 +151,7 @@ class Simulator:
             for step in count(1):
                 if may_have_tasks:
                     await self.loop.breathe()
-                if not self._step():
+                if not await self._step():
                     break
                 if step % _COLLECT_EVERY == 0:
                     gc.collect(0)
@@ -149,11 +166,19 @@ class Simulator:
             return
         self._is_closed = True
         self._suspended.close()
-        self.loop.close(stop_plugins(self.frameworks.values()))
+        self.loop.close(self._stop())
 
-    def _step(self) -> bool:
+    async def _stop(self) -> None:
+        await stop_plugins(self.frameworks.values())
+        if self._calls is not None:
+            await self._calls.close()
+
+    async def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""
-        taken = self.scheduler.schedule_one()
+        if self._calls is None:
+            taken = self.scheduler.schedule_one()
+        else:
+            taken = await drive(self.scheduler.attempt(), answering_calls(self._calls))
         if taken is not None:
             decision, cycle = taken
             self._note(decision)

@@ -15,6 +15,7 @@ from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, 
 from kubesched.state.recount import row_differences
 from kubesched.state.requests import PodRequests, limits_of, requests_of
 from kubesched.state.resource_axis import CPU, EPHEMERAL_STORAGE, MEMORY
+from kubesched.state.returned_nodes import ReturnedNodes
 from kubesched.state.snapshot import Snapshot
 from kubesched.state.term_counts import DomainSums
 from kubesched.state.terms import AffinityTerms, Term
@@ -73,6 +74,7 @@ __all__ = [
     "PodRequests",
     "PodVolumes",
     "Port",
+    "ReturnedNodes",
     "Rows",
     "Snapshot",
     "Term",

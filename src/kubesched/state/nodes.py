@@ -32,11 +32,14 @@ class Nodes:
     Attributes:
         columns: the columns that the rows are of.
         rows: (n,) the row in `columns` of each entry; None means all rows, 0 to n - 1.
+        is_known: false for nodes that an extender returned as objects: their pods and images are not known.
 
     Example:
         def score_nodes(self, state, pod, nodes):
             return np.minimum(nodes.n_pods * 10, 100)
     """
+
+    is_known = True
 
     def __init__(self, columns: NodeColumns, rows: Rows | None = None) -> None:
         self.columns = columns

@@ -13,7 +13,7 @@ USAGE = {
     "an unknown command": Case("simulat x", ("No such command 'simulat'", _HELP)),
     "an unknown command of config": Case("config lint x", ("No such command 'lint'", f"{_HELP} config --help")),
     "no snapshot": Case("simulate", ("Missing argument 'SNAPSHOT...'", f"{_HELP} simulate --help")),
-    "no configuration to check": Case("config check", ("Missing argument 'FILE'", _HELP)),
+    "no configuration to check": Case("config check", ("Missing argument 'FILE...'", _HELP)),
     "an unknown option": Case("simulate cluster.json --fast", ("No such option '--fast'", _HELP)),
     "an unknown option of explain": Case("explain cluster.json --fast", ("No such option '--fast'", _HELP)),
     "an option without its value": Case("simulate cluster.json --config", ("'--config' requires an argument", _HELP)),

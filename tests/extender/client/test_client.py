@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -226,3 +227,34 @@ def test_certificates_that_cannot_be_used_are_errors_that_name_the_extender(tls:
 def test_an_address_that_is_no_url_is_an_error(prefix: str) -> None:
     with pytest.raises(ConfigError, match="urlPrefix"):
         ExtenderClient(ExtenderConfig(url_prefix=prefix))
+
+
+def test_a_proxy_of_the_environment_is_used_and_no_netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in Go, which reads no netrc: its passwords are for other programs."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine extender.example.com login user password secret\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+
+    async def what_came(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"host": request.host, "credentials": request.headers.get("Authorization")})
+
+    async def story() -> bytes:
+        async with extender(what_came) as proxy:
+            monkeypatch.setenv("HTTP_PROXY", proxy)
+            async with ExtenderClient(ExtenderConfig(url_prefix="http://extender.example.com/x")) as client:
+                return await client.call("filter", BODY)
+
+    assert json.loads(asyncio.run(story())) == {"host": "extender.example.com", "credentials": None}
+
+
+def test_hosts_of_no_proxy_are_called_directly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("NO_PROXY", "extender.invalid")
+
+    async def story() -> bytes:
+        async with ExtenderClient(ExtenderConfig(url_prefix="http://extender.invalid/x")) as client:
+            return await client.call("filter", BODY)
+
+    with pytest.raises(ExtenderError, match=r"extender\.invalid"):
+        asyncio.run(story())

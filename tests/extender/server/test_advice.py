@@ -1,8 +1,10 @@
 """What an extender says at start: each sentence where it applies, and nowhere else."""
 
+import re
+
 import pytest
 
-from kubesched.config import ExtenderConfig, KubeSchedulerConfiguration, KubeSchedulerProfile
+from kubesched.config import RULES, ExtenderConfig, KubeSchedulerConfiguration, KubeSchedulerProfile
 from kubesched.extender.server import advice, find_offer
 from kubesched.framework import Plugin, Profile, Status
 from kubesched.testing import minimal_profile
@@ -147,3 +149,12 @@ def test_a_filter_that_counts_pods_is_not_exact_unless_the_extender_binds():
     assert "--bind shortens the wait; a reserve hook that checks again makes the limit exact." in text
     assert "reads pods" not in said(Counts(), Binds(), profiles=[profile_of(Counts(), Binds())])
     assert said(Preempts(), profiles=[profile_of(Preempts())]) == ""
+
+
+def test_what_a_configuration_shows_is_a_rule_of_config_check():
+    assert said(Preempts(), n_nodes=5000).endswith(" [extender-sampling]")
+    assert said(Preempts(), is_watched=False).endswith(" [extender-whole-nodes]")
+    ignorable = KubeSchedulerConfiguration(extenders=(ExtenderConfig(ignorable=True),))
+    text = said(Binds(), configuration=ignorable, scheduler_version="v1.29.0")
+    assert text.endswith(" [extender-ignorable-bind]")
+    assert set(re.findall(r"\[(extender-[\w-]+)\]", text)) <= set(RULES)

@@ -1,6 +1,7 @@
 """Calls foreign extenders."""
 
+from kubesched.extender.client.caller import ExtenderCaller
 from kubesched.extender.client.client import ExtenderClient
 from kubesched.extender.client.probe import Probed, probe
 
-__all__ = ["ExtenderClient", "Probed", "probe"]
+__all__ = ["ExtenderCaller", "ExtenderClient", "Probed", "probe"]

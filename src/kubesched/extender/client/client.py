@@ -6,6 +6,7 @@ GET without a body, as in Go. enableHTTPS without an authority trusts any server
 of the environment are used. Differences: HTTP/1.1 alone, and an answer has at most 256 MiB.
 """
 
+import os
 import ssl
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,7 @@ from typing import Final, Self
 import aiohttp
 from yarl import URL
 
-from kubesched.cluster import client_context
+from kubesched.cluster import client_context, proxy_from_environment
 from kubesched.config import ExtenderConfig, ExtenderTLSConfig
 from kubesched.errors import ConfigError, ExtenderError
 from kubesched.version import VERSION
@@ -50,6 +51,7 @@ class ExtenderClient:
                 f"extender {config.url_prefix!r}: urlPrefix has to begin with http:// or https:// and a host"
             )
         self._context: ssl.SSLContext | bool = _context(config) if url.scheme == "https" else True
+        self._proxy = proxy_from_environment(self._prefix, os.environ) or None
         self._session: aiohttp.ClientSession | None = None
 
     def url(self, verb: str) -> str:
@@ -73,6 +75,7 @@ class ExtenderClient:
                 ssl=self._context,
                 server_hostname=(self.config.tls_config or _NO_TLS).server_name or None,
                 max_redirects=_MAX_REDIRECTS,
+                proxy=self._proxy,
             ) as response:
                 if response.status != 200:
                     raise ExtenderError(f"failed {verb} with extender at URL {url}, code {response.status}")
@@ -104,7 +107,6 @@ class ExtenderClient:
                 timeout=aiohttp.ClientTimeout(total=self.config.http_timeout or _DEFAULT_SECONDS),
                 headers=_HEADERS,
                 cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=True,
             )
         return self._session
 

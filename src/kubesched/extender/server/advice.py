@@ -1,10 +1,13 @@
-"""Notes on common mistakes with an extender, printed at start: one or two sentences each, only where they apply."""
+"""Notes on common mistakes with an extender, printed at start: one or two sentences each, only where they apply.
+
+Those that a configuration shows are rules of `kubesched config check`, and end with the rule's name.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kubesched.config import KubeSchedulerConfiguration
+from kubesched.config import KubeSchedulerConfiguration, ignorable_bind_before, sampling_advice, scored_as_idle
 from kubesched.extender.server.merged_scores import extender_weight
 from kubesched.extender.server.offer import Offer
 from kubesched.extender.server.undecided_pods import DECISION_SECONDS
@@ -103,12 +106,8 @@ def _sampling(offer: Offer, configuration: KubeSchedulerConfiguration, n_nodes: 
     n_shown, percentage = min((_n_shown(n_nodes, one), one) for one in percentages)
     if not offer.filter or percentage >= 100 or n_shown == n_nodes:
         return ""
-    where = f"percentageOfNodesToScore: {percentage}" if percentage else "percentageOfNodesToScore at its default"
     share = "some of the nodes" if n_nodes is None else f"{n_shown} of {n_nodes} nodes"
-    return (
-        f"With {where}, kube-scheduler stops after {share} passed its own filters and sends only those. A pod "
-        "stays pending if the plugins reject all of them. percentageOfNodesToScore: 100 sends and scores all nodes."
-    )
+    return f"{' '.join(sampling_advice(percentage, share))} [extender-sampling]"
 
 
 def _n_shown(n_nodes: int | None, percentage: int) -> int:
@@ -126,10 +125,8 @@ def _idle_nodes(offer: Offer, is_watched: bool, minor: int | None) -> str:
     slow = "Without a watch, the extender needs nodeCacheCapable: false, and every call has all nodes, some 14 KB each."
     if not offer.filter or (minor is not None and minor < _IDLE_NODES_SINCE):
         return slow
-    return (
-        f"{slow} From v1.{_IDLE_NODES_SINCE} on kube-scheduler then scores every node as if it were idle "
-        "(NodeResourcesFit, NodeResourcesBalancedAllocation); --kubeconfig or --in-cluster avoids both."
-    )
+    avoided = "--kubeconfig or --in-cluster avoids both."
+    return f"{slow} {scored_as_idle(_IDLE_NODES_SINCE)}; {avoided} [extender-whole-nodes]"
 
 
 def _unresolvable(offer: Offer, profiles: Sequence[Profile], preemption_helps: bool) -> str:
@@ -175,10 +172,7 @@ def _ignorable(offer: Offer, configuration: KubeSchedulerConfiguration, minor: i
         return ""
     if minor is not None and minor >= _IGNORABLE_BIND_SINCE:
         return ""
-    return (
-        f"ignorable: true does not cover bind before v1.{_IGNORABLE_BIND_SINCE}: a pod is not bound while the "
-        "extender is down. Every version silently ignores prioritize calls that fail."
-    )
+    return f"{ignorable_bind_before(_IGNORABLE_BIND_SINCE)} [extender-ignorable-bind]"
 
 
 def _openness(offer: Offer, is_open: bool) -> str:

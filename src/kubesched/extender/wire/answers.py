@@ -31,6 +31,7 @@ __all__ = [
     "filter_answer_names",
     "filter_answer_nodes",
     "host_priority",
+    "name_of",
     "parse_filter_answer",
     "parse_preemption_answer",
     "parse_priorities",
@@ -139,6 +140,20 @@ def parse_filter_answer(body: Body) -> FilterAnswer:
         unresolvable=_texts(fields, "FailedAndUnresolvableNodes"),
         error=_text(fields, "Error"),
     )
+
+
+def name_of(node: Raw) -> str:
+    """The name of a node of an answer.
+
+    Raises:
+        ExtenderError: it is not an object with a name.
+    """
+    metadata = fields_of(node, "Nodes.items").get("metadata", Raw(NULL))
+    fields = {} if bytes(metadata) == NULL else fields_of(metadata, "Nodes.items.metadata")
+    name = _text(fields, "name")
+    if not name:
+        raise ExtenderError("Nodes.items: found a node without a name")
+    return name
 
 
 def parse_priorities(body: Body) -> list[tuple[str, int]]:

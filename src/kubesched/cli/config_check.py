@@ -1,0 +1,114 @@
+"""`kubesched config check`: what kube-scheduler prints, and what a reviewer should know, with line and column."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.cli.config_sources import files_argument, sources_in
+from kubesched.cli.finding_formats import CheckedFile, as_document, as_github, as_sarif, as_text
+from kubesched.cli.output import output_option, print_document
+from kubesched.cli.plugins import plugin_option
+from kubesched.errors import InputError
+
+if TYPE_CHECKING:
+    from kubesched.config import ConfigSource, Finding
+    from kubesched.setup import Checked
+
+
+@click.command()
+@files_argument
+@plugin_option
+@output_option("text", "json", "sarif", "github", help="Format of the findings; github is for workflow annotations.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@click.option(
+    "--probe", is_flag=True, help="Also call each verb of each configured extender, for a pod that does not exist."
+)
+def check(files: tuple[Path, ...], references: tuple[str, ...], output: str, strict: bool, probe: bool) -> None:
+    """Check whether kube-scheduler v1.36 would accept each FILE, and review it.
+
+    Prints what kube-scheduler would print, with our help on indented lines, then every finding with its line: errors,
+    which kube-scheduler rejects, and warnings and notes on what is accepted but risky. A comment `# kubesched: ignore
+    RULE` silences a warning or note on its line and the next one, or in the whole file above the first key.
+
+    FILE can also be what holds the configuration: a ConfigMap, or a pod or workload that names it in its flags; - reads
+    standard input. Exits with 0 if kube-scheduler accepts all configurations, with 1 if it does not. Exits with 2 if a
+    file cannot be read or a plugin cannot be loaded. The command does not check files that FILE refers to, such as a
+    kubeconfig.
+
+    With --probe, exits with 1 also if an extender does not answer, or not as the protocol demands. Its bind verb is
+    called for a pod default/kubesched-probe, which an extender cannot bind.
+    """
+    with refuse_bad_input():
+        checked = _compared([_check(source, references, probe) for source in _sources(files)])
+    if output == "json":
+        documents = [as_document(one) for one in checked]
+        print_document(documents[0] if len(documents) == 1 else {"files": documents})
+    elif output == "sarif":
+        print_document(as_sarif(checked))
+    else:
+        for one in checked:
+            click.echo(as_text(one) if output == "text" else as_github(one), nl=False)
+    severities = {finding.severity for one in checked for finding in one.findings}
+    if "error" in severities or (strict and "warning" in severities):
+        raise click.exceptions.Exit(1)
+
+
+def _sources(files: Iterable[Path]) -> "tuple[ConfigSource, ...]":
+    """The configurations in the files; a single file with other objects is judged itself, in kube-scheduler's words."""
+    from kubesched.config import ConfigSource, read_text
+
+    files = tuple(files)
+    try:
+        return sources_in(files)
+    except InputError as error:
+        if len(files) != 1 or not str(error).startswith(f"{files[0]}: no scheduler configuration: "):
+            raise
+    return (ConfigSource(str(files[0]), read_text(files[0]), str(files[0])),)
+
+
+def _check(source: "ConfigSource", references: tuple[str, ...], probe: bool) -> CheckedFile:
+    from kubesched.setup import check_configuration
+
+    checked = check_configuration(source, references)
+    if not probe or checked.error:
+        return CheckedFile(source, checked)
+    calls, failed = _probed(checked)
+    return CheckedFile(source, checked.with_further(failed), calls)
+
+
+def _compared(checked: list[CheckedFile]) -> list[CheckedFile]:
+    """The results with what only several configurations show together."""
+    from kubesched.config import ignored_document, shared_leases
+
+    configurations = {one.name: one.checked.configuration for one in checked if one.checked.configuration is not None}
+    shared = shared_leases(configurations)
+    compared, seen = [], set()
+    for one in checked:
+        further = shared.get(one.name, [])
+        if one.source.is_verbatim and one.source.column == 1:  # a document of the file, not a text inside one
+            further += [ignored_document()] if one.source.file in seen else []
+            seen.add(one.source.file)
+        compared.append(one.with_further(further))
+    return compared
+
+
+def _probed(checked: "Checked") -> tuple[list[dict[str, Any]], list["Finding"]]:
+    """What became of each call, and a finding for each that failed."""
+    import asyncio
+
+    import msgspec
+
+    from kubesched.config import Finding
+    from kubesched.extender.client import probe
+
+    calls, failed = [], []
+    for i, extender in enumerate(checked.configuration.extenders if checked.configuration else ()):
+        for call in asyncio.run(probe((extender,))):
+            calls.append(msgspec.to_builtins(call))
+            if call.error:
+                path = f"extenders[{i}].{call.verb}Verb"
+                failed.append(Finding("extender-probe", path, f"{call.url}: {call.error}"))
+    return calls, failed

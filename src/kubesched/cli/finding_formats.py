@@ -1,0 +1,197 @@
+"""Prints findings about configurations: as text for people, as JSON, as SARIF, and as commands of GitHub workflows.
+
+SARIF: version 2.1.0. Both SARIF and GitHub have the severities error, warning and note or notice.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+import msgspec
+
+if TYPE_CHECKING:
+    from kubesched.config import ConfigSource, Finding
+    from kubesched.setup import Checked
+
+__all__ = ["CheckedFile", "as_document", "as_github", "as_sarif", "as_text"]
+
+_MAX_OF_RULE: Final = 50  # findings of one rule, in text
+_MAX_SHOWN: Final = 100  # characters of a source line
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+class CheckedFile(msgspec.Struct, frozen=True):
+    """The result for one configuration.
+
+    Attributes:
+        calls: of --probe; None without it.
+    """
+
+    source: "ConfigSource"
+    checked: "Checked"
+    calls: list[dict[str, Any]] | None = None
+
+    @property
+    def name(self) -> str:
+        """The file, with the place of the configuration in it where that is not the whole file."""
+        return str(self.source)
+
+    @property
+    def findings(self) -> tuple["Finding", ...]:
+        """In the order of the text."""
+        return self.checked.findings
+
+    @property
+    def silenced(self) -> tuple["Finding", ...]:
+        """Findings that comments silence."""
+        return self.checked.silenced
+
+    def with_further(self, findings: Iterable["Finding"]) -> "CheckedFile":
+        """The same with more findings."""
+        return msgspec.structs.replace(self, checked=self.checked.with_further(findings))
+
+    @property
+    def error(self) -> str:
+        """What kube-scheduler prints, and where; empty if it accepts the configuration."""
+        return f"{self.checked.error}\n  in {self.source}" if self.checked.error else ""
+
+
+def as_text(file: CheckedFile) -> str:
+    """kube-scheduler's sentence, the calls of --probe, and each finding with its source line."""
+    lines = [file.error or f"{file.name}: accepted", *_calls(file)]
+    inner = re.split(r"\r\n|[\r\n]", file.source.text)
+    shown = Counter[str]()
+    for finding in file.findings:
+        shown[finding.rule] += 1
+        if shown[finding.rule] <= _MAX_OF_RULE:
+            lines += ["", *_finding_lines(file, finding, inner)]
+    lines += [f"... and {n - _MAX_OF_RULE} more [{rule}]" for rule, n in shown.items() if n > _MAX_OF_RULE]
+    if file.findings or file.silenced:
+        lines += ["", _count(file)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def as_document(file: CheckedFile) -> dict[str, Any]:
+    """The result as JSON."""
+    message, *advice = file.error.split("\n  ") if file.error else [None]
+    document: dict[str, Any] = {
+        "accepted": not file.error,
+        "error": message,
+        "file": file.name,
+        "findings": [_finding_document(file, finding) for finding in file.findings],
+        "help": advice,
+        "silenced": len(file.silenced),
+    }
+    if file.calls is not None:
+        document["extenders"] = file.calls
+    return document
+
+
+def as_github(file: CheckedFile) -> str:
+    """A workflow command for each finding, which GitHub shows next to the line."""
+    return "".join(f"{_github_command(file, finding)}\n" for finding in file.findings)
+
+
+def as_sarif(files: Iterable[CheckedFile]) -> dict[str, Any]:
+    """One run with the findings of all files; silenced ones are suppressed results."""
+    from kubesched.config import RULES
+    from kubesched.version import VERSION
+
+    rules = [
+        {
+            "id": rule.name,
+            "shortDescription": {"text": rule.summary},
+            "helpUri": rule.help_uri,
+            "defaultConfiguration": {"level": rule.severity},
+        }
+        for rule in RULES.values()
+    ]
+    numbers = {name: number for number, name in enumerate(RULES)}
+    results = [
+        _sarif_result(file, finding, numbers[finding.rule], is_silenced=finding in file.silenced)
+        for file in files
+        for finding in (*file.findings, *file.silenced)
+    ]
+    driver = {"name": "kubesched", "version": VERSION, "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _calls(file: CheckedFile) -> Iterator[str]:
+    for call in file.calls or ():
+        answer = call["error"] or f"answered in {1000 * call['seconds']:.0f} ms: {call['answer']}"
+        yield f"{call['verb']}  {call['url']}  {answer}"
+    if file.calls == []:
+        yield "there are no extenders to call"
+
+
+def _finding_lines(file: CheckedFile, finding: "Finding", source: list[str]) -> Iterator[str]:
+    line, column = file.source.position(finding.line, finding.column)
+    yield f"{file.source.file}:{line}:{column}: {finding.severity}: {finding.message} [{finding.rule}]"
+    text = source[finding.line - 1] if finding.line <= len(source) else ""
+    if text.strip():
+        first = max(0, finding.column - _MAX_SHOWN) if len(text) > _MAX_SHOWN else 0
+        yield f"    {text[first : first + _MAX_SHOWN].replace(chr(9), ' ').rstrip()}"
+        yield f"    {' ' * (finding.column - 1 - first)}^"
+    for advice in finding.help.splitlines():
+        yield f"  {advice}"
+
+
+def _count(file: CheckedFile) -> str:
+    counts = [
+        _number(sum(finding.severity == severity for finding in file.findings), severity)
+        for severity in ("error", "warning", "note")
+    ]
+    silenced = f"; {len(file.silenced)} silenced" if file.silenced else ""
+    return f"{', '.join(filter(None, counts)) or 'no findings'}{silenced}"
+
+
+def _number(count: int, noun: str) -> str:
+    return "" if not count else f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _finding_document(file: CheckedFile, finding: "Finding") -> dict[str, Any]:
+    line, column = file.source.position(finding.line, finding.column)
+    return {
+        "column": column,
+        "help": finding.help,
+        "line": line,
+        "message": finding.message,
+        "path": finding.path,
+        "rule": finding.rule,
+        "severity": finding.severity,
+    }
+
+
+def _sarif_result(file: CheckedFile, finding: "Finding", rule: int, *, is_silenced: bool) -> dict[str, Any]:
+    line, column = file.source.position(finding.line, finding.column)
+    region = {"startLine": line, "startColumn": column}
+    place = {"artifactLocation": {"uri": quote(file.source.file.replace("\\", "/"))}, "region": region}
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": rule,
+        "level": finding.severity,
+        "message": {"text": "\n".join(filter(None, [finding.message, finding.help]))},
+        "locations": [{"physicalLocation": place}],
+    }
+    if is_silenced:
+        result["suppressions"] = [{"kind": "inSource"}]
+    return result
+
+
+def _github_command(file: CheckedFile, finding: "Finding") -> str:
+    line, column = file.source.position(finding.line, finding.column)
+    properties = {"file": file.source.file, "line": line, "col": column, "title": finding.rule}
+    written = ",".join(f"{key}={_escaped(str(value), is_property=True)}" for key, value in properties.items())
+    message = _escaped("\n".join(filter(None, [finding.message, finding.help])))
+    return f"::{_COMMANDS[finding.severity]} {written}::{message}"
+
+
+def _escaped(text: str, *, is_property: bool = False) -> str:
+    """Rule: the runner of GitHub Actions unescapes these characters in workflow commands."""
+    for character, escape in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
+        text = text.replace(character, escape)
+    return text.replace(":", "%3A").replace(",", "%2C") if is_property else text

@@ -1,0 +1,135 @@
+"""The rules of `kubesched config check`, and what a rule finds.
+
+docs/reference/config-rules.md has a section for each rule: what it means, and what to do.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+
+__all__ = ["PAGE", "RULES", "Finding", "Rule", "Severity"]
+
+Severity = Literal["error", "warning", "note"]
+"""error: kube-scheduler does not start. warning: it starts, and pods suffer. note: worth a look in a review."""
+
+PAGE: Final = "docs/reference/config-rules.md"
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """What is checked, under the name by which a comment silences it.
+
+    Attributes:
+        summary: what is wrong where the rule finds something, in a few words.
+    """
+
+    name: str
+    severity: Severity
+    summary: str
+
+    @property
+    def help_uri(self) -> str:
+        """The section of the rule in the documentation, relative to the project."""
+        return f"{PAGE}#{self.name}"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that a reader of a configuration should know.
+
+    Attributes:
+        rule: a name in RULES.
+        path: the field, such as `profiles[0].schedulerName`; empty for the whole document.
+        message: what is wrong; for an error, kube-scheduler's words where it has some.
+        help: what follows from it, or what to do; can be empty.
+        line, column: of the field or its nearest parent, from 1; 0 until it is located.
+        at_key: whether the name of the field is wrong, not its value.
+    """
+
+    rule: str
+    path: str
+    message: str
+    help: str = ""
+    line: int = 0
+    column: int = 0
+    at_key: bool = False
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of its rule."""
+        return RULES[self.rule].severity
+
+
+_ERRORS: Final = {
+    "syntax": "the text is not YAML or JSON",
+    "type-meta": "apiVersion or kind is missing or wrong",
+    "old-version": "the version is older than v1",
+    "unknown-field": "the field does not exist",
+    "duplicate-field": "the field is given twice",
+    "wrong-type": "the value has a wrong type",
+    "wrong-args": "the arguments are of another plugin",
+    "required-value": "a value is missing",
+    "invalid-value": "the value is not valid",
+    "unsupported-value": "the value is not one of the supported ones",
+    "duplicate-value": "the value is given twice",
+    "forbidden-value": "the field must not be set here",
+    "removed-plugin": "the plugin was removed from kube-scheduler",
+    "unknown-plugin": "the plugin does not exist",
+    "wrong-extension-point": "the plugin does not extend this extension point",
+    "duplicate-plugin": "the plugin is enabled twice at one extension point",
+    "queue-sort": "the profiles do not have exactly one queue sort plugin, the same in all",
+    "no-bind-plugin": "no plugin binds pods",
+    "weight-overflow": "the weights of the score plugins overflow",
+    "plugin-init": "the plugin does not start with its arguments",
+    "ignored-resources": "a profile without NodeResourcesFit cannot ignore an extender's resources",
+    "extender-insecure-ca": "an extender has a CA, and is not to be checked",
+    "rejected": "kube-scheduler rejects the configuration for another reason",
+    "extender-probe": "an extender does not answer as the protocol demands",
+}
+
+_WARNINGS: Final = {
+    "ignored-document": "the file has a second document, which is not read",
+    "filter-disabled": "pods can be placed on nodes that cannot run them",
+    "no-preemption": "pods of high priority do not evict others",
+    "half-enabled": "a plugin is enabled without the extension point that prepares it",
+    "unknown-disabled": "a plugin that does not exist is disabled",
+    "legacy-plugin": "only kubesched has the plugin",
+    "unreachable-bind": "a bind plugin is never called",
+    "zero-weight": "a weight of 0 counts as 1",
+    "dominant-weight": "one score outweighs all others",
+    "low-percentage": "very few nodes are scored",
+    "percentage-not-inherited": "a profile does not take the general percentage",
+    "flat-shape": "a strategy scores all nodes alike",
+    "unused-args": "arguments are not used",
+    "default-lease": "a second scheduler uses kube-scheduler's lease",
+    "shared-lease": "two schedulers use the same lease",
+    "retry-period": "kube-scheduler does not start with these leader election times",
+    "extender-whole-nodes": "the extender gets whole nodes",
+    "extender-ignorable-bind": "another binder binds when the extender fails",
+    "extender-timeout": "a slow extender blocks scheduling",
+    "extender-url": "the extender cannot be called at this URL",
+    "extender-scheme": "enableHTTPS does not make the URL HTTPS",
+    "extender-tls": "the extender's certificate is not checked",
+    "extender-no-verb": "the extender is never called",
+    "ignored-resources-replaced": "ignoredResources has no effect",
+    "unknown-rule": "a comment names a rule that does not exist or cannot be silenced",
+}
+
+_NOTES: Final = {
+    "disabled-without-effect": "a plugin is disabled where it is not enabled",
+    "unused-weight": "a weight has no effect",
+    "no-scores": "no plugin scores nodes",
+    "hard-default-constraint": "a default constraint rejects nodes",
+    "client-rate": "the rate of API requests limits the pods per second",
+    "slow-failover": "another replica takes over late",
+    "long-backoff": "rejected pods wait long",
+    "extender-sampling": "the extender does not see all nodes",
+    "extender-required": "without the extender, no pod is scheduled",
+    "extender-host": "the host name may not resolve on the host network",
+}
+
+
+def _rules(severity: Severity, summaries: dict[str, str]) -> dict[str, Rule]:
+    return {name: Rule(name, severity, summary) for name, summary in summaries.items()}
+
+
+RULES: Final = {**_rules("error", _ERRORS), **_rules("warning", _WARNINGS), **_rules("note", _NOTES)}
+"""All rules by name."""

@@ -1,0 +1,57 @@
+"""Calls the extenders of a configuration for a scheduler."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from kubesched.config import ExtenderConfig
+from kubesched.errors import ExtenderError
+from kubesched.extender.client.client import ExtenderClient
+from kubesched.framework import ActionDone, CallExtender
+
+__all__ = ["ExtenderCaller"]
+
+_VERBS = {"filter": "filter_verb", "prioritize": "prioritize_verb", "preempt": "preempt_verb", "bind": "bind_verb"}
+
+
+class ExtenderCaller:
+    """Connections to the extenders of a configuration; to be used on one event loop.
+
+    Args:
+        on_called: gets the outcome of each call.
+    Raises:
+        ConfigError: a certificate, key, authority or address cannot be used.
+
+    Example:
+        configuration = load_configuration("scheduler.yaml")
+        calls = ExtenderCaller(configuration.extenders)
+        report = Simulator(load_snapshot("cluster.json"), configuration, extender_calls=calls).run()
+    """
+
+    def __init__(
+        self, extenders: Iterable[ExtenderConfig], on_called: Callable[[ActionDone], None] = lambda done: None
+    ) -> None:
+        self._clients = [(extender, ExtenderClient(extender)) for extender in extenders]
+        self._on_called = on_called
+
+    async def call(self, action: CallExtender) -> ActionDone:
+        """Send the request; the answer is the body of the response.
+
+        Returns: with an error where there was no answer with status 200 in time.
+        """
+        began = time.monotonic()
+        try:
+            verb: str = getattr(action.extender, _VERBS[action.verb])
+            answer, error = await self._client(action.extender).call(verb, action.body), ""
+        except ExtenderError as failure:
+            answer, error = b"", str(failure)
+        done = ActionDone(action, error, answer, time.monotonic() - began)
+        self._on_called(done)
+        return done
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for _, client in self._clients:
+            await client.close()
+
+    def _client(self, extender: ExtenderConfig) -> ExtenderClient:
+        return next(client for known, client in self._clients if known == extender)

@@ -1,0 +1,392 @@
+"""The extenders of the configuration: which are asked about a pod, and what follows from their answers.
+
+An answer takes time, so everything here is a coroutine that awaits `perform` and `perform_all`. Rule: kube-scheduler
+v1.36 HTTPExtender, findNodesThatPassExtenders, prioritizeNodes, callExtenders, extendersBinding. Ignorable extenders
+come after the others. Differences: null for the victims of a node, on which kube-scheduler ends, is an error; a
+returned node that the cluster does not have is an error; and the objects of an answer count by their names, as v1.32
+has it, but without pods and images (`ReturnedNodes`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.api import Node, Pod
+from kubesched.config import ExtenderConfig
+from kubesched.engine import BoolVector, IntVector
+from kubesched.errors import ExtenderError
+from kubesched.extender.wire import (
+    BindingArgs,
+    FilterAnswer,
+    MetaPod,
+    MetaVictims,
+    as_kube_scheduler_sends,
+    binding_error,
+    binding_request,
+    meta_preemption_request,
+    name_of,
+    names_request,
+    nodes_request,
+    parse_filter_answer,
+    parse_preemption_answer,
+    parse_priorities,
+    preemption_request,
+)
+from kubesched.framework import ActionDone, CallExtender, Code, Logger, PluginFault, Status, VictimsOf
+from kubesched.scheduler.suspension import perform, perform_all
+from kubesched.state import Nodes, PodInfo, ReturnedNodes, Snapshot
+
+__all__ = ["EXTENDER", "ExtenderAnswer", "ExtenderScores", "Extenders", "PodExtenders"]
+
+EXTENDER: Final = "Extender"
+"""The name under which extenders count among the plugins that rejected a pod."""
+
+_NO_REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+_MAX_NODE_SCORE: Final = 100
+_MAX_EXTENDER_SCORE: Final = 10
+
+
+class ExtenderScores(msgspec.Struct, frozen=True, eq=False):
+    """What one extender adds to the scores.
+
+    Attributes:
+        name: as plugins are named in scores.
+        scores: (nodes,) int64, weighted and scaled.
+        given: (nodes,) bool: nodes to which it gave a score; kube-scheduler breaks ties between them at random.
+    """
+
+    name: str
+    scores: IntVector
+    given: BoolVector
+
+
+class ExtenderAnswer(msgspec.Struct):
+    """What an extender said to filter or prioritize, for explanations.
+
+    Attributes:
+        extender: its urlPrefix.
+        verb: filter or prioritize.
+        offered: the names of the nodes that it was asked about.
+        rejected: why it rejects nodes, by name; a status without reasons where it does not say.
+        scores: what it adds to the scores of nodes, by name.
+        error: why it gave no valid answer; empty where it did.
+        seconds: until the answer; 0 where it was not measured.
+    """
+
+    extender: str
+    verb: str
+    offered: list[str]
+    rejected: dict[str, Status] = {}
+    scores: dict[str, int] = {}
+    error: str = ""
+    seconds: float = 0.0
+
+
+class Extenders:
+    """The extenders of a configuration, and the bodies of nodes that they were sent.
+
+    Args:
+        configured: in the order of the configuration.
+        logger: gets a message for each error that an attempt survives.
+    """
+
+    def __init__(self, configured: Iterable[ExtenderConfig], logger: Logger) -> None:
+        self._in_order = sorted(configured, key=lambda extender: extender.ignorable)
+        self.logger = logger
+        self._bodies: dict[str, tuple[Node, bytes]] = {}  # of nodes, by name
+        self.may_filter = any(extender.filter_verb for extender in self._in_order)
+        self.may_score = any(extender.prioritize_verb for extender in self._in_order)
+
+    def __len__(self) -> int:
+        return len(self._in_order)
+
+    def of(self, pod: PodInfo) -> "PodExtenders":
+        """Those that are interested in a pod: they manage no resources, or one that a container lists."""
+        if not self._in_order:
+            return PodExtenders(self, (), pod)
+        names = _listed_resources(pod.pod)
+        interested = [
+            extender
+            for extender in self._in_order
+            if not extender.managed_resources or any(one.name in names for one in extender.managed_resources)
+        ]
+        return PodExtenders(self, interested, pod)
+
+    async def preempt(
+        self, pod: PodInfo, snapshot: Snapshot, victims: Mapping[str, VictimsOf]
+    ) -> Mapping[str, VictimsOf]:
+        """See `PodExtenders.preempt`."""
+        return await self.of(pod).preempt(snapshot, victims)
+
+    async def bind(self, pod: PodInfo, node_name: str) -> Status | None:
+        """See `PodExtenders.bind`."""
+        return await self.of(pod).bind(node_name)
+
+    def body_of(self, node: Node, n_nodes: int) -> bytes:
+        """A node as kube-scheduler sends it; kept until the node changes, and for about as many as there are."""
+        known = self._bodies.get(node.name)
+        if known is not None and known[0] is node:
+            return known[1]
+        if len(self._bodies) > 2 * n_nodes:
+            self._bodies.clear()
+        body = as_kube_scheduler_sends(node.raw)
+        self._bodies[node.name] = node, body
+        return body
+
+
+class PodExtenders:
+    """The extenders that are interested in one pod, during one attempt.
+
+    Attributes:
+        answers: what they said to filter and prioritize, in order.
+    """
+
+    def __init__(self, extenders: Extenders, interested: Sequence[ExtenderConfig], info: PodInfo) -> None:
+        self._extenders = extenders
+        self._interested = interested
+        self._info = info
+        self.answers: list[ExtenderAnswer] = []
+        self._body = b""
+        self._returned: dict[str, bytes] = {}  # nodes as an extender returned them, by name
+
+    def __bool__(self) -> bool:
+        return bool(self._interested)
+
+    # --- filter ---
+
+    async def filter(self, nodes: Nodes, rejected: dict[str, Status]) -> Nodes:
+        """Ask one extender after the other which of some nodes stay.
+
+        Args:
+            nodes: a table of the cluster, in the order in which an extender is to see it.
+            rejected: takes the reasons of those that do not, by name. Some have none.
+        Returns: the survivors, in the order of the last answer.
+        Raises:
+            ExtenderError: an extender that is not ignorable failed, or answered nonsense.
+        """
+        columns, self._returned = nodes.columns, {}
+        for extender in self._interested:
+            if not extender.filter_verb or not len(nodes):
+                continue
+            said = self._begin(extender, "filter", nodes)
+            try:
+                names = await self._filter_by(extender, nodes, said)
+            except ExtenderError as error:
+                said.error = str(error)
+                if not extender.ignorable:
+                    raise
+                self.note(f"extender {extender.url_prefix}", error)
+                continue
+            rejected.update((name, status) for name, status in said.rejected.items() if status.reasons)
+            nodes = Nodes(columns, np.array([columns.row_of[name] for name in names], dtype=np.intp))
+        return ReturnedNodes(nodes) if self._returned and len(nodes) else nodes
+
+    async def _filter_by(self, extender: ExtenderConfig, nodes: Nodes, said: ExtenderAnswer) -> list[str]:
+        """The survivors by name, all of them nodes of the cluster."""
+        answer = parse_filter_answer(await self._ask(extender, "filter", self._nodes_body(extender, nodes), said))
+        if answer.error:
+            raise ExtenderError(answer.error)
+        survivors = self._survivors(extender, said.offered, answer)
+        for name in survivors:
+            if name not in nodes.columns.row_of:
+                where = f'extender "{extender.url_prefix}"'
+                raise ExtenderError(f'{where} returned the node "{name}", which the cluster does not have')
+        said.rejected = dict.fromkeys(set(said.offered).difference(survivors), _NO_REASON)
+        said.rejected.update((name, Status.unschedulable(text)) for name, text in answer.failed.items())
+        said.rejected.update((name, Status.unresolvable(text)) for name, text in answer.unresolvable.items())
+        return survivors
+
+    def _begin(self, extender: ExtenderConfig, verb: str, nodes: Nodes) -> ExtenderAnswer:
+        said = ExtenderAnswer(extender.url_prefix, verb, nodes.names)
+        self.answers.append(said)
+        return said
+
+    def _survivors(self, extender: ExtenderConfig, offered: list[str], answer: FilterAnswer) -> list[str]:
+        if extender.node_cache_capable and answer.names is not None:
+            known = set(offered)
+            for name in answer.names:
+                if name not in known:
+                    raise ExtenderError(
+                        f'extender "{extender.url_prefix}" claims a filtered node "{name}" '
+                        "which is not found in the input node list"
+                    )
+            return answer.names
+        if answer.nodes is None:
+            return []
+        self._returned = {name_of(raw): bytes(raw) for raw in answer.nodes}
+        return [name_of(raw) for raw in answer.nodes]
+
+    # --- prioritize ---
+
+    async def prioritize(self, nodes: Nodes) -> list[ExtenderScores]:
+        """Ask all at once how good some nodes are. One that fails gives no scores, ignorable or not."""
+        scoring = [extender for extender in self._interested if extender.prioritize_verb]
+        calls = [
+            CallExtender(extender, "prioritize", self._info.pod, self._nodes_body(extender, nodes))
+            for extender in scoring
+        ]
+        done = iter(await perform_all(calls) if calls else ())
+        given = []
+        for extender in self._interested:
+            entries: Iterable[tuple[str, int]] = ((name, 0) for name in nodes.names)
+            if extender.prioritize_verb:
+                said = self._begin(extender, "prioritize", nodes)
+                try:
+                    entries = parse_priorities(_answer(next(done), said))
+                except ExtenderError as error:
+                    said.error = str(error)
+                    self.note(f"extender {extender.url_prefix}", error)
+                    continue
+                given.append(_scores(extender, entries, nodes))
+                said.scores = dict(zip(said.offered, given[-1].scores.tolist(), strict=True))
+            else:
+                given.append(_scores(extender, entries, nodes))
+        return given
+
+    # --- preempt ---
+
+    async def preempt(self, snapshot: Snapshot, victims: Mapping[str, VictimsOf]) -> Mapping[str, VictimsOf]:
+        """Ask one extender after the other which nodes stay candidates for preemption, and with which victims.
+
+        Args:
+            victims: by node name.
+        Returns: the same, from the last answer.
+        Raises:
+            PluginFault: an extender that is not ignorable failed, or answered nonsense.
+        """
+        for extender in self._interested:
+            if not extender.preempt_verb or not victims:
+                continue
+            try:
+                answer = parse_preemption_answer(
+                    await self._ask(extender, "preempt", self._victims_body(extender, victims))
+                )
+                chosen = {name: _victims_in(extender, snapshot, name, meta) for name, meta in answer.items()}
+            except ExtenderError as error:
+                if not extender.ignorable:
+                    raise PluginFault(Status.error(str(error))) from error
+                self.note(f"extender {extender.url_prefix}", error)
+                continue
+            if not extender.ignorable and (empty := [name for name, of in chosen.items() if not of.pods]):
+                raise PluginFault(Status.error(f'expected at least one victim pod on node "{empty[0]}"'))
+            victims = {name: of for name, of in chosen.items() if of.pods}
+        return victims
+
+    # --- bind ---
+
+    async def bind(self, node_name: str) -> Status | None:
+        """Have the first extender that binds bind the pod.
+
+        Returns: what came of it; None where no extender binds it, or all that would are ignorable and failed.
+        """
+        pod = self._info.pod
+        body = binding_request(BindingArgs(pod.name, pod.namespace, pod.uid, node_name))
+        for extender in self._interested:
+            if not extender.bind_verb:
+                continue
+            try:
+                error = binding_error(await self._ask(extender, "bind", body))
+                if error:
+                    raise ExtenderError(error)
+            except ExtenderError as error:
+                if not extender.ignorable:
+                    return Status.error(str(error))
+                self.note(f"extender {extender.url_prefix}", error)
+                continue
+            return Status.SUCCESS
+        return None
+
+    # --- what is sent ---
+
+    def note(self, what: str, error: ExtenderError) -> None:
+        """Log an error that the attempt survives."""
+        self._extenders.logger.info("pod %s: %s: %s; the attempt goes on", self._info.pod.key, what, error)
+
+    async def _ask(self, extender: ExtenderConfig, verb: str, body: bytes, said: ExtenderAnswer | None = None) -> bytes:
+        return _answer(await perform(CallExtender(extender, verb, self._info.pod, body)), said)
+
+    def _pod_body(self) -> bytes:
+        if not self._body:
+            self._body = as_kube_scheduler_sends(self._info.pod.raw, is_pod=True)
+        return self._body
+
+    def _nodes_body(self, extender: ExtenderConfig, nodes: Nodes) -> bytes:
+        if extender.node_cache_capable:
+            return names_request(self._pod_body(), nodes.names)
+        n_nodes = nodes.columns.n_nodes
+        bodies = (
+            self._returned.get(name) or self._extenders.body_of(nodes.node(position), n_nodes)
+            for position, name in enumerate(nodes.names)
+        )
+        return nodes_request(self._pod_body(), bodies)
+
+    def _victims_body(self, extender: ExtenderConfig, victims: Mapping[str, VictimsOf]) -> bytes:
+        if extender.node_cache_capable:
+            meta = {
+                name: MetaVictims(tuple(MetaPod(info.pod.uid) for info in of.pods), of.n_pdb_violations)
+                for name, of in victims.items()
+            }
+            return meta_preemption_request(self._pod_body(), meta)
+        whole = {
+            name: ([as_kube_scheduler_sends(info.pod.raw, is_pod=True) for info in of.pods], of.n_pdb_violations)
+            for name, of in victims.items()
+        }
+        return preemption_request(self._pod_body(), whole)
+
+
+def _answer(done: ActionDone, said: ExtenderAnswer | None = None) -> bytes:
+    if said is not None:
+        said.seconds = done.seconds
+    if done.error:
+        raise ExtenderError(done.error)
+    assert isinstance(done.answer, bytes)
+    return done.answer
+
+
+def _listed_resources(pod: Pod) -> set[str]:
+    """The resources that a container or init container requests or limits, whatever the amount."""
+    names: set[str] = set()
+    for container in (*(pod.spec.containers or ()), *(pod.spec.init_containers or ())):
+        resources = container.resources
+        if resources is not None:
+            names.update(resources.requests or (), resources.limits or ())
+    return names
+
+
+def _scores(extender: ExtenderConfig, entries: Iterable[tuple[str, int]], nodes: Nodes) -> ExtenderScores:
+    """Score x weight x 10 of each node, as integers of 64 bits, which wrap; other hosts are ignored."""
+    by_name: dict[str, int] = {}
+    for host, score in entries:
+        by_name[host] = by_name.get(host, 0) + score
+    factor = extender.weight * (_MAX_NODE_SCORE // _MAX_EXTENDER_SCORE)
+    scores = [_wrapped(by_name.get(name, 0) * factor) for name in nodes.names]
+    given = np.array([name in by_name for name in nodes.names], dtype=np.bool_)
+    return ExtenderScores(f"extender {extender.url_prefix}", np.array(scores, dtype=np.int64), given)
+
+
+def _wrapped(value: int) -> int:
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def _victims_in(extender: ExtenderConfig, snapshot: Snapshot, name: str, meta: MetaVictims) -> VictimsOf:
+    """The pods of an answer, which has their uids.
+
+    Raises:
+        ExtenderError: the node or a pod on it is not known.
+    """
+    position = snapshot.nodes.position_of(name)
+    if position is None:
+        raise ExtenderError(f'nodeinfo not found for node name "{name}"')
+    there = {info.pod.uid: info for info in snapshot.nodes.pods(position)}
+    pods = []
+    for pod in meta.pods:
+        info = there.get(pod.uid)
+        if info is None:
+            raise ExtenderError(
+                f"extender: {extender.url_prefix} claims to preempt pod (UID: &{{{pod.uid}}}) on node: {name}, "
+                "but the pod is not found on that node"
+            )
+        pods.append(info)
+    return VictimsOf(tuple(pods), meta.n_pdb_violations)

@@ -1,0 +1,248 @@
+"""Judges a configuration: what kube-scheduler prints, and every finding about the text, its plugins and its risks."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from kubesched.config import (
+    ConfigSource,
+    Finding,
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
+    LeaderElectionFlags,
+    PluginArgs,
+    PluginFacts,
+    Report,
+    Review,
+    ReviewedProfile,
+    Written,
+    advice_on,
+    entry_path,
+    field_finding,
+    read_written,
+    report_on,
+    split_error,
+)
+from kubesched.config import load_configuration as read_configuration
+from kubesched.errors import ConfigError, PluginDefinitionError
+from kubesched.framework import HOOK_FAULTS, Plugin
+from kubesched.setup.added_plugins import enable_loaded
+from kubesched.setup.expansion import expand_known, point_faults, score_weights
+from kubesched.setup.profiles import (
+    build_plugin,
+    build_profiles,
+    check_bind,
+    check_queue_sort,
+    check_same_queue_sort,
+    extender_faults,
+    typed_args,
+    with_ignored_resources,
+)
+from kubesched.setup.registry import LEGACY, PluginLike, Registry, find_plugins
+
+__all__ = ["Checked", "check_configuration"]
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What is to be said about a configuration.
+
+    Attributes:
+        error: what kube-scheduler v1.36 prints when it rejects the configuration, our help on indented lines; empty if
+            it accepts it. It ends at the first stage with a fault, the findings do not.
+        configuration: complete, of what could be decoded; None if there is no configuration of v1.
+    """
+
+    error: str
+    report: Report
+    configuration: KubeSchedulerConfiguration | None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """In the order of the text."""
+        return self.report.findings
+
+    @property
+    def silenced(self) -> tuple[Finding, ...]:
+        """Findings that comments silence."""
+        return self.report.silenced
+
+    def with_further(self, findings: Iterable[Finding]) -> "Checked":
+        """The same with more findings."""
+        return msgspec.structs.replace(self, report=self.report.with_further(findings))
+
+
+def check_configuration(source: ConfigSource | str, plugins: Iterable[PluginLike] = ()) -> Checked:
+    """Judge a configuration.
+
+    Args:
+        source: its text, or a source with its text and the flags of its scheduler; lines are those of the text.
+        plugins: your plugins; as for load_configuration.
+    Raises:
+        PluginDefinitionError: a plugin does not load.
+
+    Example:
+        checked = check_configuration("kind: KubeSchedulerConfiguration")
+        assert [(finding.rule, finding.line) for finding in checked.findings] == [("type-meta", 1)]
+    """
+    registry = find_plugins(plugins)
+    text, flags = (source, LeaderElectionFlags()) if isinstance(source, str) else (source.text, source.flags)
+    error = _rejection(text, registry, flags)
+    written = read_written(text, registry.args_types, flags)
+    further: list[Finding] = []
+    configuration = written.configuration
+    if configuration is not None:
+        configuration = enable_loaded(configuration, registry)
+        further += _plugin_findings(configuration, written, registry)
+        further += advice_on(_review(configuration, written.document, registry))
+    report = report_on(text, written, further)
+    if error and not any(finding.severity == "error" for finding in report.findings):
+        message, _, advice = error.partition("\n  ")
+        report = report.with_further([Finding("rejected", "", message, advice)])
+    return Checked(error, report, configuration)
+
+
+def _rejection(text: str, registry: Registry, flags: LeaderElectionFlags) -> str:
+    """What kube-scheduler prints; empty if it accepts the configuration."""
+    try:
+        read = read_configuration(text, args_types=registry.args_types, flags=flags)
+        configuration = enable_loaded(read, registry)
+        build_profiles(configuration, registry)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _plugin_findings(
+    configuration: KubeSchedulerConfiguration, written: Written, registry: Registry
+) -> Iterator[Finding]:
+    """What is wrong with the extenders, with the plugins of each profile, and between the profiles."""
+    for fault in extender_faults(configuration.extenders):
+        yield Finding("extender-insecure-ca", fault.path, fault.text, fault.help)
+    try:
+        configuration = with_ignored_resources(configuration)
+    except ConfigError as error:
+        yield Finding("ignored-resources", "extenders", *split_error(error))
+    # Where something is wrong already: the stages of kube-scheduler check some things twice.
+    known = {finding.path for finding in written.findings if finding.severity == "error"}
+    sorters = {}
+    for i, profile in enumerate(configuration.profiles):
+        document = _profile_document(written.document, i)
+        yield from (one for one in _args_findings(profile, i, document, registry) if not _is_inside(one.path, known))
+        faults = [
+            one
+            for one in _point_findings(profile, i, document, registry)
+            if one.path.removesuffix(".name") not in known
+        ]
+        yield from faults
+        points = expand_known(profile.plugins, registry)
+        known |= {f"profiles[{i}].plugins.{point}" for point in points if any(f".{point}." in f.path for f in faults)}
+        whole = _whole_findings(profile, f"profiles[{i}].plugins", points, registry)
+        yield from (finding for finding in whole if finding.path not in known)
+        sorters[profile.scheduler_name] = (*points["queueSort"], "")[0]
+    if any(path.endswith((".queueSort", ".queueSort.Enabled")) for path in known):
+        return
+    for i, profile in enumerate(configuration.profiles[1:], 1):
+        try:
+            check_same_queue_sort(profile, configuration.profiles[0], sorters)
+        except ConfigError as error:
+            yield Finding("queue-sort", f"profiles[{i}].plugins.queueSort", *split_error(error))
+
+
+def _is_inside(path: str, known: set[str]) -> bool:
+    return any(path == one or one.startswith((f"{path}.", f"{path}[")) for one in known)
+
+
+def _args_findings(
+    profile: KubeSchedulerProfile, number: int, document: Mapping[str, Any], registry: Registry
+) -> Iterator[Finding]:
+    """Plugins that do not start with their arguments."""
+    given = {entry.name: entry.args for entry in profile.plugin_config}
+    for plugin in registry:
+        if plugin.name not in profile.plugins.enabled_names:
+            continue
+        entry = entry_path(document, "pluginConfig", plugin.name)
+        path = f"profiles[{number}].{entry}.args" if entry else f"profiles[{number}].plugins"
+        try:
+            build_plugin(plugin.plugin_class, given.get(plugin.name))
+        except ConfigError as error:
+            yield from _start_findings(plugin.plugin_class, given.get(plugin.name), path, error)
+
+
+def _start_findings(
+    plugin_class: type[Plugin], given: PluginArgs | bytes | None, path: str, error: ConfigError
+) -> Iterator[Finding]:
+    """One finding for each argument that is not valid; if all are, the error itself."""
+    prefix = f'initializing plugin "{plugin_class.__name__}": '
+    try:
+        args = typed_args(plugin_class, given)
+        pairs = zip(args.validate(path), args.validate(""), strict=True)
+        findings = [field_finding(located, f"{prefix}{short}") for located, short in pairs]
+    except (ConfigError, *HOOK_FAULTS):
+        findings = []
+    yield from findings or [Finding("plugin-init", path, *split_error(error))]
+
+
+def _point_findings(
+    profile: KubeSchedulerProfile, number: int, document: Mapping[str, Any], registry: Registry
+) -> Iterator[Finding]:
+    """Plugins that cannot be enabled where they are; one finding for an entry, not for each extension point."""
+    seen = set()
+    for fault in point_faults(profile.plugins, registry, "plugins"):
+        entry = entry_path(document, f"{fault.path}.enabled", fault.plugin, last=fault.rule == "duplicate-plugin")
+        path = f"profiles[{number}].{entry or fault.path}"
+        if not fault.plugin and not entry:  # the entry itself has a wrong type
+            continue
+        if path not in seen:
+            seen.add(path)
+            yield Finding(fault.rule, f"{path}.name" if entry else path, fault.text, fault.help)
+
+
+def _whole_findings(
+    profile: KubeSchedulerProfile, path: str, points: Mapping[str, tuple[str, ...]], registry: Registry
+) -> Iterator[Finding]:
+    """What a profile must have once, and the sum of its weights."""
+    name = profile.scheduler_name
+    for rule, where, check in (
+        ("queue-sort", f"{path}.queueSort", lambda: check_queue_sort(name, points, path)),
+        ("no-bind-plugin", f"{path}.bind", lambda: check_bind(name, points, path)),
+        ("weight-overflow", f"{path}.score", lambda: score_weights(profile.plugins, registry, path)),
+    ):
+        try:
+            check()
+        except ConfigError as error:
+            yield Finding(rule, where, *split_error(error))
+
+
+def _review(configuration: KubeSchedulerConfiguration, document: dict[str, Any], registry: Registry) -> Review:
+    profiles = []
+    for i, profile in enumerate(configuration.profiles):
+        points = expand_known(profile.plugins, registry)
+        profiles.append(
+            ReviewedProfile(
+                f"profiles[{i}]", profile, _profile_document(document, i), points, _weights(profile, points)
+            )
+        )
+    return Review(configuration, document, tuple(profiles), lambda name: _facts(name, registry))
+
+
+def _weights(profile: KubeSchedulerProfile, points: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
+    """As score_weights gives them, also where their sum overflows."""
+    entries = (*reversed(profile.plugins.multi_point.enabled), *reversed(profile.plugins.score.enabled))
+    return {entry.name: entry.weight or 1 for entry in entries if entry.name in points["score"]}
+
+
+def _facts(name: str, registry: Registry) -> PluginFacts | None:
+    if name not in registry:
+        return None
+    try:
+        points = registry[name].plugin_class.extension_points()
+    except PluginDefinitionError:  # an installed plugin that nothing enables
+        points = frozenset()
+    return PluginFacts(points, registry[name].origin == LEGACY)
+
+
+def _profile_document(document: Mapping[str, Any], number: int) -> Mapping[str, Any]:
+    profiles = document.get("profiles")
+    profile = profiles[number] if isinstance(profiles, list) and number < len(profiles) else None
+    return profile if isinstance(profile, dict) else {}

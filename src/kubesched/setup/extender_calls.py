@@ -1,0 +1,53 @@
+"""How drivers with an event loop answer a scheduling cycle, which asks for nothing but calls of extenders."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Protocol
+
+import msgspec
+
+from kubesched.config import ExtenderConfig
+from kubesched.framework import ActionDone, CallExtender
+from kubesched.scheduler import Request, Together
+
+__all__ = ["ExtenderCalls", "answering_calls", "sent_kinds", "without_bind"]
+
+
+class ExtenderCalls(Protocol):
+    """Calls the extenders of a configuration, such as `extender.client.ExtenderCaller`."""
+
+    async def call(self, action: CallExtender) -> ActionDone:
+        """Send the request; the answer is the body of the response."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+def answering_calls(calls: ExtenderCalls) -> Callable[[Request], Awaitable[Any]]:
+    """What `drive` asks for a scheduling cycle."""
+
+    def answer(request: Request) -> Awaitable[Any]:
+        if isinstance(request, Together):
+            return asyncio.gather(*map(answer, request.actions))
+        assert isinstance(request, CallExtender), f"a scheduling cycle waits for extenders alone; found {request!r}"
+        return calls.call(request)
+
+    return answer
+
+
+def sent_kinds(extenders: Iterable[ExtenderConfig]) -> frozenset[str]:
+    """The kinds whose objects extenders are sent as they came in."""
+    kinds = set()
+    for extender in extenders:
+        if extender.filter_verb or extender.prioritize_verb or extender.preempt_verb:
+            kinds.add("Pod")
+        if not extender.node_cache_capable and (extender.filter_verb or extender.prioritize_verb):
+            kinds.add("Node")
+    return frozenset(kinds)
+
+
+def without_bind(extenders: Iterable[ExtenderConfig]) -> tuple[ExtenderConfig, ...]:
+    """The same extenders, none of which binds: for runs that leave the cluster alone."""
+    return tuple(msgspec.structs.replace(extender, bind_verb="") for extender in extenders)

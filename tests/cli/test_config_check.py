@@ -1,0 +1,245 @@
+"""What `kubesched config check` prints, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kubesched.cli.config import config
+from kubesched.config import RULES
+
+HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+RISKY = f"{HEADER}percentageOfNodesToScore: 1\n"
+BROKEN = f"{HEADER}paralelism: 3\nparallelism: lots\n"
+CONFIG_MAP = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: mine, namespace: kube-system}
+data:
+  config.yaml: |
+    apiVersion: kubescheduler.config.k8s.io/v1
+    kind: KubeSchedulerConfiguration
+    parallelism: 0
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def check(*texts: str, options: tuple[str, ...] = ()) -> Result:
+    """Check these texts, written to a.yaml, b.yaml and so on."""
+    names = [f"{'abc'[i]}.yaml" for i in range(len(texts))]
+    for name, text in zip(names, texts, strict=True):
+        Path(name).write_text(text)
+    return CliRunner().invoke(config, ["check", *names, *options])
+
+
+def second(name: str, lease: str) -> str:
+    return f"{HEADER}leaderElection:\n  resourceName: {lease}\nprofiles: [{{schedulerName: {name}}}]\n"
+
+
+def test_the_message_of_kube_scheduler_comes_first_then_each_finding_with_its_line():
+    result = check(BROKEN)
+    assert result.exit_code == 1
+    assert result.stdout == (
+        'parallelism: expected an integer, found "lots"\n'
+        "  in a.yaml\n"
+        "\n"
+        'a.yaml:3:1: error: unknown field "paralelism" [unknown-field]\n'
+        "    paralelism: 3\n"
+        "    ^\n"
+        '  did you mean "parallelism"?\n'
+        "\n"
+        'a.yaml:4:14: error: parallelism: expected an integer, found "lots" [wrong-type]\n'
+        "    parallelism: lots\n"
+        "                 ^\n"
+        "\n"
+        "2 errors\n"
+    )
+
+
+def test_a_warning_is_printed_and_the_file_accepted():
+    result = check(RISKY)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("a.yaml: accepted\n\na.yaml:3:27: warning: ")
+    assert result.stdout.endswith("\n\n1 warning\n")
+
+
+def test_strict_ends_with_1_for_a_warning_but_not_for_a_note():
+    assert check(RISKY, options=("--strict",)).exit_code == 1
+    assert check(f"{HEADER}podMaxBackoffSeconds: 600\n", options=("--strict",)).exit_code == 0
+
+
+def test_silenced_findings_are_counted():
+    text = f"{HEADER}percentageOfNodesToScore: 1  # kubesched: ignore low-percentage\n"
+    assert check(text, options=("--strict",)).stdout == "a.yaml: accepted\n\nno findings; 1 silenced\n"
+    document = json.loads(check(text, options=("-o", "json")).stdout)
+    assert (document["findings"], document["silenced"]) == ([], 1)
+
+
+def test_a_long_line_is_cut_around_the_finding():
+    text = json.dumps(
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [{"schedulerName": "default-scheduler"}, {"schedulerName": "x" * 200}],
+            "parallelism": 0,
+        }
+    )
+    shown, caret = check(text).stdout.splitlines()[4:6]
+    assert len(shown) <= 104
+    assert shown[caret.index("^")] == "0"
+
+
+def test_many_findings_of_one_rule_are_counted():
+    result = check(HEADER + "".join(f"field{i}: 1\n" for i in range(60)))
+    assert result.stdout.count("[unknown-field]") == 51
+    assert "\n... and 10 more [unknown-field]\n\n60 errors\n" in result.stdout
+
+
+def test_json_has_every_finding_with_its_place():
+    document = json.loads(check(BROKEN, options=("-o", "json")).stdout)
+    assert (document["file"], document["accepted"], document["silenced"]) == ("a.yaml", False, 0)
+    assert document["findings"][0] == {
+        "rule": "unknown-field",
+        "severity": "error",
+        "path": "paralelism",
+        "line": 3,
+        "column": 1,
+        "message": 'unknown field "paralelism"',
+        "help": 'did you mean "parallelism"?',
+    }
+
+
+def test_several_files_are_one_json_document_and_the_worst_decides():
+    result = check(HEADER, BROKEN, options=("-o", "json"))
+    assert result.exit_code == 1
+    assert [(one["file"], one["accepted"]) for one in json.loads(result.stdout)["files"]] == [
+        ("a.yaml", True),
+        ("b.yaml", False),
+    ]
+
+
+def test_github_gets_a_command_for_each_finding():
+    result = check(BROKEN, RISKY, options=("-o", "github"))
+    first, _, third = result.stdout.splitlines()
+    assert first == (
+        '::error file=a.yaml,line=3,col=1,title=unknown-field::unknown field "paralelism"%0Adid you mean "parallelism"?'
+    )
+    assert third.startswith("::warning file=b.yaml,line=3,col=27,title=low-percentage::")
+    assert " 1 %25 of the nodes" in third
+
+
+def test_a_name_for_github_is_escaped():
+    Path("a,b: 100%.yaml").write_text(RISKY)
+    result = CliRunner().invoke(config, ["check", "a,b: 100%.yaml", "-o", "github"])
+    assert result.stdout.startswith("::warning file=a%2Cb%3A 100%25.yaml,line=3,")
+
+
+def test_sarif_has_what_the_schema_requires():
+    text = f"{RISKY}podMaxBackoffSeconds: 900  # kubesched: ignore long-backoff\n"
+    document = json.loads(check(text, BROKEN, options=("-o", "sarif")).stdout)
+    assert document["version"] == "2.1.0"
+    (run,) = document["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] == "kubesched"
+    assert [rule["id"] for rule in driver["rules"]] == list(RULES)
+    assert all(rule["helpUri"] == f"docs/reference/config-rules.md#{rule['id']}" for rule in driver["rules"])
+    for result in run["results"]:
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("error", "warning", "note")
+        assert result["message"]["text"]
+        (location,) = result["locations"]
+        region = location["physicalLocation"]["region"]
+        assert min(region["startLine"], region["startColumn"]) >= 1
+    places = [
+        (one["ruleId"], one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "suppressions" in one)
+        for one in run["results"]
+    ]
+    assert places == [
+        ("low-percentage", "a.yaml", False),
+        ("long-backoff", "a.yaml", True),
+        ("unknown-field", "b.yaml", False),
+        ("wrong-type", "b.yaml", False),
+    ]
+
+
+def test_a_finding_in_a_config_map_has_the_line_of_the_file():
+    result = check(CONFIG_MAP)
+    assert "\n  in a.yaml: ConfigMap kube-system/mine, config.yaml\n" in result.stdout
+    assert "\na.yaml:8:18: error: parallelism: Invalid value: 0: " in result.stdout
+    assert "::error file=a.yaml,line=8,col=18," in check(CONFIG_MAP, options=("-o", "github")).stdout
+
+
+def test_standard_input_is_checked():
+    result = CliRunner().invoke(config, ["check", "-"], input=BROKEN)
+    assert result.exit_code == 1
+    assert "\nstandard input:3:1: error: unknown field" in result.stdout
+
+
+def test_two_schedulers_with_one_lease_are_found():
+    result = check(second("gpu", "mine"), second("batch", "mine"), second("third", "other"), options=("-o", "json"))
+    files = json.loads(result.stdout)["files"]
+    assert [[(one["rule"], one["line"], one["column"]) for one in file["findings"]] for file in files] == [
+        [("shared-lease", 4, 17)],
+        [("shared-lease", 4, 17)],
+        [],
+    ]
+    assert files[0]["findings"][0]["message"] == "b.yaml uses the lease kube-system/mine, too, for another scheduler"
+
+
+def test_two_versions_of_one_scheduler_may_have_one_lease():
+    assert check(second("gpu", "mine"), second("gpu", "mine")).stdout == "a.yaml: accepted\nb.yaml: accepted\n"
+
+
+def test_a_shared_lease_can_be_silenced():
+    text = f"# kubesched: ignore shared-lease\n{second('gpu', 'mine')}"
+    assert check(text, second("batch", "mine")).stdout.startswith("a.yaml: accepted\n\nno findings; 1 silenced\n")
+
+
+def test_a_second_document_is_found():
+    result = check(f"{HEADER}---\n{RISKY}")
+    assert "\na.yaml:4:1: warning: the file has another document" in result.stdout
+
+
+def test_an_extender_that_does_not_answer_is_a_finding_at_its_verb():
+    text = (
+        f"{HEADER}percentageOfNodesToScore: 100\nextenders:\n- urlPrefix: http://127.0.0.1:1\n  filterVerb: filter\n"
+        "  ignorable: true\n  nodeCacheCapable: true\n"
+    )
+    result = check(text, options=("--probe",))
+    assert result.exit_code == 1
+    assert result.stdout.startswith("a.yaml: accepted\nfilter  http://127.0.0.1:1/filter  ")
+    assert "\na.yaml:6:15: error: http://127.0.0.1:1/filter: " in result.stdout
+    assert "[extender-probe]" in result.stdout
+
+
+def test_a_plugin_that_the_user_brings_is_known():
+    Path("zone.py").write_text(
+        "from kubesched import Plugin, PluginArgs, Status\n\n\n"
+        "class Zone(Plugin):\n"
+        "    class Args(PluginArgs):\n        bonus: int = 1\n\n"
+        "    def __init__(self, args):\n        1 / args.bonus\n\n"
+        "    def score(self, state, pod, node):\n        return 1\n\n"
+        "    async def bind(self, state, pod, node):\n        return Status.SKIP\n"
+    )
+    profile = (
+        "profiles:\n- plugins: {multiPoint: {enabled: [{name: Zone}]}}\n  pluginConfig:\n  - name: Zone\n    args: "
+    )
+    plugin = ("--plugin", "zone.py:Zone", "-o", "json")
+    found = {
+        args: [
+            (one["rule"], one["line"], one["column"])
+            for one in json.loads(check(f"{HEADER}{profile}{args}\n", options=plugin).stdout)["findings"]
+        ]
+        for args in ("{}", "{bonus: 0}", "{bonuz: 1}", "{bonus: x}")
+    }
+    late = ("unreachable-bind", 4, 36)
+    assert found == {
+        "{}": [late],
+        "{bonus: 0}": [late, ("plugin-init", 7, 5)],
+        "{bonuz: 1}": [late, ("unknown-field", 7, 12)],
+        "{bonus: x}": [late, ("wrong-type", 7, 19)],
+    }
