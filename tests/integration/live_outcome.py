@@ -6,11 +6,11 @@ After each step it waits until the scheduler has nothing to do, so that the outc
 import json
 import time
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.integration.api_client import ApiClient
+from tests.integration.api_client import ApiClient, Document
 from tests.integration.audit_log import AuditLog
 from tests.integration.control_plane import ControlPlane
 from tests.integration.live_scenarios import PATIENCE_SECONDS, Script
@@ -140,26 +140,41 @@ def _text(facts: Counter[Hashable]) -> str:
     return json.dumps(sorted(facts.elements(), key=str))
 
 
-def wait_until_quiet(client: ApiClient, quiet_seconds: float) -> None:
-    """Wait until every pod is decided and nothing has changed for a while."""
+def is_decided(pod: Document, *, errors_pass: bool = True) -> bool:
+    """Whether the scheduler tries a pod again only when something happens.
+
+    Args:
+        errors_pass: whether a pod whose attempt ended with an error is tried again soon.
+    """
+    if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates") or pod["status"].get("nominatedNodeName"):
+        return True
+    reason = next((entry["reason"] for entry in pod["status"].get("conditions", []) if entry["reason"]), "")
+    return reason not in ("", "SchedulerError" if errors_pass else "")
+
+
+def wait_until_quiet(
+    client: ApiClient,
+    quiet_seconds: float,
+    is_settled: Callable[[Document], bool] = is_decided,
+    activity: Callable[[], object] = lambda: None,
+) -> None:
+    """Wait until every pod is decided and nothing has changed for a while.
+
+    Args:
+        is_settled: whether a pod needs no more waiting.
+        activity: something else that has to stay the same.
+    """
     deadline = time.monotonic() + PATIENCE_SECONDS
     seen, since = "", time.monotonic()
     while time.monotonic() < deadline:
         pods = client.read_all("Pod", "default")
-        state = json.dumps(sorted((pod["metadata"]["uid"], pod["metadata"]["resourceVersion"]) for pod in pods))
+        versions = sorted((pod["metadata"]["uid"], pod["metadata"]["resourceVersion"]) for pod in pods)
+        state = json.dumps([versions, activity()])
         if state != seen:
             seen, since = state, time.monotonic()
-        elif time.monotonic() - since > (quiet_seconds if all(map(_is_decided, pods)) else PATIENCE_SECONDS):
+        elif time.monotonic() - since > (quiet_seconds if all(map(is_settled, pods)) else PATIENCE_SECONDS):
             return
         time.sleep(0.02)
-
-
-def _is_decided(pod: dict[str, Any]) -> bool:
-    """Whether the scheduler tries a pod again only when something happens."""
-    if pod["spec"].get("nodeName") or pod["spec"].get("schedulingGates") or pod["status"].get("nominatedNodeName"):
-        return True
-    reason = next((entry["reason"] for entry in pod["status"].get("conditions", []) if entry["reason"]), "")
-    return reason not in ("", "SchedulerError")
 
 
 def _is_binding(pod: dict[str, Any]) -> bool:

@@ -88,15 +88,19 @@ class Script:
             name,
             zone=random.choice(ZONES) if random.random() < 0.9 else "",
             labels={"disk": random.choice(("ssd", "hdd"))},
-            allocatable={
-                "cpu": str(random.choice((1, 2, 4))),
-                "memory": f"{random.choice((2, 4, 8))}Gi",
-                "pods": str(random.choice((3, 10, 110))),
-            },
+            allocatable=self._room(),
             taints=["dedicated=red:NoSchedule"] if random.random() < 0.15 else [],
         )
         made: list[Step] = [(f"create Node {name}", lambda client: client.create(node))]
         return made + (self._volumes.csi_node(name) if self._volumes else [])
+
+    def _room(self) -> dict[str, str]:
+        random = self._random
+        return {
+            "cpu": str(random.choice((1, 2, 4))),
+            "memory": f"{random.choice((2, 4, 8))}Gi",
+            "pods": str(random.choice((3, 10, 110))),
+        }
 
     def _delete_node(self) -> list[Step]:
         if len(self._nodes) < 3:
@@ -126,7 +130,7 @@ class Script:
         random = self._random
         name = f"pod-{len(self.pods)}"
         app = random.choice(APPS)
-        spec: dict[str, Any] = {"terminationGracePeriodSeconds": 0, "affinity": self._affinity(app)}
+        spec: dict[str, Any] = {"terminationGracePeriodSeconds": 0, "affinity": self._affinity(app), **self._also()}
         band, value = random.choice(BANDS)
         # every pod has a priority of its own: of nodes that cost preemption the same, kube-scheduler takes any
         priority_class = self._priority_class(f"{band}-{name}", value + len(self.pods), band)
@@ -156,6 +160,10 @@ class Script:
         self.pods.append(name)
         self._alive.append(name)
         return [*claims, (f"create Pod {name}", lambda client: _create_with_class(client, priority_class, pod))]
+
+    def _also(self) -> dict[str, Any]:
+        """Further fields of a pod's spec."""
+        return {}
 
     @staticmethod
     def _priority_class(name: str, value: int, band: str) -> KubeObject:

@@ -1,0 +1,142 @@
+"""Plays one scenario to the scheduler that runs, and compares the pods and the calls of the extenders."""
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from tests.extender.programmable import Call, ProgrammableExtender
+from tests.extenders.program import Program, nodes_of, pod_of, victims_of
+from tests.extenders.scenario import Scenario
+from tests.integration.control_plane import ControlPlane
+from tests.integration.live_outcome import QUIET_SECONDS, Outcome, differences, is_decided, look, wait_until_quiet
+
+UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+VERSION = re.compile(rb'"resourceVersion":"\d+"')
+TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+CONTEXT = 3
+
+Asked = tuple[str, str, str, str]
+"""Extender, verb, pod; node names in their order, victims by node, or the node to bind to."""
+
+
+@dataclass
+class Played:
+    """What one scheduler made of a scenario.
+
+    Attributes:
+        asked: the calls. prioritize goes to all extenders at once, so those of one attempt are sorted; bind has a list
+            of its own, because it is called while the next pods are placed.
+        bodies: the requests of `asked` with uids, versions and times replaced.
+    """
+
+    outcome: Outcome
+    asked: dict[str, list[Asked]] = field(default_factory=dict)
+    bodies: dict[str, list[bytes]] = field(default_factory=dict)
+
+
+def play(plane: ControlPlane, extender: ProgrammableExtender, scenario: Scenario) -> Played:
+    """Play a scenario to the scheduler that runs, whose extenders are those of `extender`."""
+    assert plane.audit_log, "the control plane has to be audited"
+    program = Program(
+        scenario.seed,
+        plane.client,
+        share=scenario.share,
+        is_passing=scenario.is_passing,
+        is_slow=scenario.is_slow,
+    )
+    extender.answer = program
+    extender.calls.clear()
+    script = scenario.script()
+    start = plane.audit_log.end()
+
+    def is_settled(pod: dict[str, Any]) -> bool:
+        if pod["metadata"]["name"] in program.unbound:
+            return True
+        return is_decided(pod, errors_pass=scenario.is_passing)
+
+    for _, do in script.setup():
+        do(plane.client)
+    time.sleep(QUIET_SECONDS)
+    for _, do in script.steps():
+        do(plane.client)
+        wait_until_quiet(plane.client, QUIET_SECONDS, is_settled, extender.activity)
+    played = Played(look(plane.client, script, plane.audit_log, start))
+    for name, calls in (("verdicts", _in_order(extender.calls)), ("bind", _binds(extender.calls))):
+        played.asked[name] = [_asked(call) for call in calls]
+        played.bodies[name] = list(_plain([call.body for call in calls]))
+    return played
+
+
+def _in_order(calls: Sequence[Call]) -> list[Call]:
+    asked = [call for call in calls if call.verb != "bind"]
+    ordered: list[Call] = []
+    for (verb, _), group in groupby(asked, key=lambda call: (call.verb, pod_of(json.loads(call.body)))):
+        attempt = list(group)
+        ordered += sorted(attempt, key=lambda call: call.extender) if verb == "prioritize" else attempt
+    return ordered
+
+
+def _binds(calls: Sequence[Call]) -> list[Call]:
+    return [call for call in calls if call.verb == "bind"]
+
+
+def _asked(call: Call) -> Asked:
+    request = json.loads(call.body)
+    if call.verb == "bind":
+        what = request["Node"]
+    elif call.verb == "preempt":
+        victims = victims_of(request)
+        what = " ".join(f"{node}:{len(one['Pods'])}" for node, one in sorted(victims.items()))
+    else:
+        what = " ".join(nodes_of(request))
+    return call.extender, call.verb, pod_of(request), what
+
+
+def _plain(bodies: Sequence[bytes]) -> Iterator[bytes]:
+    """The bodies without what the API server makes up; each uid becomes the number of its first occurrence."""
+    known: dict[bytes, bytes] = {}
+    for body in bodies:
+        body = UID.sub(lambda match: known.setdefault(match[0], b"uid-%d" % len(known)), body)
+        yield TIME.sub(b"TIME", VERSION.sub(b'"resourceVersion":"N"', body))
+
+
+# --- comparing ---
+
+
+def compared(ours: Played, theirs: Played) -> list[str]:
+    """What is not the same, one line each."""
+    lines = differences(ours.outcome, theirs.outcome)
+    for name in ours.asked:
+        lines += _differing_calls(name, ours.asked[name], theirs.asked[name])
+        if ours.asked[name] == theirs.asked[name]:
+            lines += _differing_bodies(ours.asked[name], ours.bodies[name], theirs.bodies[name])
+    return lines
+
+
+def _differing_calls(name: str, ours: list[Asked], theirs: list[Asked]) -> list[str]:
+    if ours == theirs:
+        return []
+    i = next((i for i, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), -1)
+    i = min(len(ours), len(theirs)) if i < 0 else i
+    alone, missing = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
+    lines = [f"calls ({name}): {len(ours)} and {len(theirs)}; number {i} is the first that differs"]
+    for who, calls in (("ours", ours), ("theirs", theirs)):
+        lines += [f"  {who} {j}: {' '.join(calls[j])}" for j in range(i, min(i + CONTEXT, len(calls)))]
+    lines += [f"  ours alone: {' '.join(call)}" for call in list(alone.elements())[:CONTEXT]]
+    return lines + [f"  theirs alone: {' '.join(call)}" for call in list(missing.elements())[:CONTEXT]]
+
+
+def _differing_bodies(asked: list[Asked], ours: list[bytes], theirs: list[bytes]) -> list[str]:
+    lines = []
+    for call, one, other in zip(asked, ours, theirs, strict=True):
+        if one != other:
+            pairs = enumerate(zip(one, other, strict=False))
+            at = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+            excerpts = [text[max(at - 60, 0) : at + 60].decode(errors="replace") for text in (one, other)]
+            lines.append(f"body of {' '.join(call[:3])}: ours ...{excerpts[0]}... theirs ...{excerpts[1]}...")
+    return lines[:CONTEXT] + ([f"{len(lines)} bodies differ"] if len(lines) > CONTEXT else [])
