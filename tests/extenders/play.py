@@ -1,9 +1,8 @@
-"""Plays one scenario to the scheduler that runs, and compares the pods and the calls of the extenders."""
+"""Plays one scenario to the scheduler that runs, and keeps what became of the pods and what the extenders got."""
 
 import json
 import re
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -13,12 +12,11 @@ from tests.extender.programmable import Call, ProgrammableExtender
 from tests.extenders.program import Program, nodes_of, pod_of, victims_of
 from tests.extenders.scenario import Scenario
 from tests.integration.control_plane import ControlPlane
-from tests.integration.live_outcome import QUIET_SECONDS, Outcome, differences, is_decided, look, wait_until_quiet
+from tests.integration.live_outcome import QUIET_SECONDS, Outcome, is_decided, look, wait_until_quiet
 
 UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 VERSION = re.compile(rb'"resourceVersion":"\d+"')
 TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
-CONTEXT = 3
 
 Asked = tuple[str, str, str, str]
 """Extender, verb, pod; node names in their order, victims by node, or the node to bind to."""
@@ -103,40 +101,3 @@ def _plain(bodies: Sequence[bytes]) -> Iterator[bytes]:
     for body in bodies:
         body = UID.sub(lambda match: known.setdefault(match[0], b"uid-%d" % len(known)), body)
         yield TIME.sub(b"TIME", VERSION.sub(b'"resourceVersion":"N"', body))
-
-
-# --- comparing ---
-
-
-def compared(ours: Played, theirs: Played) -> list[str]:
-    """What is not the same, one line each."""
-    lines = differences(ours.outcome, theirs.outcome)
-    for name in ours.asked:
-        lines += _differing_calls(name, ours.asked[name], theirs.asked[name])
-        if ours.asked[name] == theirs.asked[name]:
-            lines += _differing_bodies(ours.asked[name], ours.bodies[name], theirs.bodies[name])
-    return lines
-
-
-def _differing_calls(name: str, ours: list[Asked], theirs: list[Asked]) -> list[str]:
-    if ours == theirs:
-        return []
-    i = next((i for i, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), -1)
-    i = min(len(ours), len(theirs)) if i < 0 else i
-    alone, missing = Counter(ours) - Counter(theirs), Counter(theirs) - Counter(ours)
-    lines = [f"calls ({name}): {len(ours)} and {len(theirs)}; number {i} is the first that differs"]
-    for who, calls in (("ours", ours), ("theirs", theirs)):
-        lines += [f"  {who} {j}: {' '.join(calls[j])}" for j in range(i, min(i + CONTEXT, len(calls)))]
-    lines += [f"  ours alone: {' '.join(call)}" for call in list(alone.elements())[:CONTEXT]]
-    return lines + [f"  theirs alone: {' '.join(call)}" for call in list(missing.elements())[:CONTEXT]]
-
-
-def _differing_bodies(asked: list[Asked], ours: list[bytes], theirs: list[bytes]) -> list[str]:
-    lines = []
-    for call, one, other in zip(asked, ours, theirs, strict=True):
-        if one != other:
-            pairs = enumerate(zip(one, other, strict=False))
-            at = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
-            excerpts = [text[max(at - 60, 0) : at + 60].decode(errors="replace") for text in (one, other)]
-            lines.append(f"body of {' '.join(call[:3])}: ours ...{excerpts[0]}... theirs ...{excerpts[1]}...")
-    return lines[:CONTEXT] + ([f"{len(lines)} bodies differ"] if len(lines) > CONTEXT else [])
