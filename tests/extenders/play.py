@@ -46,6 +46,7 @@ def play(plane: ControlPlane, extender: ProgrammableExtender, scenario: Scenario
         share=scenario.share,
         is_passing=scenario.is_passing,
         is_slow=scenario.is_slow,
+        ignorable=scenario.ignorable,
     )
     extender.answer = program
     extender.calls.clear()

@@ -6,7 +6,7 @@ where a scenario says so; everything else is the same at every call.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from random import Random
 from typing import Any, Final
 
@@ -69,16 +69,27 @@ class Program:
         share: of the pods, for which a verb goes wrong.
         is_passing: whether what goes wrong may go well at the second call.
         is_slow: whether a few answers come too late.
+        ignorable: extenders after which the scheduler binds a pod itself.
     Attributes:
         unbound: pods for which bind was answered with success, and nothing was done.
     """
 
-    def __init__(self, seed: int, client: ApiClient, *, share: float, is_passing: bool, is_slow: bool) -> None:
+    def __init__(
+        self,
+        seed: int,
+        client: ApiClient,
+        *,
+        share: float,
+        is_passing: bool,
+        is_slow: bool,
+        ignorable: Set[str] = frozenset(),
+    ) -> None:
         self._seed = seed
         self._client = client
         self._share = share
         self._is_passing = is_passing
         self._is_slow = is_slow
+        self._ignorable = ignorable
         self._n_calls: Counter[tuple[str, ...]] = Counter()
         self.unbound: set[str] = set()
 
@@ -99,13 +110,14 @@ class Program:
     # --- what goes wrong ---
 
     def _wrong(self, call: Call, request: dict[str, Any], random: Random) -> Answer:
-        kinds = ["odd"] * 6 + ["status"] * 2 + ["dropped"] + (["slow"] if self._is_slow else [])
+        is_survived = call.verb == "bind" and call.extender in self._ignorable
+        kinds = ["odd"] * 6 + ["status"] * 2 + ["dropped"] + (["slow"] if self._is_slow and not is_survived else [])
         kind = random.choice(kinds)
         if kind == "dropped":
             return Answer(is_dropped=True)
         if kind == "status":
-            if call.verb == "bind" and random.random() < 0.5:
-                self._bind(request)  # it worked, and kube-scheduler does not get to know
+            if call.verb == "bind" and not is_survived and random.random() < 0.5:
+                self._bind(request)  # it worked, and the scheduler does not get to know
             return Answer(b'{"Error":"nobody reads this"}', random.choice((201, 204, 400, 404, 500, 503)))
         if kind == "slow":
             return Answer(VERBS[call.verb](self, call, request).body, seconds=SLOW_SECONDS)
@@ -138,9 +150,8 @@ class Program:
         answer: dict[str, Any] = {"FailedNodes": failed, "FailedAndUnresolvableNodes": unresolvable, "Error": ""}
         if request["NodeNames"] is not None:
             return Answer(encoded({"Nodes": None, "NodeNames": survivors, **answer}))
-        shape = self._random(call.extender, "shape", pod).choice((whole, whole, unlabelled, name_alone))
         items = {item["metadata"]["name"]: item for item in request["Nodes"]["items"]}
-        nodes = {"metadata": {}, "items": [shape(items[name]) for name in survivors]}
+        nodes = {"metadata": {}, "items": [items[name] for name in survivors]}
         return Answer(encoded({"Nodes": nodes, **answer}))
 
     def _prioritize(self, call: Call, request: dict[str, Any]) -> Answer:
@@ -206,22 +217,6 @@ def victims_of(request: dict[str, Any]) -> dict[str, Any]:
         }
         for node, victims in request["NodeNameToVictims"].items()
     }
-
-
-# --- nodes as extenders give them back ---
-
-
-def whole(node: dict[str, Any]) -> dict[str, Any]:
-    return node
-
-
-def unlabelled(node: dict[str, Any]) -> dict[str, Any]:
-    """As a type that lacks labels, taints and images would give it back."""
-    return {"metadata": {"name": node["metadata"]["name"]}, "status": {"allocatable": node["status"]["allocatable"]}}
-
-
-def name_alone(node: dict[str, Any]) -> dict[str, Any]:
-    return {"metadata": {"name": node["metadata"]["name"]}}
 
 
 def encoded(value: object) -> bytes:

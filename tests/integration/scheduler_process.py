@@ -29,7 +29,7 @@ class SchedulerProcess:
     def __init__(
         self, control_plane: ControlPlane, folder: Path, config: Mapping[str, Any] = NO_FIELDS, *options: str
     ) -> None:
-        """Start it and wait until it is healthy.
+        """Start it and wait until it is ready: it has listed all objects, and watches.
 
         Args:
             folder: empty; takes its files.
@@ -37,7 +37,7 @@ class SchedulerProcess:
                 election, and a client that is as fast as it can be.
             options: further ones of the command.
         Raises:
-            NotInTime: it does not become healthy; with the end of its log, which says why.
+            NotInTime: it does not become ready; with the end of its log, which says why.
         """
         kubeconfig = control_plane.kubeconfig(folder / "kubeconfig")
         self.config = {**_usual_config(kubeconfig), **config}
@@ -59,7 +59,7 @@ class SchedulerProcess:
         try:
             self.process.wait_until(lambda: is_certificate(self.ca_file), "its certificate")
             self._client = ApiClient(f"https://127.0.0.1:{self.port}", ca_file=self.ca_file, connections=1)
-            self.process.wait_until(lambda: self._http.is_up("/healthz"), "/healthz")
+            self.process.wait_until(lambda: self._http.is_up("/readyz"), "/readyz")
         except BaseException:
             self.stop()
             raise
