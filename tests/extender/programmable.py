@@ -54,7 +54,7 @@ class ProgrammableExtender:
         self._n_in_flight = 0
         self._ended = threading.Event()
         self._server = _Server(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, name="programmable extender", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     def url(self, extender: str = "") -> str:
         """The urlPrefix of one of its extenders."""

@@ -2,7 +2,7 @@
 
 If an extender rejected a pod, kube-scheduler tries it again when its own condition changes. Where preemption fails on
 several nodes, its message names them in any order, so that the pod is tried until two messages are alike. Of such pods
-the number of attempts is left out.
+the number of attempts is left out. What is wrong with an answer that is not valid is said in other words.
 """
 
 import re
@@ -13,6 +13,11 @@ from dataclasses import replace
 from tests.extenders.play import Asked, Played
 from tests.integration.live_outcome import Facts, Outcome, differ_in_attempts_alone, differences
 
+UNREADABLE = re.compile(
+    r"(unexpected )?EOF$|invalid character '.*$|json: cannot unmarshal .*$"  # the words of Go's decoder
+    r"|EOF: the answer is empty; expected JSON$|[A-Z]\w+: (Expected|JSON is malformed).*; expected an? .*$"  # and ours
+)
+CLOSED = re.compile(r'(Post "[^"]*"): (EOF|Server disconnected)$')
 ANY_ORDER = re.compile(r"\[(expected at least one victim pod on node [^\]]*)\]")
 CONTEXT = 3
 
@@ -53,17 +58,23 @@ def _calmed(outcome: Outcome, restless: Set[str]) -> Outcome:
 
 
 def _once(facts: Facts, restless: Set[str]) -> Facts:
-    return {
-        name: Counter({_in_name_order(fact) for fact in kinds}) if name in restless else kinds
-        for name, kinds in facts.items()
-    }
+    in_plain_words: Facts = {}
+    for name, kinds in facts.items():
+        plain = [_in_plain_words(fact) for fact in kinds.elements()]
+        in_plain_words[name] = Counter(set(plain) if name in restless else plain)
+    return in_plain_words
 
 
-def _in_name_order(fact: Hashable) -> Hashable:
+def _in_plain_words(fact: Hashable) -> Hashable:
     """A condition or an event, with the nodes of its message in the order of their names."""
     if not isinstance(fact, tuple):
         return fact
-    return tuple(ANY_ORDER.sub(_sorted, text) if isinstance(text, str) else text for text in fact)
+    return tuple(_plain(text) if isinstance(text, str) else text for text in fact)
+
+
+def _plain(text: str) -> str:
+    closed = CLOSED.sub(r"\1: closed", text)
+    return ANY_ORDER.sub(_sorted, UNREADABLE.sub("not valid", closed))
 
 
 def _sorted(match: re.Match[str]) -> str:
