@@ -16,6 +16,7 @@ from tests.integration.live_outcome import QUIET_SECONDS, Outcome, is_decided, l
 
 UID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 VERSION = re.compile(rb'"resourceVersion":"\d+"')
+MESSAGE = re.compile(rb'"message":"(?:[^"\\]|\\.)*"')  # of conditions, which are compared elsewhere
 TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
 Asked = tuple[str, str, str, str]
@@ -27,9 +28,9 @@ class Played:
     """What one scheduler made of a scenario.
 
     Attributes:
-        asked: the calls. prioritize goes to all extenders at once, so those of one attempt are sorted; bind has a list
-            of its own, because it is called while the next pods are placed.
-        bodies: the requests of `asked` with uids, versions and times replaced.
+        asked: the calls about each pod in their order, one pod after the other. prioritize goes to all extenders at
+            once, so those of one attempt are sorted; bind has a separate list, because it overlaps with the rest.
+        bodies: the requests of `asked` with uids, versions, times and messages replaced.
     """
 
     outcome: Outcome
@@ -46,7 +47,6 @@ def play(plane: ControlPlane, extender: ProgrammableExtender, scenario: Scenario
         share=scenario.share,
         is_passing=scenario.is_passing,
         is_slow=scenario.is_slow,
-        ignorable=scenario.ignorable,
     )
     extender.answer = program
     extender.calls.clear()
@@ -77,11 +77,11 @@ def _in_order(calls: Sequence[Call]) -> list[Call]:
     for (verb, _), group in groupby(asked, key=lambda call: (call.verb, pod_of(json.loads(call.body)))):
         attempt = list(group)
         ordered += sorted(attempt, key=lambda call: call.extender) if verb == "prioritize" else attempt
-    return ordered
+    return sorted(ordered, key=lambda call: pod_of(json.loads(call.body)))
 
 
 def _binds(calls: Sequence[Call]) -> list[Call]:
-    return [call for call in calls if call.verb == "bind"]
+    return sorted((call for call in calls if call.verb == "bind"), key=lambda call: pod_of(json.loads(call.body)))
 
 
 def _asked(call: Call) -> Asked:
@@ -101,4 +101,5 @@ def _plain(bodies: Sequence[bytes]) -> Iterator[bytes]:
     known: dict[bytes, bytes] = {}
     for body in bodies:
         body = UID.sub(lambda match: known.setdefault(match[0], b"uid-%d" % len(known)), body)
-        yield TIME.sub(b"TIME", VERSION.sub(b'"resourceVersion":"N"', body))
+        body = MESSAGE.sub(b'"message":"M"', VERSION.sub(b'"resourceVersion":"N"', body))
+        yield TIME.sub(b"TIME", body)

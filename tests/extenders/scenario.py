@@ -36,7 +36,6 @@ class Scenario:
         share: of the pods for which a verb goes wrong.
         is_passing: whether a failed attempt is tried again after a second, and may then work.
         is_slow: whether an answer can come too late.
-        ignorable: the names of the extenders whose errors are survived.
     """
 
     def __init__(self, seed: int) -> None:
@@ -48,7 +47,6 @@ class Scenario:
         self._is_bound_by = random.choice(("", "", *NAMES))
         self._managed = random.sample(RESOURCES, 2)
         self._stanzas = [self._stanza(name) for name in NAMES[: random.randrange(1, 4)]]
-        self.ignorable = frozenset(name for name, stanza in self._stanzas if stanza.get("ignorable"))
 
     def config(self, url: str) -> dict[str, Any]:
         """The fields of a KubeSchedulerConfiguration.
