@@ -247,6 +247,17 @@ def test_scores_are_taken_as_they_are() -> None:
     assert parse_priorities(body) == [("a", -3), ("b", 100), ("a", 4), ("c", 0), ("", 9), ("", 0)]
 
 
+@given(st.lists(st.tuples(st.text(), st.integers(-(2**64), 2**64))))
+def test_scores_are_the_same_whatever_the_case_of_their_keys(scores: list[tuple[str, int]]) -> None:
+    def read(host: str, score: str) -> object:
+        try:
+            return parse_priorities(json.dumps([{host: name, score: value} for name, value in scores]).encode())
+        except ExtenderError as error:
+            return str(error)
+
+    assert read("Host", "Score") == read("host", "score")
+
+
 @pytest.mark.parametrize("score", ["7.0", "7.5", "1e3", '"7"', "99999999999999999999", "true"])
 def test_one_score_that_is_not_an_integer_spoils_the_whole_answer(score: str) -> None:
     body = f'[{{"Host":"a","Score":1}},{{"Host":"b","Score":{score}}}]'.encode()
