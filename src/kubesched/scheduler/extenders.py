@@ -359,11 +359,12 @@ def _scores(extender: ExtenderConfig, entries: Iterable[tuple[str, int]], nodes:
     """Score x weight x 10 of each node, as integers of 64 bits, which wrap; other hosts are ignored."""
     by_name: dict[str, int] = {}
     for host, score in entries:
-        by_name[host] = by_name.get(host, 0) + score
-    factor = extender.weight * (_MAX_NODE_SCORE // _MAX_EXTENDER_SCORE)
-    scores = [_wrapped(by_name.get(name, 0) * factor) for name in nodes.names]
-    given = np.array([name in by_name for name in nodes.names], dtype=np.bool_)
-    return ExtenderScores(f"extender {extender.url_prefix}", np.array(scores, dtype=np.int64), given)
+        by_name[host] = _wrapped(by_name[host] + score) if host in by_name else score
+    names = nodes.names
+    scores = np.array([by_name.get(name, 0) for name in names], dtype=np.int64)
+    scores *= _wrapped(extender.weight * (_MAX_NODE_SCORE // _MAX_EXTENDER_SCORE))  # wraps
+    given = np.array([name in by_name for name in names], dtype=np.bool_)
+    return ExtenderScores(f"extender {extender.url_prefix}", scores, given)
 
 
 def _wrapped(value: int) -> int:
