@@ -32,12 +32,19 @@ from tests.live.campaign import NO_BATCHING, start_planes
 
 
 def compare(
-    plane: ControlPlane, extender: ProgrammableExtender, folder: Path, scenario: Scenario, *, is_control: bool = False
+    plane: ControlPlane,
+    extender: ProgrammableExtender,
+    folder: Path,
+    scenario: Scenario,
+    *,
+    n_steps: int | None = None,
+    is_control: bool = False,
 ) -> tuple[Played, Played]:
     """Play one scenario to both. Returns: what kubesched made of it, and what kube-scheduler made of it.
 
     Args:
         folder: empty; takes the logs.
+        n_steps: of the script, at most; None for all.
         is_control: whether kube-scheduler takes the place of kubesched.
     """
 
@@ -47,7 +54,7 @@ def compare(
         place.mkdir(parents=True)
         scheduler = start(plane, place, scenario.config(extender.url()), *options)
         try:
-            return play(plane, extender, scenario)
+            return play(plane, extender, scenario, n_steps)
         finally:
             scheduler.stop()
 
@@ -65,25 +72,27 @@ class Verdict:
         lines: the differences that are left.
         n_tries: how often both have played it.
         n_calls: that the extenders got from kube-scheduler, in the first try.
-        is_in_attempts: whether every pod ends in the same state, with the same messages.
+        has_same_end: whether every pod ends in the same state, with the same conditions.
     """
 
     seed: int
     lines: list[str]
     n_tries: int
     n_calls: int
-    is_in_attempts: bool
+    has_same_end: bool
     seconds: float
 
     def __str__(self) -> str:
-        where = " (the number of attempts alone)" if self.is_in_attempts else ""
+        where = " on the way to the same end" if self.has_same_end else ""
         tries = f" after {self.n_tries} tries" if self.n_tries > 1 else ""
         head = f"seed {self.seed}: {len(self.lines)} differences{where}{tries}, {self.n_calls} calls"
         lines = [f"{head}, {self.seconds:.0f} s", f"  {Scenario(self.seed).text()}"]
         return "\n".join([*lines, *(f"  {line}" for line in self.lines)])
 
 
-def judge(plane: ControlPlane, folder: Path, seed: int, *, tries: int, is_control: bool = False) -> Verdict:
+def judge(
+    plane: ControlPlane, folder: Path, seed: int, *, tries: int, n_steps: int | None = None, is_control: bool = False
+) -> Verdict:
     """Play one scenario until one outcome of kubesched equals one of kube-scheduler.
 
     kube-scheduler does not make the same of a scenario each time: how often a pod is tried depends on when the changes
@@ -93,18 +102,19 @@ def judge(plane: ControlPlane, folder: Path, seed: int, *, tries: int, is_contro
     ours: list[Played] = []
     theirs: list[Played] = []
     lines: list[str] = []
-    is_in_attempts = False
+    has_same_end = False
     with ProgrammableExtender(lambda call: Answer()) as extender:  # one for all tries, because messages have its port
         for i in range(tries):
-            mine, others = compare(plane, extender, folder / f"{seed}-{i}", scenario, is_control=is_control)
+            place = folder / f"{seed}-{i}"
+            mine, others = compare(plane, extender, place, scenario, n_steps=n_steps, is_control=is_control)
             ours.append(mine)
             theirs.append(others)
             best = min((Comparison(*pair) for pair in product(ours, theirs)), key=lambda one: len(one.lines))
-            lines, is_in_attempts = best.lines, best.is_in_attempts
+            lines, has_same_end = best.lines, best.has_same_end
             if not lines:
                 break
     calls = sum(map(len, theirs[0].asked.values()))
-    return Verdict(seed, lines, len(ours), calls, is_in_attempts, time.monotonic() - began)
+    return Verdict(seed, lines, len(ours), calls, has_same_end, time.monotonic() - began)
 
 
 def main() -> int:
@@ -138,7 +148,7 @@ def main() -> int:
     different = [verdict for verdict in verdicts if verdict.lines]
     print(
         f"{len(verdicts)} scenarios with {sum(verdict.n_calls for verdict in verdicts)} calls, {len(different)} with "
-        f"differences, {sum(verdict.is_in_attempts for verdict in different)} of them in the number of attempts; "
+        f"differences, {sum(verdict.has_same_end for verdict in different)} of them on the way to the same end; "
         f"{sum(verdict.n_tries > 1 for verdict in verdicts)} were tried more than once"
     )
     return 1 if different else 0

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from tests.extender.programmable import Call, ProgrammableExtender
@@ -38,8 +38,12 @@ class Played:
     bodies: dict[str, list[bytes]] = field(default_factory=dict)
 
 
-def play(plane: ControlPlane, extender: ProgrammableExtender, scenario: Scenario) -> Played:
-    """Play a scenario to the scheduler that runs, whose extenders are those of `extender`."""
+def play(plane: ControlPlane, extender: ProgrammableExtender, scenario: Scenario, n_steps: int | None = None) -> Played:
+    """Play a scenario to the scheduler that runs, whose extenders are those of `extender`.
+
+    Args:
+        n_steps: of the script, at most; None for all.
+    """
     assert plane.audit_log, "the control plane has to be audited"
     program = Program(
         scenario.seed,
@@ -61,7 +65,7 @@ def play(plane: ControlPlane, extender: ProgrammableExtender, scenario: Scenario
     for _, do in script.setup():
         do(plane.client)
     time.sleep(QUIET_SECONDS)
-    for _, do in script.steps():
+    for _, do in islice(script.steps(), n_steps):
         do(plane.client)
         wait_until_quiet(plane.client, QUIET_SECONDS, is_settled, extender.activity)
     played = Played(look(plane.client, script, plane.audit_log, start))
