@@ -170,7 +170,7 @@ class PodExtenders:
         for extender in self._interested:
             if not extender.filter_verb or not len(nodes):
                 continue
-            said = self._begin(extender, "filter", nodes)
+            said = self._begin(extender, "filter", nodes.names)
             try:
                 names = await self._filter_by(extender, nodes, said)
             except ExtenderError as error:
@@ -180,38 +180,39 @@ class PodExtenders:
                 self.note(f"extender {extender.url_prefix}", error)
                 continue
             rejected.update((name, status) for name, status in said.rejected.items() if status.reasons)
-            nodes = Nodes(columns, np.array([columns.row_of[name] for name in names], dtype=np.intp))
+            if names != said.offered:
+                nodes = Nodes(columns, np.array([columns.row_of[name] for name in names], dtype=np.intp))
         return ReturnedNodes(nodes) if self._returned and len(nodes) else nodes
 
     async def _filter_by(self, extender: ExtenderConfig, nodes: Nodes, said: ExtenderAnswer) -> list[str]:
         """The survivors by name, all of them nodes of the cluster."""
-        answer = parse_filter_answer(await self._ask(extender, "filter", self._nodes_body(extender, nodes), said))
+        body = self._nodes_body(extender, nodes, said.offered)
+        answer = parse_filter_answer(await self._ask(extender, "filter", body, said))
         if answer.error:
             raise ExtenderError(answer.error)
         survivors = self._survivors(extender, said.offered, answer)
-        for name in survivors:
-            if name not in nodes.columns.row_of:
-                where = f'extender "{extender.url_prefix}"'
-                raise ExtenderError(f'{where} returned the node "{name}", which the cluster does not have')
+        if not nodes.columns.row_of.keys() >= set(survivors):
+            name = next(name for name in survivors if name not in nodes.columns.row_of)
+            where = f'extender "{extender.url_prefix}"'
+            raise ExtenderError(f'{where} returned the node "{name}", which the cluster does not have')
         said.rejected = dict.fromkeys(set(said.offered).difference(survivors), _NO_REASON)
         said.rejected.update((name, Status.unschedulable(text)) for name, text in answer.failed.items())
         said.rejected.update((name, Status.unresolvable(text)) for name, text in answer.unresolvable.items())
         return survivors
 
-    def _begin(self, extender: ExtenderConfig, verb: str, nodes: Nodes) -> ExtenderAnswer:
-        said = ExtenderAnswer(extender.url_prefix, verb, nodes.names)
+    def _begin(self, extender: ExtenderConfig, verb: str, names: list[str]) -> ExtenderAnswer:
+        said = ExtenderAnswer(extender.url_prefix, verb, names)
         self.answers.append(said)
         return said
 
     def _survivors(self, extender: ExtenderConfig, offered: list[str], answer: FilterAnswer) -> list[str]:
         if extender.node_cache_capable and answer.names is not None:
-            known = set(offered)
-            for name in answer.names:
-                if name not in known:
-                    raise ExtenderError(
-                        f'extender "{extender.url_prefix}" claims a filtered node "{name}" '
-                        "which is not found in the input node list"
-                    )
+            if unknown := set(answer.names).difference(offered):
+                raise ExtenderError(
+                    f'extender "{extender.url_prefix}" claims a filtered node '
+                    f'"{next(name for name in answer.names if name in unknown)}" '
+                    "which is not found in the input node list"
+                )
             return answer.names
         if answer.nodes is None:
             return []
@@ -222,27 +223,27 @@ class PodExtenders:
 
     async def prioritize(self, nodes: Nodes) -> list[ExtenderScores]:
         """Ask all at once how good some nodes are. One that fails gives no scores, ignorable or not."""
-        scoring = [extender for extender in self._interested if extender.prioritize_verb]
+        names = nodes.names
         calls = [
-            CallExtender(extender, "prioritize", self._info.pod, self._nodes_body(extender, nodes))
-            for extender in scoring
+            CallExtender(extender, "prioritize", self._info.pod, self._nodes_body(extender, nodes, names))
+            for extender in self._interested
+            if extender.prioritize_verb
         ]
         done = iter(await perform_all(calls) if calls else ())
         given = []
         for extender in self._interested:
-            entries: Iterable[tuple[str, int]] = ((name, 0) for name in nodes.names)
-            if extender.prioritize_verb:
-                said = self._begin(extender, "prioritize", nodes)
-                try:
-                    entries = parse_priorities(_answer(next(done), said))
-                except ExtenderError as error:
-                    said.error = str(error)
-                    self.note(f"extender {extender.url_prefix}", error)
-                    continue
-                given.append(_scores(extender, entries, nodes))
-                said.scores = dict(zip(said.offered, given[-1].scores.tolist(), strict=True))
-            else:
-                given.append(_scores(extender, entries, nodes))
+            if not extender.prioritize_verb:
+                given.append(_scores(extender, [(name, 0) for name in names], names))
+                continue
+            said = self._begin(extender, "prioritize", names)
+            try:
+                entries = parse_priorities(_answer(next(done), said))
+            except ExtenderError as error:
+                said.error = str(error)
+                self.note(f"extender {extender.url_prefix}", error)
+                continue
+            given.append(_scores(extender, entries, names))
+            said.scores = dict(zip(names, given[-1].scores.tolist(), strict=True))
         return given
 
     # --- preempt ---
@@ -312,13 +313,13 @@ class PodExtenders:
             self._body = as_kube_scheduler_sends(self._info.pod.raw, is_pod=True)
         return self._body
 
-    def _nodes_body(self, extender: ExtenderConfig, nodes: Nodes) -> bytes:
+    def _nodes_body(self, extender: ExtenderConfig, nodes: Nodes, names: list[str]) -> bytes:
         if extender.node_cache_capable:
-            return names_request(self._pod_body(), nodes.names)
+            return names_request(self._pod_body(), names)
         n_nodes = nodes.columns.n_nodes
         bodies = (
             self._returned.get(name) or self._extenders.body_of(nodes.node(position), n_nodes)
-            for position, name in enumerate(nodes.names)
+            for position, name in enumerate(names)
         )
         return nodes_request(self._pod_body(), bodies)
 
@@ -355,15 +356,19 @@ def _listed_resources(pod: Pod) -> set[str]:
     return names
 
 
-def _scores(extender: ExtenderConfig, entries: Iterable[tuple[str, int]], nodes: Nodes) -> ExtenderScores:
-    """Score x weight x 10 of each node, as integers of 64 bits, which wrap; other hosts are ignored."""
-    by_name: dict[str, int] = {}
-    for host, score in entries:
-        by_name[host] = _wrapped(by_name[host] + score) if host in by_name else score
-    names = nodes.names
-    scores = np.array([by_name.get(name, 0) for name in names], dtype=np.int64)
+def _scores(extender: ExtenderConfig, entries: Sequence[tuple[str, int]], names: list[str]) -> ExtenderScores:
+    """Score x weight x 10 of each of these nodes, as integers of 64 bits, which wrap; other hosts are ignored."""
+    by_name = dict(entries)
+    if len(by_name) < len(entries):
+        by_name.clear()
+        for host, score in entries:
+            by_name[host] = _wrapped(by_name.get(host, 0) + score)
+    if list(by_name) == names:  # as most extenders answer
+        scores, given = np.array(list(by_name.values()), dtype=np.int64), np.ones(len(names), dtype=np.bool_)
+    else:
+        scores = np.array([by_name.get(name, 0) for name in names], dtype=np.int64)
+        given = np.array([name in by_name for name in names], dtype=np.bool_)
     scores *= _wrapped(extender.weight * (_MAX_NODE_SCORE // _MAX_EXTENDER_SCORE))  # wraps
-    given = np.array([name in by_name for name in names], dtype=np.bool_)
     return ExtenderScores(f"extender {extender.url_prefix}", scores, given)
 
 
