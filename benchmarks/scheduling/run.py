@@ -18,9 +18,10 @@ from urllib.parse import urlsplit
 
 from benchmarks.scheduling.shapes import Document, Shape
 from tests.integration.control_plane import ControlPlane
+from tests.integration.extender_process import ExtenderProcess
 from tests.integration.live_process import LiveProcess
 from tests.integration.processes import Process
-from tests.integration.scheduler_process import SchedulerProcess
+from tests.integration.scheduler_process import NO_FIELDS, SchedulerProcess
 
 TICKS = os.sysconf("SC_CLK_TCK")
 BARE = Path(__file__).with_name("bare.py")
@@ -144,8 +145,9 @@ def run(who: str, shape: Shape, folder: Path, binary: Path, longest: float) -> F
         plane.client.create_all(shape.pods)
         bindings = Bindings(plane)
         stack.callback(bindings.close)
+        config = stack.enter_context(_extender(plane, folder, shape.plugin))
         began = time.monotonic()
-        scheduler = _start(who, plane, folder, shape)
+        scheduler = _start(who, plane, folder, shape, config)
         stack.callback(scheduler.stop)
         stack.enter_context(_background(plane, shape))
         _wait_for(bindings, scheduler, len(shape.pods), began + longest)
@@ -216,15 +218,29 @@ def _create(plane: ControlPlane, documents: list[Document]) -> None:
             plane.client.patch(document["kind"], name, {"status": document["status"]}, namespace, "status")
 
 
-def _start(who: str, plane: ControlPlane, folder: Path, shape: Shape) -> Running:
+@contextmanager
+def _extender(plane: ControlPlane, folder: Path, plugin: str) -> Iterator[dict[str, Any]]:
+    """Start an extender, if there is a plugin for it. Yields: what a scheduler's configuration needs for it."""
+    if not plugin:
+        yield {}
+        return
+    options = ("--kubeconfig", str(plane.kubeconfig(folder / "kubeconfig")))
+    extender = ExtenderProcess(folder / "extender", [plugin], *options, record=False)
+    try:
+        yield {"extenders": [extender.stanza]}
+    finally:
+        extender.stop()
+
+
+def _start(who: str, plane: ControlPlane, folder: Path, shape: Shape, config: Mapping[str, Any] = NO_FIELDS) -> Running:
     own = folder / who
     own.mkdir()
     if who == "bare":
         return Bare(plane, own, len(shape.pods), sum(document["kind"] == "Node" for document in shape.first))
     if who == "kubesched":
-        return LiveProcess(plane, own, {}, OPEN)
+        return LiveProcess(plane, own, config, OPEN)
     percentage = int(who.rpartition("-")[2]) if who[-1].isdigit() else 0
-    return SchedulerProcess(plane, own, {"percentageOfNodesToScore": percentage})
+    return SchedulerProcess(plane, own, {"percentageOfNodesToScore": percentage, **config})
 
 
 @contextmanager

@@ -6,7 +6,8 @@ for 110 pods; pods ask for 100m and 500 MiB. What scheduler_perf lets the schedu
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 Document = dict[str, Any]
@@ -17,6 +18,7 @@ HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 ROOM = {"cpu": "4", "memory": "32Gi", "pods": "110"}
 SMALL = {"cpu": "100m", "memory": "500Mi"}
 DRIVER = "csi.example.com"
+FLEET = f"{Path(__file__).parents[1] / 'extender' / 'fleet.py'}:Fleet"
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,14 @@ class Shape:
         pods: those whose placement is timed, created before the scheduler starts.
         background: what happens meanwhile, as pairs of "create" or "delete" and a document; endless or empty.
         seconds: between two of these.
+        plugin: what an extender serves that schedulers call with the names of nodes, as FILE.py:Class; empty for none.
     """
 
     first: list[Document]
     pods: list[Document]
     background: Callable[[], Iterator[Change]] = field(default=lambda: iter(()))
     seconds: float = 0.2
+    plugin: str = ""
 
 
 def node(i: int, zones: int = 3, **labels: str) -> Document:
@@ -197,6 +201,11 @@ def churn(n: int) -> Shape:
     return Shape(nodes(n), series("measured", 2 * n), background, seconds=0.17)
 
 
+def extender(n: int) -> Shape:
+    """Plain pods, and an extender that filters and scores."""
+    return replace(basic(n), plugin=FLEET)
+
+
 SHAPES: dict[str, Callable[[int], Shape]] = {
     shape.__name__.replace("_", "-"): shape
     for shape in (
@@ -215,6 +224,7 @@ SHAPES: dict[str, Callable[[int], Shape]] = {
         gated,
         volumes,
         churn,
+        extender,
     )
 }
 

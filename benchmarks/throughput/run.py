@@ -135,7 +135,7 @@ def run(
         if row.form == "uncalled":
             config["extenders"] = [UNCALLED]
         if row.form == "bare":
-            other = stack.enter_context(_bare_extender())
+            other = stack.enter_context(bare_extender())
         if row.form in ("bare", "other"):
             config["extenders"] = [{**OTHER, "urlPrefix": other}]
         if extender:
@@ -151,7 +151,7 @@ def run(
 
 
 @contextmanager
-def _bare_extender() -> Iterator[str]:
+def bare_extender() -> Iterator[str]:
     """Gives its URL."""
     command = [sys.executable, str(Path(__file__).with_name("bare.py"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
