@@ -2,7 +2,7 @@
 
 If an extender rejected a pod, kube-scheduler tries it again when its own condition changes. Where preemption fails on
 several nodes, its message names them in any order, so that the pod is tried until two messages are alike. Of such pods
-the number of attempts is left out. What is wrong with an answer that is not valid is said in other words.
+the number of attempts is left out. So are the words about an answer that is not valid.
 """
 
 import re
