@@ -40,12 +40,12 @@ from kubesched.state import Nodes, PodInfo, ReturnedNodes, Snapshot
 
 __all__ = ["EXTENDER", "ExtenderAnswer", "ExtenderScores", "Extenders", "PodExtenders"]
 
+Plan = Mapping[str, VictimsOf]
 EXTENDER: Final = "Extender"
 """The name under which extenders count among the plugins that rejected a pod."""
 
 _NO_REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
-_MAX_NODE_SCORE: Final = 100
-_MAX_EXTENDER_SCORE: Final = 10
+_SCALE: Final = 10  # from an extender's 0 to 10 to a plugin's 0 to 100
 
 
 class ExtenderScores(msgspec.Struct, frozen=True, eq=False):
@@ -114,9 +114,7 @@ class Extenders:
         ]
         return PodExtenders(self, interested, pod)
 
-    async def preempt(
-        self, pod: PodInfo, snapshot: Snapshot, victims: Mapping[str, VictimsOf]
-    ) -> Mapping[str, VictimsOf]:
+    async def preempt(self, pod: PodInfo, snapshot: Snapshot, victims: Plan) -> Plan:
         """See `PodExtenders.preempt`."""
         return await self.of(pod).preempt(snapshot, victims)
 
@@ -149,6 +147,7 @@ class PodExtenders:
         self._info = info
         self.answers: list[ExtenderAnswer] = []
         self._body = b""
+        self._named: tuple[list[str], bytes] = ([], b"")  # the last request with names
         self._returned: dict[str, bytes] = {}  # nodes as an extender returned them, by name
 
     def __bool__(self) -> bool:
@@ -191,6 +190,8 @@ class PodExtenders:
         if answer.error:
             raise ExtenderError(answer.error)
         survivors = self._survivors(extender, said.offered, answer)
+        if survivors == said.offered and not answer.failed and not answer.unresolvable:
+            return said.offered
         if not nodes.columns.row_of.keys() >= set(survivors):
             name = next(name for name in survivors if name not in nodes.columns.row_of)
             where = f'extender "{extender.url_prefix}"'
@@ -207,7 +208,7 @@ class PodExtenders:
 
     def _survivors(self, extender: ExtenderConfig, offered: list[str], answer: FilterAnswer) -> list[str]:
         if extender.node_cache_capable and answer.names is not None:
-            if unknown := set(answer.names).difference(offered):
+            if answer.names != offered and (unknown := set(answer.names).difference(offered)):
                 raise ExtenderError(
                     f'extender "{extender.url_prefix}" claims a filtered node '
                     f'"{next(name for name in answer.names if name in unknown)}" '
@@ -248,7 +249,7 @@ class PodExtenders:
 
     # --- preempt ---
 
-    async def preempt(self, snapshot: Snapshot, victims: Mapping[str, VictimsOf]) -> Mapping[str, VictimsOf]:
+    async def preempt(self, snapshot: Snapshot, victims: Plan) -> Plan:
         """Ask one extender after the other which nodes stay candidates for preemption, and with which victims.
 
         Args:
@@ -315,7 +316,9 @@ class PodExtenders:
 
     def _nodes_body(self, extender: ExtenderConfig, nodes: Nodes, names: list[str]) -> bytes:
         if extender.node_cache_capable:
-            return names_request(self._pod_body(), names)
+            if self._named[0] != names:
+                self._named = names, names_request(self._pod_body(), names)
+            return self._named[1]
         n_nodes = nodes.columns.n_nodes
         bodies = (
             self._returned.get(name) or self._extenders.body_of(nodes.node(position), n_nodes)
@@ -323,7 +326,7 @@ class PodExtenders:
         )
         return nodes_request(self._pod_body(), bodies)
 
-    def _victims_body(self, extender: ExtenderConfig, victims: Mapping[str, VictimsOf]) -> bytes:
+    def _victims_body(self, extender: ExtenderConfig, victims: Plan) -> bytes:
         if extender.node_cache_capable:
             meta = {
                 name: MetaVictims(tuple(MetaPod(info.pod.uid) for info in of.pods), of.n_pdb_violations)
@@ -368,7 +371,7 @@ def _scores(extender: ExtenderConfig, entries: Sequence[tuple[str, int]], names:
     else:
         scores = np.array([by_name.get(name, 0) for name in names], dtype=np.int64)
         given = np.array([name in by_name for name in names], dtype=np.bool_)
-    scores *= _wrapped(extender.weight * (_MAX_NODE_SCORE // _MAX_EXTENDER_SCORE))  # wraps
+    scores *= _wrapped(extender.weight * _SCALE)  # wraps
     return ExtenderScores(f"extender {extender.url_prefix}", scores, given)
 
 

@@ -222,5 +222,6 @@ def _encoded(value: object) -> bytes:
 def _escaped(text: bytes) -> bytes:
     """JSON as Go writes it: characters that mean something in HTML or JavaScript, which only strings have, escaped."""
     for plain, escape in _ESCAPES:
-        text = text.replace(plain, escape)
+        if plain[0] in text:  # a search for one byte takes a tenth of the time
+            text = text.replace(plain, escape)
     return text
