@@ -23,7 +23,7 @@ def preempting(*plugins: Plugin) -> Driven:
 def deletions(driven: Driven) -> Iterator[Pod]:
     """The victims in the order in which they are to be deleted; each is gone when the next one is asked for."""
     eviction = driven.decide()
-    answer = None
+    answer: ActionDone | None = ActionDone(eviction.send(None))  # the preemptor's status comes first
     while True:
         try:
             action = eviction.send(answer)
@@ -50,6 +50,17 @@ def test_the_preemptor_is_gated_until_its_last_victim_leaves() -> None:
     assert list(leaving) == []
     driven.pass_time(2)
     assert driven.attempt().node_name == "n"
+
+
+def test_no_victim_leaves_before_the_status_of_the_preemptor_is_written() -> None:
+    """The event of that status wakes a preemptor that an extender rejected; it has to be gated still."""
+    driven = preempting()
+    eviction = driven.decide()
+    written = eviction.send(None)
+    assert written == PatchPodStatus(written.pod, nominated_node_name="n")
+    assert written.pod.name == "high"
+    assert isinstance(eviction.send(ActionDone(written, error="timeout")), DeletePod)
+    eviction.close()
 
 
 def test_a_victim_on_its_way_out_ends_the_gate() -> None:

@@ -164,7 +164,8 @@ def test_a_victim_whose_binding_is_sent_is_deleted():
     assert not driven.scheduler.waiting_pods
     driven.tell(make_pod("high", requests=ONE_CPU, priority=10))
     eviction = driven.decide()
-    assert eviction.send(None).pod.name == "victim"
+    status = eviction.send(None)
+    assert eviction.send(ActionDone(status)).pod.name == "victim"
     eviction.close()
     cycle.close()
 

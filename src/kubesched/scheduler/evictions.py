@@ -2,8 +2,8 @@
 
 Rule: kube-scheduler v1.36 preemption executor. A victim that Permit holds back is rejected, and PreBind of a victim is
 cancelled. Any other is deleted, the last one after all others: its deletion is the event that wakes the preemptor. When
-a victim cannot be deleted, the last one stays, and the preemptor is activated, since no event would wake it. Upstream
-deletes all victims but the last in parallel, this one after another.
+a victim cannot be deleted, the last one stays, and the preemptor is activated, since no event would wake it. The
+preemptor's status is written before. Upstream deletes all victims but the last in parallel, this one after another.
 """
 
 from collections.abc import Callable, Container, Coroutine, Iterable, Mapping
@@ -101,6 +101,8 @@ class Evictions(Container[str]):
         is_done = False
         try:
             await suspend(None)
+            # After the status that the attempt has emitted: what that wakes finds the preemptor still gated.
+            await perform(PatchPodStatus(preemptor, nominated_node_name=node_name))
             is_done = await self._evict_all(preemptor, node_name, victims)
         finally:
             self._end(preemptor)
