@@ -216,6 +216,19 @@ def test_an_extender_that_does_not_answer_is_a_finding_at_its_verb():
     assert "[extender-probe]" in result.stdout
 
 
+def test_an_extender_whose_certificate_cannot_be_used_is_a_finding_next_to_the_others():
+    text = (
+        f"{HEADER}percentageOfNodesToScore: 1\nextenders:\n- urlPrefix: https://127.0.0.1:1\n  filterVerb: filter\n"
+        "  ignorable: true\n  nodeCacheCapable: true\n  tlsConfig: {caFile: missing.pem}\n"
+    )
+    result = check(text, options=("--probe",))
+    assert result.exit_code == 1
+    message = "extender https://127.0.0.1:1: missing.pem cannot be read: No such file or directory"
+    assert f"\na.yaml:5:3: error: {message} [extender-probe]" in result.stdout
+    assert "[low-percentage]" in result.stdout
+    assert "no extenders to call" not in result.stdout
+
+
 def test_a_plugin_that_the_user_brings_is_known():
     Path("zone.py").write_text(
         "from kubesched import Plugin, PluginArgs, Status\n\n\n"
