@@ -55,7 +55,7 @@ def from_defaults(source: "ConfigSource", references: Iterable[str]) -> "tuple[C
     from kubesched.setup import comparable, set_up
 
     document, defaults = _comparable(source, references), comparable(set_up())
-    if document["clientConnection"]["qps"] == _RATE:
+    if document["clientConnection"]["qps"] != defaults["clientConnection"]["qps"]:
         defaults["clientConnection"]["qps"] = _RATE
     return differences_from_defaults(defaults, document)
 
