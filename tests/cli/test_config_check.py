@@ -146,7 +146,8 @@ def test_sarif_has_what_the_schema_requires():
     driver = run["tool"]["driver"]
     assert driver["name"] == "kubesched"
     assert [rule["id"] for rule in driver["rules"]] == list(RULES)
-    assert all(rule["helpUri"] == f"docs/reference/config-rules.md#{rule['id']}" for rule in driver["rules"])
+    page = "https://github.com/kubesched/kubesched/blob/main/docs/reference/config-rules.md"
+    assert all(rule["helpUri"] == f"{page}#{rule['id']}" for rule in driver["rules"])
     for result in run["results"]:
         assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] in ("error", "warning", "note")
