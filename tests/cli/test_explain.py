@@ -88,3 +88,14 @@ def test_a_node_may_be_named_without_its_domain(tmp_path):
 def test_a_cluster_without_pending_pods_says_so(tmp_path):
     result = run("explain", write(tmp_path, make_node("n1")))
     assert "no pod is pending" in result.stderr
+
+
+def test_an_extender_that_does_not_answer_is_explained_in_the_words_of_kube_scheduler(tmp_path):
+    config = tmp_path / "scheduler.yaml"
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "extenders:\n- urlPrefix: http://127.0.0.1:1\n  filterVerb: filter\n"
+    )
+    snapshot = write(tmp_path, make_node("n1"), make_pod("p"))
+    text = run("explain", snapshot, "--pod", "p", "--config", config, "--extenders", "call").stdout
+    assert '\nPost "http://127.0.0.1:1/filter": dial tcp 127.0.0.1:1: connect: connection refused\n' in text

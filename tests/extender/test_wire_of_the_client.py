@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from kubesched.errors import ExtenderError
 from kubesched.extender.wire import (
     BindingArgs,
+    FilterAnswer,
     MetaPod,
     MetaVictims,
     as_kube_scheduler_sends,
@@ -18,6 +20,7 @@ from kubesched.extender.wire import (
     filter_answer_names,
     filter_answer_nodes,
     meta_preemption_request,
+    name_of,
     names_request,
     nodes_request,
     parse_binding_args,
@@ -47,6 +50,29 @@ NODE = (
 )
 NODES = [NODE % b"n1", NODE % b"n2"]
 TWO_VICTIMS = MetaVictims((MetaPod("v1"),), 2)
+
+PARSERS: dict[str, Callable[[bytes], object]] = {
+    "filter": parse_filter_answer,
+    "prioritize": parse_priorities,
+    "preempt": parse_preemption_answer,
+    "bind": binding_error,
+}
+UNMARSHAL = "json: cannot unmarshal {} into Go struct field {} of type {}"
+RECORDED = [
+    json.loads(line) for line in (Path(__file__).parent / "bodies/go-decoder-errors.jsonl").read_text().splitlines()
+]
+
+
+def refusal(parse: Callable[[bytes], object], body: bytes) -> str:
+    """Why an answer is an error; empty where it is none."""
+    try:
+        answer = parse(body)
+        if isinstance(answer, FilterAnswer):
+            for node in answer.nodes or []:
+                name_of(node)
+    except ExtenderError as error:
+        return str(error)
+    return ""
 
 
 # --- requests: the bytes that a v1.36.3 sent ---
@@ -150,19 +176,49 @@ def test_invalid_utf8_is_replaced_as_go_does() -> None:
     [
         (b"", "EOF"),
         (b" \n", "EOF"),
-        (b"<html>", "ExtenderFilterResult"),
-        (b"[]", "ExtenderFilterResult"),
-        (b'{"Nodes":[]}', "Nodes"),
-        (b'{"FailedNodes":{"a":1}}', "FailedNodes"),
-        (b'{"NodeNames":[1]}', "NodeNames"),
-        (b'{"Error":1}', "Error"),
-        (b'{"NodeNames":["a"', "ExtenderFilterResult"),
-        (b"[" * 5000, "ExtenderFilterResult"),
+        (b"<html>", "invalid character '<' looking for beginning of value"),
+        (b"[]", "json: cannot unmarshal array into Go value of type v1.ExtenderFilterResult"),
+        (b'{"Nodes":[]}', UNMARSHAL.format("array", "ExtenderFilterResult.Nodes", "v1.NodeList")),
+        (b'{"FailedNodes":{"a":1}}', UNMARSHAL.format("number", "ExtenderFilterResult.FailedNodes", "string")),
+        (b'{"NodeNames":[1]}', UNMARSHAL.format("number", "ExtenderFilterResult.NodeNames", "string")),
+        (b'{"nodenames":{}}', UNMARSHAL.format("object", "ExtenderFilterResult.NodeNames", "[]string")),
+        (b'{"Error":1}', UNMARSHAL.format("number", "ExtenderFilterResult.Error", "string")),
+        (b'{"NodeNames":["a"', "unexpected EOF"),
+        (b"[" * 5000, "unexpected EOF"),
+        (b"[" * 10_001, "invalid character '[' exceeded max depth"),
     ],
 )
-def test_what_is_no_answer_to_filter_is_an_error_that_names_the_field(body: bytes, words: str) -> None:
-    with pytest.raises(ExtenderError, match=words):
-        parse_filter_answer(body)
+def test_what_is_no_answer_to_filter_is_an_error_in_the_words_of_kube_scheduler(body: bytes, words: str) -> None:
+    assert refusal(parse_filter_answer, body) == words
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (b"1", UNMARSHAL.format("number", "NodeList.Nodes.items", "v1.Node")),
+        (b'{"metadata":"n1"}', UNMARSHAL.format("string", "Node.Nodes.items.metadata", "v1.ObjectMeta")),
+        (b'{"metadata":{"name":1}}', UNMARSHAL.format("number", "ObjectMeta.Nodes.items.metadata.name", "string")),
+        (b"null", "Nodes.items: found a node without a name"),
+    ],
+)
+def test_a_node_that_is_none_is_an_error_in_the_words_of_kube_scheduler(item: bytes, words: str) -> None:
+    def names_in(body: bytes) -> list[str]:
+        return [name_of(node) for node in parse_filter_answer(body).nodes or []]
+
+    assert refusal(names_in, b'{"Nodes":{"items":[%b]}}' % item) == words
+
+
+def test_an_error_in_a_huge_answer_is_found_without_reading_all_of_it_slowly() -> None:
+    names = b'{"NodeNames":["n1"' + b',"a-long-name-of-a-node"' * 400_000
+    assert refusal(parse_filter_answer, names) == "unexpected EOF"
+    assert "byte 9600018" in refusal(parse_filter_answer, names + b"x")
+    words = UNMARSHAL.format("number", "ExtenderFilterResult.Error", "string")
+    assert refusal(parse_filter_answer, names + b'],"Error":1}') == words
+
+
+@pytest.mark.parametrize(("verb", "body", "words"), RECORDED)
+def test_every_recorded_answer_is_read_or_refused_as_gos_decoder_does(verb: str, body: str, words: str) -> None:
+    assert refusal(PARSERS[verb], body.encode("latin-1")) == words
 
 
 def test_the_client_reads_what_the_server_answers() -> None:
@@ -193,14 +249,14 @@ def test_scores_are_taken_as_they_are() -> None:
 
 @pytest.mark.parametrize("score", ["7.0", "7.5", "1e3", '"7"', "99999999999999999999", "true"])
 def test_one_score_that_is_not_an_integer_spoils_the_whole_answer(score: str) -> None:
-    with pytest.raises(ExtenderError, match=r"HostPriorityList\[1\]\.Score"):
-        parse_priorities(f'[{{"Host":"a","Score":1}},{{"Host":"b","Score":{score}}}]'.encode())
+    body = f'[{{"Host":"a","Score":1}},{{"Host":"b","Score":{score}}}]'.encode()
+    kind = {'"7"': "string", "true": "bool"}.get(score, f"number {score}")
+    assert refusal(parse_priorities, body) == UNMARSHAL.format(kind, "HostPriority.Score", "int64")
 
 
 @pytest.mark.parametrize("body", [b"{}", b'"n1"', b"[1]", b""])
 def test_what_is_not_a_list_of_priorities_is_an_error(body: bytes) -> None:
-    with pytest.raises(ExtenderError):
-        parse_priorities(body)
+    assert refusal(parse_priorities, body).startswith(("json: cannot unmarshal ", "EOF"))
 
 
 # --- answers to preempt and bind ---
@@ -240,15 +296,18 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
-    "parse", [parse_filter_answer, parse_priorities, parse_preemption_answer, binding_error], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS)
 @given(body=st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value).encode()))
 def test_any_answer_is_read_or_refused_in_one_sentence(parse: Callable[[bytes], object], body: bytes) -> None:
-    refusal = ""
-    try:
-        parse(body)
-    except ExtenderError as error:
-        refusal = str(error)
-        assert refusal
-    assert "\n" not in refusal
+    assert "\n" not in refusal(parse, body)
+
+
+@given(
+    recorded=st.sampled_from(RECORDED), place=st.integers(0, 300), length=st.integers(0, 5), put=st.binary(max_size=5)
+)
+def test_an_answer_that_was_damaged_is_read_or_refused_in_one_sentence(
+    recorded: tuple[str, str, str], place: int, length: int, put: bytes
+) -> None:
+    verb, text, _ = recorded
+    body = text.encode("latin-1")
+    assert "\n" not in refusal(PARSERS[verb], body[:place] + put + body[place + length :])

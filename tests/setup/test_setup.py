@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -233,3 +234,23 @@ def test_arguments_that_do_not_hold_name_the_file_that_they_came_from(tmp_path: 
         set_up(scheduler, [Picky], {"Picky": tmp_path / "args.yaml"})
     with pytest.raises(ConfigError, match=r"must be positive$"):
         set_up(scheduler, [Picky], {"Picky": {"limit": 0}})
+
+
+def test_json_is_kept_of_what_plugins_and_extenders_want() -> None:
+    class Raw(Plugin):
+        wants_raw = True
+
+        def score(self, state: object, pod: object, node: object) -> int:
+            return 0
+
+    def kept(**extender: object) -> frozenset[str]:
+        head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+        entry = {"urlPrefix": "http://x", "weight": 1, **extender}
+        return set_up(json.dumps({**head, "extenders": [entry]}).encode()).raw_kinds
+
+    assert set_up().raw_kinds == frozenset()
+    assert set_up(plugins=[Raw]).raw_kinds == {"Node", "Pod"}
+    assert kept(filterVerb="f", nodeCacheCapable=True) == {"Pod"}
+    assert kept(prioritizeVerb="p") == {"Node", "Pod"}
+    assert kept(preemptVerb="p") == {"Pod"}
+    assert kept(bindVerb="b") == frozenset()

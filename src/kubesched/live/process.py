@@ -28,7 +28,7 @@ from kubesched.live.writes import ApiWriter
 from kubesched.metrics import Observers, PodResources, SchedulerMetrics
 from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
 from kubesched.serving import Registry, give_free_memory_back, map_large_blocks, new_registry
-from kubesched.setup import Setup, sent_kinds
+from kubesched.setup import Setup
 
 __all__ = ["SchedulerOptions", "access_of", "get_ready", "run_scheduler", "serving"]
 
@@ -116,8 +116,7 @@ async def run_scheduler(
             make_framework=metrics.framework,
             extender_calls=calls,
         )
-        sent = sent_kinds(setup.configuration.extenders)
-        watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, wants_raw=sent)
+        watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, wants_raw=setup.raw_kinds)
         comparer = CacheComparer(client, live)
         with on_sigusr2(comparer.ask):
             async with _endpoints(setup, options, live, metrics, election, stop), election:

@@ -50,7 +50,7 @@ async def run_shadow(
     rate = setup.configuration.client_connection
     async with ApiClient(access_of(options), qps=rate.qps, burst=rate.burst) as client:
         shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took)
-        watch = ClusterWatch(client, shadow.feed, kinds=setup.watched_kinds)
+        watch = ClusterWatch(client, shadow.feed, kinds=setup.watched_kinds, wants_raw=setup.raw_kinds)
         page, resources = new_registry(), Registry()
         page.register(metrics)
         resources.register(PodResources(shadow.cluster_state, None))

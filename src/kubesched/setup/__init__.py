@@ -5,7 +5,7 @@ from kubesched.setup.awaited import AwaitedRequests
 from kubesched.setup.check import Checked, check_configuration
 from kubesched.setup.comparison import comparable
 from kubesched.setup.event_loop import EventLoop
-from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, sent_kinds, without_bind
+from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, without_bind
 from kubesched.setup.older_versions import convert_text
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
 from kubesched.setup.setup import WATCHED_KINDS, ConfigurationLike, Profiles, Setup, load_configuration, set_up
@@ -30,7 +30,6 @@ __all__ = [
     "find_plugins",
     "load_configuration",
     "read_sources",
-    "sent_kinds",
     "set_up",
     "without_bind",
 ]

@@ -14,6 +14,7 @@ from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Profile
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args
+from kubesched.setup.extender_calls import sent_kinds
 from kubesched.setup.older_versions import log_conversion, older_versions
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
@@ -55,6 +56,12 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
         """What a live scheduler with these profiles watches: WATCHED_KINDS, and what plugins declare in `reads`."""
         read = {kind for profile in self.profiles for plugin in profile.plugins for kind in plugin.reads}
         return tuple(kind for kind in KINDS if kind in WATCHED_KINDS or kind in read)
+
+    @property
+    def raw_kinds(self) -> frozenset[str]:
+        """The kinds whose objects keep their JSON: for plugins with `wants_raw`, and for extenders."""
+        wanted = any(plugin.wants_raw for profile in self.profiles for plugin in profile.plugins)
+        return sent_kinds(self.configuration.extenders) | (frozenset(("Node", "Pod")) if wanted else frozenset())
 
 
 def load_configuration(

@@ -123,31 +123,21 @@ def test_the_time_limit_holds_for_headers_and_body() -> None:
         await asyncio.sleep(5)
         return response
 
-    with pytest.raises(ExtenderError, match="exceeded while awaiting headers"):
+    deadline = "context deadline exceeded"
+    with pytest.raises(
+        ExtenderError, match=rf"^Post \S+ {deadline} \(Client.Timeout exceeded while awaiting headers\)$"
+    ):
         asked(silent, http_timeout=Duration(0.2))
-    with pytest.raises(ExtenderError, match="context cancellation while reading body"):
+    reading = r"\(Client.Timeout or context cancellation while reading body\)"
+    with pytest.raises(ExtenderError, match=f"^{deadline} {reading}$"):
         asked(slow, http_timeout=Duration(2))
 
 
-def test_an_extender_that_is_not_there_is_named() -> None:
-    async def story() -> None:
-        async with ExtenderClient(ExtenderConfig(url_prefix="http://127.0.0.1:1")) as client:
-            await client.call("filter", BODY)
-
-    with pytest.raises(ExtenderError, match=r'^Post "http://127\.0\.0\.1:1/filter": '):
-        asyncio.run(story())
-
-
-def test_an_answer_that_is_cut_is_an_error() -> None:
+def test_redirects_without_an_end_are_an_error_in_the_words_of_kube_scheduler() -> None:
     async def answer(request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Length": "100"})
-        await response.prepare(request)
-        await response.write(b"{")
-        assert request.transport is not None
-        request.transport.close()
-        return response
+        return web.Response(status=307, headers={"Location": "/filter"})
 
-    with pytest.raises(ExtenderError, match="Post "):
+    with pytest.raises(ExtenderError, match=r"^Post .*: stopped after 10 redirects$"):
         asked(answer)
 
 
@@ -170,6 +160,8 @@ def test_connections_are_kept_alive() -> None:
 
 # --- TLS ---
 
+INVALID = "tls: failed to verify certificate: x509: "
+
 
 def over_tls(folder: Path, **config: object) -> bytes:
     certificate, key = self_signed_pair(folder, "extender")
@@ -186,7 +178,7 @@ def over_tls(folder: Path, **config: object) -> bytes:
 
 
 def test_the_system_authorities_do_not_know_a_self_signed_extender(tmp_path: Path) -> None:
-    with pytest.raises(ExtenderError, match="certificate"):
+    with pytest.raises(ExtenderError, match=rf"^Post \S+ {INVALID}certificate signed by unknown authority$"):
         over_tls(tmp_path)
 
 
@@ -203,7 +195,7 @@ def test_an_authority_is_taken_from_data_and_from_a_file(tmp_path: Path) -> None
     file = ExtenderTLSConfig(ca_file=str(certificate), server_name=name)
     assert b"POST" in over_tls(tmp_path, enable_https=True, tls_config=file)
     wrong = ExtenderTLSConfig(ca_file=str(certificate), server_name="other.example")
-    with pytest.raises(ExtenderError, match="certificate"):
+    with pytest.raises(ExtenderError, match=f"{INVALID}certificate is valid for other names, not other.example$"):
         over_tls(tmp_path, enable_https=True, tls_config=wrong)
 
 

@@ -65,7 +65,8 @@ def test_whole_nodes_are_sent_to_an_extender_that_wants_them() -> None:
 def test_an_answer_against_the_protocol_is_an_error_of_its_verb() -> None:
     calls, _ = probed(prioritize=[{"Host": "n", "Score": 7.5}])
     assert [call.verb for call in calls if call.error] == ["prioritize"]
-    assert "Score" in calls[1].error
+    words = "json: cannot unmarshal number 7.5 into Go struct field HostPriority.Score of type int64"
+    assert calls[1].error == words
 
 
 def test_the_command_exits_with_1_when_an_extender_does_not_answer(tmp_path: Path) -> None:
@@ -76,7 +77,8 @@ def test_the_command_exits_with_1_when_an_extender_does_not_answer(tmp_path: Pat
     )
     result = run_command("config", "check", str(file), "--probe")
     assert result.exit_code == 1
-    assert "filter  http://127.0.0.1:1/filter  Post" in result.stdout
+    refused = 'Post "http://127.0.0.1:1/filter": dial tcp 127.0.0.1:1: connect: connection refused'
+    assert f"filter  http://127.0.0.1:1/filter  {refused}\n" in result.stdout
     as_json = run_command("config", "check", str(file), "--probe", "-o", "json")
     assert json.loads(as_json.stdout)["extenders"][0]["verb"] == "filter"
     assert run_command("config", "check", str(file)).exit_code == 0

@@ -18,6 +18,7 @@ from yarl import URL
 from kubesched.cluster import client_context, proxy_from_environment
 from kubesched.config import ExtenderConfig, ExtenderTLSConfig
 from kubesched.errors import ConfigError, ExtenderError
+from kubesched.extender.client.transport_errors import body_error, transport_error
 from kubesched.version import VERSION
 
 __all__ = ["ExtenderClient"]
@@ -26,6 +27,7 @@ _DEFAULT_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 90.0
 _MAX_REDIRECTS: Final = 10
 _MAX_ANSWER: Final = 256 * 2**20  # 5,000 whole nodes of 18 KB are 90 MB
+_TIMEOUT: Final = "context deadline exceeded"
 _HEADERS: Final = {"Content-Type": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"kubesched/{VERSION}"}
 _NO_TLS: Final = ExtenderTLSConfig()
 
@@ -50,6 +52,8 @@ class ExtenderClient:
             raise ConfigError(
                 f"extender {config.url_prefix!r}: urlPrefix has to begin with http:// or https:// and a host"
             )
+        password = URL(self._prefix, encoded=True).raw_password
+        self._shown = self._prefix.replace(f":{password}@", ":***@", 1)  # in errors, as in Go
         self._context: ssl.SSLContext | bool = _context(config) if url.scheme == "https" else True
         self._proxy = proxy_from_environment(self._prefix, os.environ) or None
         self._session: aiohttp.ClientSession | None = None
@@ -67,7 +71,7 @@ class ExtenderClient:
             ExtenderError: there was no answer with status 200 in time.
         """
         url = self.url(verb)
-        phase = "exceeded while awaiting headers"
+        request = f'Post "{self._shown}/{verb}"'
         try:
             async with self._opened().post(
                 URL(url, encoded=True),
@@ -79,12 +83,11 @@ class ExtenderClient:
             ) as response:
                 if response.status != 200:
                     raise ExtenderError(f"failed {verb} with extender at URL {url}, code {response.status}")
-                phase = "or context cancellation while reading body"
-                return await _read(response, url)
+                return await _read(response, request)
         except TimeoutError as error:
-            raise ExtenderError(f'Post "{url}": context deadline exceeded (Client.Timeout {phase})') from error
+            raise ExtenderError(f"{request}: {_TIMEOUT} (Client.Timeout exceeded while awaiting headers)") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise ExtenderError(f'Post "{url}": {str(error) or type(error).__name__}') from error
+            raise ExtenderError(f"{request}: {transport_error(error)}") from error
 
     async def close(self) -> None:
         """Close the connections."""
@@ -111,12 +114,18 @@ class ExtenderClient:
         return self._session
 
 
-async def _read(response: aiohttp.ClientResponse, url: str) -> bytes:
+async def _read(response: aiohttp.ClientResponse, request: str) -> bytes:
     body = bytearray()
-    async for piece in response.content.iter_any():
-        body += piece
-        if len(body) > _MAX_ANSWER:
-            raise ExtenderError(f'Post "{url}": the answer is larger than {_MAX_ANSWER >> 20} MiB')
+    try:
+        async for piece in response.content.iter_any():
+            body += piece
+            if len(body) > _MAX_ANSWER:
+                raise ExtenderError(f"{request}: the answer is larger than {_MAX_ANSWER >> 20} MiB")
+    except TimeoutError as error:
+        where = "(Client.Timeout or context cancellation while reading body)"
+        raise ExtenderError(f"{_TIMEOUT} {where}") from error
+    except aiohttp.ClientError as error:
+        raise ExtenderError(body_error(error)) from error
     return bytes(body)
 
 

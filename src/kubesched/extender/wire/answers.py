@@ -1,27 +1,26 @@
 """Writes and reads the answers of the extender protocol.
 
 Rule for reading: kube-scheduler v1.36 HTTPExtender. Only the first JSON value counts, unknown keys are ignored, and
-null is the empty answer.
+null is the empty answer. An answer that is not valid is an error in the words of Go's JSON decoder.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Final, TypeVar
 
 import msgspec
 
 from kubesched.errors import ExtenderError
-from kubesched.extender.wire.reading import (
-    INT64,
-    NAMES,
-    NULL,
-    OBJECT,
-    RAWS,
-    TEXT,
-    decoded,
-    fields_of,
-    first_value,
-    meta_victims_of,
+from kubesched.extender.wire.go_types import (
+    BINDING_RESULT,
+    FILTER_RESULT,
+    HOST_PRIORITIES,
+    NODE,
+    PREEMPTION_RESULT,
+    GoType,
+    go_error,
 )
+from kubesched.extender.wire.reading import INT64, NULL, OBJECT, RAWS, TEXT, fields_of, first_value, meta_victims_of
 from kubesched.extender.wire.values import Body, FilterAnswer, HostPriority, MetaVictims, Raw
 
 __all__ = [
@@ -40,7 +39,10 @@ __all__ = [
     "utf8_text",
 ]
 
+T = TypeVar("T")
+
 _ENCODER: Final = msgspec.json.Encoder()
+_NAMES: Final = msgspec.json.Decoder(list[str | None])
 _TEXTS: Final = msgspec.json.Decoder(dict[str, str | None] | None)
 
 
@@ -120,25 +122,39 @@ def binding_answer(error: str = "") -> bytes:
 # --- reading them ---
 
 
+def _read_as(expected: GoType) -> Callable[[Callable[[Body], T]], Callable[[Body], T]]:
+    """Has a function read the first value of a body, and words its errors as Go's decoder does."""
+
+    def decorate(read: Callable[[Body], T]) -> Callable[[Body], T]:
+        @wraps(read)
+        def read_first(body: Body) -> T:
+            value = first_value(body)
+            try:
+                return read(b"{}" if bytes(value) == NULL and expected.kind == "object" else value)
+            except (ExtenderError, msgspec.DecodeError, ValueError, RecursionError) as error:
+                raise ExtenderError(go_error(body, value, expected) or str(error)) from error
+
+        return read_first
+
+    return decorate
+
+
+@_read_as(FILTER_RESULT)
 def parse_filter_answer(body: Body) -> FilterAnswer:
     """Read ExtenderFilterResult.
 
     Raises:
         ExtenderError: it is not one; the message names the field.
     """
-    fields = _answer(body, "ExtenderFilterResult")
+    fields = fields_of(body, "ExtenderFilterResult")
     nodes = fields.get("nodes", Raw(NULL))
-    items = None
-    if bytes(nodes) != NULL:
-        raw = fields_of(nodes, "Nodes").get("items", Raw(NULL))
-        items = decoded(RAWS.decode, raw, "Nodes.items", "a list of nodes") or []
     names = fields.get("nodenames", Raw(NULL))
     return FilterAnswer(
-        names=None if bytes(names) == NULL else decoded(NAMES.decode, names, "NodeNames", "a list of strings"),
-        nodes=items,
-        failed=_texts(fields, "FailedNodes"),
-        unresolvable=_texts(fields, "FailedAndUnresolvableNodes"),
-        error=_text(fields, "Error"),
+        names=None if bytes(names) == NULL else [name or "" for name in _NAMES.decode(names)],
+        nodes=None if bytes(nodes) == NULL else RAWS.decode(fields_of(nodes, "Nodes").get("items", Raw(NULL))) or [],
+        failed=_texts(fields, "failednodes"),
+        unresolvable=_texts(fields, "failedandunresolvablenodes"),
+        error=_text(fields, "error"),
     )
 
 
@@ -148,65 +164,65 @@ def name_of(node: Raw) -> str:
     Raises:
         ExtenderError: it is not an object with a name.
     """
-    metadata = fields_of(node, "Nodes.items").get("metadata", Raw(NULL))
-    fields = {} if bytes(metadata) == NULL else fields_of(metadata, "Nodes.items.metadata")
-    name = _text(fields, "name")
+    try:
+        metadata = _fields(node, "Nodes.items").get("metadata", Raw(NULL))
+        name = _text(_fields(metadata, "Nodes.items.metadata"), "name")
+    except (ExtenderError, msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise ExtenderError(go_error(b"{}", node, NODE, "NodeList.Nodes.items") or str(error)) from error
     if not name:
         raise ExtenderError("Nodes.items: found a node without a name")
     return name
 
 
+@_read_as(HOST_PRIORITIES)
 def parse_priorities(body: Body) -> list[tuple[str, int]]:
     """Read HostPriorityList: node names and scores as they are, in the order of the answer.
 
     Raises:
         ExtenderError: it is not one, for example because a score is not an integer of 64 bits.
     """
-    entries = decoded(RAWS.decode, first_value(body), "HostPriorityList", "a list of {Host, Score}") or []
     priorities = []
-    for i, entry in enumerate(entries):
-        where = f"HostPriorityList[{i}]"
-        fields = {} if bytes(entry) == NULL else fields_of(entry, where)
-        host = decoded(TEXT.decode, fields.get("host", Raw(NULL)), f"{where}.Host", "a string") or ""
-        score = decoded(INT64.decode, fields.get("score", Raw(NULL)), f"{where}.Score", "an integer of 64 bits") or 0
-        priorities.append((host, score))
+    for entry in RAWS.decode(body) or []:
+        fields = _fields(entry, "HostPriorityList")
+        priorities.append((_text(fields, "host"), INT64.decode(fields.get("score", Raw(NULL))) or 0))
     return priorities
 
 
+@_read_as(PREEMPTION_RESULT)
 def parse_preemption_answer(body: Body) -> dict[str, MetaVictims]:
     """Read ExtenderPreemptionResult: the nodes that stay candidates, with their victims by uid.
 
     Raises:
         ExtenderError: it is not one, or a node has null for its victims, on which kube-scheduler v1.36 ends.
     """
-    raw = _answer(body, "ExtenderPreemptionResult").get("nodenametometavictims", Raw(NULL))
+    raw = fields_of(body, "ExtenderPreemptionResult").get("nodenametometavictims", Raw(NULL))
     if bytes(raw) == NULL:
         return {}
+    entries = OBJECT.decode(raw)
     what = "NodeNameToMetaVictims"
-    entries = decoded(OBJECT.decode, raw, what, "an object by node name")
     if empty := [name for name, victims in entries.items() if bytes(victims) == NULL]:
         raise ExtenderError(f"{what}[{empty[0]!r}]: found null; expected the victims, or no entry")
     return {name: meta_victims_of(victims, f"{what}[{name!r}]") for name, victims in entries.items()}
 
 
+@_read_as(BINDING_RESULT)
 def binding_error(body: Body) -> str:
     """Read ExtenderBindingResult: why the pod is not bound; empty for success.
 
     Raises:
         ExtenderError: it is not one.
     """
-    return _text(_answer(body, "ExtenderBindingResult"), "Error")
+    return _text(fields_of(body, "ExtenderBindingResult"), "error")
 
 
-def _answer(body: Body, what: str) -> dict[str, Raw]:
-    value = first_value(body)
-    return {} if bytes(value) == NULL else fields_of(value, what)
+def _fields(raw: Raw, what: str) -> dict[str, Raw]:
+    return {} if bytes(raw) == NULL else fields_of(raw, what)
 
 
 def _text(fields: Mapping[str, Raw], key: str) -> str:
-    return decoded(TEXT.decode, fields.get(key.lower(), Raw(NULL)), key, "a string") or ""
+    return TEXT.decode(fields.get(key, Raw(NULL))) or ""
 
 
 def _texts(fields: Mapping[str, Raw], key: str) -> dict[str, str]:
-    texts = decoded(_TEXTS.decode, fields.get(key.lower(), Raw(NULL)), key, "an object with strings") or {}
+    texts = _TEXTS.decode(fields.get(key, Raw(NULL))) or {}
     return {name: text or "" for name, text in texts.items()}

@@ -10,6 +10,7 @@ from kubesched.errors import ExtenderError
 from kubesched.extender.wire.values import Body, MetaPod, MetaVictims, Raw, Victims
 
 __all__ = [
+    "ANY",
     "INT64",
     "NAMES",
     "NULL",
@@ -19,13 +20,14 @@ __all__ = [
     "decoded",
     "fields_of",
     "first_value",
+    "folded",
     "meta_victims_of",
     "victims_of",
 ]
 
 T = TypeVar("T")
 
-_ANY: Final = msgspec.json.Decoder(Raw)
+ANY: Final = msgspec.json.Decoder(Raw)
 _VALUES: Final = json.JSONDecoder(parse_int=str)
 NULL: Final = b"null"
 OBJECT: Final = msgspec.json.Decoder(dict[str, Raw])
@@ -44,11 +46,11 @@ def fields_of(body: Body | Raw, what: str) -> dict[str, Raw]:
         ExtenderError: it is not a JSON object.
     """
     fields = decoded(OBJECT.decode, body, what, "a JSON object")
-    folded = {_folded(key): value for key, value in fields.items()}
-    if len(folded) < len(fields):
+    values = {folded(key): value for key, value in fields.items()}
+    if len(values) < len(fields):
         for key, _ in decoded(lambda raw: _PAIRS.decode(bytes(raw).decode()), body, what, "a JSON object"):
-            folded[_folded(key)] = fields[key]
-    return folded
+            values[folded(key)] = fields[key]
+    return values
 
 
 def first_value(body: Body) -> Body:
@@ -57,15 +59,15 @@ def first_value(body: Body) -> Body:
     Raises:
         ExtenderError: there is none.
     """
-    text = bytes(body).strip()
+    text = bytes(body).strip(b" \t\r\n")
     if not text:
-        raise ExtenderError("EOF: the answer is empty; expected JSON")
+        raise ExtenderError("EOF")
     try:
         text.decode()
     except UnicodeDecodeError:  # Go replaces what is not UTF-8
         text = text.decode("utf-8", "replace").encode()
     try:
-        _ANY.decode(text)
+        ANY.decode(text)
     except (msgspec.DecodeError, RecursionError):
         characters = text.decode()
         try:
@@ -76,7 +78,8 @@ def first_value(body: Body) -> Body:
     return text
 
 
-def _folded(key: str) -> str:
+def folded(key: str) -> str:
+    """A key without regard to case."""
     key = key.casefold()
     return _ALIASES.get(key, key)
 
