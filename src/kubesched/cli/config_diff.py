@@ -33,6 +33,8 @@ def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None
     """
     from kubesched.config import differences
 
+    if str(old) == str(new) == "-":
+        raise click.UsageError("A and B cannot both be standard input; give one of them as a file")
     with refuse_bad_input():
         sources = [_only_source(file) for file in (old, new)]
         changes = differences(*(_comparable(source, references) for source in sources))
@@ -94,7 +96,7 @@ def _only_source(file: Path) -> "ConfigSource":
     sources = sources_in([file])
     if len(sources) > 1:
         names = "; ".join(str(source) for source in sources)
-        raise InputError(f"{file}: expected one configuration, found {len(sources)}: {names}; compare them one by one")
+        raise InputError(f"{file}: expected one configuration, found {len(sources)}: {names}; give one of them as a file")
     return sources[0]
 
 
