@@ -96,7 +96,9 @@ def _only_source(file: Path) -> "ConfigSource":
     sources = sources_in([file])
     if len(sources) > 1:
         names = "; ".join(str(source) for source in sources)
-        raise InputError(f"{file}: expected one configuration, found {len(sources)}: {names}; give one of them as a file")
+        raise InputError(
+            f"{file}: expected one configuration, found {len(sources)}: {names}; give one of them as a file"
+        )
     return sources[0]
 
 
