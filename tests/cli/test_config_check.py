@@ -146,7 +146,8 @@ def test_sarif_has_what_the_schema_requires():
     driver = run["tool"]["driver"]
     assert driver["name"] == "kubesched"
     assert [rule["id"] for rule in driver["rules"]] == list(RULES)
-    assert all(rule["helpUri"] == f"docs/reference/config-rules.md#{rule['id']}" for rule in driver["rules"])
+    page = "https://github.com/kubesched/kubesched/blob/main/docs/reference/config-rules.md"
+    assert all(rule["helpUri"] == f"{page}#{rule['id']}" for rule in driver["rules"])
     for result in run["results"]:
         assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] in ("error", "warning", "note")
@@ -214,6 +215,19 @@ def test_an_extender_that_does_not_answer_is_a_finding_at_its_verb():
     assert result.stdout.startswith("a.yaml: accepted\nfilter  http://127.0.0.1:1/filter  ")
     assert "\na.yaml:6:15: error: http://127.0.0.1:1/filter: " in result.stdout
     assert "[extender-probe]" in result.stdout
+
+
+def test_an_extender_whose_certificate_cannot_be_used_is_a_finding_next_to_the_others():
+    text = (
+        f"{HEADER}percentageOfNodesToScore: 1\nextenders:\n- urlPrefix: https://127.0.0.1:1\n  filterVerb: filter\n"
+        "  ignorable: true\n  nodeCacheCapable: true\n  tlsConfig: {caFile: missing.pem}\n"
+    )
+    result = check(text, options=("--probe",))
+    assert result.exit_code == 1
+    message = "extender https://127.0.0.1:1: missing.pem cannot be read: No such file or directory"
+    assert f"\na.yaml:5:3: error: {message} [extender-probe]" in result.stdout
+    assert "[low-percentage]" in result.stdout
+    assert "no extenders to call" not in result.stdout
 
 
 def test_a_plugin_that_the_user_brings_is_known():

@@ -97,6 +97,17 @@ def test_the_defaults_of_kube_scheduler_are_not_shown_as_different(run, text):
     assert json.loads(run("show", "--diff", "a.yaml", "-o", "json").stdout) == {"name": "a.yaml", "changes": []}
 
 
+def test_the_default_request_rate_is_that_of_kube_scheduler(run):
+    result = run("show", "--diff", "a.yaml", files=(V1 + "clientConnection: {qps: 20}\n",))
+    assert result.stdout == "clientConnection.qps: 50 -> 20\n"
+
+
+def test_a_plugin_that_is_disabled_where_it_runs_is_one_difference(run):
+    text = "profiles: [{plugins: {score: {disabled: [{name: ImageLocality}]}}}]\n"
+    result = run("show", "--diff", "a.yaml", files=(V1 + text,))
+    assert result.stdout == "profiles[default-scheduler].plugins.score.ImageLocality: disabled (weight 1)\n"
+
+
 def test_several_configurations_are_below_their_names(run):
     result = run("show", "--diff", "a.yaml", "b.yaml", files=(V1, V1 + WEIGHT))
     assert result.stdout == (

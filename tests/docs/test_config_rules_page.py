@@ -1,6 +1,7 @@
 """The page of the rules has a section for each rule of `kubesched config check`, under its severity."""
 
 import re
+import tomllib
 
 from kubesched.config import RULES
 from tests.docs.pages import ROOT
@@ -24,8 +25,12 @@ def test_every_section_says_something():
 
 
 def test_every_address_leads_to_a_section():
+    """SARIF demands an absolute address."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     headings = set(re.findall(r"^### (\S+)$", PAGE, re.MULTILINE))
     for rule in RULES.values():
         page, _, anchor = rule.help_uri.partition("#")
-        assert (ROOT / page).is_file()
+        home, _, path = page.partition("/blob/main/")
+        assert home == project["urls"]["Homepage"]
+        assert (ROOT / path).is_file()
         assert anchor in headings

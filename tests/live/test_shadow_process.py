@@ -76,6 +76,30 @@ def test_it_reports_and_writes_nothing_to_the_cluster(tmp_path: Path, caplog: py
     assert not shadows[0].frameworks["default-scheduler"].profile.is_running
 
 
+def test_no_json_is_kept_for_extenders_because_they_are_not_called(tmp_path: Path) -> None:
+    kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    setup = set_up(json.dumps({**kind, "extenders": [{"urlPrefix": "http://x", "filterVerb": "f"}]}).encode())
+    server = read_only_server(*CLUSTER)
+    shadows: list[Shadow] = []
+
+    async def story() -> None:
+        stop = asyncio.Event()
+
+        def on_ready(shadow: Shadow) -> None:
+            shadows.append(shadow)
+            stop.set()
+
+        async with server:
+            options: SchedulerOptions = SchedulerOptions(kubeconfig=kubeconfig_of(server, tmp_path))
+            await run_shadow(setup, options, None, stop=stop, on_ready=on_ready)
+
+    run(story())
+    objects = shadows[0].cluster_state.objects
+    known = [*objects.list("Node"), *objects.list("Pod")]
+    assert len(known) == len(CLUSTER)
+    assert not any("raw_source" in vars(obj) for obj in known)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR2"), reason="there is no such signal")
 def test_sigusr2_logs_the_sizes_and_the_process_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="kubesched.shadow")

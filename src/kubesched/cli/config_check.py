@@ -33,13 +33,14 @@ def check(files: tuple[Path, ...], references: tuple[str, ...], output: str, str
     which kube-scheduler rejects, and warnings and notes on what is accepted but risky. A comment `# kubesched: ignore
     RULE` silences a warning or note on its line and the next one, or in the whole file above the first key.
 
-    FILE can also be what holds the configuration: a ConfigMap, or a pod or workload that names it in its flags; - reads
+    FILE can also be a ConfigMap, Helm values, or a Pod or workload that runs a scheduler, with what it names; - reads
     standard input. Exits with 0 if kube-scheduler accepts all configurations, with 1 if it does not. Exits with 2 if a
     file cannot be read or a plugin cannot be loaded. The command does not check files that FILE refers to, such as a
     kubeconfig.
 
     With --probe, exits with 1 also if an extender does not answer, or not as the protocol demands. Its bind verb is
-    called for a pod default/kubesched-probe, which an extender cannot bind.
+    called for a pod default/kubesched-probe, which an extender cannot bind. Extenders of a configuration that
+    kube-scheduler rejects are not called.
     """
     with refuse_bad_input():
         checked = _compared([_check(source, references, probe) for source in _sources(files)])
@@ -102,11 +103,17 @@ def _probed(checked: "Checked") -> tuple[list[dict[str, Any]], list["Finding"]]:
     import msgspec
 
     from kubesched.config import Finding
+    from kubesched.errors import ConfigError
     from kubesched.extender.client import probe
 
     calls, failed = [], []
     for i, extender in enumerate(checked.configuration.extenders if checked.configuration else ()):
-        for call in asyncio.run(probe((extender,))):
+        try:
+            probed = asyncio.run(probe((extender,)))
+        except ConfigError as error:
+            failed.append(Finding("extender-probe", f"extenders[{i}]", str(error)))
+            continue
+        for call in probed:
             calls.append(msgspec.to_builtins(call))
             if call.error:
                 path = f"extenders[{i}].{call.verb}Verb"

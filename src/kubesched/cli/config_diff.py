@@ -33,6 +33,8 @@ def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None
     """
     from kubesched.config import differences
 
+    if str(old) == str(new) == "-":
+        raise click.UsageError("A and B cannot both be standard input; give one of them as a file")
     with refuse_bad_input():
         sources = [_only_source(file) for file in (old, new)]
         changes = differences(*(_comparable(source, references) for source in sources))
@@ -55,7 +57,7 @@ def from_defaults(source: "ConfigSource", references: Iterable[str]) -> "tuple[C
     from kubesched.setup import comparable, set_up
 
     document, defaults = _comparable(source, references), comparable(set_up())
-    if document["clientConnection"]["qps"] == _RATE:
+    if document["clientConnection"]["qps"] != defaults["clientConnection"]["qps"]:
         defaults["clientConnection"]["qps"] = _RATE
     return differences_from_defaults(defaults, document)
 
@@ -94,7 +96,9 @@ def _only_source(file: Path) -> "ConfigSource":
     sources = sources_in([file])
     if len(sources) > 1:
         names = "; ".join(str(source) for source in sources)
-        raise InputError(f"{file}: expected one configuration, found {len(sources)}: {names}; compare them one by one")
+        raise InputError(
+            f"{file}: expected one configuration, found {len(sources)}: {names}; give one of them as a file"
+        )
     return sources[0]
 
 

@@ -124,7 +124,8 @@ def _calls(file: CheckedFile) -> Iterator[str]:
     for call in file.calls or ():
         answer = call["error"] or f"answered in {1000 * call['seconds']:.0f} ms: {call['answer']}"
         yield f"{call['verb']}  {call['url']}  {answer}"
-    if file.calls == []:
+    configuration = file.checked.configuration
+    if file.calls == [] and not (configuration and configuration.extenders):
         yield "there are no extenders to call"
 
 

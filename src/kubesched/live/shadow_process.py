@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from kubesched.cluster import ApiClient, ClusterWatch
 from kubesched.live.cache_comparer import on_sigusr2
 from kubesched.live.dry_run import without_election
@@ -50,7 +52,8 @@ async def run_shadow(
     rate = setup.configuration.client_connection
     async with ApiClient(access_of(options), qps=rate.qps, burst=rate.burst) as client:
         shadow = Shadow(setup, report.take, clock=client.timing, took=metrics.took)
-        watch = ClusterWatch(client, shadow.feed, kinds=setup.watched_kinds, wants_raw=setup.raw_kinds)
+        raw_kinds = _without_extenders(setup).raw_kinds
+        watch = ClusterWatch(client, shadow.feed, kinds=setup.watched_kinds, wants_raw=raw_kinds)
         page, resources = new_registry(), Registry()
         page.register(metrics)
         resources.register(PodResources(shadow.cluster_state, None))
@@ -64,6 +67,11 @@ async def run_shadow(
                     await briefly(stop_plugins(shadow.frameworks.values()), "stopping the plugins")
                     await report.finish()
                     _LOG.info("%s", report.summary())
+
+
+def _without_extenders(setup: Setup) -> Setup:
+    """The setup as shadow mode uses it: extenders are not called, so they get no JSON."""
+    return replace(setup, configuration=replace(setup.configuration, extenders=()))
 
 
 async def _run(

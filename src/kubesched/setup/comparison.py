@@ -12,7 +12,8 @@ _UNORDERED: Final = ("preScore", "score")
 
 
 def comparable(setup: Setup) -> dict[str, Any]:
-    """The effective configuration, with the plugins as they run: a list in the order of the calls at each point.
+    """The effective configuration, with the plugins as they run: a list in the order of the calls at each point, and in
+    `multiPoint` those that only strike nodes from preemption plans.
 
     Two configurations that enable the same plugins in different ways, such as at `multiPoint` and one by one, are
     equal. The plugins of preScore and score are sorted: their order does not count. Arguments have no apiVersion and
@@ -40,7 +41,7 @@ def _plugins(profile: Profile) -> dict[str, list[dict[str, Any]]]:
     called = {name for names in points.values() for name in names}
     for point in _UNORDERED:
         points[point].sort()
-    points["multiPoint"] = [plugin.name for plugin in profile.plugins if plugin.name not in called]
+    points["multiPoint"] = [one.name for one in profile.plugins if one.name not in called and one.defines("preempt")]
     return {point: [_entry(name, point, profile) for name in names] for point, names in points.items()}
 
 

@@ -19,6 +19,7 @@ USAGE = {
     "an option without its value": Case("simulate cluster.json --config", ("'--config' requires an argument", _HELP)),
     "a flag with a value": Case("simulate cluster.json --fail-on-pending=3", ("does not take a value", _HELP)),
     "one argument too many": Case("config diff good.yaml good.yaml x", ("unexpected extra argument (x)", _HELP)),
+    "standard input twice": Case("config diff - -", ("A and B cannot both be standard input", _HELP)),
     "an unknown output of simulate": Case(
         "simulate cluster.json -o xml", ("'--output': 'xml' is not one of 'table', 'json', 'jsonl', 'summary'", _HELP)
     ),

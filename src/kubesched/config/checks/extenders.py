@@ -17,15 +17,18 @@ _URL: Final = re.compile(r"(?P<scheme>https?)://(?P<host>[^/:?#@\[\]\s]+|\[[0-9a
 _VERBS: Final = ("filterVerb", "prioritizeVerb", "preemptVerb", "bindVerb")
 
 
-def sampling_advice(percentage: int, share: str = "some of the nodes") -> tuple[str, str]:
+def sampling_advice(
+    percentage: int, share: str = "some of the nodes", rejecting: str = "the extender rejects"
+) -> tuple[str, str]:
     """That kube-scheduler offers an extender only a share of the nodes, and what to do.
 
     Args:
         percentage: percentageOfNodesToScore; 0 means that kube-scheduler chooses.
+        rejecting: what can reject these nodes, with its verb.
     """
     where = f"percentageOfNodesToScore: {percentage}" if percentage else "percentageOfNodesToScore at its default"
     message = f"With {where}, kube-scheduler stops after {share} passed its own filters and sends only those."
-    pending = "A pod stays pending if the plugins reject all of them."
+    pending = f"A pod stays pending if {rejecting} all of them."
     return message, f"{pending} percentageOfNodesToScore: 100 sends and scores all nodes."
 
 
@@ -93,7 +96,6 @@ def _sampling(where: str, review: Review) -> Iterator[Finding]:
     lowest = min({general if percentage is None else percentage for percentage in own} or {general})
     if lowest < 100:
         message, advice = sampling_advice(lowest)
-        advice = advice.replace("the plugins reject", "the extender rejects")
         yield Finding("extender-sampling", f"{where}.filterVerb", message, advice)
 
 

@@ -38,14 +38,8 @@ class ReviewedProfile(msgspec.Struct, frozen=True):
     points: Mapping[str, tuple[str, ...]]
     weights: Mapping[str, int]
 
-    @property
-    def sets(self) -> Mapping[str, Any]:
-        """The plugin sets as they are written."""
-        plugins = self.document.get("plugins")
-        return plugins if isinstance(plugins, dict) else {}
-
     def disabling_path(self, point: str, name: str) -> str:
-        """The entry that disables a plugin at a point: by its name or `*`, there or at multiPoint; else the profile."""
+        """The entry that disables a plugin at a point: by its name or `*`, there or at multiPoint; else `plugins`."""
         return (
             first_path(
                 entry_path(self.document, f"plugins.{where}.disabled", named)

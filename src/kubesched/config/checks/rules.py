@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 import msgspec
 
-__all__ = ["PAGE", "RULES", "Finding", "Rule", "Severity"]
+__all__ = ["RULES", "Finding", "Rule", "Severity"]
 
 Severity = Literal["error", "warning", "note"]
 """error: kube-scheduler does not start. warning: it starts, and pods suffer. note: worth a look in a review."""
 
-PAGE: Final = "docs/reference/config-rules.md"
+_PAGE: Final = "https://github.com/kubesched/kubesched/blob/main/docs/reference/config-rules.md"
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -28,8 +28,8 @@ class Rule(msgspec.Struct, frozen=True):
 
     @property
     def help_uri(self) -> str:
-        """The section of the rule in the documentation, relative to the project."""
-        return f"{PAGE}#{self.name}"
+        """The address of the rule's section in the documentation."""
+        return f"{_PAGE}#{self.name}"
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Calls the extenders of a configuration for a scheduler."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 
 from kubesched.config import ExtenderConfig
 from kubesched.errors import ExtenderError
@@ -30,7 +30,7 @@ class ExtenderCaller:
     def __init__(
         self, extenders: Iterable[ExtenderConfig], on_called: Callable[[ActionDone], None] = lambda done: None
     ) -> None:
-        self._clients = [(extender, ExtenderClient(extender)) for extender in extenders]
+        self._clients = {_connection(extender): ExtenderClient(extender) for extender in extenders}
         self._on_called = on_called
 
     async def call(self, action: CallExtender) -> ActionDone:
@@ -41,7 +41,7 @@ class ExtenderCaller:
         began = time.monotonic()
         try:
             verb: str = getattr(action.extender, _VERBS[action.verb])
-            answer, error = await self._client(action.extender).call(verb, action.body), ""
+            answer, error = await self._clients[_connection(action.extender)].call(verb, action.body), ""
         except ExtenderError as failure:
             answer, error = b"", str(failure)
         done = ActionDone(action, error, answer, time.monotonic() - began)
@@ -50,8 +50,10 @@ class ExtenderCaller:
 
     async def close(self) -> None:
         """Close the connections."""
-        for _, client in self._clients:
+        for client in self._clients.values():
             await client.close()
 
-    def _client(self, extender: ExtenderConfig) -> ExtenderClient:
-        return next(client for known, client in self._clients if known == extender)
+
+def _connection(extender: ExtenderConfig) -> Hashable:
+    """What a client needs of an extender: not the verbs, which a run can leave out (`without_bind`)."""
+    return extender.url_prefix, extender.enable_https, extender.tls_config, extender.http_timeout

@@ -107,7 +107,7 @@ def _sampling(offer: Offer, configuration: KubeSchedulerConfiguration, n_nodes: 
     if not offer.filter or percentage >= 100 or n_shown == n_nodes:
         return ""
     share = "some of the nodes" if n_nodes is None else f"{n_shown} of {n_nodes} nodes"
-    return f"{' '.join(sampling_advice(percentage, share))} [extender-sampling]"
+    return f"{' '.join(sampling_advice(percentage, share, 'the plugins reject'))} [extender-sampling]"
 
 
 def _n_shown(n_nodes: int | None, percentage: int) -> int:
