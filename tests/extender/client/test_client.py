@@ -151,6 +151,81 @@ def test_an_answer_that_is_cut_is_an_error() -> None:
         asked(answer)
 
 
+class Dropping:
+    """A server that answers one request of each connection, and then closes the connection without a word.
+
+    Args:
+        when_asked: close it when the next request comes, instead of at once.
+    """
+
+    def __init__(self, *, when_asked: bool) -> None:
+        self._when_asked = when_asked
+        self.n_requests = 0
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self._request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        await writer.drain()
+        if self._when_asked:
+            await self._request(reader)
+        writer.close()
+
+    async def _request(self, reader: asyncio.StreamReader) -> None:
+        try:
+            await reader.readuntil(BODY)
+            self.n_requests += 1
+        except asyncio.IncompleteReadError:
+            pass
+
+
+@pytest.mark.parametrize("when_asked", [False, True])
+def test_a_kept_connection_that_the_extender_closed_is_replaced(when_asked: bool) -> None:
+    async def story() -> list[bytes]:
+        server = await asyncio.start_server(Dropping(when_asked=when_asked), "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, ExtenderClient(ExtenderConfig(url_prefix=f"http://127.0.0.1:{port}")) as client:
+            return [await client.call("filter", BODY) for _ in range(4)]
+
+    assert asyncio.run(story()) == [b"{}"] * 4
+
+
+def test_a_new_connection_that_the_extender_closes_is_an_error_at_once() -> None:
+    n_connections = 0
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal n_connections
+        n_connections += 1
+        await reader.readuntil(BODY)
+        writer.close()
+
+    async def story() -> None:
+        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, ExtenderClient(ExtenderConfig(url_prefix=f"http://127.0.0.1:{port}")) as client:
+            with pytest.raises(ExtenderError, match="Server disconnected"):
+                await client.call("bind", BODY)
+
+    asyncio.run(story())
+    assert n_connections == 1
+
+
+def test_a_redirect_to_bytes_that_are_not_utf_8_is_an_error_that_an_event_can_carry() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(BODY)
+        writer.write(b"HTTP/1.1 307 X\r\nLocation: http://\xff/\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def story() -> str:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, ExtenderClient(ExtenderConfig(url_prefix=f"http://127.0.0.1:{port}")) as client:
+            with pytest.raises(ExtenderError) as refused:
+                await client.call("filter", BODY)
+        return str(refused.value)
+
+    assert "\\udcff" in asyncio.run(story()).encode().decode()
+
+
 def test_connections_are_kept_alive() -> None:
     ports: set[int] = set()
 

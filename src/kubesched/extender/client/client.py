@@ -1,16 +1,18 @@
-"""Sends requests to one extender as kube-scheduler does: a POST that is tried once, within httpTimeout.
+"""Sends requests to one extender as kube-scheduler does: a POST, within httpTimeout.
 
 Rule: kube-scheduler v1.36 HTTPExtender and its transport. All slashes at the end of urlPrefix are dropped, and the verb
 follows as it is. Only status 200 is an answer. Redirects are followed: 307 and 308 repeat the request, others make it a
 GET without a body, as in Go. enableHTTPS without an authority trusts any server, and does not change the URL. Proxies
-of the environment are used. Differences: HTTP/1.1 alone, and an answer has at most 256 MiB.
+of the environment are used. Differences: HTTP/1.1 alone; an answer has at most 256 MiB; and a request is repeated on
+another connection where the extender closed a kept one without a word, which fails in Go if the request was under way.
 """
 
+import asyncio
 import os
 import ssl
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from types import SimpleNamespace, TracebackType
+from typing import Any, Final, Self
 
 import aiohttp
 from yarl import URL
@@ -18,6 +20,7 @@ from yarl import URL
 from kubesched.cluster import client_context, proxy_from_environment
 from kubesched.config import ExtenderConfig, ExtenderTLSConfig
 from kubesched.errors import ConfigError, ExtenderError
+from kubesched.extender.wire import utf8_text
 from kubesched.version import VERSION
 
 __all__ = ["ExtenderClient"]
@@ -52,6 +55,7 @@ class ExtenderClient:
             )
         self._context: ssl.SSLContext | bool = _context(config) if url.scheme == "https" else True
         self._proxy = proxy_from_environment(self._prefix, os.environ) or None
+        self._seconds = config.http_timeout or _DEFAULT_SECONDS
         self._session: aiohttp.ClientSession | None = None
 
     def url(self, verb: str) -> str:
@@ -69,14 +73,7 @@ class ExtenderClient:
         url = self.url(verb)
         phase = "exceeded while awaiting headers"
         try:
-            async with self._opened().post(
-                URL(url, encoded=True),
-                data=body,
-                ssl=self._context,
-                server_hostname=(self.config.tls_config or _NO_TLS).server_name or None,
-                max_redirects=_MAX_REDIRECTS,
-                proxy=self._proxy,
-            ) as response:
+            async with asyncio.timeout(self._seconds), await self._response(url, body) as response:
                 if response.status != 200:
                     raise ExtenderError(f"failed {verb} with extender at URL {url}, code {response.status}")
                 phase = "or context cancellation while reading body"
@@ -84,7 +81,26 @@ class ExtenderClient:
         except TimeoutError as error:
             raise ExtenderError(f'Post "{url}": context deadline exceeded (Client.Timeout {phase})') from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise ExtenderError(f'Post "{url}": {str(error) or type(error).__name__}') from error
+            raise ExtenderError(f'Post "{url}": {utf8_text(str(error)) or type(error).__name__}') from error
+
+    async def _response(self, url: str, body: bytes) -> aiohttp.ClientResponse:
+        """Send a request; a second time where the extender had closed the connection, which was kept from before."""
+        for is_repeated in (False, True):
+            connection = SimpleNamespace(is_kept=False)
+            try:
+                return await self._opened().post(
+                    URL(url, encoded=True),
+                    data=body,
+                    ssl=self._context,
+                    server_hostname=(self.config.tls_config or _NO_TLS).server_name or None,
+                    max_redirects=_MAX_REDIRECTS,
+                    proxy=self._proxy,
+                    trace_request_ctx=connection,
+                )
+            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+                if is_repeated or not connection.is_kept:
+                    raise
+        raise AssertionError("unreachable")
 
     async def close(self) -> None:
         """Close the connections."""
@@ -104,11 +120,25 @@ class ExtenderClient:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
-                timeout=aiohttp.ClientTimeout(total=self.config.http_timeout or _DEFAULT_SECONDS),
+                timeout=aiohttp.ClientTimeout(),
                 headers=_HEADERS,
                 cookie_jar=aiohttp.DummyCookieJar(),
+                trace_configs=[_marking_kept_connections()],
             )
         return self._session
+
+
+def _marking_kept_connections() -> aiohttp.TraceConfig:
+    """Sets `is_kept` of a request's context when the request takes a connection of the pool."""
+
+    async def mark(
+        session: aiohttp.ClientSession, context: Any, params: aiohttp.TraceConnectionReuseconnParams
+    ) -> None:
+        context.trace_request_ctx.is_kept = True
+
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(mark)
+    return trace
 
 
 async def _read(response: aiohttp.ClientResponse, url: str) -> bytes:
