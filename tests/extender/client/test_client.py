@@ -138,6 +138,31 @@ def test_an_extender_that_is_not_there_is_named() -> None:
         asyncio.run(story())
 
 
+def test_a_password_in_the_address_is_sent_and_not_shown() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        assert request.headers["Authorization"] == "Basic dXNlcjp3b3Jk"  # user:word
+        return web.Response(status=503 if request.path == "/fail" else 200)
+
+    async def story() -> list[str]:
+        messages = []
+        async with extender(answer) as address:
+            prefix = address.replace("//", "//user:word@")
+            async with ExtenderClient(ExtenderConfig(url_prefix=prefix)) as client:
+                assert await client.call("filter", BODY) == b""
+                with pytest.raises(ExtenderError) as refused:
+                    await client.call("fail", BODY)
+                messages.append(str(refused.value))
+            async with ExtenderClient(ExtenderConfig(url_prefix="http://user:word@127.0.0.1:1")) as client:
+                with pytest.raises(ExtenderError) as unreachable:
+                    await client.call("filter", BODY)
+                messages.append(str(unreachable.value))
+        return messages
+
+    for message in asyncio.run(story()):
+        assert "//user:***@127.0.0.1" in message
+        assert "word" not in message
+
+
 def test_an_answer_that_is_cut_is_an_error() -> None:
     async def answer(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": "100"})

@@ -9,6 +9,7 @@ another connection where the extender closed a kept one without a word, which fa
 
 import asyncio
 import os
+import re
 import ssl
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
@@ -30,6 +31,7 @@ _IDLE_SECONDS: Final = 90.0
 _MAX_REDIRECTS: Final = 10
 _MAX_ANSWER: Final = 256 * 2**20  # 5,000 whole nodes of 18 KB are 90 MB
 _HEADERS: Final = {"Content-Type": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"kubesched/{VERSION}"}
+_PASSWORD: Final = re.compile(r"(?<=//)(?P<user>[^/?#@:]*):[^/?#@]*@")  # Go does not show it either
 _NO_TLS: Final = ExtenderTLSConfig()
 
 
@@ -71,17 +73,18 @@ class ExtenderClient:
             ExtenderError: there was no answer with status 200 in time.
         """
         url = self.url(verb)
+        shown = _PASSWORD.sub(r"\g<user>:***@", url)
         phase = "exceeded while awaiting headers"
         try:
             async with asyncio.timeout(self._seconds), await self._response(url, body) as response:
                 if response.status != 200:
-                    raise ExtenderError(f"failed {verb} with extender at URL {url}, code {response.status}")
+                    raise ExtenderError(f"failed {verb} with extender at URL {shown}, code {response.status}")
                 phase = "or context cancellation while reading body"
-                return await _read(response, url)
+                return await _read(response, shown)
         except TimeoutError as error:
-            raise ExtenderError(f'Post "{url}": context deadline exceeded (Client.Timeout {phase})') from error
+            raise ExtenderError(f'Post "{shown}": context deadline exceeded (Client.Timeout {phase})') from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise ExtenderError(f'Post "{url}": {utf8_text(str(error)) or type(error).__name__}') from error
+            raise ExtenderError(f'Post "{shown}": {utf8_text(str(error)) or type(error).__name__}') from error
 
     async def _response(self, url: str, body: bytes) -> aiohttp.ClientResponse:
         """Send a request; a second time where the extender had closed the connection, which was kept from before."""
