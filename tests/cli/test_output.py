@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from kubesched.cli.output import common_domain, progress_bar, text_console
+from kubesched.cli.output import common_domain, new_table, progress_bar, text_console
 
 
 def test_a_pipe_gets_plain_lines_without_blanks_at_the_end(capsys):
@@ -31,6 +31,21 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(monkeypatch, capsys, no_
     with text_console() as console:
         console.print("red", style="red")
     assert ("\x1b[31m" in capsys.readouterr().out) is coloured
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_a_reason_cannot_steer_the_terminal(monkeypatch, capsys, is_terminal):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with text_console() as console:
+        table = new_table("NODE", "REASON")
+        table.add_row("n1", "red \x1b[31m \x9b2J bell \x07")
+        console.print(table)
+        console.print("clear \x1b[2J\nline", style="yellow")
+    out = capsys.readouterr().out
+    assert "red \\x1b[31m \\x9b2J bell \\x07" in out
+    assert "clear \\x1b[2J" in out
+    assert "\x1b[2J" not in out
 
 
 def test_the_end_that_all_names_share_is_found():

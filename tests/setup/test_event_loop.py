@@ -109,3 +109,27 @@ def test_closing_a_run_in_which_nothing_ran_does_nothing() -> None:
     loop = EventLoop()
     loop.close()
     loop.close()
+
+
+def test_what_ctrl_c_interrupts_has_ended_before_anything_else_runs() -> None:
+    seen = []
+
+    async def waits() -> None:
+        asyncio.get_running_loop().call_soon(interrupt)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            seen.append("cancelled")
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    async def last() -> None:
+        await asyncio.sleep(0)
+        seen.append("last")
+
+    loop = EventLoop()
+    with pytest.raises(KeyboardInterrupt):
+        loop.run(waits())
+    loop.close(last())
+    assert seen == ["cancelled", "last"]

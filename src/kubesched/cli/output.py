@@ -6,6 +6,7 @@ the same input. Progress bars are on standard error, and gone afterwards; there 
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,20 +17,27 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PIPE_WIDTH: Final = 120
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but the tabulator and the end of a line
 
 
 @contextmanager
 def text_console() -> Iterator["Console"]:
     """A console on standard output; what was printed to it is there when the block ends.
 
-    Text is printed as it is: names and reasons may hold brackets that would pass for markup. In a pipe lines are as
+    Text is printed as it is: names and reasons may hold brackets that would pass for markup. Control characters, with
+    which a reason from an extender could steer the terminal, are printed as hexadecimal escapes. In a pipe lines are as
     long as COLUMNS says, else 120 characters, and end without blanks.
     """
-    from rich.console import Console
+    from rich.console import Console as RichConsole
+
+    class Console(RichConsole):
+        def render_str(self, text: str, **options: Any) -> "Text":
+            return super().render_str(_CONTROLS.sub(lambda control: f"\\x{ord(control[0]):02x}", text), **options)
 
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _PIPE_WIDTH
     console = Console(width=width, markup=False, emoji=False, highlight=False)

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 __all__ = ["EventLoop"]
 
 T = TypeVar("T")
+_CANCEL_SECONDS: Final = 10.0
 _LOG: Final = logging.getLogger("kubesched.plugin")
 
 
@@ -36,7 +37,13 @@ class EventLoop:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             weakref.finalize(self, _end, self._loop)  # for runs that are not closed
-        return self._loop.run_until_complete(coroutine)
+        task = self._loop.create_task(coroutine)
+        try:
+            return self._loop.run_until_complete(task)
+        finally:
+            if not task.done():  # Ctrl-C stops the loop, and leaves the task to whatever runs on it next
+                task.cancel()
+                self._loop.run_until_complete(asyncio.wait([task], timeout=_CANCEL_SECONDS))
 
     async def breathe(self) -> None:
         """Give tasks a turn, if there are any. To be awaited by what this runs."""

@@ -13,8 +13,10 @@ from aiohttp import web
 
 from kubesched.config import Duration, ExtenderConfig, ExtenderTLSConfig
 from kubesched.errors import ConfigError, ExtenderError
-from kubesched.extender.client import ExtenderClient
+from kubesched.extender.client import ExtenderCaller, ExtenderClient
+from kubesched.framework import CallExtender
 from kubesched.serving import self_signed_pair
+from kubesched.testing import make_pod
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 BODY = b'{"Pod":null}'
@@ -133,12 +135,136 @@ def test_the_time_limit_holds_for_headers_and_body() -> None:
         asked(slow, http_timeout=Duration(2))
 
 
+def test_a_password_in_the_address_is_sent_and_not_shown() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        assert request.headers["Authorization"] == "Basic dXNlcjp3b3Jk"  # user:word
+        return web.Response(status=503 if request.path == "/fail" else 200)
+
+    async def story() -> list[str]:
+        messages = []
+        async with extender(answer) as address:
+            prefix = address.replace("//", "//user:word@")
+            async with ExtenderClient(ExtenderConfig(url_prefix=prefix)) as client:
+                assert await client.call("filter", BODY) == b""
+                with pytest.raises(ExtenderError) as refused:
+                    await client.call("fail", BODY)
+                messages.append(str(refused.value))
+            async with ExtenderClient(ExtenderConfig(url_prefix="http://user:word@127.0.0.1:1")) as client:
+                with pytest.raises(ExtenderError) as unreachable:
+                    await client.call("filter", BODY)
+                messages.append(str(unreachable.value))
+        return messages
+
+    for message in asyncio.run(story()):
+        assert "//user:***@127.0.0.1" in message
+        assert "word" not in message
+
+
 def test_redirects_without_an_end_are_an_error_in_the_words_of_kube_scheduler() -> None:
     async def answer(request: web.Request) -> web.StreamResponse:
         return web.Response(status=307, headers={"Location": "/filter"})
 
     with pytest.raises(ExtenderError, match=r"^Post .*: stopped after 10 redirects$"):
         asked(answer)
+
+
+class Dropping:
+    """A server that answers one request of each connection, and then closes the connection without a word.
+
+    Args:
+        when_asked: close it when the next request comes, instead of at once.
+    """
+
+    def __init__(self, *, when_asked: bool) -> None:
+        self._when_asked = when_asked
+        self.n_requests = 0
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self._request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        await writer.drain()
+        if self._when_asked:
+            await self._request(reader)
+        writer.close()
+
+    async def _request(self, reader: asyncio.StreamReader) -> None:
+        try:
+            await reader.readuntil(BODY)
+            self.n_requests += 1
+        except asyncio.IncompleteReadError:
+            pass
+
+
+@pytest.mark.parametrize("when_asked", [False, True])
+def test_a_kept_connection_that_the_extender_closed_is_replaced(when_asked: bool) -> None:
+    async def story() -> list[bytes]:
+        server = await asyncio.start_server(Dropping(when_asked=when_asked), "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, ExtenderClient(ExtenderConfig(url_prefix=f"http://127.0.0.1:{port}")) as client:
+            return [await client.call("filter", BODY) for _ in range(4)]
+
+    assert asyncio.run(story()) == [b"{}"] * 4
+
+
+def test_a_new_connection_that_the_extender_closes_is_an_error_at_once() -> None:
+    n_connections = 0
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal n_connections
+        n_connections += 1
+        await reader.readuntil(BODY)
+        writer.close()
+
+    async def story() -> None:
+        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, ExtenderClient(ExtenderConfig(url_prefix=f"http://127.0.0.1:{port}")) as client:
+            with pytest.raises(ExtenderError, match="EOF"):
+                await client.call("bind", BODY)
+
+    asyncio.run(story())
+    assert n_connections == 1
+
+
+def test_a_redirect_to_bytes_that_are_not_utf_8_is_an_error_that_an_event_can_carry() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(BODY)
+        writer.write(b"HTTP/1.1 307 X\r\nLocation: http://\xff/\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def story() -> str:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, ExtenderClient(ExtenderConfig(url_prefix=f"http://127.0.0.1:{port}")) as client:
+            with pytest.raises(ExtenderError) as refused:
+                await client.call("filter", BODY)
+        return str(refused.value)
+
+    assert "\\udcff" in asyncio.run(story()).encode().decode()
+
+
+def test_bind_is_not_repeated() -> None:
+    """The extender may have bound the pod before it closed the connection."""
+    asked = 0
+
+    async def close_the_second(request: web.Request) -> web.StreamResponse:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            assert request.transport is not None
+            request.transport.close()
+        return web.json_response({})
+
+    async def story() -> None:
+        async with extender(close_the_second) as address:
+            action = CallExtender(ExtenderConfig(url_prefix=address, bind_verb="bind"), "bind", make_pod("p"), b"{}")
+            caller = ExtenderCaller([action.extender])
+            assert not (await caller.call(action)).error
+            assert (await caller.call(action)).error.endswith(": EOF")
+            await caller.close()
+
+    asyncio.run(story())
+    assert asked == 2
 
 
 def test_connections_are_kept_alive() -> None:

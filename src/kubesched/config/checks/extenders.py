@@ -13,7 +13,9 @@ __all__ = ["extender_advice", "ignorable_bind_before", "sampling_advice", "score
 
 _LONG_TIMEOUT: Final = 30
 _SHORT_TIMEOUT: Final = 0.01
-_URL: Final = re.compile(r"(?P<scheme>https?)://(?P<host>[^/:?#@\[\]\s]+|\[[0-9a-fA-F:.]+\])(:\d+)?(?:[/?#]|$)")
+_URL: Final = re.compile(
+    r"(?P<scheme>https?)://([^/?#@\s]*@)?(?P<host>[^/:?#@\[\]\s]+|\[[0-9a-fA-F:.]+\])(:\d+)?(?:[/?#]|$)"
+)
 _VERBS: Final = ("filterVerb", "prioritizeVerb", "preemptVerb", "bindVerb")
 
 

@@ -41,7 +41,8 @@ class ExtenderCaller:
         began = time.monotonic()
         try:
             verb: str = getattr(action.extender, _VERBS[action.verb])
-            answer, error = await self._clients[_connection(action.extender)].call(verb, action.body), ""
+            client = self._clients[_connection(action.extender)]
+            answer, error = await client.call(verb, action.body, is_repeatable=action.verb != "bind"), ""
         except ExtenderError as failure:
             answer, error = b"", str(failure)
         done = ActionDone(action, error, answer, time.monotonic() - began)
