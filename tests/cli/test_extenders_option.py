@@ -26,6 +26,8 @@ class Extender:
 
     def answer(self, path: str, body: dict[str, Any]) -> Any:
         self.asked.append(path)
+        if path.endswith("/second"):
+            return {"NodeNames": ["n3"], "FailedNodes": {"n2": "too loud"}}
         if path.endswith("/filter"):
             return {"NodeNames": [name for name in body["NodeNames"] if name != "n1"], "FailedNodes": {"n1": "too hot"}}
         if path.endswith("/prioritize"):
@@ -90,3 +92,17 @@ def test_by_default_the_extenders_are_named_and_not_asked(extender, options, com
     result = run(*command, *options)
     assert f"extenders are not called without --extenders call: {extender.url}" in result.stderr
     assert extender.asked == []
+
+
+def test_two_entries_of_one_address_are_told_apart(extender: Extender, tmp_path: Path) -> None:
+    config = tmp_path / "scheduler.yaml"
+    entry = f"- urlPrefix: {extender.url}\n  nodeCacheCapable: true\n  filterVerb: "
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nextenders:\n"
+        f"{entry}filter\n{entry}second\n"
+    )
+    cluster = write(tmp_path, *(make_node(f"n{i}") for i in (1, 2, 3)), make_pod("p"))
+    options = ("--pod", "default/p", "--config", config, "--extenders", "call", "-o", "json")
+    plugins = json.loads(run("explain", cluster, *options).stdout)["plugins"]
+    assert list(plugins[f"extender {extender.url}"]["filter"]) == ["n1"]
+    assert list(plugins[f"extender {extender.url} (2)"]["filter"]) == ["n2"]

@@ -63,7 +63,9 @@ async def _ask_extenders(asked: PodExtenders, explanation: Explanation) -> Nodes
         passed = None
     rejections = list(result.rejections)
     for answer in asked.answers:
-        name = f"extender {answer.extender}"
+        name, number = f"extender {answer.extender}", 2
+        while name in explanation.by_plugin:  # several entries of a configuration may have one address
+            name, number = f"extender {answer.extender} ({number})", number + 1
         said = PluginVerdicts(None, CycleState(explanation.info), explanation.nodes, name)
         said.result = FilterResult(explanation.nodes, _rejections(name, explanation.nodes, answer))
         explanation.by_plugin[name] = said
