@@ -9,7 +9,7 @@ A request that gets 401 is repeated once, if there are newer credentials.
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, overload
 
@@ -120,9 +120,10 @@ class ApiClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         sessions, self._session, self._lists = (self._session, self._lists), None, None
-        for session in sessions:
-            if session is not None:
-                await session.close()
+        async with AsyncExitStack() as stack:  # closes them all, also when it is cancelled
+            for session in sessions:
+                if session is not None:
+                    stack.push_async_callback(session.close)
 
     @overload
     async def request(

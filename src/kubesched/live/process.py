@@ -119,12 +119,14 @@ async def run_scheduler(
         watch = ClusterWatch(client, live.feed, kinds=setup.watched_kinds, wants_raw=setup.raw_kinds)
         comparer = CacheComparer(client, live)
         with on_sigusr2(comparer.ask):
-            async with _endpoints(setup, options, live, metrics, election, stop), election:
-                on_started()
-                is_delayed = setup.configuration.delay_cache_until_active
-                await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
-                _LOG.info("Requested to terminate, exiting")
-            await briefly(calls.close(), "closing connections to extenders")
+            try:
+                async with _endpoints(setup, options, live, metrics, election, stop), election:
+                    on_started()
+                    is_delayed = setup.configuration.delay_cache_until_active
+                    await _run(live, watch, recorder, comparer, election, is_delayed, stop, on_ready)
+                    _LOG.info("Requested to terminate, exiting")
+            finally:
+                await briefly(calls.close(), "closing connections to extenders")
             await briefly(recorder.finish(), "writing the last events")
         if traces:
             await asyncio.to_thread(traces.shutdown)

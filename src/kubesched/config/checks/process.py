@@ -98,7 +98,7 @@ def _client_rate(review: Review) -> Iterator[Finding]:
         yield Finding(
             "client-rate",
             "clientConnection.qps",
-            f"{qps:g} requests per second bind fewer than {qps:g} pods per second",
+            f"a limit of {qps:g} requests per second also limits the pods bound per second, to fewer than that",
             "kube-scheduler's default is 50, with a burst of 100; without the field, kubesched has no limit",
         )
 

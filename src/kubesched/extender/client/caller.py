@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import AsyncExitStack
 
 from kubesched.config import ExtenderConfig
 from kubesched.errors import ExtenderError
@@ -51,8 +52,9 @@ class ExtenderCaller:
 
     async def close(self) -> None:
         """Close the connections."""
-        for client in self._clients.values():
-            await client.close()
+        async with AsyncExitStack() as stack:  # closes them all, also when it is cancelled
+            for client in self._clients.values():
+                stack.push_async_callback(client.close)
 
 
 def _connection(extender: ExtenderConfig) -> Hashable:
