@@ -121,8 +121,9 @@ def test_calls_are_answered_from_the_cache_while_the_api_server_is_away(
 def test_a_watch_that_is_cut_goes_on_where_it_was(
     cluster: ControlPlane, network: TcpProxy, start_extender: StartExtender
 ) -> None:
-    cluster.client.create(make_node("node-1"))
     extender = start_extender("OddNodes")
+    cluster.client.create(make_node("node-1"))
+    wait_until(lambda: extender.metric(KNOWN) == 1, "the watch to begin")
     before = by_kind(extender, "lists_total")
     for n in range(2, 5):
         network.cut()

@@ -3,7 +3,10 @@
 import asyncio
 import gzip
 import json
+import socket
 import ssl
+import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,10 +16,8 @@ from aiohttp import web
 
 from kubesched.config import Duration, ExtenderConfig, ExtenderTLSConfig
 from kubesched.errors import ConfigError, ExtenderError
-from kubesched.extender.client import ExtenderCaller, ExtenderClient
-from kubesched.framework import CallExtender
+from kubesched.extender.client import ExtenderClient
 from kubesched.serving import self_signed_pair
-from kubesched.testing import make_pod
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 BODY = b'{"Pod":null}'
@@ -168,42 +169,46 @@ def test_redirects_without_an_end_are_an_error_in_the_words_of_kube_scheduler() 
         asked(answer)
 
 
-class Dropping:
-    """A server that answers one request of each connection, and then closes the connection without a word.
+class ClosingServer(threading.Thread):
+    """Answers one request of each of four connections, in a thread of its own, and then closes the connection."""
 
-    Args:
-        when_asked: close it when the next request comes, instead of at once.
-    """
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        super().__init__(daemon=True)
+        self._context = context
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url_prefix = f"{'https' if context else 'http'}://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.n_closed = threading.Semaphore(0)
 
-    def __init__(self, *, when_asked: bool) -> None:
-        self._when_asked = when_asked
-        self.n_requests = 0
-
-    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await self._request(reader)
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-        await writer.drain()
-        if self._when_asked:
-            await self._request(reader)
-        writer.close()
-
-    async def _request(self, reader: asyncio.StreamReader) -> None:
-        try:
-            await reader.readuntil(BODY)
-            self.n_requests += 1
-        except asyncio.IncompleteReadError:
-            pass
+    def run(self) -> None:
+        with self._listener:
+            for _ in range(4):
+                plain, _ = self._listener.accept()
+                with self._context.wrap_socket(plain, server_side=True) if self._context else plain as connection:
+                    request = b""
+                    while not request.endswith(BODY):
+                        request += connection.recv(2**16)
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+                time.sleep(0.01)  # until the other side has it
+                self.n_closed.release()
 
 
-@pytest.mark.parametrize("when_asked", [False, True])
-def test_a_kept_connection_that_the_extender_closed_is_replaced(when_asked: bool) -> None:
+@pytest.mark.parametrize("is_tls", [False, True])
+def test_a_connection_that_the_extender_closed_while_the_scheduler_was_busy_is_replaced(
+    tmp_path: Path, is_tls: bool
+) -> None:
+    server = ClosingServer(server_context(tmp_path) if is_tls else None)
+    server.start()
+
     async def story() -> list[bytes]:
-        server = await asyncio.start_server(Dropping(when_asked=when_asked), "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        async with server, ExtenderClient(ExtenderConfig(url_prefix=f"http://127.0.0.1:{port}")) as client:
-            return [await client.call("filter", BODY) for _ in range(4)]
+        answers = []
+        async with ExtenderClient(ExtenderConfig(url_prefix=server.url_prefix, enable_https=is_tls)) as client:
+            for _ in range(4):
+                answers.append(await client.call("filter", BODY))
+                server.n_closed.acquire()  # blocks the loop, as a long computation does
+        return answers
 
     assert asyncio.run(story()) == [b"{}"] * 4
+    server.join()
 
 
 def test_a_new_connection_that_the_extender_closes_is_an_error_at_once() -> None:
@@ -243,8 +248,8 @@ def test_a_redirect_to_bytes_that_are_not_utf_8_is_an_error_that_an_event_can_ca
     assert "\\udcff" in asyncio.run(story()).encode().decode()
 
 
-def test_bind_is_not_repeated() -> None:
-    """The extender may have bound the pod before it closed the connection."""
+def test_a_request_that_was_sent_is_not_repeated() -> None:
+    """The extender may have carried it out before it closed the connection; kube-scheduler sends each request once."""
     asked = 0
 
     async def close_the_second(request: web.Request) -> web.StreamResponse:
@@ -256,12 +261,10 @@ def test_bind_is_not_repeated() -> None:
         return web.json_response({})
 
     async def story() -> None:
-        async with extender(close_the_second) as address:
-            action = CallExtender(ExtenderConfig(url_prefix=address, bind_verb="bind"), "bind", make_pod("p"), b"{}")
-            caller = ExtenderCaller([action.extender])
-            assert not (await caller.call(action)).error
-            assert (await caller.call(action)).error.endswith(": EOF")
-            await caller.close()
+        async with extender(close_the_second) as address, ExtenderClient(ExtenderConfig(url_prefix=address)) as client:
+            await client.call("preempt", BODY)
+            with pytest.raises(ExtenderError, match=r": EOF$"):
+                await client.call("preempt", BODY)
 
     asyncio.run(story())
     assert asked == 2
@@ -289,10 +292,14 @@ def test_connections_are_kept_alive() -> None:
 INVALID = "tls: failed to verify certificate: x509: "
 
 
-def over_tls(folder: Path, **config: object) -> bytes:
-    certificate, key = self_signed_pair(folder, "extender")
+def server_context(folder: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    context.load_cert_chain(*self_signed_pair(folder, "extender"))
+    return context
+
+
+def over_tls(folder: Path, **config: object) -> bytes:
+    context = server_context(folder)
 
     async def story() -> bytes:
         async with extender(echo, context) as address:

@@ -43,7 +43,7 @@ class ExtenderCaller:
         try:
             verb: str = getattr(action.extender, _VERBS[action.verb])
             client = self._clients[_connection(action.extender)]
-            answer, error = await client.call(verb, action.body, is_repeatable=action.verb != "bind"), ""
+            answer, error = await client.call(verb, action.body), ""
         except ExtenderError as failure:
             answer, error = b"", str(failure)
         done = ActionDone(action, error, answer, time.monotonic() - began)

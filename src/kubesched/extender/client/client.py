@@ -3,17 +3,16 @@
 Rule: kube-scheduler v1.36 HTTPExtender and its transport. All slashes at the end of urlPrefix are dropped, and the verb
 follows as it is. Only status 200 is an answer. Redirects are followed: 307 and 308 repeat the request, others make it a
 GET without a body, as in Go. enableHTTPS without an authority trusts any server, and does not change the URL. Proxies
-of the environment are used. Differences: HTTP/1.1 alone; an answer has at most 256 MiB; and a request but bind is
-repeated on another connection where the extender closed a kept one without an answer. Go does that only if nothing was
-sent.
+of the environment are used. A request that was sent is never repeated. Differences: HTTP/1.1 alone; an answer has at
+most 256 MiB.
 """
 
+import asyncio
 import os
 import ssl
-import time
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
-from typing import Any, Final, Self
+from types import TracebackType
+from typing import Final, Self
 
 import aiohttp
 from yarl import URL
@@ -32,6 +31,7 @@ _IDLE_SECONDS: Final = 90.0
 _SHORTEST: Final = 0.001  # seconds; 0 is no limit for aiohttp
 _MAX_REDIRECTS: Final = 10
 _MAX_ANSWER: Final = 256 * 2**20  # 5,000 whole nodes of 18 KB are 90 MB
+_CLOSING_STEPS: Final = 3  # of the loop, in which it learns of connections that the extender closed meanwhile
 _TIMEOUT: Final = "context deadline exceeded"
 _HEADERS: Final = {"Content-Type": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"kubesched/{VERSION}"}
 _NO_TLS: Final = ExtenderTLSConfig()
@@ -67,19 +67,18 @@ class ExtenderClient:
         """Where a verb is asked for."""
         return f"{self._prefix}/{verb}"
 
-    async def call(self, verb: str, body: bytes, *, is_repeatable: bool = True) -> bytes:
+    async def call(self, verb: str, body: bytes) -> bytes:
         """Send a request. Returns: the body of the answer.
 
         Args:
             verb: as the configuration names it.
-            is_repeatable: whether the extender may get the request twice.
         Raises:
             ExtenderError: there was no answer with status 200 in time.
         """
         url = self.url(verb)
         request = f'Post "{self._shown}/{verb}"'
         try:
-            async with await self._response(url, body, is_repeatable=is_repeatable) as response:
+            async with await self._response(url, body) as response:
                 if response.status != 200:
                     where = f"{self._shown}/{verb}"
                     raise ExtenderError(f"failed {verb} with extender at URL {where}, code {response.status}")
@@ -89,26 +88,18 @@ class ExtenderClient:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise ExtenderError(f"{request}: {utf8_text(transport_error(error))}") from error
 
-    async def _response(self, url: str, body: bytes, *, is_repeatable: bool) -> aiohttp.ClientResponse:
-        """Send a request; a second time where the extender had closed the connection, which was kept from before."""
-        end = time.monotonic() + (self.config.http_timeout or _DEFAULT_SECONDS)
-        while True:
-            connection = SimpleNamespace(is_kept=False)
-            try:
-                return await self._opened().post(
-                    URL(url, encoded=True),
-                    data=body,
-                    ssl=self._context,
-                    server_hostname=(self.config.tls_config or _NO_TLS).server_name or None,
-                    max_redirects=_MAX_REDIRECTS,
-                    proxy=self._proxy,
-                    timeout=aiohttp.ClientTimeout(total=max(end - time.monotonic(), _SHORTEST)),
-                    trace_request_ctx=connection,
-                )
-            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
-                if not is_repeatable or not connection.is_kept:
-                    raise
-                is_repeatable = False
+    async def _response(self, url: str, body: bytes) -> aiohttp.ClientResponse:
+        for _ in range(_CLOSING_STEPS):
+            await asyncio.sleep(0)
+        return await self._opened().post(
+            URL(url, encoded=True),
+            data=body,
+            ssl=self._context,
+            server_hostname=(self.config.tls_config or _NO_TLS).server_name or None,
+            max_redirects=_MAX_REDIRECTS,
+            proxy=self._proxy,
+            timeout=aiohttp.ClientTimeout(total=max(self.config.http_timeout or _DEFAULT_SECONDS, _SHORTEST)),
+        )
 
     async def close(self) -> None:
         """Close the connections."""
@@ -130,22 +121,8 @@ class ExtenderClient:
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
                 headers=_HEADERS,
                 cookie_jar=aiohttp.DummyCookieJar(),
-                trace_configs=[_marking_kept_connections()],
             )
         return self._session
-
-
-def _marking_kept_connections() -> aiohttp.TraceConfig:
-    """Sets `is_kept` of a request's context when the request takes a connection of the pool."""
-
-    async def mark(
-        session: aiohttp.ClientSession, context: Any, params: aiohttp.TraceConnectionReuseconnParams
-    ) -> None:
-        context.trace_request_ctx.is_kept = True
-
-    trace = aiohttp.TraceConfig()
-    trace.on_connection_reuseconn.append(mark)
-    return trace
 
 
 async def _read(response: aiohttp.ClientResponse, request: str) -> bytes:
