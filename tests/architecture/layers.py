@@ -14,9 +14,11 @@ LAYERS = (
     {"queue"},
     {"scheduler", "plugins"},
     {"setup", "admission"},
+    {"reports"},
     {"cluster", "snapshot", "serving", "explanation", "manifests", "metrics"},
     {"extender.client"},
     {"extender.server", "live", "simulator"},
+    {"planning", "comparison"},
     {"web", "testing", "extender.manifests", "extender.replay"},
     {"cli"},
     {"__main__"},
@@ -43,7 +45,7 @@ ONLY_IN = {
     "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "web"},
     "click": {"cli"},
     "prometheus_client": {"metrics", "serving", "extender.server"},
-    "rich": {"cli"},
+    "rich": {"cli", "reports"},
     "yaml": {"documents"},
 }
 

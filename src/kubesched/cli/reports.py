@@ -1,0 +1,38 @@
+"""-o of the commands that print a report, and the printing."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from kubesched.cli.output import output_option
+
+if TYPE_CHECKING:
+    from kubesched.reports import Page
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown")
+
+
+def report_output_option(command: F) -> F:
+    """-o: the format of a report; the argument of `print_report`."""
+    return output_option(*_FORMATS, help="docs/reference/output.md describes the formats.")(command)
+
+
+def print_report(page: "Page", output: str) -> None:
+    """Print a report on standard output in one of the formats of `report_output_option`."""
+    from kubesched.reports import as_csv, as_json, as_jsonl, as_markdown, print_page
+
+    if output in ("table", "wide"):
+        from kubesched.cli.output import text_console
+
+        with text_console() as console:
+            print_page(page, console, wide=output == "wide")
+        return
+    write: dict[str, Callable[[Page], str]] = {
+        "json": as_json,
+        "jsonl": as_jsonl,
+        "csv": as_csv,
+        "markdown": as_markdown,
+    }
+    sys.stdout.write(write[output](page))

@@ -1,0 +1,24 @@
+"""Reports of commands: one model, and the formats that are made from it."""
+
+from kubesched.reports.machine import as_csv, as_json, as_jsonl
+from kubesched.reports.markdown import as_markdown
+from kubesched.reports.page import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
+from kubesched.reports.text import print_page
+
+__all__ = [
+    "Align",
+    "Cell",
+    "Check",
+    "Column",
+    "Level",
+    "Page",
+    "Paragraph",
+    "Part",
+    "Row",
+    "Table",
+    "as_csv",
+    "as_json",
+    "as_jsonl",
+    "as_markdown",
+    "print_page",
+]

@@ -1,0 +1,52 @@
+"""Reports as Markdown, for merge requests and tickets."""
+
+import re
+from collections.abc import Iterator
+
+from kubesched.reports.page import Align, Level, Page, Paragraph, Table, as_cell
+
+__all__ = ["as_markdown"]
+
+
+def as_markdown(page: Page) -> str:
+    """The whole page; the verdict is in bold."""
+    blocks = [f"**{_plain(page.verdict.text)}**"]
+    for part in page.parts:
+        blocks += _table(part) if isinstance(part, Table) else _paragraph(part)
+    blocks += [f"*{_plain(limit)}*" for limit in page.limits]
+    if page.next_command:
+        blocks.append(f"```shell\n{page.next_command}\n```")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _paragraph(paragraph: Paragraph) -> Iterator[str]:
+    if paragraph.is_wide:
+        return
+    lines = [_plain(line) for line in paragraph.text.splitlines()]
+    if paragraph.level is Level.HEADING:
+        yield f"### {' '.join(lines)}"
+    else:
+        yield "\n".join(f"> {line}" if paragraph.is_indented else line for line in lines)
+
+
+def _table(table: Table) -> Iterator[str]:
+    if not table.rows:
+        return
+    if table.title:
+        yield f"### {_plain(table.title)}"
+    shown = [i for i, column in enumerate(table.columns) if not column.is_wide]
+    columns = [table.columns[i] for i in shown]
+    lines = [_row(_plain(column.heading) for column in columns)]
+    lines.append(_row("--:" if column.align is Align.NUMBER else ":--" for column in columns))
+    lines += [_row(_plain(as_cell(row[i]).text).replace("\n", "<br>") for i in shown) for row in table.rows]
+    yield "\n".join(lines)
+    yield from map(_plain, table.notes)
+
+
+def _row(entries: Iterator[str]) -> str:
+    return f"| {' | '.join(entries)} |"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", text)

@@ -1,0 +1,171 @@
+"""A report as it is read, whatever the command and the format: a verdict, tables and sentences, and what comes next.
+
+Commands describe their outcome as a Page. Text, JSON, CSV, Markdown, HTML and JUnit are made from it by the other files
+of this room, so that no command formats anything itself.
+"""
+
+import enum
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+__all__ = ["Align", "Cell", "Check", "Column", "Level", "Page", "Paragraph", "Part", "Row", "Table"]
+
+
+class Level(enum.Enum):
+    """What a colour means. The words never depend on it."""
+
+    PLAIN = ""
+    HEADING = "heading"
+    GOOD = "good"
+    """Placed, fits, agrees."""
+    WARNING = "warning"
+    """Waits, or may be wrong."""
+    BAD = "bad"
+    """Evicted, does not fit, failed."""
+    DETAIL = "detail"
+    """For who wants to know more: kube-scheduler's own words, notes on the table."""
+
+
+class Align(enum.Enum):
+    """How the cells of a column are read."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    NODE = "node"
+    """Names of nodes, which text shortens by what they share."""
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column of a table.
+
+    Attributes:
+        key: its name in CSV, unique in the table: `nodeName`.
+        heading: in capitals: `NODE`.
+        is_wide: whether only `-o wide`, CSV and HTML have it.
+    """
+
+    key: str
+    heading: str
+    align: Align = Align.TEXT
+    is_wide: bool = False
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """An entry of a table.
+
+    Attributes:
+        text: for people.
+        value: for programs, such as CSV and the sorting of HTML; None for the text.
+        bar: two shares from 0 to 1, before and after, that formats with room for it draw before the text.
+    """
+
+    text: str
+    value: int | float | None = None
+    level: Level = Level.PLAIN
+    bar: tuple[float, float] | None = None
+
+
+Row = Sequence[Cell | str | int]
+"""A text stands for a Cell with this text, a number for a Cell with this value."""
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Rows under headings; one without rows is not shown.
+
+    Attributes:
+        name: unique in the page, such as `nodes`.
+        title: a line above it; may be empty.
+        n_totals: how many of the last rows are sums of those before.
+        notes: lines below it.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+    n_totals: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class Paragraph(msgspec.Struct, frozen=True):
+    """Sentences.
+
+    Attributes:
+        is_indented: whether it belongs to the paragraph before it.
+        is_wide: whether only `-o wide` and HTML have it.
+    """
+
+    text: str
+    level: Level = Level.PLAIN
+    is_indented: bool = False
+    is_wide: bool = False
+
+
+Part = Table | Paragraph
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing that can hold or not, for JUnit.
+
+    Attributes:
+        group: what it is about, such as a namespace.
+        failure: why it does not hold; empty where it does.
+    """
+
+    group: str
+    name: str
+    failure: str = ""
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A report.
+
+    Attributes:
+        name: of the command: `fit`. JSON documents carry it as `"schema": "kubesched/fit/v1"`.
+        verdict: the answer in one sentence, which comes first.
+        parts: in reading order.
+        limits: what the report does not model, one sentence each.
+        next_command: what a reader would run next; empty for nothing.
+        document: for `-o json`: JSON types alone, without `schema`.
+        lines: for `-o jsonl`, one object each.
+        main: the table that CSV has; empty for the first.
+        checks: for `-o junit`.
+
+    Example:
+        table = Table("nodes", "", (Column("node", "NODE", Align.NODE),), [["n1"]])
+        page = Page("fit", Paragraph("1 of 1 would fit.", Level.GOOD), (table,))
+    """
+
+    name: str
+    verdict: Paragraph
+    parts: tuple[Part, ...] = ()
+    limits: tuple[str, ...] = ()
+    next_command: str = ""
+    document: Mapping[str, Any] = {}
+    lines: Sequence[Mapping[str, Any]] = ()
+    main: str = ""
+    checks: Sequence[Check] = ()
+
+    @property
+    def schema(self) -> str:
+        """Which fields the JSON document has."""
+        return f"kubesched/{self.name}/v1"
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables, in reading order."""
+        return tuple(part for part in self.parts if isinstance(part, Table))
+
+    @property
+    def main_table(self) -> Table | None:
+        """The table that CSV has."""
+        return next((table for table in self.tables if self.main in ("", table.name)), None)
+
+
+def as_cell(entry: Cell | str | int) -> Cell:
+    """An entry of a row with all its fields."""
+    if isinstance(entry, Cell):
+        return entry
+    return Cell(entry) if isinstance(entry, str) else Cell(f"{entry:,}", entry)

@@ -1,0 +1,155 @@
+"""Reports for a terminal: the verdict first, the next command last, tables as wide as the terminal.
+
+Where a table is too wide, bars go first, then columns from the right, and a line says which. Names of nodes are
+shortened by the beginning and the end that they share.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Table, as_cell
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["print_page", "shared_ends"]
+
+_STYLES: Final = {
+    Level.PLAIN: "",
+    Level.HEADING: "bold",
+    Level.GOOD: "green",
+    Level.WARNING: "yellow",
+    Level.BAD: "red",
+    Level.DETAIL: "dim",
+}
+_BAR: Final = 10
+_GAP: Final = 3
+_LONGEST: Final = 48  # a longer text is folded before a column goes
+_FEWEST: Final = 2
+
+
+def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
+    """Print a page.
+
+    Args:
+        console: without markup, because names and reasons may hold brackets.
+        wide: whether to print what only `-o wide` has, and every column.
+    """
+    console.print(page.verdict.text, style=f"bold {_STYLES[page.verdict.level]}".strip())
+    for part in page.parts:
+        if isinstance(part, Table):
+            _print_table(part, console, wide=wide)
+        elif wide or not part.is_wide:
+            _print_paragraph(part, console)
+    for limit in page.limits:
+        console.print(limit, style="dim")
+    if page.next_command:
+        console.print(f"\nNext: {page.next_command}", style="bold")
+
+
+def _print_paragraph(paragraph: Paragraph, console: "Console") -> None:
+    from rich.padding import Padding
+
+    style = _STYLES[paragraph.level]
+    if paragraph.is_indented:
+        console.print(Padding(paragraph.text, (0, 0, 0, 4)), style=style)
+        return
+    if paragraph.level is Level.HEADING:
+        console.print()
+    console.print(paragraph.text, style=style)
+
+
+def _print_table(table: Table, console: "Console", *, wide: bool) -> None:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    if not table.rows:
+        return
+    if table.title:
+        console.print(f"\n{table.title}", style="bold")
+    kept = [i for i, column in enumerate(table.columns) if wide or not column.is_wide]
+    cells = [[as_cell(row[i]) for i in kept] for row in table.rows]
+    columns = [table.columns[i] for i in kept]
+    notes = list(table.notes) + _shorten(columns, cells[: len(cells) - table.n_totals])
+    n_shown, has_bars = (len(columns), True) if wide else _fitting(columns, cells, console.width)
+    if n_shown < len(columns):
+        hidden = ", ".join(column.heading for column in columns[n_shown:])
+        notes.append(f"Hidden because the terminal is too narrow: {hidden} (-o wide shows them).")
+    rich = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
+    for column in columns[:n_shown]:
+        rich.add_column(column.heading, justify="right" if column.align is Align.NUMBER else "left", overflow="fold")
+    for i, row in enumerate(cells):
+        if table.n_totals and i == len(cells) - table.n_totals:
+            rich.add_section()
+        texts = (_text(cell, has_bars=has_bars, ascii_only=console.options.ascii_only) for cell in row[:n_shown])
+        styled = zip(texts, row, strict=False)
+        rich.add_row(*(Text(console.render_str(text).plain, style=_STYLES[cell.level]) for text, cell in styled))
+    console.print(rich)
+    for note in notes:
+        console.print(note, style="dim")
+
+
+def _fitting(columns: Sequence[Column], cells: Sequence[Sequence[Cell]], width: int) -> tuple[int, bool]:
+    """How many columns fit, and whether with bars."""
+    for has_bars in (True, False):
+        if _total(columns, cells, has_bars=has_bars) <= width:
+            return len(columns), has_bars
+    n = len(columns)
+    while n > _FEWEST and _total(columns[:n], cells, has_bars=False) > width:
+        n -= 1
+    return n, False
+
+
+def _total(columns: Sequence[Column], cells: Sequence[Sequence[Cell]], *, has_bars: bool) -> int:
+    return sum(_width(i, column, cells, has_bars=has_bars) for i, column in enumerate(columns)) - _GAP
+
+
+def _width(i: int, column: Column, cells: Sequence[Sequence[Cell]], *, has_bars: bool) -> int:
+    texts = (_text(row[i], has_bars=has_bars, ascii_only=True) for row in cells)
+    longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
+    return min(max(longest, len(column.heading)), _LONGEST) + _GAP
+
+
+def _text(cell: Cell, *, has_bars: bool, ascii_only: bool) -> str:
+    if cell.bar is None or not has_bars:
+        return cell.text
+    return f"{_bar(*cell.bar, ascii_only=ascii_only)} {cell.text}"
+
+
+def _bar(before: float, after: float, *, ascii_only: bool) -> str:
+    """What both have in full blocks, the difference in grey ones."""
+    full, new, rest = "#+." if ascii_only else "█▒·"
+    low, high = sorted(min(_BAR, max(0, round(share * _BAR))) for share in (before, after))
+    return full * low + new * (high - low) + rest * (_BAR - high)
+
+
+def _shorten(columns: Sequence[Column], cells: Sequence[list[Cell]]) -> list[str]:
+    """Shorten the names in the columns of nodes, in place. Returns: a line that says so, if anything changed."""
+    places = [(i, row) for i, column in enumerate(columns) if column.align is Align.NODE for row in cells]
+    start, end = shared_ends(row[i].text for i, row in places)
+    if not start and not end:
+        return []
+    for i, row in places:
+        cell = row[i]
+        row[i] = Cell(cell.text[len(start) : len(cell.text) - len(end)], cell.value, cell.level, cell.bar)
+    shown = " and ".join(f"'{part}'" for part in (start and f"{start}*", end and f"*{end}") if part)
+    return [f"Node names are shortened by {shown}."]
+
+
+def shared_ends(names: Iterable[str]) -> tuple[str, str]:
+    """The beginning up to a dash and the end from the first dot on that at least two different names all share.
+
+    Example:
+        assert shared_ends(["gke-a-1.internal", "gke-a-2.internal"]) == ("gke-a-", ".internal")
+    """
+    known = {name for name in names if name}
+    if len(known) < _FEWEST:
+        return "", ""
+    domains = {name.partition(".")[1] + name.partition(".")[2] for name in known}
+    end = domains.pop() if len(domains) == 1 else ""
+    hosts = [name.removesuffix(end) for name in known]
+    first, last = min(hosts), max(hosts)
+    n_shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    start = first[:n_shared].rpartition("-")[0]
+    return (f"{start}-" if start else ""), end

@@ -1,0 +1,113 @@
+"""One page in each format."""
+
+import csv
+import io
+import json
+from contextlib import redirect_stdout
+
+import pytest
+from rich.console import Console
+
+from kubesched.cli.output import text_console
+from kubesched.reports import (
+    Align,
+    Cell,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Table,
+    as_csv,
+    as_json,
+    as_jsonl,
+    as_markdown,
+    print_page,
+)
+
+COLUMNS = (
+    Column("node", "NODE", Align.NODE),
+    Column("cpu", "CPU", Align.NUMBER),
+    Column("why", "WHY"),
+    Column("uid", "UID", is_wide=True),
+)
+ROWS = (
+    ["gke-pool-a1.example", Cell("50%", 0.5, bar=(0.25, 0.5)), "room | to spare", "u1"],
+    ["gke-pool-b2.example", Cell("10%", 0.1, bar=(0.1, 0.1)), Cell("full", level=Level.BAD), "u2"],
+    ["all", Cell("30%", 0.3), "", ""],
+)
+TABLE = Table("nodes", "Nodes", COLUMNS, ROWS, n_totals=1, notes=("Shares of allocatable.",))
+PAGE = Page(
+    "fit",
+    Paragraph("1 of 2 would fit.", Level.WARNING),
+    (Paragraph("Where", Level.HEADING), TABLE, Paragraph("0/2 nodes", Level.DETAIL, is_wide=True)),
+    limits=("Autoscalers are not modelled.",),
+    next_command="kubesched explain web-2",
+    document={"verdict": {"fit": 1, "of": 2}},
+    lines=({"pod": "a", "node": "n"}, {"pod": "b"}),
+)
+
+
+def printed(page: Page, width: int = 120, *, wide: bool = False) -> str:
+    console = Console(width=width, markup=False, highlight=False, color_system=None)
+    with console.capture() as captured:
+        print_page(page, console, wide=wide)
+    return captured.get()
+
+
+def test_text_begins_with_the_verdict_and_ends_with_the_next_command() -> None:
+    lines = [line for line in printed(PAGE).splitlines() if line.strip()]
+    assert lines[0] == "1 of 2 would fit."
+    assert lines[-1] == "Next: kubesched explain web-2"
+    assert "Autoscalers are not modelled." in lines
+
+
+def test_wide_text_has_what_only_wide_has() -> None:
+    assert "UID" not in printed(PAGE)
+    assert "0/2 nodes" not in printed(PAGE)
+    assert "UID" in printed(PAGE, wide=True)
+    assert "0/2 nodes" in printed(PAGE, wide=True)
+
+
+def test_a_narrow_terminal_loses_the_bars_first_and_then_columns_which_are_named() -> None:
+    columns, rows = COLUMNS[:3], [row[:3] for row in ROWS]
+    page = Page("fit", Paragraph("Yes."), (Table("nodes", "", columns, rows),))
+    assert "·" in printed(page, 100)
+    assert "·" not in printed(page, 45)
+    assert "WHY" in printed(page, 45)
+    assert "too narrow: WHY (" in " ".join(printed(page, 30).split())
+
+
+def test_node_names_lose_what_they_share_and_a_line_says_so() -> None:
+    page = Page("fit", Paragraph("Yes."), (Table("nodes", "", COLUMNS[:1], [row[:1] for row in ROWS[:2]]),))
+    text = printed(page)
+    assert "gke-pool-a1" not in text
+    assert " a1" in text.replace("\n", " ")
+    assert "Node names are shortened by 'gke-pool-*' and '*.example'." in text
+
+
+def test_a_control_character_in_a_name_does_not_reach_the_terminal() -> None:
+    page = Page("fit", Paragraph("Yes."), (Table("nodes", "", COLUMNS[2:3], [["\x1b[2J"]]),))
+    text = io.StringIO()
+    with redirect_stdout(text), text_console() as console:
+        print_page(page, console)
+    assert "\x1b" not in text.getvalue()
+    assert "\\x1b[2J" in text.getvalue()
+
+
+def test_json_has_its_schema() -> None:
+    assert json.loads(as_json(PAGE)) == {"schema": "kubesched/fit/v1", "verdict": {"fit": 1, "of": 2}}
+    assert [json.loads(line) for line in as_jsonl(PAGE).splitlines()] == list(PAGE.lines)
+
+
+def test_csv_has_the_main_table_with_numbers_and_without_sums() -> None:
+    rows = list(csv.reader(io.StringIO(as_csv(PAGE))))
+    assert rows[0] == ["node", "cpu", "why", "uid"]
+    assert rows[1:] == [
+        ["gke-pool-a1.example", "0.5", "room | to spare", "u1"],
+        ["gke-pool-b2.example", "0.1", "full", "u2"],
+    ]
+
+
+@pytest.mark.parametrize("expected", ["**1 of 2 would fit.**", "| NODE | CPU | WHY |", "room \\| to spare", "```shell"])
+def test_markdown_has_verdict_tables_and_next_command(expected: str) -> None:
+    assert expected in as_markdown(PAGE)
