@@ -171,6 +171,20 @@ def test_only_the_first_value_counts() -> None:
     assert scores_in(b'[{"Host":"n1","Score":1}][') == [("n1", 1)]
 
 
+@pytest.mark.parametrize(
+    ("escaped", "read"),
+    [
+        (r"\ud83d!", "\ufffd!"),
+        (r"\udc00\ud83d", "\ufffd\ufffd"),
+        (r"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+        (r"\\ud83d\ud83d", "\\ud83d\ufffd"),
+    ],
+)
+def test_half_a_pair_of_surrogates_is_replaced_as_go_does(escaped: str, read: str) -> None:
+    answer = parse_filter_answer(f'{{"NodeNames":[],"FailedNodes":{{"n1":"{escaped}"}}}}'.encode())
+    assert answer.failed == {"n1": read}
+
+
 def test_invalid_utf8_is_replaced_as_go_does() -> None:
     assert parse_filter_answer(b'{"Error":"\xff"}').error == "\ufffd"
 

@@ -85,7 +85,7 @@ def extender_calls(setup: "Setup", extenders: str) -> "ExtenderCalls | None":
     if not configured:
         return None
     if extenders == "skip":
-        note(f"extenders are not called without --extenders call: {', '.join(one.url_prefix for one in configured)}")
+        note(f"extenders are not called without --extenders call: {', '.join(one.shown_url for one in configured)}")
         return None
     from kubesched.extender.client import ExtenderCaller
 

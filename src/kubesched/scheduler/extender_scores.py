@@ -1,6 +1,7 @@
 """What an extender's answer to prioritize adds to the scores of nodes. Rule: kube-scheduler v1.36 prioritizeNodes."""
 
 from collections.abc import Sequence
+from sys import intern
 from typing import Final
 
 import msgspec
@@ -48,7 +49,7 @@ def weighted_scores(extender: ExtenderConfig, entries: Sequence[HostPriority], n
         scores = np.array([by_name.get(name, 0) for name in names], dtype=np.int64)
         given = np.array([name in by_name for name in names], dtype=np.bool_)
     scores *= _wrapped(extender.weight * _SCALE)  # wraps
-    return ExtenderScores(f"extender {extender.url_prefix}", scores, given)
+    return ExtenderScores(intern(f"extender {extender.shown_url}"), scores, given)  # kept by each decision
 
 
 def _wrapped(value: int) -> int:

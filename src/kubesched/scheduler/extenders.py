@@ -166,7 +166,7 @@ class PodExtenders:
                 said.error = str(error)
                 if not extender.ignorable:
                     raise
-                self.note(f"extender {extender.url_prefix}", error)
+                self.note(f"extender {extender.shown_url}", error)
                 continue
             rejected.update((name, status) for name, status in said.rejected.items() if status.reasons)
             if names != said.offered:
@@ -184,7 +184,7 @@ class PodExtenders:
             return said.offered
         if not nodes.columns.row_of.keys() >= set(survivors):
             name = next(name for name in survivors if name not in nodes.columns.row_of)
-            where = f'extender "{extender.url_prefix}"'
+            where = f'extender "{extender.shown_url}"'
             raise ExtenderError(f'{where} returned the node "{name}", which the cluster does not have')
         said.rejected = dict.fromkeys(set(said.offered).difference(survivors), _NO_REASON)
         said.rejected.update((name, Status.unschedulable(text)) for name, text in answer.failed.items())
@@ -192,7 +192,7 @@ class PodExtenders:
         return survivors
 
     def _begin(self, extender: ExtenderConfig, verb: str, names: list[str]) -> ExtenderAnswer:
-        said = ExtenderAnswer(extender.url_prefix, verb, names)
+        said = ExtenderAnswer(extender.shown_url, verb, names)
         self.answers.append(said)
         return said
 
@@ -200,7 +200,7 @@ class PodExtenders:
         if extender.node_cache_capable and answer.names is not None:
             if answer.names != offered and (unknown := set(answer.names).difference(offered)):
                 raise ExtenderError(
-                    f'extender "{extender.url_prefix}" claims a filtered node '
+                    f'extender "{extender.shown_url}" claims a filtered node '
                     f'"{next(name for name in answer.names if name in unknown)}" '
                     "which is not found in the input node list"
                 )
@@ -231,7 +231,7 @@ class PodExtenders:
                 entries = parse_priorities(_answer(next(done), said))
             except ExtenderError as error:
                 said.error = str(error)
-                self.note(f"extender {extender.url_prefix}", error)
+                self.note(f"extender {extender.shown_url}", error)
                 continue
             given.append(weighted_scores(extender, entries, names))
             said.added = given[-1].scores
@@ -259,7 +259,7 @@ class PodExtenders:
             except ExtenderError as error:
                 if not extender.ignorable:
                     raise PluginFault(Status.error(str(error))) from error
-                self.note(f"extender {extender.url_prefix}", error)
+                self.note(f"extender {extender.shown_url}", error)
                 continue
             if not extender.ignorable and (empty := [name for name, of in chosen.items() if not of.pods]):
                 raise PluginFault(Status.error(f'expected at least one victim pod on node "{empty[0]}"'))
@@ -285,7 +285,7 @@ class PodExtenders:
             except ExtenderError as error:
                 if not extender.ignorable:
                     return Status.error(str(error))
-                self.note(f"extender {extender.url_prefix}", error)
+                self.note(f"extender {extender.shown_url}", error)
                 continue
             return Status.SUCCESS
         return None
@@ -364,7 +364,7 @@ def _victims_in(extender: ExtenderConfig, snapshot: Snapshot, name: str, meta: M
         info = there.get(pod.uid)
         if info is None:
             raise ExtenderError(
-                f"extender: {extender.url_prefix} claims to preempt pod (UID: &{{{pod.uid}}}) on node: {name}, "
+                f"extender: {extender.shown_url} claims to preempt pod (UID: &{{{pod.uid}}}) on node: {name}, "
                 "but the pod is not found on that node"
             )
         pods.append(info)

@@ -54,13 +54,12 @@ class ExtenderClient:
         try:
             url = URL(self._prefix)
         except ValueError as error:
-            raise ConfigError(f"extender {config.url_prefix!r}: urlPrefix is not a URL: {error}") from error
+            raise ConfigError(f"extender {config.shown_url!r}: urlPrefix is not a URL: {error}") from error
         if url.scheme not in ("http", "https") or not url.host:
             raise ConfigError(
-                f"extender {config.url_prefix!r}: urlPrefix has to begin with http:// or https:// and a host"
+                f"extender {config.shown_url!r}: urlPrefix has to begin with http:// or https:// and a host"
             )
-        password = URL(self._prefix, encoded=True).raw_password
-        self._shown = self._prefix.replace(f":{password}@", ":***@", 1)  # in errors, as in Go
+        self._shown = config.shown_url.rstrip("/")  # in errors, as in Go
         self._context: ssl.SSLContext | bool = _context(config) if url.scheme == "https" else True
         self._proxy = proxy_from_environment(self._prefix, os.environ) or None
         self._session: aiohttp.ClientSession | None = None
@@ -148,7 +147,7 @@ async def _read(response: aiohttp.ClientResponse, request: str) -> bytes:
 
 def _context(config: ExtenderConfig) -> ssl.SSLContext:
     tls = config.tls_config or _NO_TLS
-    where = f"extender {config.url_prefix}"
+    where = f"extender {config.shown_url}"
     authority = _material(tls.ca_data, tls.ca_file, where)
     is_insecure = tls.insecure or (config.enable_https and not authority)
     if tls.insecure and authority:
