@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from kubesched.api import EventType, Node, Pod, kind_of
+from kubesched.api import EventType, Node, Pod, StorageClass, kind_of
 from kubesched.errors import ObjectError
 from kubesched.snapshot import load_snapshot
 from tests.snapshot.builders import listed, node, other, pod, stream
@@ -64,6 +64,14 @@ def test_kinds_a_scheduler_does_not_read_are_counted():
     items = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": n}} for n in "ab"]
     knative = {"apiVersion": "serving.knative.dev/v1", "kind": "Service", "metadata": {"name": "s"}}
     assert load_snapshot(stream(listed(*items, knative))).skipped == {"ConfigMap": 2, "Service.serving.knative.dev": 1}
+
+
+def test_a_storage_class_without_a_binding_mode_binds_at_once():
+    written = [other("storage.k8s.io/v1", "StorageClass", name) for name in "ab"]
+    written[1]["volumeBindingMode"] = "WaitForFirstConsumer"
+    loaded = load_snapshot(stream(*written)).of(StorageClass)
+    assert [known.volume_binding_mode for known in loaded] == ["Immediate", "WaitForFirstConsumer"]
+    assert loaded[0].raw == json.dumps(written[0]).encode()
 
 
 @pytest.mark.parametrize("version", ["policy/v1beta1", "policy/v1"])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
-from kubesched.admission import ObjectChecker
+from kubesched.admission import ObjectChecker, as_stored
 from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object
 from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
@@ -104,7 +104,7 @@ class ObjectReader:
         if skipped:
             self.skipped[skipped] += 1
             return
-        read = decode_object(kind, raw, keep_source=self._keep_source)
+        read = as_stored(decode_object(kind, raw, keep_source=self._keep_source))
         if isinstance(read, Pod):
             self._parts.share(read)
         self._checker.check(read)
