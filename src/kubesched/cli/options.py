@@ -94,15 +94,25 @@ def _managed_resources(
     return tuple(resources.values())
 
 
+def snapshots_argument(command: F) -> F:
+    """SNAPSHOT...: the files to read the cluster from; none for the live cluster."""
+    return click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1)(command)
+
+
+def skip_bad_objects_option(command: F) -> F:
+    """--skip-bad-objects."""
+    return click.option(
+        "--skip-bad-objects",
+        is_flag=True,
+        help="Skip and count objects that do not decode, instead of stopping.",
+    )(command)
+
+
 def cluster_options(command: F) -> F:
     """SNAPSHOT..., --manifest, --skip-bad-objects: the arguments of `read_cluster`; also --kubeconfig and --context."""
     for decorate in (
         live_source_options,
-        click.option(
-            "--skip-bad-objects",
-            is_flag=True,
-            help="Skip and count objects that do not decode, instead of stopping.",
-        ),
+        skip_bad_objects_option,
         click.option(
             "--manifest",
             "manifests",
@@ -110,7 +120,7 @@ def cluster_options(command: F) -> F:
             multiple=True,
             help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
         ),
-        click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1),
+        snapshots_argument,
     ):
         command = decorate(command)
     return command

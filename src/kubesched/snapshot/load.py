@@ -48,7 +48,7 @@ def load_snapshot(
         reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
         reader.read(files)
         cluster = completed_cluster(reader, manifest_files)
-    notes = [*cluster.notes, *map(str, missing_kinds(cluster))]
+    notes = [*cluster.notes, *map(str, missing_kinds(cluster, cluster.listed_kinds))]
     return msgspec.structs.replace(cluster, notes=tuple(notes))
 
 
@@ -66,7 +66,14 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
         _admit(manifest_files, admission)
         objects += admission.objects
         notes += [*admission.notes, *_notes_on(admission)]
-    return ClusterObjects(tuple(objects), dict(reader.skipped), tuple(reader.bad), tuple(notes))
+    return ClusterObjects(
+        objects=tuple(objects),
+        skipped=dict(reader.skipped),
+        bad=tuple(reader.bad),
+        notes=tuple(notes),
+        taken_at=reader.taken_at,
+        listed_kinds=reader.listed_kinds,
+    )
 
 
 def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Pod, tuple[KubeObject, ...]]:
