@@ -93,14 +93,23 @@ def _managed_resources(
     return tuple(resources.values())
 
 
-def cluster_options(command: F) -> F:
-    """SNAPSHOT..., --manifest, --skip-bad-objects: the arguments of `read_cluster`."""
+def snapshot_options(command: F) -> F:
+    """SNAPSHOT..., --skip-bad-objects: the arguments of `read_cluster` without manifests."""
     for decorate in (
         click.option(
             "--skip-bad-objects",
             is_flag=True,
             help="Skip and count objects that do not decode, instead of stopping.",
         ),
+        click.argument("snapshots", metavar="SNAPSHOT...", nargs=-1, required=True),
+    ):
+        command = decorate(command)
+    return command
+
+
+def cluster_options(command: F) -> F:
+    """SNAPSHOT..., --manifest, --skip-bad-objects: the arguments of `read_cluster`."""
+    for decorate in (
         click.option(
             "--manifest",
             "manifests",
@@ -108,7 +117,7 @@ def cluster_options(command: F) -> F:
             multiple=True,
             help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
         ),
-        click.argument("snapshots", metavar="SNAPSHOT...", nargs=-1, required=True),
+        snapshot_options,
     ):
         command = decorate(command)
     return command
