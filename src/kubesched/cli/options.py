@@ -108,11 +108,14 @@ def skip_bad_objects_option(command: F) -> F:
     )(command)
 
 
+def snapshot_options(command: F) -> F:
+    """SNAPSHOT..., --skip-bad-objects, --kubeconfig, --context: the arguments of `read_cluster` without manifests."""
+    return snapshots_argument(skip_bad_objects_option(live_source_options(command)))
+
+
 def cluster_options(command: F) -> F:
     """SNAPSHOT..., --manifest, --skip-bad-objects: the arguments of `read_cluster`; also --kubeconfig and --context."""
     for decorate in (
-        live_source_options,
-        skip_bad_objects_option,
         click.option(
             "--manifest",
             "manifests",
@@ -120,7 +123,7 @@ def cluster_options(command: F) -> F:
             multiple=True,
             help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
         ),
-        snapshots_argument,
+        snapshot_options,
     ):
         command = decorate(command)
     return command

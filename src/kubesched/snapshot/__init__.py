@@ -2,7 +2,7 @@
 
 from kubesched.snapshot.fields import READ_ANNOTATIONS, only_read_fields
 from kubesched.snapshot.listed import ListedObjects
-from kubesched.snapshot.load import load_snapshot, read_pod
+from kubesched.snapshot.load import admit_manifests, load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.writer import check_target, write_snapshot
@@ -12,6 +12,7 @@ __all__ = [
     "ClusterObjects",
     "ListedObjects",
     "MissingKinds",
+    "admit_manifests",
     "check_target",
     "load_snapshot",
     "missing_kinds",

@@ -1,4 +1,4 @@
-"""load_snapshot and read_pod: read files and manifests into the objects of a cluster."""
+"""load_snapshot, admit_manifests and read_pod: read files and manifests into the objects of a cluster."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -98,6 +98,24 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     if others or len(pods) != 1:
         raise InputError(f"{file.label}: found {len(pods)} pods; expected a file with one Pod")
     return pods[0], tuple(known for known in admission.objects if known is not pods[0])
+
+
+def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> ClusterObjects:
+    """Read manifests that `load_snapshot` would add to a cluster.
+
+    Returns: what they add, without the cluster; of a workload that runs already only what its controller would add.
+    Raises:
+        InputError: a manifest cannot be read, or is not valid.
+
+    Example:
+        snapshot = load_snapshot("cluster.json")
+        new = admit_manifests(snapshot, ["pod.yaml"])
+        print([*snapshot, *new][-1].key)
+    """
+    known = list(cluster)
+    admission = Admission(known, {key_of(one): "the cluster" for one in known})
+    _admit(find_sources(manifests), admission)
+    return ClusterObjects(tuple(admission.objects), notes=(*admission.notes, *_notes_on(admission)))
 
 
 def _admit(sources: Iterable[Source], admission: Admission) -> None:
