@@ -8,12 +8,21 @@ from kubesched.planning.changes import (
     with_nodes_like,
     without_nodes,
 )
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
+from kubesched.planning.drainer import Drainer, drain
 from kubesched.planning.replicas import fresh_pod
 from kubesched.planning.workloads import Workload, find_workload, workload_of, workloads
 
 __all__ = [
+    "BudgetUse",
+    "Drain",
+    "DrainedPod",
+    "Drainer",
+    "Fate",
+    "PushedOut",
     "Workload",
     "cordoned",
+    "drain",
     "find_workload",
     "fresh_pod",
     "nodes_matching",
