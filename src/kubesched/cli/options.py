@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.bad_input import BadInput
+from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.plugins import plugin_option
 
 if TYPE_CHECKING:
@@ -94,8 +95,9 @@ def _managed_resources(
 
 
 def cluster_options(command: F) -> F:
-    """SNAPSHOT..., --manifest, --skip-bad-objects: the arguments of `read_cluster`."""
+    """SNAPSHOT..., --manifest, --skip-bad-objects: the arguments of `read_cluster`; also --kubeconfig and --context."""
     for decorate in (
+        live_source_options,
         click.option(
             "--skip-bad-objects",
             is_flag=True,
@@ -108,7 +110,7 @@ def cluster_options(command: F) -> F:
             multiple=True,
             help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
         ),
-        click.argument("snapshots", metavar="SNAPSHOT...", nargs=-1, required=True),
+        click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1),
     ):
         command = decorate(command)
     return command
