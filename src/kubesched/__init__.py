@@ -77,6 +77,7 @@ if TYPE_CHECKING:
         WriteObject,
         default_normalize,
     )
+    from kubesched.planning import Drain, DrainedPod, Drainer, Fate, drain
     from kubesched.scheduler import TieBreak
     from kubesched.setup import Setup, load_configuration, set_up
     from kubesched.simulator import Placement, PodState, Report, Simulator
@@ -100,12 +101,16 @@ __all__ = [
     "DeletePod",
     "DependsOn",
     "Diagnosis",
+    "Drain",
+    "DrainedPod",
+    "Drainer",
     "EventRegistration",
     "EventResource",
     "Explainer",
     "Explanation",
     "ExtenderCaller",
     "ExtenderError",
+    "Fate",
     "FieldError",
     "Handle",
     "InputError",
@@ -155,6 +160,7 @@ __all__ = [
     "__version__",
     "child",
     "default_normalize",
+    "drain",
     "explain",
     "load_configuration",
     "load_snapshot",
@@ -229,6 +235,7 @@ _ROOMS: Final = {
         "WriteObject",
         "default_normalize",
     ),
+    "planning": ("Drain", "DrainedPod", "Drainer", "Fate", "drain"),
     "scheduler": ("TieBreak",),
     "setup": ("Setup", "load_configuration", "set_up"),
     "simulator": ("Placement", "PodState", "Report", "Simulator"),
