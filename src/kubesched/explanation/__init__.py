@@ -7,7 +7,11 @@ from kubesched.explanation.explainer import Explainer, explain, find_pod, unplac
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.nearest import nearest, shortages
+from kubesched.explanation.node_page import node_page
+from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
+from kubesched.explanation.overview import overview_page
+from kubesched.explanation.page import explanation_page
 
 __all__ = [
     "NO_REASON",
@@ -16,6 +20,7 @@ __all__ = [
     "Explainer",
     "Explanation",
     "Obstacle",
+    "ObstacleRow",
     "PluginVerdicts",
     "Preemption",
     "Ranked",
@@ -24,9 +29,13 @@ __all__ = [
     "as_line",
     "choice",
     "explain",
+    "explanation_page",
     "find_pod",
     "nearest",
+    "node_page",
+    "obstacle_rows",
     "obstacles",
+    "overview_page",
     "shortages",
     "unplaced",
 ]

@@ -9,13 +9,14 @@ from kubesched.planning.changes import (
     without_nodes,
 )
 from kubesched.planning.replicas import fresh_pod
-from kubesched.planning.workloads import Workload, find_workload, workload_of, workloads
+from kubesched.planning.workloads import Workload, find_workload, is_workload_kind, workload_of, workloads
 
 __all__ = [
     "Workload",
     "cordoned",
     "find_workload",
     "fresh_pod",
+    "is_workload_kind",
     "nodes_matching",
     "nodes_named",
     "scaled",
