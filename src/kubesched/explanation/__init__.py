@@ -5,6 +5,8 @@ from kubesched.explanation.choice import Choice, Ranked, choice
 from kubesched.explanation.document import N_NEAREST, as_document
 from kubesched.explanation.explainer import Explainer, explain, find_pod, unplaced
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
+from kubesched.explanation.fix import Change, Edit, Fix
+from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.node_page import node_page
@@ -14,11 +16,15 @@ from kubesched.explanation.overview import overview_page
 from kubesched.explanation.page import explanation_page
 
 __all__ = [
+    "MAX_FIXES",
     "NO_REASON",
     "N_NEAREST",
+    "Change",
     "Choice",
+    "Edit",
     "Explainer",
     "Explanation",
+    "Fix",
     "Obstacle",
     "ObstacleRow",
     "PluginVerdicts",
@@ -31,6 +37,7 @@ __all__ = [
     "explain",
     "explanation_page",
     "find_pod",
+    "fixes",
     "nearest",
     "node_page",
     "obstacle_rows",

@@ -10,6 +10,8 @@ from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.fix import Fix
+from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.names import suggestion
 from kubesched.framework import Framework, NominatedPods, Services, VirtualClock
 from kubesched.scheduler import Extenders, build_frameworks, drive, load_cluster, start_plugins, stop_plugins, straight
@@ -124,6 +126,11 @@ class Explainer:
             finally:
                 self.cluster_state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
 
+    def fixes(self, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
+        """Find what makes an explained pod fit, best first, and note it in `explanation.fixes`; see `fixes`."""
+        explanation.fixes = fixes(self.frameworks[explanation.profile], explanation, max_fixes=max_fixes)
+        return explanation.fixes
+
     async def _evaluate(self, framework: Framework, pod: Pod, *, preempt: bool) -> Explanation:
         await self.loop.breathe()
         evaluated = evaluate(framework, self.cluster_state.pod_info(pod), preempt=preempt, extenders=self._extenders)
@@ -161,6 +168,7 @@ def explain(
     setup = set_up(configuration, plugins, plugin_args)
     with Explainer(others, setup, extender_calls=extender_calls) as explainer:
         explanation = explainer.explain(unplaced(asked))
+        explainer.fixes(explanation)
     explanation.runs_on = asked.node_name if is_running(asked) else ""
     return explanation
 
