@@ -77,6 +77,7 @@ if TYPE_CHECKING:
         WriteObject,
         default_normalize,
     )
+    from kubesched.planning import Fit, fit
     from kubesched.scheduler import TieBreak
     from kubesched.setup import Setup, load_configuration, set_up
     from kubesched.simulator import Placement, PodState, Report, Simulator
@@ -107,6 +108,7 @@ __all__ = [
     "ExtenderCaller",
     "ExtenderError",
     "FieldError",
+    "Fit",
     "Handle",
     "InputError",
     "IntVector",
@@ -156,6 +158,7 @@ __all__ = [
     "child",
     "default_normalize",
     "explain",
+    "fit",
     "load_configuration",
     "load_snapshot",
     "parse_quantity",
@@ -229,6 +232,7 @@ _ROOMS: Final = {
         "WriteObject",
         "default_normalize",
     ),
+    "planning": ("Fit", "fit"),
     "scheduler": ("TieBreak",),
     "setup": ("Setup", "load_configuration", "set_up"),
     "simulator": ("Placement", "PodState", "Report", "Simulator"),

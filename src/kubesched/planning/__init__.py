@@ -1,0 +1,41 @@
+"""Questions about what would happen: changes to a cluster, simulated."""
+
+from kubesched.planning.asked import Asked, PodsLike, asked_of
+from kubesched.planning.changes import (
+    cordoned,
+    nodes_matching,
+    nodes_named,
+    scaled,
+    with_nodes_like,
+    without_nodes,
+)
+from kubesched.planning.fit import Fit, fit, fit_asked
+from kubesched.planning.fit_page import fit_page
+from kubesched.planning.limits import limits
+from kubesched.planning.replicas import fresh_pod
+from kubesched.planning.runs import Ran, Runs
+from kubesched.planning.workloads import Workload, find_workload, workload_of, workloads
+
+__all__ = [
+    "Asked",
+    "Fit",
+    "PodsLike",
+    "Ran",
+    "Runs",
+    "Workload",
+    "asked_of",
+    "cordoned",
+    "find_workload",
+    "fit",
+    "fit_asked",
+    "fit_page",
+    "fresh_pod",
+    "limits",
+    "nodes_matching",
+    "nodes_named",
+    "scaled",
+    "with_nodes_like",
+    "without_nodes",
+    "workload_of",
+    "workloads",
+]
