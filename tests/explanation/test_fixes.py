@@ -79,7 +79,7 @@ def test_a_value_that_no_node_has_is_corrected():
     nodes = [make_node(f"n{i}", labels={"pool": "general"}) for i in range(2)]
     fixes = fixes_of(make_pod("p", node_selector={"pool": "genral"}), *nodes)
     assert list(fixes) == [
-        "correct the node selector pool=genral to pool=general",
+        "correct the node selector pool=genral, which no node has, to pool=general",
         "drop the node selector pool=genral",
     ]
     assert [fix.keeps_intent for fix in fixes.values()] == [True, False]
@@ -88,12 +88,12 @@ def test_a_value_that_no_node_has_is_corrected():
 def test_a_key_that_no_node_has_is_corrected():
     node = make_node("n1", labels={"disktype": "ssd"})
     said = texts(make_pod("p", node_selector={"disk-type": "ssd"}), node)
-    assert said[0] == "correct the node selector disk-type=ssd to disktype=ssd"
+    assert said[0] == "correct the node selector disk-type=ssd, which no node has, to disktype=ssd"
 
 
 def test_a_label_that_nothing_resembles_can_be_put_on_a_node():
     fixes = fixes_of(make_pod("p", node_selector={"disk": "ssd"}), make_node("n1"), make_node("n2"))
-    assert list(fixes) == ["label n1 with disk=ssd", "drop the node selector disk=ssd"]
+    assert list(fixes) == ["label n1 with disk=ssd, which no node has", "drop the node selector disk=ssd"]
 
 
 def test_a_selector_can_be_changed_to_what_the_nodes_have():
@@ -118,7 +118,10 @@ def test_one_requirement_of_node_affinity_can_be_dropped():
 def test_a_wrong_value_in_node_affinity_is_corrected():
     pod = make_pod("p", spec=node_affinity({"key": "pool", "operator": "In", "values": ["genral"]}))
     said = texts(pod, make_node("n1", labels={"pool": "general"}))
-    assert said == ["correct the node affinity pool=genral to pool=general", "drop the node affinity"]
+    assert said == [
+        "correct the node affinity pool=genral, which no node has, to pool=general",
+        "drop the node affinity",
+    ]
 
 
 def test_the_smallest_cut_of_a_request_that_opens_a_node_is_named():

@@ -93,10 +93,10 @@ class _Search:
 
 
 def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:
-    """The remedies for nodes that have one cause only."""
-    n_causes = _count(case, known)
-    for cause in known:
-        where = cause.nodes & (n_causes == 1)
+    """The remedies for nodes that have one cause only, the cause of most nodes first."""
+    alone = _count(case, known) == 1
+    by_cause = [(cause, cause.nodes & alone) for cause in known]
+    for cause, where in sorted(by_cause, key=lambda one: -int(np.count_nonzero(one[1]))):
         if where.any():
             for find in cause.remedies:
                 for remedy in find(case, where):

@@ -33,7 +33,7 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for i, j, one in numbered[:_MAX_REQUIREMENTS]:
         corrected = _corrected(case, one)
         if corrected is not None:
-            text = f"correct the node affinity {_words(one)} to {_words(corrected)}"
+            text = f"correct the node affinity {_words(one)}, which no node has, to {_words(corrected)}"
             yield Remedy(text, "nodeAffinity", True, _with_term(terms, i, j, corrected))
         if len(terms[i].match_expressions or ()) + len(terms[i].match_fields or ()) > 1:
             yield _drop(f"{_words(one)} from the node affinity", "nodeAffinity", _with_term(terms, i, j, None))
@@ -52,11 +52,12 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
     if not known:
         near = [(other, value) for other in get_close_matches(key, _keys(case), n=1)]
     for new_key, new_value in near:
-        text = f"correct the node selector {key}={value} to {new_key}={new_value}"
+        text = f"correct the node selector {key}={value}, which no node has, to {new_key}={new_value}"
         yield Remedy(text, "nodeSelector", True, _with_pair(key, new_key, new_value))
     if value not in known and not near and not key.partition("/")[0].endswith(_MANAGED):
         node = lacking[0]
-        yield Remedy(f"label {node.name} with {key}={value}", "label", True, _labelled(node.name, key, value))
+        text = f"label {node.name} with {key}={value}, which no node has"
+        yield Remedy(text, "label", True, _labelled(node.name, key, value))
     others = {node.labels.get(key) for node in lacking}
     if len(others) == 1 and (other := others.pop()) is not None and not near:
         text = f"change the node selector {key}={value} to {key}={other}"
