@@ -85,6 +85,15 @@ def test_a_value_that_no_node_has_is_corrected():
     assert [fix.keeps_intent for fix in fixes.values()] == [True, False]
 
 
+def test_another_architecture_is_no_typing_error():
+    fixes = fixes_of(
+        make_pod("p", node_selector={"kubernetes.io/arch": "arm64"}),
+        make_node("n1", labels={"kubernetes.io/arch": "amd64"}),
+    )
+    text = "change the node selector kubernetes.io/arch=arm64, which no node has, to kubernetes.io/arch=amd64"
+    assert not fixes[text].keeps_intent
+
+
 def test_a_key_that_no_node_has_is_corrected():
     node = make_node("n1", labels={"disktype": "ssd"})
     said = texts(make_pod("p", node_selector={"disk-type": "ssd"}), node)

@@ -19,7 +19,7 @@ MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
 _HEAVY: Final = {"stopPod", "moveVolume"}  # fixes that lose a pod its place or move data come after others
-_MAX_REMEDIES: Final = 6  # of each of the two causes
+_MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
 def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
@@ -48,7 +48,7 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     if explanation.fits:
         return tuple(search.tried([()]))
     known = causes(case)
-    helping = search.tried(_singles(case, known)) or search.tried(_pairs(case, known))
+    helping = search.tried(list(_singles(case, known))) or search.tried(list(_pairs(case, known)))
     helping.sort(key=lambda fix: (not fix.keeps_intent, not _HEAVY.isdisjoint(fix.kind.split("+")), -fix.n_nodes))
     return tuple(helping[:max_fixes])
 
@@ -60,7 +60,7 @@ class _Search:
         self._trial = trial
         self._always = () if gates is None else (gates,)
 
-    def tried(self, combinations: "Iterator[tuple[Remedy, ...]] | list[tuple[()]]") -> list[Fix]:
+    def tried(self, combinations: Sequence[tuple[Remedy, ...]]) -> list[Fix]:
         """The combinations that help, in order; of a ladder of remedies only the first."""
         helping: dict[str, Fix] = {}
         climbed: set[str] = set()
