@@ -3,8 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.engine import FloatVector
+from kubesched.engine import BoolVector, FloatVector
 from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.remedies import Case, tainted
 from kubesched.framework import RowStatuses
 from kubesched.state import Nodes, PodInfo
 
@@ -35,8 +36,10 @@ def _reason(resource: str) -> str:
 def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
     """The positions of all nodes that do not fit, the nearest to fitting first.
 
-    The fewer plugins reject a node, the nearer it is; then, the fewer reject it whatever pods leave; then, the less
-    room is missing. Equally near nodes keep the snapshot's order.
+    Nodes that can never take the pod come last: those that are too small when they are empty, and those that the pod
+    excludes by naming others. Else, the fewer plugins reject a node, the nearer it is; a cordon and the taint that it
+    makes count once. Then, the fewer reject it whatever pods leave; then, the less room is missing. Equally near nodes
+    keep the snapshot's order.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
@@ -45,15 +48,28 @@ def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
     nodes = explanation.nodes
     rejecting = np.zeros(len(nodes), dtype=np.int64)
     for_good = np.zeros(len(nodes), dtype=np.int64)
+    never = np.zeros(len(nodes), dtype=np.bool_)
     for said in explanation.by_plugin.values():
         rejecting += said.rejected
         for_good += said.rejected_for_good
+        if said.node_names is not None:
+            never |= np.array([name not in said.node_names for name in nodes.names], dtype=np.bool_)
+    twice = _cordoned_twice(explanation)
+    rejecting -= twice
+    for_good -= twice
     missing = np.zeros(len(nodes))
     fit = explanation.by_plugin.get(_FIT)
     if fit is not None and fit.result is not None:
         missing = np.where(fit.rejected, _missing(explanation.info, nodes, fit.result.statuses()), 0.0)
-    order = np.lexsort((missing, for_good, rejecting))
+        never |= fit.rejected_for_good
+    order = np.lexsort((missing, for_good, rejecting, never))
     return order[rejecting[order] > 0]
+
+
+def _cordoned_twice(explanation: Explanation) -> BoolVector:
+    """(nodes,) bool: nodes that NodeUnschedulable rejects, and TaintToleration for the taint of the cordon alone."""
+    case = Case(explanation)
+    return case.rejected("NodeUnschedulable") & case.rejected("TaintToleration") & ~tainted(case)
 
 
 def _missing(info: PodInfo, nodes: Nodes, statuses: RowStatuses) -> FloatVector:
