@@ -296,6 +296,23 @@ def test_pods_that_end_are_waited_for():
     assert texts(pod, make_node("n1", allocatable=SMALL), leaving)[0] == "wait until default/old (n1) has ended"
 
 
+def test_room_that_is_kept_for_a_nominated_pod_is_told():
+    status = {"nominatedNodeName": "n1"}
+    first = make_pod("first", requests={"cpu": "2"}, priority=10, status=status)
+    fixes = fixes_of(make_pod("p", requests={"cpu": "1"}), make_node("n1", allocatable=SMALL), first)
+    assert next(iter(fixes)) == "clear the nomination of default/first, for which room is kept on n1"
+
+
+def test_what_is_not_decoded_survives_a_change():
+    pod = make_pod("p", spec={"dnsPolicy": "None", "containers": [{"name": "a", "command": ["run"]}]})
+    (fix, *_) = ask(pod, make_node("n1", taints=["gpu:NoSchedule"])).fixes
+    _, changed = fix.change.apply([], pod)
+    document = changed.document
+    assert document["spec"]["dnsPolicy"] == "None"
+    assert document["spec"]["containers"][0]["command"] == ["run"]
+    assert document["spec"]["tolerations"] == [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]
+
+
 class Broken(Plugin):
     def filter(self, state, pod, node):
         raise ValueError("no")

@@ -8,12 +8,13 @@ import numpy.typing as npt
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.obstacles import NO_REASON, obstacles
+from kubesched.framework import Code
 
 _N_FIXES: Final = 3
 
 
 def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
-    """The best fixes as a sentence; without fixes, the obstacles on the nearest node. Empty where a plugin failed.
+    """The best fixes as a sentence; without fixes, the obstacles on the nearest node without a fault.
 
     Args:
         order: the positions of the nodes that do not fit, the nearest first.
@@ -22,17 +23,15 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
         assert advice(explanation, nearest(explanation)).startswith("any one of these makes it fit: add a node like n1")
     """
-    if explanation.failure is not None:
-        return ""
     if explanation.fixes:
         intro = "any one of these makes" if len(explanation.fixes) > 1 else "this makes"
         return f"{intro} it fit: {'; '.join(map(_words, explanation.fixes[:_N_FIXES]))}."
     complaints = _complaints_about_pod(explanation)
     if complaints:
         return f"no node can take the pod: {complaints}."
-    if not len(order):
+    first = next((position for position in order.tolist() if not _has_fault(explanation, position)), None)
+    if first is None:
         return ""
-    first = int(order[0])
     in_the_way = obstacles(explanation, first)
     n_same = _n_alike(explanation, first) - 1
     listed = "; ".join(obstacle.text for obstacle in in_the_way)
@@ -49,11 +48,16 @@ def _words(fix: Fix) -> str:
     return f"{fix.text} -> {fix.n_nodes} {'node' if fix.n_nodes == 1 else 'nodes'}"
 
 
+def _has_fault(explanation: Explanation, position: int) -> bool:
+    """Whether a plugin fails on the node, which is nothing that the reader could change in the cluster."""
+    return any(said.status_of(position).code is Code.ERROR for said in explanation.by_plugin.values())
+
+
 def _complaints_about_pod(explanation: Explanation) -> str:
     """What plugins have against the pod itself, each complaint once with the plugins behind it."""
     complaints: dict[str, list[str]] = {}
     for said in explanation.by_plugin.values():
-        if said.pre_filter is not None:
+        if said.pre_filter is not None and said.pre_filter.code is not Code.ERROR:
             complaints.setdefault(said.pre_filter.message or NO_REASON, []).append(said.plugin)
     return "; ".join(f"{message} ({', '.join(plugins)})" for message, plugins in complaints.items())
 

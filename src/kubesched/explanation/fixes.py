@@ -12,6 +12,7 @@ from kubesched.explanation.fix import Change, Fix
 from kubesched.explanation.remedies import Case, Cause, Remedy, causes, without_gates
 from kubesched.explanation.trial import Trial
 from kubesched.framework import Framework
+from kubesched.state import PodInfo
 
 __all__ = ["MAX_FIXES", "fixes"]
 
@@ -40,7 +41,7 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     """
     if explanation.failure is not None or explanation.extenders or explanation.pod.is_terminating:
         return ()
-    case = Case(explanation)
+    case = Case(explanation, _nominated(framework, explanation))
     gates = without_gates(case)
     if explanation.fits and gates is None:
         return ()
@@ -51,6 +52,15 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     helping = search.tried(list(_singles(case, known))) or search.tried(list(_pairs(case, known)))
     helping.sort(key=lambda fix: (not fix.keeps_intent, not _HEAVY.isdisjoint(fix.kind.split("+")), -fix.n_nodes))
     return tuple(helping[:max_fixes])
+
+
+def _nominated(framework: Framework, explanation: Explanation) -> list[tuple[int, PodInfo]]:
+    """The pods that are nominated to nodes and count for the explained one, with the positions of the nodes."""
+    known = framework.handle.nominated
+    if not known:
+        return []
+    positions, pods = known.on(explanation.nodes, explanation.info)
+    return list(zip(positions.tolist(), pods.infos, strict=True))
 
 
 class _Search:

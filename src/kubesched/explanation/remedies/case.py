@@ -1,6 +1,6 @@
 """What remedies are made from: the explanation of a pod, its nodes, and short ways to write edits."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -56,10 +56,12 @@ class Case:
         explanation: why.
         info, pod: the pod.
         nodes: all nodes.
+        nominated: pending pods that keep room on nodes for themselves, with the positions of these nodes.
     """
 
-    def __init__(self, explanation: Explanation) -> None:
+    def __init__(self, explanation: Explanation, nominated: Sequence[tuple[int, PodInfo]] = ()) -> None:
         self.explanation = explanation
+        self.nominated = nominated
         self.info = explanation.info
         self.pod = explanation.pod
         self.nodes = explanation.nodes

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -10,11 +11,11 @@ import numpy as np
 
 from kubesched.api import Container, Pod, Selector
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, Edit
+from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, joined, of, removal, spec_edit
 from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
 
-__all__ = ["affinity", "anti_affinity", "ports", "terminating", "volume_limits", "volume_users"]
+__all__ = ["affinity", "anti_affinity", "nominated", "ports", "terminating", "volume_limits", "volume_users"]
 
 _ANY: Final = "0.0.0.0"
 _MAX_DOMAINS: Final = 4
@@ -246,3 +247,17 @@ def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
             shown = joined(map(of, pods[:_MAX_PODS])) + (f" and {len(pods) - _MAX_PODS} more" if len(pods) > 3 else "")
             text = f"wait until {shown} {'has' if len(pods) == 1 else 'have'} ended"
             yield Remedy(text, "terminating", True, removal(pods), ladder="terminating")
+
+
+def nominated(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Clear the nominations of pending pods that keep room on a node."""
+    for position in dict.fromkeys(position for position, _ in case.nominated if where[position]):
+        pods = [info.pod for at, info in case.nominated if at == position]
+        name = case.nodes.name(position)
+        text = f"clear the nomination of {joined(pod.key for pod in pods)}, for which room is kept on {name}"
+        edits = tuple(Edit("Pod", pod.key, partial(_not_nominated, pod)) for pod in pods)
+        yield Remedy(text, "nomination", True, Change(edits=edits))
+
+
+def _not_nominated(pod: Pod, _: Pod | None) -> Pod:
+    return edited(pod, status=msgspec.structs.replace(pod.status, nominated_node_name=""))
