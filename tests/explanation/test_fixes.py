@@ -75,6 +75,15 @@ def test_a_cordon_and_a_taint_need_a_pair():
     assert [part.kind for part in pair.parts] == ["uncordon", "toleration"]
 
 
+def test_every_pair_with_one_more_node_is_offered():
+    taint = {"labels": {"pool": "spot"}, "taints": ["spot:NoSchedule"]}
+    nodes = [make_node("n1", allocatable=SMALL), make_node("n2", allocatable=SMALL, **taint)]
+    pod = make_pod("p", requests={"cpu": "2"}, node_selector={"pool": "spot"})
+    fixes = fixes_of(pod, *nodes, filling("n1", cpu="1"), filling("n2", cpu="1"))
+    assert next(iter(fixes)) == "tolerate spot:NoSchedule and add a node like n2"
+    assert "drop the node selector pool=spot and add a node like n1" in fixes
+
+
 def test_a_value_that_no_node_has_is_corrected():
     nodes = [make_node(f"n{i}", labels={"pool": "general"}) for i in range(2)]
     fixes = fixes_of(make_pod("p", node_selector={"pool": "genral"}), *nodes)

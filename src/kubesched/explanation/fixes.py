@@ -73,13 +73,13 @@ class _Search:
     def tried(self, combinations: Sequence[tuple[Remedy, ...]]) -> list[Fix]:
         """The combinations that help, in order; of a ladder of remedies only the first."""
         helping: dict[str, Fix] = {}
-        climbed: set[str] = set()
+        climbed: set[tuple[str, ...]] = set()
         for combination in combinations:
-            ladders = {remedy.ladder for remedy in combination if remedy.ladder}
-            fix = None if ladders & climbed else self._try((*self._always, *combination))
+            rungs = tuple(remedy.ladder or remedy.text for remedy in combination)
+            fix = None if rungs in climbed else self._try((*self._always, *combination))
             if fix is not None:
                 helping.setdefault(fix.text, fix)
-                climbed |= ladders
+                climbed.add(rungs)
         return list(helping.values())
 
     def _try(self, remedies: tuple[Remedy, ...]) -> Fix | None:

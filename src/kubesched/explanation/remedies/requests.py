@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, Node, Pod, Resources, is_extended_resource, parse_quantity, whole_units
+from kubesched.api import Container, Pod, Resources, is_extended_resource, parse_quantity, whole_units
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, joined
@@ -191,20 +191,14 @@ def _enough(name: str, amount: int) -> str:
 
 
 def _added(like: NodeInfo, raised: dict[str, str]) -> Change:
-    name = f"{like.name}-copy"
-
-    def node(_: Node | None) -> Node:
-        labels = {**like.labels, **({_HOSTNAME: name} if _HOSTNAME in like.labels else {})}
-        metadata = msgspec.structs.replace(like.node.metadata, name=name, uid=f"{like.node.uid}-copy", labels=labels)
-        allocatable = {**(like.node.status.allocatable or {}), **raised}
-        return edited(
-            like.node,
-            metadata=metadata,
-            status=msgspec.structs.replace(like.node.status, allocatable=allocatable),
-        )
-
+    """The change that adds the node, with its DaemonSets' pods; it is as they are now, whatever else is tried."""
+    old, name = like.node, f"{like.name}-copy"
+    labels = {**old.labels, **({_HOSTNAME: name} if _HOSTNAME in old.labels else {})}
+    metadata = msgspec.structs.replace(old.metadata, name=name, uid=f"{old.uid}-copy", labels=labels)
+    status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
+    node = edited(old, metadata=metadata, status=status)
     edits = [Edit("Pod", f"{info.pod.key}-copy", partial(_daemon, info.pod, name)) for info in _daemons(like)]
-    return Change(edits=(Edit("Node", name, node), *edits))
+    return Change(edits=(Edit("Node", name, lambda _: node), *edits))
 
 
 def _daemon(like: Pod, node_name: str, _: Pod | None) -> Pod:
