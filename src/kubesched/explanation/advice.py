@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.fix import Fix
 from kubesched.explanation.obstacles import NO_REASON, obstacles
 from kubesched.framework import Code
 
@@ -25,7 +24,7 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     """
     if explanation.fixes:
         intro = "any one of these makes" if len(explanation.fixes) > 1 else "this makes"
-        return f"{intro} it fit: {'; '.join(map(_words, explanation.fixes[:_N_FIXES]))}."
+        return f"{intro} it fit: {'; '.join(map(str, explanation.fixes[:_N_FIXES]))}."
     complaints = _complaints_about_pod(explanation)
     if complaints:
         return f"no node can take the pod: {complaints}."
@@ -42,10 +41,6 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     others = "1 more node is" if n_same == 1 else f"{n_same} more nodes are"
     by = f"only by {in_the_way[0].plugin}" if len(in_the_way) == 1 else "by the same plugins"
     return f"{said} {others} blocked {by}."
-
-
-def _words(fix: Fix) -> str:
-    return f"{fix.text} -> {fix.n_nodes} {'node' if fix.n_nodes == 1 else 'nodes'}"
 
 
 def _has_fault(explanation: Explanation, position: int) -> bool:
