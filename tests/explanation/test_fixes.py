@@ -222,6 +222,19 @@ def test_spreading_gets_another_skew_or_is_only_preferred():
     assert said[0] == "set nodeTaintsPolicy: Honor for the spread over zone, so that nodes with taints do not count"
 
 
+def test_domains_that_do_not_exist_need_not_be_there():
+    constraint = {
+        "maxSkew": 1,
+        "minDomains": 2,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [constraint]})
+    web = make_pod("web", labels={"app": "web"}, node="n1")
+    assert "drop minDomains: 2 from the spread over zone" in texts(pod, make_node("n1", zone="a"), web)
+
+
 def with_claim(name: str, **spec: object) -> object:
     return make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}], **spec})
 
@@ -291,6 +304,28 @@ def test_the_user_of_a_claim_for_one_pod_is_named():
     user = make_pod("first", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
     said = texts(with_claim("data"), make_node("n1"), bound_claim(accessModes=["ReadWriteOncePod"]), volume, user)
     assert said == ["stop default/first (n1), which uses claim data"]
+
+
+def test_a_pod_with_volumes_is_moved_off_a_node_that_takes_no_more():
+    driver = {"name": "ebs.example.com", "nodeID": "n1", "topologyKeys": [], "allocatable": {"count": 1}}
+    objects = [make_object("CSINode", "n1", spec={"drivers": [driver]})]
+    for name in ("data", "other"):
+        bound = {"pv.kubernetes.io/bind-completed": "yes"}
+        spec = {"accessModes": ["ReadWriteOnce"], "volumeName": f"pv-{name}"}
+        source = {"driver": "ebs.example.com", "volumeHandle": name}
+        objects += [
+            make_object("PersistentVolumeClaim", name, annotations=bound, spec=spec, status={"phase": "Bound"}),
+            make_object("PersistentVolume", f"pv-{name}", spec={"capacity": {"storage": "1Gi"}, "csi": source}),
+        ]
+    user = make_pod("first", spec={**with_claim("other").document["spec"], "nodeName": "n1"})
+    said = texts(with_claim("data"), make_node("n1"), user, *objects)
+    assert said == ["move default/first (n1) to another node, with its volumes"]
+
+
+def test_a_pod_with_the_same_disk_is_moved():
+    disk = {"volumes": [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]}
+    said = texts(make_pod("p", spec=disk), make_node("n1"), make_pod("first", node="n1", spec=disk))
+    assert said == ["move default/first (n1) to another node"]
 
 
 def test_a_gate_is_removed_and_goes_with_every_other_fix():

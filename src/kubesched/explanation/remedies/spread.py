@@ -29,6 +29,9 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if (one.node_taints_policy or "Ignore") != "Honor":
             text = f"set nodeTaintsPolicy: Honor for the spread over {key}, so that nodes with taints do not count"
             yield Remedy(text, "spreadPolicy", True, _with(i, node_taints_policy="Honor"))
+        if one.min_domains is not None:
+            text = f"drop minDomains: {one.min_domains} from the spread over {key}"
+            yield Remedy(text, "minDomains", False, _with(i, min_domains=None))
         for more in _SKEWS:
             skew = one.max_skew + more
             text = f"set maxSkew: {skew} for the spread over {key}"
