@@ -381,6 +381,22 @@ def test_a_pod_that_a_plugin_keeps_out_of_the_queue_gets_no_fix():
     assert texts(make_pod("p"), make_node("n1", unschedulable=True), plugins=[Holding]) == []
 
 
+class Talks(Plugin):
+    def filter(self, state, pod, node):
+        self.handle.logger.warning("node %s is odd", node.name)
+        return Status.SUCCESS
+
+
+def test_what_a_plugin_logs_about_a_trial_is_not_shown(caplog):
+    with Explainer([make_node("n1", unschedulable=True)], set_up(plugins=[Talks])) as explainer:
+        explanation = explainer.explain(make_pod("p"))
+        caplog.clear()
+        assert explainer.fixes(explanation)
+        assert not caplog.records
+        explainer.explain(make_pod("p"))
+        assert caplog.records
+
+
 class FailsForTolerant(Plugin):
     def filter(self, state, pod, node):
         if pod.tolerations and node.name == "n2":
