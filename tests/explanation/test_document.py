@@ -51,6 +51,12 @@ def test_no_more_than_twenty_nodes_are_near():
     assert [near["node"] for near in document["nearest"]] == [f"n{i:02}" for i in range(20)]
 
 
+def test_the_parts_of_a_pair_are_listed():
+    (fix, *_) = as_document(ask(make_pod("p"), make_node("n1", taints=["gpu:NoSchedule"], unschedulable=True)))["fixes"]
+    assert fix["kind"] == "uncordon+toleration"
+    assert [part["text"] for part in fix["parts"]] == ["uncordon n1", "tolerate gpu:NoSchedule"]
+
+
 def test_a_pod_that_runs_has_its_node_with_rank_and_points():
     document = as_document(explain([*three_nodes(), make_pod("p", node="n2")], "default/p"))
     assert document["runsOn"] == {"node": "n2", "total": document["total"]["n2"], "rank": 1}
@@ -62,9 +68,3 @@ def test_the_differences_of_a_choice_add_up_to_what_it_is_ahead():
     choice = as_document(ask(make_pod("p", requests={"cpu": "100m"}), *nodes))["choice"]
     assert (choice["best"]["node"], choice["nextBest"]) == ("n3", "n1")
     assert choice["ahead"] == sum(choice["differences"].values()) > 0
-
-
-def test_the_parts_of_a_pair_are_listed():
-    (fix, *_) = as_document(ask(make_pod("p"), make_node("n1", taints=["gpu:NoSchedule"], unschedulable=True)))["fixes"]
-    assert fix["kind"] == "uncordon+toleration"
-    assert [part["text"] for part in fix["parts"]] == ["uncordon n1", "tolerate gpu:NoSchedule"]

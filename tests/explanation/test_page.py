@@ -57,7 +57,7 @@ def test_the_nearest_nodes_come_with_their_obstacles_and_short_names(full):
 
 def test_what_would_help_is_said_without_the_names_of_post_filters(full):
     text = printed(full, width=200)
-    assert "What would help: to fit on n1.eu, remove this obstacle: cpu is short by 1" in text
+    assert "What would help: any one of these makes it fit: add a node like n1.eu -> 1 node; " in text
     assert "Preemption would not make room: 0/2 nodes are available: 1 No preemption victims" in text
     assert "no new claims" not in text
     assert "PostFilter" not in text
