@@ -113,3 +113,63 @@ def test_an_extender_that_does_not_answer_is_explained_in_the_words_of_kube_sche
     snapshot = write(tmp_path, make_node("n1"), make_pod("p"))
     text = run("explain", snapshot, "--pod", "p", "--config", config, "--extenders", "call").stdout
     assert '\nPost "http://127.0.0.1:1/filter": dial tcp 127.0.0.1:1: connect: connection refused\n' in text
+
+
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: prod}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: app, resources: {requests: {cpu: "64"}}}]}
+"""
+
+
+def test_a_file_with_a_workload_is_explained_by_its_first_pod(cluster, tmp_path):
+    manifest = tmp_path / "dep.yaml"
+    manifest.write_text(DEPLOYMENT)
+    result = run("explain", cluster, "--pod", manifest)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Pod prod/web-")
+    assert " fits on none of 2 nodes." in result.stdout
+    assert "dep.yaml has 3 pods that are alike; prod/web-" in result.stderr
+
+
+def test_a_file_with_several_workloads_names_the_command_for_them(cluster, tmp_path):
+    manifest = tmp_path / "two.yaml"
+    manifest.write_text(f"{DEPLOYMENT}---{DEPLOYMENT.replace('name: web', 'name: api')}")
+    result = run("explain", cluster, "--pod", manifest)
+    assert result.exit_code == 2
+    assert "two.yaml: found 6 pods; expected a file with one Pod or one workload. kubesched fit -f" in result.stderr
+
+
+def test_a_pod_in_a_file_stands_in_for_the_one_of_that_name(cluster, tmp_path):
+    pod = tmp_path / "huge.yaml"
+    pod.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: huge}\nspec: {containers: [{name: c, image: app}]}\n")
+    assert run("explain", cluster, "--pod", pod).stdout.startswith("Pod default/huge fits on 2 of 2 nodes")
+
+
+def test_pods_are_arguments_beside_the_snapshot(cluster):
+    first = run("explain", cluster, "huge").stdout
+    assert first.startswith("Pod default/huge fits on none of 2 nodes.\n")
+    assert run("explain", "pod/huge", cluster, "-n", "default").stdout == first
+    assert run("explain", cluster, "huge", "fits").stdout.startswith("2 chosen pods: 1 on no node, 1 would fit now.\n")
+
+
+def test_the_queue_is_part_of_the_answer_where_it_is_cheap_or_asked_for(cluster, tmp_path):
+    said = "In a full simulation"
+    assert said in run("explain", cluster, "fits").stdout
+    assert said not in run("explain", cluster, "fits", "--no-queue").stdout
+    assert said not in run("explain", cluster, "cheap", "--queue").stdout  # it runs
+
+
+@pytest.mark.parametrize("output", ["csv", "markdown", "wide"])
+def test_the_formats_of_reports_are_there(cluster, output):
+    one, several = (run("explain", cluster, *pod, "-o", output).stdout for pod in (["huge"], []))
+    assert {"csv": "nodes,obstacles,nearest\n", "markdown": "**Pod default/huge", "wide": "Pod default/huge"}[
+        output
+    ] in one
+    assert {"csv": "pods,state,", "markdown": "**4 pending pods:", "wide": "0/2 nodes are available"}[output] in several

@@ -22,6 +22,12 @@ def report(objects: Sequence[KubeObject], pods: Sequence[Pod] | None = None, plu
         )
 
 
+def fixed(objects: Sequence[KubeObject]) -> Page:
+    """A report with fixes."""
+    with Explainer(objects, set_up()) as explainer:
+        return overview_page(explainer.each(explainer.pending), lambda pod: pod.name, explainer.fixes)
+
+
 def rows(page: Page, table: str) -> list[list[str]]:
     (one,) = [one for one in page.tables if one.name == table]
     return [[getattr(cell, "text", str(cell)) for cell in row] for row in one.rows]
@@ -62,6 +68,15 @@ def test_the_row_of_the_nodes_that_are_nearest_is_the_cause():
     nodes = [make_node("n1", taints=["a:NoSchedule"], unschedulable=True), make_node("n2", taints=["a:NoSchedule"])]
     page = report([*nodes, make_pod("web-0")])
     assert rows(page, "pods")[0][3] == "1 node: taint a:NoSchedule is not tolerated"
+
+
+def test_the_best_fix_follows_and_the_cause_is_that_of_the_nodes_that_it_opens():
+    nodes = [make_node("n1", labels={"pool": "a"}), make_node("n2", labels={"pool": "db"}, taints=["db:NoSchedule"])]
+    page = fixed([*nodes, make_pod("web-0", node_selector={"pool": "db"})])
+    assert (
+        rows(page, "pods")[0][3]
+        == "1 node: taint db:NoSchedule is not tolerated\nfix: tolerate db:NoSchedule -> 1 node"
+    )
 
 
 def test_a_claim_that_does_not_exist_is_the_cause_once():

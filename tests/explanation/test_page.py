@@ -55,9 +55,25 @@ def test_the_nearest_nodes_come_with_their_obstacles_and_short_names(full):
     assert ["Node", "names", "are", "shortened", "by", "'*.eu'."] in lines
 
 
-def test_what_would_help_is_said_without_the_names_of_post_filters(full):
+def test_the_fixes_come_before_the_nodes_with_how_many_they_open(full):
+    assert [fix.n_nodes for fix in full.fixes] == [int(row[1]) for row in rows_of(full, "fixes")]
+    assert ["tolerate gpu:NoSchedule", "1", "n2.eu"] in [row[:3] for row in rows_of(full, "fixes")]
+    text = printed(full)
+    assert text.index("Any one of these makes it fit:") < text.index("OBSTACLES")
+
+
+class NoThanks(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable("no, thanks")
+
+
+def test_without_a_fix_the_nearest_node_is_named_with_its_obstacles():
+    text = printed(ask(make_pod("p"), make_node("n1"), plugins=[NoThanks]), width=200)
+    assert "What would help: to fit on n1, remove this obstacle: no, thanks." in text
+
+
+def test_preemption_is_told_without_the_names_of_post_filters(full):
     text = printed(full, width=200)
-    assert "What would help: to fit on n1.eu, remove this obstacle: cpu is short by 1" in text
     assert "Preemption would not make room: 0/2 nodes are available: 1 No preemption victims" in text
     assert "no new claims" not in text
     assert "PostFilter" not in text
@@ -182,6 +198,7 @@ def test_a_plugin_that_failed_is_named_with_the_node_and_without_advice():
     assert "a plugin failed on n2, so no node is chosen (SchedulerError).\n" in text
     assert '\nrunning "FailsOnN2" filter plugin' in text
     assert "What would help" not in text
+    assert "makes it fit" not in text
     assert "PostFilter" not in text
 
 
@@ -195,6 +212,7 @@ def test_a_fault_on_a_node_that_is_rejected_anyway_is_not_offered_as_advice():
     found = ask(make_pod("p"), make_node("n1", taints=["gpu:NoSchedule"]), plugins=[FailsBehindATaint])
     text = printed(found, width=200)
     assert "What would help" not in text
+    assert "makes it fit" not in text
     assert "FailsBehindATaint: running" in text
 
 

@@ -9,6 +9,7 @@ import click
 
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
 from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line
 from kubesched.cli.queue_place import is_cheap, queue_place
@@ -175,9 +176,8 @@ def _pod_page(asked: _Asked, pod: "Pod", view: View) -> "Page":
 def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
     """The page of a pod that is not in the cluster."""
     from kubesched.explanation import explain
-    from kubesched.snapshot import read_pod
 
-    pod, claims = read_pod(file, asked.cluster.objects)
+    pod, claims = new_pod(file, asked.cluster)
     explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
     return _page(explanation, view, asked.again, "")
 
@@ -240,6 +240,7 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
         page = overview_page(
             explained,
             lambda pod: str(workload_of(pod, sets) or f"Pod {pod.key}"),
+            explainer.fixes,
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
             what=chosen.what,
             again=asked.again,

@@ -10,6 +10,7 @@ import msgspec
 from kubesched.api import Pod
 from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.fix import Fix
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.obstacle_rows import obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
@@ -44,12 +45,14 @@ class _Group(msgspec.Struct):
     message: str
     best: str
     n_fit: int
+    fix: str
     pods: list[str]
 
 
 def overview_page(
     explanations: Iterable[Explanation],
     workload_of: Callable[[Pod], str],
+    fixes_of: Callable[[Explanation], Sequence[Fix]] = lambda explanation: explanation.fixes,
     *,
     foreign: Sequence[Pod] = (),
     what: str = "pending",
@@ -61,6 +64,7 @@ def overview_page(
     Args:
         explanations: in the order of the queue; each is read before the next one is asked for.
         workload_of: what a pod belongs to, such as `Deployment shop/web`.
+        fixes_of: finds what makes a pod fit, the best first; asked for the first pod of each row.
         foreign: pods that no profile serves.
         what: which pods they are: an adjective.
         again: the command with the same cluster and setup, which the next command extends.
@@ -74,7 +78,7 @@ def overview_page(
     groups: dict[tuple[str, ...], _Group] = {}
     lines: list[dict[str, Any]] = []
     for explanation in explanations:
-        _take_in(groups, explanation, workload_of(explanation.pod))
+        _take_in(groups, explanation, workload_of(explanation.pod), fixes_of)
         if with_lines:
             lines.append(as_line(explanation))
     ordered = sorted(groups.values(), key=lambda group: list(_State).index(group.state))
@@ -92,8 +96,12 @@ def overview_page(
     )
 
 
-def diagnosis(explanation: Explanation) -> str:
-    """Why the pod fits on no node, in one line: what keeps it from the nodes that are nearest to fitting."""
+def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
+    """Why the pod fits on no node, in one line.
+
+    Args:
+        fix: what keeps the pod from the nodes that the fix opens is the cause; without one, from the nearest nodes.
+    """
     complaints: dict[str, None] = {}
     for said in explanation.by_plugin.values():
         if said.pre_filter is not None:
@@ -103,14 +111,21 @@ def diagnosis(explanation: Explanation) -> str:
     rows = obstacle_rows(explanation)
     if not rows:
         return "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation)) or explanation.message
-    nearest, n_nodes = rows[0], len(explanation.nodes)
-    n = len(nearest.positions)
+    opened = explanation.nodes.position_of(fix.nodes[0]) if fix is not None else None
+    cause = next((row for row in rows if opened in row.positions), rows[0])
+    n, n_nodes = len(cause.positions), len(explanation.nodes)
     every = "the only node" if n == 1 else "all nodes"
     which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"
-    return f"{which}: {'; '.join(dict.fromkeys(nearest.texts))}"
+    return f"{which}: {'; '.join(dict.fromkeys(cause.texts))}"
 
 
-def _take_in(groups: dict[tuple[str, ...], _Group], explanation: Explanation, workload: str) -> None:
+def _take_in(
+    groups: dict[tuple[str, ...], _Group],
+    explanation: Explanation,
+    workload: str,
+    fixes_of: Callable[[Explanation], Sequence[Fix]],
+) -> None:
+    """Add a pod to its group; the first pod of a group is the one that is looked at."""
     state = _state(explanation)
     cause = {
         _State.FAILED: explanation.failure.message if explanation.failure is not None else "",
@@ -122,8 +137,9 @@ def _take_in(groups: dict[tuple[str, ...], _Group], explanation: Explanation, wo
     if key not in groups:
         chosen = choice(explanation)
         best = chosen.best.node if chosen is not None else ""
-        why = _why(explanation, state, chosen)
-        groups[key] = _Group(state, workload, why, cause, best, len(explanation.feasible), [])
+        fix = next(iter(fixes_of(explanation)), None)
+        why = _why(explanation, state, chosen, fix)
+        groups[key] = _Group(state, workload, why, cause, best, len(explanation.feasible), _words(fix), [])
     groups[key].pods.append(explanation.pod.key)
 
 
@@ -137,14 +153,18 @@ def _state(explanation: Explanation) -> _State:
     return _State.FITS if explanation.fits else _State.NOWHERE
 
 
-def _why(explanation: Explanation, state: _State, chosen: Choice | None) -> str:
+def _words(fix: Fix | None) -> str:
+    return "" if fix is None else f"{fix.text} -> {fix.n_nodes} node{'' if fix.n_nodes == 1 else 's'}"
+
+
+def _why(explanation: Explanation, state: _State, chosen: Choice | None, fix: Fix | None) -> str:
     if state is _State.FAILED:
         assert explanation.failure is not None
         return explanation.failure.message
     if state is _State.RUNS:
         return current_place(explanation, chosen).text.removeprefix(f"Pod {explanation.pod.key} ")
     if chosen is None:
-        where = diagnosis(explanation)
+        where = diagnosis(explanation, fix)
     else:
         where = f"fits on {len(explanation.feasible)} of {len(explanation.nodes)} nodes"
     return f"{explanation.held_back}; {where}" if state is _State.HELD_BACK else where
@@ -156,7 +176,7 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
         Column("pods", "PODS", Align.NUMBER),
         Column("state", "STATE"),
         Column("workload", "WORKLOAD"),
-        Column("why", "WHY"),
+        Column("why", "WHY, AND THE BEST FIX"),
         Column("pod", "FIRST POD", is_wide=True),
         Column("message", "MESSAGE", is_wide=True),
     )
@@ -168,7 +188,8 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
             fitting.append([len(group.pods), group.workload, group.n_fit, group.best])
         else:
             state = Cell(word, level=level)
-            rows.append([len(group.pods), state, group.workload, group.why, group.pods[0], group.message])
+            why = f"{group.why}\nfix: {group.fix}" if group.fix else group.why
+            rows.append([len(group.pods), state, group.workload, why, group.pods[0], group.message])
     fits = (columns[0], columns[2], Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "BEST", Align.NODE))
     return [Table("pods", "", columns, rows), Table("fits", "Would fit now:" if rows else "", fits, fitting)]
 

@@ -9,9 +9,9 @@ from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.plugin_tables import extender_table, plugin_table
 from kubesched.explanation.ranking import current_place, ranking_parts
-from kubesched.explanation.rejection import all_rejections, rejection_parts
+from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.framework import Code
-from kubesched.reports import Level, Page, Paragraph, Part
+from kubesched.reports import Level, Page, Paragraph, Part, Table
 from kubesched.scheduler import EXTENDER
 
 __all__ = ["circumstances", "explanation_page", "verdict"]
@@ -40,7 +40,7 @@ def explanation_page(
     """
     chosen = choice(explanation)
     document = as_document(explanation)
-    parts: list[Part] = list(circumstances(explanation))
+    parts: list[Part] = [*circumstances(explanation), fix_table(explanation.fixes)]
     if chosen is not None:
         parts += ranking_parts(explanation, chosen, all_nodes=all_nodes)
     if by_plugin:
@@ -52,10 +52,12 @@ def explanation_page(
     parts.append(extender_table(explanation))
     if queue:
         parts.append(Paragraph(queue))
+    tables = [part.name for part in parts if isinstance(part, Table) and part.name != "fixes"]
     return Page(
         "explain",
         verdict(explanation, chosen),
         tuple(parts),
+        main=tables[0],
         next_command=_next(explanation, chosen, again),
         document=document,
         lines=(document,),

@@ -6,12 +6,13 @@ from typing import Final
 
 from kubesched.explanation.advice import advice
 from kubesched.explanation.explanation import Explanation, Preemption
+from kubesched.explanation.fix import Fix
 from kubesched.explanation.nearest import hopeless_nodes, nearest
 from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows, obstacle_texts
 from kubesched.explanation.obstacles import Obstacle, obstacles
-from kubesched.reports import Align, Column, Level, Paragraph, Part, Row, Table
+from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
-__all__ = ["all_rejections", "preemption_words", "rejection_parts"]
+__all__ = ["all_rejections", "fix_table", "preemption_words", "rejection_parts"]
 
 _N_ROWS: Final = 12
 _OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|(?:^|(?<=, ))preemption: ")
@@ -22,8 +23,7 @@ def rejection_parts(explanation: Explanation) -> list[Part]:
     """The parts for a pod that no node takes; without advice where a plugin failed."""
     parts: list[Part] = []
     if explanation.failure is None:
-        said = advice(explanation, nearest(explanation))
-        if said:
+        if not explanation.fixes and (said := advice(explanation, nearest(explanation))):
             parts.append(Paragraph(f"What would help: {said}", Level.WARNING))
         if explanation.preemption is not None:
             parts += _preemption(explanation.preemption)
@@ -31,6 +31,23 @@ def rejection_parts(explanation: Explanation) -> list[Part]:
     if rows:
         parts.append(_table(explanation, rows))
     return parts
+
+
+def fix_table(fixes: Sequence[Fix]) -> Table:
+    """What makes the pod fit, the best first; without rows where nothing does."""
+    columns = (
+        Column("fix", "FIX"),
+        Column("nodes", "NODES THAT FIT", Align.NUMBER),
+        Column("first", "FIRST NODE", Align.NODE),
+        Column("kind", "KIND", is_wide=True),
+        Column("keepsIntent", "KEEPS INTENT", is_wide=True),
+    )
+    rows: list[Row] = [
+        [Cell(fix.text, level=Level.GOOD), fix.n_nodes, fix.nodes[0], fix.kind, "yes" if fix.keeps_intent else "no"]
+        for fix in fixes
+    ]
+    title = "Any one of these makes it fit:" if len(fixes) > 1 else "This makes it fit:"
+    return Table("fixes", title, columns, rows)
 
 
 def all_rejections(explanation: Explanation) -> Table:
