@@ -41,6 +41,11 @@ _MAX_NAMED: Final = 5
 @click.option("-A", "--all-namespaces", is_flag=True, help="Look in all namespaces. Without -n, this is the default.")
 @click.option("-l", "--selector", metavar="LABELS", help="Explain the pods with these labels.")
 @click.option(
+    "--group",
+    metavar="NAME|KEY=NAME",
+    help="Say how many pods of a group fit together. Its name is the value of a pod group label, or of the label KEY.",
+)
+@click.option(
     "--node", "nodes", metavar="NAME", multiple=True, help="Show each plugin's verdict on this node. Repeatable."
 )
 @click.option("--all-nodes", is_flag=True, help="Show every node, each with its row.")
@@ -71,6 +76,7 @@ def explain(
     namespace: str,
     all_namespaces: bool,
     selector: str | None,
+    group: str | None,
     nodes: tuple[str, ...],
     all_nodes: bool,
     by: str,
@@ -99,6 +105,8 @@ def explain(
     if all_pods and (names or selector is not None):
         given = "--pod" if pod is not None else "-l" if selector is not None else "POD"
         raise click.UsageError(f"--all and {given} are mutually exclusive")
+    if group is not None and (names or all_pods or selector is not None):
+        raise click.UsageError("--group and other ways to choose pods are mutually exclusive")
     if namespace and all_namespaces:
         raise click.UsageError("-n and -A are mutually exclusive")
     if (nodes or all_nodes) and not names:
@@ -107,6 +115,9 @@ def explain(
     cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
     calls = extender_calls(setup, extenders)
     asked = _Asked(cluster, setup, calls, _again(click.get_current_context()), output)
+    if group is not None:
+        print_report(_group_page(asked, group, namespace), output)
+        return
     if queue is None:
         queue = not references and calls is None and is_cheap(cluster)
     view = View(by, nodes, all_nodes, queue)
@@ -220,6 +231,14 @@ def _first(names: list[str]) -> str:
 
 
 # --- several pods ---
+
+
+def _group_page(asked: _Asked, name: str, namespace: str) -> "Page":
+    from kubesched.explanation import Explainer, find_group, group_page, place_group
+
+    group = find_group(asked.cluster, name, namespace)
+    with Explainer(asked.cluster, asked.setup, extender_calls=asked.calls) as explainer:
+        return group_page(place_group(explainer, group), asked.again)
 
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
