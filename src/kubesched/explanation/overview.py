@@ -89,6 +89,7 @@ def overview_page(
         "explain-pods",
         _verdict(ordered, what),
         tuple(parts),
+        main="pods",
         limits=(_ALONE,) if ordered else (),
         next_command=f"{again} {ordered[0].pods[0]}" if ordered else "",
         document={"pods": lines},
@@ -191,7 +192,24 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
             why = f"{group.why}\nfix: {group.fix}" if group.fix else group.why
             rows.append([len(group.pods), state, group.workload, why, group.pods[0], group.message])
     fits = (columns[0], columns[2], Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "BEST", Align.NODE))
-    return [Table("pods", "", columns, rows), Table("fits", "Would fit now:" if rows else "", fits, fitting)]
+    return [
+        Table("groups", "", columns, rows),
+        Table("fits", "Would fit now:" if rows else "", fits, fitting),
+        _every_pod(groups),
+    ]
+
+
+def _every_pod(groups: Sequence[_Group]) -> Table:
+    """A row for each pod, for spreadsheets."""
+    columns = ("pod", "workload", "state", "why", "fix", "best", "fits", "message")
+    rows: list[Row] = [
+        [pod, group.workload, group.state.value[0], group.why, group.fix, group.best, group.n_fit, group.message]
+        for group in groups
+        for pod in group.pods
+    ]
+    aligned = {"best": Align.NODE, "fits": Align.NUMBER}
+    shown = tuple(Column(key, key.upper(), aligned.get(key, Align.TEXT)) for key in columns)
+    return Table("pods", "Every pod:", shown, rows, is_wide=True)
 
 
 def _verdict(groups: Sequence[_Group], what: str) -> Paragraph:
