@@ -259,7 +259,15 @@ def test_plugins_that_tell_the_nodes_apart_are_the_first_columns_and_silent_ones
     found = ask(make_pod("p"), *three_nodes(), plugins=[ByName])
     (table,) = [one for one in explanation_page(found).tables if one.name == "scores"]
     assert [column.key for column in table.columns][:3] == ["node", "total", "ByName"]
-    assert any(note.startswith("0 on all of these nodes: ") for note in table.notes)
+    (note,) = [note for note in table.notes if note.startswith("Equal on all of these nodes: ")]
+    assert "ByName" not in note
+    assert "TaintToleration 300" in note
+    assert "ImageLocality 0" in note
+
+
+def test_wide_text_has_the_columns_of_all_plugins():
+    page = explanation_page(ask(make_pod("p"), *three_nodes(), plugins=[ByName]))
+    assert "TaintToleration" in text_of(page, width=300, wide=True).partition("TOTAL")[2].partition("\n")[0]
 
 
 def test_nodes_with_equal_points_share_a_row_unless_all_are_asked_for():
@@ -275,9 +283,9 @@ def test_ten_rows_are_shown_and_the_rest_is_counted():
 
 
 def test_no_column_of_points_disappears_without_a_word():
-    found = ask(make_pod("p"), *(make_node(f"a-node-with-a-rather-long-name-{i}") for i in range(4)), plugins=[ByName])
-    text = printed(found, width=50)
-    assert "Hidden because the terminal is too narrow: " in text
+    found = ask(make_pod("p"), *(make_node(f"anodewitharatherlongname{i}") for i in range(4)), plugins=[ByName])
+    text = printed(found, width=36)
+    assert "Hidden because the terminal is too narrow: ByName" in " ".join(text.split())
 
 
 def test_more_nodes_than_the_default_looks_at_are_told():
@@ -310,6 +318,12 @@ def test_a_pod_on_another_node_has_its_rank_and_the_points_that_make_the_differe
     assert verdict.startswith("Pod default/p runs on n1, rank 3 of 3 nodes that fit, with ")
     assert "a new decision would take n3 with" in verdict
     assert verdict.endswith(": ByName +20.")
+
+
+def test_a_pod_that_would_go_elsewhere_is_told_that_the_cluster_has_changed():
+    told = "Other pods and nodes have come and gone since this one was placed."
+    assert told in printed(running(*three_nodes(), plugins=[ByName]), width=200)
+    assert told not in printed(running(*three_nodes()), width=200)
 
 
 def test_a_node_with_as_many_points_loses_by_the_order_of_the_snapshot():
@@ -363,6 +377,7 @@ def test_a_pod_that_is_held_back_is_told_before_the_table():
     text = printed(ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes()), width=200)
     assert "does not try this pod now: waiting for scheduling gates: [not-yet]." in text
     assert text.index("does not try this pod now") < text.index("TOTAL")
+    assert "This lets kube-scheduler try it:" in text
 
 
 def test_a_nomination_is_told():

@@ -40,7 +40,7 @@ def explanation_page(
     """
     chosen = choice(explanation)
     document = as_document(explanation)
-    parts: list[Part] = [*circumstances(explanation), fix_table(explanation.fixes)]
+    parts: list[Part] = [*circumstances(explanation), fix_table(explanation)]
     if chosen is not None:
         parts += ranking_parts(explanation, chosen, all_nodes=all_nodes)
     if by_plugin:

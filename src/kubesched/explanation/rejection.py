@@ -6,7 +6,6 @@ from typing import Final
 
 from kubesched.explanation.advice import advice
 from kubesched.explanation.explanation import Explanation, Preemption
-from kubesched.explanation.fix import Fix
 from kubesched.explanation.nearest import hopeless_nodes, nearest
 from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows, obstacle_texts
 from kubesched.explanation.obstacles import Obstacle, obstacles
@@ -33,8 +32,9 @@ def rejection_parts(explanation: Explanation) -> list[Part]:
     return parts
 
 
-def fix_table(fixes: Sequence[Fix]) -> Table:
+def fix_table(explanation: Explanation) -> Table:
     """What makes the pod fit, the best first; without rows where nothing does."""
+    fixes = explanation.fixes
     columns = (
         Column("fix", "FIX"),
         Column("nodes", "NODES THAT FIT", Align.NUMBER),
@@ -42,11 +42,15 @@ def fix_table(fixes: Sequence[Fix]) -> Table:
         Column("kind", "KIND", is_wide=True),
         Column("keepsIntent", "KEEPS INTENT", is_wide=True),
     )
-    rows: list[Row] = [
-        [Cell(fix.text, level=Level.GOOD), fix.n_nodes, fix.nodes[0], fix.kind, "yes" if fix.keeps_intent else "no"]
-        for fix in fixes
-    ]
+    nodes = explanation.nodes
+    rows: list[Row] = []
+    for fix in fixes:
+        first = next((name for name in fix.nodes if nodes.position_of(name) is not None), "")  # empty for a new node
+        keeps = "yes" if fix.keeps_intent else "no"
+        rows.append([Cell(fix.text, level=Level.GOOD), fix.n_nodes, first, fix.kind, keeps])
     title = "Any one of these makes it fit:" if len(fixes) > 1 else "This makes it fit:"
+    if explanation.fits:
+        title = "This lets kube-scheduler try it:"
     return Table("fixes", title, columns, rows)
 
 
