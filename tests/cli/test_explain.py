@@ -1,4 +1,5 @@
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,17 @@ def test_the_formats_of_reports_are_there(cluster, output):
     assert heads[output] in one
     heads = {"csv": "pod,workload,state,", "markdown": "**4 pending pods:", "wide": "0/2 nodes are available"}
     assert heads[output] in several
+
+
+def test_the_next_command_can_be_run_as_it_is(cluster, tmp_path):
+    config = tmp_path / "a config.yaml"
+    config.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+    manifest = tmp_path / "dep.yaml"
+    manifest.write_text(DEPLOYMENT)
+    for asked in (["fits"], ["--pod", manifest], []):
+        text = run("explain", cluster, "--config", config, *asked).stdout
+        words = shlex.split(text.partition("Next: ")[2])
+        assert words[:2] == ["kubesched", "explain"]
+        assert words[words.index("--config") + 1] == str(config)
+        result = run(*words[1:])
+        assert result.exit_code == 0, result.output

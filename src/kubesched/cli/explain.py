@@ -9,6 +9,7 @@ import click
 
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
 from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line
@@ -159,8 +160,11 @@ class _Asked(NamedTuple):
 def _again(context: click.Context) -> str:
     """The command line that has the same snapshot and setup, without what it was asked about."""
     params: dict[str, Any] = context.params
+    live = LiveSource.current()
     words = ["kubesched", "explain", *split_targets(params["snapshots"]).snapshots]
     for option, values in (
+        ("--kubeconfig", [live.kubeconfig] if live.kubeconfig else []),
+        ("--context", [live.context] if live.context else []),
         ("--manifest", params["manifests"]),
         ("--config", [params["config"]] if params["config"] else []),
         ("--plugin", params["references"]),
@@ -181,7 +185,7 @@ def _pod_page(asked: _Asked, pod: "Pod", view: View) -> "Page":
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
     queue = "" if simulated is None else simulated.sentence(explanation)
-    return _page(explanation, view, asked.again, queue)
+    return _page(explanation, view, f"{asked.again} {pod.key}", queue)
 
 
 def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
@@ -190,7 +194,7 @@ def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
 
     pod, claims = new_pod(file, asked.cluster)
     explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
-    return _page(explanation, view, asked.again, "")
+    return _page(explanation, view, f"{asked.again} --pod {shlex.quote(file)}", "")
 
 
 def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Page":

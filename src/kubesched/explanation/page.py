@@ -23,7 +23,7 @@ def explanation_page(
     all_nodes: bool = False,
     by_plugin: bool = False,
     queue: str = "",
-    again: str = "kubesched explain",
+    again: str = "",
 ) -> Page:
     """The report on one pod and the whole cluster.
 
@@ -32,7 +32,7 @@ def explanation_page(
             one.
         by_plugin: whether the rejections have a row for each plugin.
         queue: a sentence on what a full simulation makes of the pod; empty for none.
-        again: the command with the same cluster and setup, which the next command extends.
+        again: the command that explains the pod, which the next command extends.
 
     Example:
         page = explanation_page(explain(load_snapshot("cluster.json"), "shop/web-7"))
@@ -58,7 +58,7 @@ def explanation_page(
         verdict(explanation, chosen),
         tuple(parts),
         main=tables[0],
-        next_command=_next(explanation, chosen, again),
+        next_command=_next(explanation, chosen, again or f"kubesched explain {explanation.pod.key}"),
         document=document,
         lines=(document,),
     )
@@ -110,12 +110,13 @@ def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
     """Ask about one node: where the pod is, the next best, or the one that is nearest to fitting."""
     if explanation.failure is not None:
         return ""
-    if chosen is not None:
-        node = explanation.runs_on if explanation.runs_on not in ("", chosen.best.node) else chosen.next_best
-    else:
+    node = chosen.next_best if chosen is not None else ""
+    if chosen is not None and explanation.runs_on not in ("", chosen.best.node):
+        node = explanation.runs_on
+    if not node:
         order = nearest(explanation)
         node = explanation.nodes.name(int(order[0])) if len(order) else ""
-    return f"{again} {explanation.pod.key} --node {_short(explanation, node)}" if node else ""
+    return f"{again} --node {_short(explanation, node)}" if node else ""
 
 
 def _short(explanation: Explanation, node: str) -> str:
