@@ -30,13 +30,13 @@ def test_all_pending_pods_as_one_document(cluster):
 @pytest.mark.parametrize("options", [(), ("--all",), ("-A",), ("-n", "default")])
 def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     text = run("explain", cluster, *options).stdout
-    assert text.startswith("4 pending pods: 2 on no node, 1 held back, 1 would fit now.\n")
+    assert text.startswith("4 pending pods: 1 on no node, 1 would preempt others, 1 held back, 1 would fit now.\n")
     rows = [" ".join(line.split()) for line in text.splitlines()]
     assert "1 Pod default/fits 1 n2" in rows
     assert "1 no node Pod default/huge all nodes: requests 64 cpu; the whole node has 2" in rows
     assert "1 held back Pod default/gated waiting for scheduling gates: [not-yet]; fits on 2 of 2 nodes" in rows
     assert "1 more pod is for schedulers that no profile of the configuration serves: volcano." in rows
-    assert rows[-1] == f"Next: kubesched explain {cluster} default/urgent"
+    assert rows[-1] == f"Next: kubesched explain {cluster} default/huge"
 
 
 def test_one_pod_as_a_document(cluster):

@@ -141,3 +141,22 @@ def test_csv_has_every_pod():
         ["default/db-1", "db", "no node", why, "", "", "0", message],
         ["default/web-0", "web", "fits", "fits on 1 of 1 nodes", "", "n1", "1", ""],
     ]
+
+
+def test_a_pod_that_makes_room_for_itself_names_its_victims_and_needs_no_fix():
+    objects = [NODE, filling("n1", cpu="2"), make_pod("web-0", requests={"cpu": "1"}, priority=9)]
+    page = fixed(objects)
+    assert page.verdict.text == "1 pending pod: 1 would preempt others."
+    assert rows(page, "groups")[0][1:4] == [
+        "preempts",
+        "web-0",
+        "Preemption would make room on n1 by evicting default/on-n1 (priority 0)",
+    ]
+
+
+def test_a_check_holds_for_a_pod_that_fits():
+    checks = report([NODE, make_pod("web-0"), big("db-0")]).checks
+    assert [(check.group, check.name, bool(check.failure)) for check in checks] == [
+        ("default", "db-0", True),
+        ("default", "web-0", False),
+    ]

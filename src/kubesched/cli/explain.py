@@ -1,7 +1,7 @@
 """`kubesched explain`: explain why pods are pending, why a pod goes to its node, or why no node fits."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,7 +12,7 @@ from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
 from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
-from kubesched.cli.output import print_line
+from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.queue_place import is_cheap, queue_place
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.targets import split_targets
@@ -255,13 +255,12 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     with Explainer(asked.cluster, asked.setup, nominations=False, extender_calls=asked.calls) as explainer:
         served = [pod for pod in explainer.pending if pod.key in meant]
         served += [pod for pod in chosen.pods if pod.node_name and pod.scheduler_name in explainer.frameworks]
-        explained = explainer.each(served, preempt=False)
         if asked.output == "jsonl":  # line by line: together they may be larger than the memory
-            for explanation in explained:
+            for explanation in explainer.each(served, preempt=False):
                 print_line(as_line(explanation))
             return
         page = overview_page(
-            explained,
+            _with_progress(explainer.each(served), len(served)),
             lambda pod: str(workload_of(pod, sets) or f"Pod {pod.key}"),
             explainer.fixes,
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
@@ -270,3 +269,11 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
             with_lines=asked.output == "json",
         )
     print_report(page, asked.output)
+
+
+def _with_progress(explained: "Iterator[Explanation]", n: int) -> "Iterator[Explanation]":
+    with progress_bar("explaining") as progress:
+        for i, explanation in enumerate(explained, 1):
+            yield explanation
+            if progress is not None:
+                progress(i, n)

@@ -15,7 +15,8 @@ from kubesched.explanation.lines import as_line
 from kubesched.explanation.obstacle_rows import obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.explanation.ranking import current_place
-from kubesched.reports import Align, Cell, Column, Level, Page, Paragraph, Row, Table
+from kubesched.explanation.rejection import preemption_sentence
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table
 
 __all__ = ["diagnosis", "overview_page"]
 
@@ -31,6 +32,7 @@ class _State(enum.Enum):
 
     FAILED = ("failed", Level.BAD)
     NOWHERE = ("no node", Level.BAD)
+    PREEMPTS = ("preempts", Level.WARNING)
     HELD_BACK = ("held back", Level.WARNING)
     FITS = ("fits", Level.GOOD)
     RUNS = ("runs", Level.PLAIN)
@@ -93,6 +95,7 @@ def overview_page(
         limits=(_ALONE,) if ordered else (),
         next_command=f"{again} {ordered[0].pods[0]}" if ordered else "",
         document={"pods": lines},
+        checks=_checks(ordered),
         lines=lines,
     )
 
@@ -103,12 +106,8 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     Args:
         fix: what keeps the pod from the nodes that the fix opens is the cause; without one, from the nearest nodes.
     """
-    complaints: dict[str, None] = {}
-    for said in explanation.by_plugin.values():
-        if said.pre_filter is not None:
-            complaints.setdefault(said.pre_filter.message)
-    if complaints:
-        return "; ".join(complaints)
+    if explanation.diagnosis.pre_filter_message:
+        return explanation.diagnosis.pre_filter_message
     rows = obstacle_rows(explanation)
     if not rows:
         return "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation)) or explanation.message
@@ -131,6 +130,7 @@ def _take_in(
     cause = {
         _State.FAILED: explanation.failure.message if explanation.failure is not None else "",
         _State.NOWHERE: explanation.message,
+        _State.PREEMPTS: explanation.message,
         _State.HELD_BACK: explanation.held_back,
         _State.RUNS: explanation.pod.key,
     }.get(state, "")
@@ -138,7 +138,7 @@ def _take_in(
     if key not in groups:
         chosen = choice(explanation)
         best = chosen.best.node if chosen is not None else ""
-        fix = next(iter(fixes_of(explanation)), None)
+        fix = None if state is _State.PREEMPTS else next(iter(fixes_of(explanation)), None)
         why = _why(explanation, state, chosen, fix)
         groups[key] = _Group(state, workload, why, cause, best, len(explanation.feasible), _words(fix), [])
     groups[key].pods.append(explanation.pod.key)
@@ -151,6 +151,8 @@ def _state(explanation: Explanation) -> _State:
         return _State.RUNS
     if explanation.held_back:
         return _State.HELD_BACK
+    if explanation.preemption is not None and explanation.preemption.node_name:
+        return _State.PREEMPTS
     return _State.FITS if explanation.fits else _State.NOWHERE
 
 
@@ -164,6 +166,9 @@ def _why(explanation: Explanation, state: _State, chosen: Choice | None, fix: Fi
         return explanation.failure.message
     if state is _State.RUNS:
         return current_place(explanation, chosen).text.removeprefix(f"Pod {explanation.pod.key} ")
+    if state is _State.PREEMPTS:
+        assert explanation.preemption is not None
+        return preemption_sentence(explanation.preemption)
     if chosen is None:
         where = diagnosis(explanation, fix)
     else:
@@ -199,6 +204,20 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
     ]
 
 
+def _checks(groups: Sequence[_Group]) -> list[Check]:
+    """A check for each pod: whether it has a node, or would get one now."""
+    good = (_State.FITS, _State.RUNS)
+    return [
+        Check(
+            pod.partition("/")[0],
+            pod.partition("/")[2],
+            "" if group.state in good else f"{group.state.value[0]}: {group.why}",
+        )
+        for group in groups
+        for pod in group.pods
+    ]
+
+
 def _every_pod(groups: Sequence[_Group]) -> Table:
     """A row for each pod, for spreadsheets."""
     columns = ("pod", "workload", "state", "why", "fix", "best", "fits", "message")
@@ -221,6 +240,7 @@ def _verdict(groups: Sequence[_Group], what: str) -> Paragraph:
     words = {
         _State.NOWHERE: "{} on no node",
         _State.FAILED: "{} failed",
+        _State.PREEMPTS: "{} would preempt others",
         _State.HELD_BACK: "{} held back",
         _State.FITS: "{} would fit now",
         _State.RUNS: "{} running",

@@ -111,8 +111,8 @@ def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
     if explanation.failure is not None:
         return ""
     node = chosen.next_best if chosen is not None else ""
-    if chosen is not None and explanation.runs_on not in ("", chosen.best.node):
-        node = explanation.runs_on
+    if chosen is not None and explanation.nodes.position_of(explanation.runs_on) is not None:
+        node = explanation.runs_on if explanation.runs_on != chosen.best.node else node
     if not node:
         order = nearest(explanation)
         node = explanation.nodes.name(int(order[0])) if len(order) else ""

@@ -11,7 +11,7 @@ from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows, obst
 from kubesched.explanation.obstacles import Obstacle, obstacles
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
-__all__ = ["all_rejections", "fix_table", "preemption_words", "rejection_parts"]
+__all__ = ["all_rejections", "fix_table", "preemption_sentence", "preemption_words", "rejection_parts"]
 
 _N_ROWS: Final = 12
 _OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|(?:^|(?<=, ))preemption: ")
@@ -103,9 +103,12 @@ def _preemption(preemption: Preemption) -> list[Part]:
     if not preemption.node_name:
         why = f": {said}" if said else "."
         return [Paragraph(f"Preemption would not make room{why}", Level.DETAIL)]
+    return [Paragraph(f"{preemption_sentence(preemption)}.", Level.WARNING)]
+
+
+def preemption_sentence(preemption: Preemption) -> str:
+    """Where preemption would make room, and by whose eviction."""
     victims = ", ".join(f"{one.pod.key} (priority {one.priority})" for one in preemption.victims)
     broken = preemption.n_pdb_violations
     budget = f"; {broken} of these evictions violate a disruption budget" if broken else ""
-    return [
-        Paragraph(f"Preemption would make room on {preemption.node_name} by evicting {victims}{budget}.", Level.WARNING)
-    ]
+    return f"Preemption would make room on {preemption.node_name} by evicting {victims}{budget}"
