@@ -116,7 +116,8 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     n, n_nodes = len(cause.positions), len(explanation.nodes)
     every = "the only node" if n == 1 else "all nodes"
     which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"
-    return f"{which}: {'; '.join(dict.fromkeys(cause.texts))}"
+    example = "" if cause.is_alike else f", for example {explanation.nodes.name(cause.positions[0])}"
+    return f"{which}{example}: {'; '.join(dict.fromkeys(cause.texts))}"
 
 
 def _take_in(

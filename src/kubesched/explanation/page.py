@@ -74,7 +74,9 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     if explanation.runs_on:
         return current_place(explanation, chosen)
     if chosen is None:
-        return Paragraph(f"{pod} fits on none of {n_nodes} nodes.", Level.BAD)
+        preempted = explanation.preemption.node_name if explanation.preemption is not None else ""
+        room = f"; preemption would make room on {preempted}" if preempted else ""
+        return Paragraph(f"{pod} fits on none of {n_nodes} nodes{room}.", Level.WARNING if room else Level.BAD)
     fits = f"{pod} fits on {len(explanation.feasible)} of {n_nodes} nodes and would go to {chosen.best.node}."
     return Paragraph(fits, Level.WARNING if explanation.held_back else Level.GOOD)
 
