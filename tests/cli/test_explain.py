@@ -188,3 +188,13 @@ def test_the_next_command_can_be_run_as_it_is(cluster, tmp_path):
         assert words[words.index("--config") + 1] == str(config)
         result = run(*words[1:])
         assert result.exit_code == 0, result.output
+
+
+def test_a_folder_with_the_name_of_a_workload_is_one_clear_sentence(cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deploy" / "web").mkdir(parents=True)
+    result = run("explain", cluster, "deploy/web")
+    assert result.exit_code == 2
+    assert '"deploy/web" is a path and may be a workload; write ./deploy/web for the path, or --pod' in result.stderr
+    result = run("explain", cluster, "--pod", "deploy/web")
+    assert "deploy/web: the cluster has no Deployment web" in result.stderr

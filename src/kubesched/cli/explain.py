@@ -112,6 +112,7 @@ def explain(
         raise click.UsageError("-n and -A are mutually exclusive")
     if (nodes or all_nodes) and not names:
         raise click.UsageError("--node and --all-nodes need one pod: name it, such as shop/web-7")
+    _refuse_ambiguous(targets.snapshots)
     setup = read_setup(config, references, plugin_args)
     cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
     calls = extender_calls(setup, extenders)
@@ -208,7 +209,18 @@ def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Pa
 
 
 def _is_file(pod: str) -> bool:
-    return bool(pod) and bool(split_targets([pod]).snapshots)
+    return bool(pod) and bool(split_targets([pod]).snapshots) and not Path(pod).is_dir()
+
+
+def _refuse_ambiguous(snapshots: tuple[str, ...]) -> None:
+    """Reject a file or folder that has the form of a workload: it is not clear which one is meant."""
+    from kubesched.planning import is_workload_kind
+
+    for path in snapshots:
+        kind, slash, name = path.partition("/")
+        if slash and "/" not in name and Path(path).exists() and is_workload_kind(kind, ()):
+            write = f"write ./{path} for the path, or --pod {path} for the workload"
+            raise click.UsageError(f'"{path}" is a path and may be a workload; {write}')
 
 
 def _position(explanation: "Explanation", name: str) -> int:
