@@ -198,3 +198,13 @@ def test_a_folder_with_the_name_of_a_workload_is_one_clear_sentence(cluster, tmp
     assert '"deploy/web" is a path and may be a workload; write ./deploy/web for the path, or --pod' in result.stderr
     result = run("explain", cluster, "--pod", "deploy/web")
     assert "deploy/web: the cluster has no Deployment web" in result.stderr
+
+
+def test_the_only_pod_of_a_workload_is_explained_in_full_and_programs_get_a_list(tmp_path):
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "db", "controller": True}
+    pod = make_pod("db-0", requests={"cpu": "64"}, metadata={"ownerReferences": [owner]})
+    snapshot = write(tmp_path, make_node("n1"), pod)
+    assert run("explain", snapshot, "sts/db").stdout.startswith("Pod default/db-0 fits on none of 1 nodes.\n")
+    assert "REJECTS" in run("explain", snapshot, "sts/db", "--by", "plugin").stdout
+    (line,) = json.loads(run("explain", snapshot, "sts/db", "-o", "json").stdout)["pods"]
+    assert line["pod"] == "default/db-0"

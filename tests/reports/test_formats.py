@@ -136,3 +136,12 @@ def test_long_headings_are_broken_before_a_column_goes() -> None:
         ["─" * len(line.strip()) for line in narrow.splitlines() if "─" in line],
     ]
     assert "too narrow: NODES THAT FIT (" in " ".join(printed(page, 22).split())
+
+
+def test_texts_are_folded_before_a_column_goes() -> None:
+    columns = (Column("pod", "POD"), Column("why", "WHY"))
+    rows = [["a-pod-with-a-name", "a reason of many words that is longer than the terminal is wide"]] * 2
+    text = printed(Page("fit", Paragraph("Yes."), (Table("pods", "", columns, rows),)), 50)
+    assert "WHY" in text
+    assert "Hidden" not in text
+    assert max(map(len, text.splitlines())) <= 50

@@ -127,12 +127,16 @@ def explain(
         print_report(_new_pod_page(asked, pod, view), output)
         return
     chosen = choose_pods(cluster, names, namespace, selector)
-    if chosen.is_one:
+    is_alone = chosen.what == "chosen" and len(chosen.pods) == 1  # programs get the same form for one pod and for many
+    if chosen.is_one or (is_alone and output not in ("json", "jsonl")):
         print_report(_pod_page(asked, chosen.pods[0], view), output)
         return
     if nodes or all_nodes:
         raise click.UsageError(f"--node and --all-nodes need one pod; {len(chosen.pods)} are chosen")
     _print_several(asked, chosen)
+
+
+next(param for param in explain.params if param.name == "snapshots").metavar = "[SNAPSHOT | POD]..."
 
 
 class View(NamedTuple):

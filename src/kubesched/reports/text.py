@@ -28,7 +28,7 @@ _STYLES: Final = {
 }
 _BAR: Final = 10
 _GAP: Final = 3
-_LONGEST: Final = 48  # a longer text is folded before a column goes
+_LONGEST: Final = (48, 24, 16)  # longer texts are folded before a column goes, in narrow terminals earlier
 _FEWEST: Final = 2
 _HEADING: Final = 14  # as long as a broken heading should be
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])\s?|[A-Z]?[^A-Z\s]+\s?|\s+")
@@ -109,23 +109,28 @@ def _fitting(columns: list[Column], cells: Sequence[Sequence[Cell]], width: int)
     if _total(columns, cells, has_bars=True) <= width:
         return len(columns), True
     columns[:] = [msgspec.structs.replace(column, heading=_broken(column.heading)) for column in columns]
-    for has_bars in (True, False):
-        if _total(columns, cells, has_bars=has_bars) <= width:
+    for has_bars, longest in ((True, _LONGEST[0]), *((False, longest) for longest in _LONGEST)):
+        if _total(columns, cells, has_bars=has_bars, longest=longest) <= width:
             return len(columns), has_bars
     n = len(columns)
-    while n > _FEWEST and _total(columns[:n], cells, has_bars=False) > width:
+    while n > _FEWEST and _total(columns[:n], cells, has_bars=False, longest=_LONGEST[-1]) > width:
         n -= 1
     return n, False
 
 
-def _total(columns: Sequence[Column], cells: Sequence[Sequence[Cell]], *, has_bars: bool) -> int:
-    return sum(_width(i, column, cells, has_bars=has_bars) for i, column in enumerate(columns)) - _GAP
+def _total(
+    columns: Sequence[Column], cells: Sequence[Sequence[Cell]], *, has_bars: bool, longest: int = _LONGEST[0]
+) -> int:
+    """The width of a table whose texts are folded after so many characters."""
+    widths = (_width(i, column, cells, has_bars=has_bars, longest=longest) for i, column in enumerate(columns))
+    return sum(widths) - _GAP
 
 
-def _width(i: int, column: Column, cells: Sequence[Sequence[Cell]], *, has_bars: bool) -> int:
+def _width(i: int, column: Column, cells: Sequence[Sequence[Cell]], *, has_bars: bool, longest: int) -> int:
     texts = (_text(row[i], has_bars=has_bars, ascii_only=True) for row in cells)
-    longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
-    return min(max(longest, *map(len, column.heading.splitlines())), _LONGEST) + _GAP
+    lines = [*column.heading.splitlines(), *(line for text in texts for line in text.splitlines())]
+    most = longest if column.align is Align.TEXT else _LONGEST[0]
+    return min(max(map(len, lines), default=0), most) + _GAP
 
 
 def _broken(heading: str) -> str:
