@@ -275,14 +275,15 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
             for explanation in explainer.each(served, preempt=False):
                 print_line(as_line(explanation))
             return
+        is_for_people = asked.output != "json"
         page = overview_page(
-            _with_progress(explainer.each(served), len(served)),
+            _with_progress(explainer.each(served, preempt=is_for_people), len(served)),
             lambda pod: str(workload_of(pod, sets) or f"Pod {pod.key}"),
-            explainer.fixes,
+            explainer.fixes if is_for_people else lambda explanation: (),
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
             what=chosen.what,
             again=asked.again,
-            with_lines=asked.output == "json",
+            with_lines=not is_for_people,
         )
     print_report(page, asked.output)
 
