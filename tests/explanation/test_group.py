@@ -95,3 +95,8 @@ def test_the_document_has_every_pod():
     assert (document["group"], document["minimum"], document["key"]) == ("default/train", 5, KEY)
     assert document["placed"][0] == {"pod": "default/w0", "node": "n1"}
     assert [one["pod"] for one in document["lacking"]] == ["default/w4"]
+
+
+def test_a_check_fails_for_each_pod_without_a_node():
+    checks = group_page(answer([*NODES, *(member(f"w{i}") for i in range(5))])).checks
+    assert [(check.name, bool(check.failure)) for check in checks] == [(f"w{i}", i == 4) for i in range(5)]

@@ -400,3 +400,10 @@ def test_csv_has_the_ranking_or_the_obstacles(full):
     assert isinstance(explanation_page(full).main_table, Table)
     assert explanation_page(full).main_table.name == "obstacles"
     assert explanation_page(ask(make_pod("p"), *three_nodes())).main_table.name == "scores"
+
+
+def test_the_check_of_a_pod_fails_with_the_verdict(full):
+    (check,) = explanation_page(full).checks
+    assert (check.group, check.name, check.failure) == ("default", "p", "Pod default/p fits on none of 2 nodes.")
+    (check,) = explanation_page(ask(make_pod("p"), *three_nodes())).checks
+    assert check.failure == ""

@@ -11,7 +11,7 @@ from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.names import near_words
 from kubesched.explanation.overview import diagnosis
-from kubesched.reports import Align, Column, Level, Page, Paragraph, Row, Table
+from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table
 
 __all__ = ["Gang", "GroupFit", "find_group", "group_page", "place_group"]
 
@@ -177,6 +177,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         next_command=f"{again} {first}" if first and not foreign else "",
         document=document,
         lines=(document,),
+        checks=[Check(*_split(pod), fit.lacking.get(pod, "")) for pod in (*fit.running, *fit.placed, *fit.lacking)],
     )
 
 
@@ -184,6 +185,11 @@ def _table(name: str, title: str, headings: tuple[str, str], rows: Sequence[Row]
     second = Align.NODE if headings[1] == "NODE" else Align.TEXT
     columns = (Column("pods", headings[0], Align.NUMBER), Column(headings[1].lower(), headings[1], second))
     return Table(name, title, columns, rows)
+
+
+def _split(key: str) -> tuple[str, str]:
+    namespace, _, name = key.partition("/")
+    return namespace, name
 
 
 def _served(pod: Pod, explainer: Explainer) -> Pod:

@@ -11,7 +11,7 @@ from kubesched.explanation.plugin_tables import extender_table, plugin_table
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.framework import Code
-from kubesched.reports import Level, Page, Paragraph, Part, Table
+from kubesched.reports import Check, Level, Page, Paragraph, Part, Table
 from kubesched.scheduler import EXTENDER
 
 __all__ = ["circumstances", "explanation_page", "verdict"]
@@ -53,14 +53,17 @@ def explanation_page(
     if queue:
         parts.append(Paragraph(queue))
     tables = [part.name for part in parts if isinstance(part, Table) and part.name != "fixes"]
+    answer = verdict(explanation, chosen)
+    pod = explanation.pod
     return Page(
         "explain",
-        verdict(explanation, chosen),
+        answer,
         tuple(parts),
         main=tables[0],
         next_command=_next(explanation, chosen, again or f"kubesched explain {explanation.pod.key}"),
         document=document,
         lines=(document,),
+        checks=(Check(pod.namespace, pod.name, "" if chosen is not None else answer.text),),
     )
 
 
