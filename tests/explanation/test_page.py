@@ -407,3 +407,20 @@ def test_the_check_of_a_pod_fails_with_the_verdict(full):
     assert (check.group, check.name, check.failure) == ("default", "p", "Pod default/p fits on none of 2 nodes.")
     (check,) = explanation_page(ask(make_pod("p"), *three_nodes())).checks
     assert check.failure == ""
+
+
+def test_every_node_and_plugin_can_be_had_as_one_table():
+    nodes = (*three_nodes(), make_node("n4", taints=["gpu:NoSchedule"]))
+    page = explanation_page(ask(make_pod("p"), *nodes, plugins=[ByName]), every_verdict=True)
+    (table,) = [one for one in page.tables if one.name == "verdicts"]
+    keys = [column.key for column in table.columns]
+    taint, by_name = keys.index("TaintToleration"), keys.index("ByName")
+    texts = [[getattr(cell, "text", cell) for cell in row] for row in table.rows]
+    assert [(row[0], row[1], row[taint], row[by_name]) for row in texts] == [
+        ("n1", "yes", "300", "10"),
+        ("n2", "yes", "300", "20"),
+        ("n3", "yes", "300", "30"),
+        ("n4", "no", "rejects", ""),
+    ]
+    assert "NodePorts" not in keys
+    assert "verdicts" not in [one.name for one in explanation_page(ask(make_pod("p"), *nodes)).tables]

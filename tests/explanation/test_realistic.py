@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from kubesched.explanation import Explainer, overview_page
+from kubesched.explanation import Explainer, obstacle_rows, overview_page
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot
 from tests.clusters import SHAPES, realistic
@@ -40,3 +40,14 @@ def test_every_pending_pod_has_its_cause(shape: str):
     told = {str(row[2]): str(row[3]) for row in table.rows}
     assert {cause for cause in told if cause in WORDS and WORDS[cause] not in told[cause]} == set()
     assert set(WORDS) <= set(told)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_node_that_does_not_fit_is_in_one_row(shape: str):
+    cluster = load_snapshot(io.BytesIO(realistic(shape, 40)))
+    with Explainer(cluster, set_up(), nominations=False) as explainer:
+        for explanation in explainer.each(explainer.pending, preempt=False):
+            positions = sorted(position for row in obstacle_rows(explanation) for position in row.positions)
+            feasible = set(explanation.feasible)
+            names = explanation.nodes.names
+            assert positions == [i for i, name in enumerate(names) if name not in feasible], explanation.pod.key

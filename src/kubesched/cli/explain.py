@@ -122,7 +122,7 @@ def explain(
         return
     if queue is None:
         queue = not references and calls is None and is_cheap(cluster)
-    view = View(by, nodes, all_nodes, queue)
+    view = View(by, nodes, all_nodes, queue, every_verdict=output == "html")
     if pod is not None and _is_file(pod):
         print_report(_new_pod_page(asked, pod, view), output)
         return
@@ -146,6 +146,7 @@ class View(NamedTuple):
     nodes: tuple[str, ...]
     all_nodes: bool
     queue: bool
+    every_verdict: bool
 
 
 class _Asked(NamedTuple):
@@ -208,7 +209,12 @@ def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Pa
     if view.nodes:
         return node_page(explanation, [_position(explanation, name) for name in view.nodes])
     return explanation_page(
-        explanation, all_nodes=view.all_nodes, by_plugin=view.by == "plugin", queue=queue, again=again
+        explanation,
+        all_nodes=view.all_nodes,
+        by_plugin=view.by == "plugin",
+        every_verdict=view.every_verdict,
+        queue=queue,
+        again=again,
     )
 
 

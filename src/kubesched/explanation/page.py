@@ -7,7 +7,7 @@ from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.document import as_document
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.plugin_tables import extender_table, plugin_table
+from kubesched.explanation.plugin_tables import extender_table, plugin_table, verdict_table
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.framework import Code
@@ -22,6 +22,7 @@ def explanation_page(
     *,
     all_nodes: bool = False,
     by_plugin: bool = False,
+    every_verdict: bool = False,
     queue: str = "",
     again: str = "",
 ) -> Page:
@@ -31,6 +32,7 @@ def explanation_page(
         all_nodes: whether each node has its row. Otherwise the best ones have, and nodes with the same obstacles share
             one.
         by_plugin: whether the rejections have a row for each plugin.
+        every_verdict: whether to add a table of all nodes and all plugins, which readers of HTML can filter.
         queue: a sentence on what a full simulation makes of the pod; empty for none.
         again: the command that explains the pod, which the next command extends.
 
@@ -50,6 +52,8 @@ def explanation_page(
     elif chosen is None:
         parts += rejection_parts(explanation)
     parts.append(extender_table(explanation))
+    if every_verdict:
+        parts.append(verdict_table(explanation))
     if queue:
         parts.append(Paragraph(queue))
     tables = [part.name for part in parts if isinstance(part, Table) and part.name != "fixes"]
