@@ -249,7 +249,7 @@ def test_the_points_of_the_plugins_add_up_to_the_lead_that_is_told():
     found = ask(make_pod("p", requests={"cpu": "100m"}), *nodes, plugins=[ByName])
     (said,) = [line for line in printed(found, width=200).splitlines() if " ahead of " in line]
     first, second = rows_of(found, "scores")[:2]
-    ahead = int(first[1]) - int(second[1])
+    ahead = int(first[2]) - int(second[2])
     assert said.startswith(f"{first[0]} is {ahead} points ahead of {second[0]}: ")
     points = [int(part.split()[-1].rstrip(".")) for part in said.partition(": ")[2].split(", ")]
     assert sum(points) == ahead
@@ -259,7 +259,7 @@ def test_the_points_of_the_plugins_add_up_to_the_lead_that_is_told():
 def test_plugins_that_tell_the_nodes_apart_are_the_first_columns_and_silent_ones_a_note():
     found = ask(make_pod("p"), *three_nodes(), plugins=[ByName])
     (table,) = [one for one in explanation_page(found).tables if one.name == "scores"]
-    assert [column.key for column in table.columns][:3] == ["node", "total", "ByName"]
+    assert [column.key for column in table.columns if not column.is_wide] == ["node", "total", "ByName"]
     (note,) = [note for note in table.notes if note.startswith("Equal on all of these nodes: ")]
     assert "ByName" not in note
     assert "TaintToleration 300" in note
@@ -399,7 +399,10 @@ def test_the_queue_is_told_after_the_tables(full):
 def test_csv_has_the_ranking_or_the_obstacles(full):
     assert isinstance(explanation_page(full).main_table, Table)
     assert explanation_page(full).main_table.name == "obstacles"
-    assert explanation_page(ask(make_pod("p"), *three_nodes())).main_table.name == "scores"
+    fits = ask(make_pod("p"), *three_nodes())
+    assert explanation_page(fits).main_table.name == "scores"
+    assert explanation_page(fits, by_plugin=True).main_table.name == "plugins"
+    assert [column.key for column in explanation_page(fits).main_table.columns][:3] == ["node", "nodes", "total"]
 
 
 def test_the_check_of_a_pod_fails_with_the_verdict(full):

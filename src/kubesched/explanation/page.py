@@ -63,7 +63,7 @@ def explanation_page(
         "explain",
         answer,
         tuple(parts),
-        main=tables[0],
+        main="plugins" if by_plugin else tables[0],
         next_command=_next(explanation, chosen, again or f"kubesched explain {explanation.pod.key}"),
         document=document,
         lines=(document,),

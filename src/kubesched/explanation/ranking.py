@@ -53,15 +53,14 @@ def ranking_table(scores: Scores, runs_on: str = "", *, all_nodes: bool) -> Tabl
     shown = [*telling, *(name for name in points if name not in telling)]
     is_merged = any(len(group) > 1 for group in kept)
     columns = [Column("node", "NODE", Align.NODE)]
-    columns += [Column("nodes", "EQUAL NODES", Align.NUMBER)] if is_merged else []
+    columns.append(Column("nodes", "EQUAL NODES", Align.NUMBER, is_wide=not is_merged))
     columns += [Column("total", "TOTAL", Align.NUMBER), *_plugin_columns(shown, telling)]
     rows: list[Row] = []
     for i, group in enumerate(kept):
         name = scores.nodes.name(group[0])
         level = Level.GOOD if i == 0 else Level.WARNING if name == runs_on else Level.PLAIN
-        equal = [len(group)] if is_merged else []
         total = int(scores.total[group[0]])
-        rows.append([Cell(name, level=level), *equal, total, *(points[plugin][i] for plugin in shown)])
+        rows.append([Cell(name, level=level), len(group), total, *(points[plugin][i] for plugin in shown)])
     equal_points = {name: column[0] for name, column in points.items() if name not in telling}
     notes = _left_out(sum(map(len, groups)) - sum(map(len, kept)), equal_points)
     return Table("scores", "", tuple(columns), rows, notes=notes)
