@@ -10,7 +10,7 @@ from kubesched.snapshot import load_snapshot
 from tests.clusters import SHAPES, realistic
 
 WORDS = {
-    "insufficient-cpu": "the node is cordoned",  # uncordoned, it has room
+    "insufficient-cpu": "cpu is short by",
     "insufficient-gpu": "nvidia.com/gpu is short by 1",
     "too-large": "requests 1Ti memory; the whole node has",
     "daemon-without-room": "cpu is short by",
@@ -19,7 +19,7 @@ WORDS = {
     "node-affinity": "label kubernetes.io/arch is 'amd64', wanted: 'arm64'",
     "cordoned-node": "the node is cordoned",
     "pod-affinity": "no pod has app.kubernetes.io/name=absent",
-    "pod-anti-affinity": "there is a pod with app.kubernetes.io/name=pod-anti-affinity",
+    "pod-anti-affinity": "has app.kubernetes.io/name=pod-anti-affinity",
     "topology-spread": "would exceed maxSkew 1",
     "host-port": "host port 443/TCP is held by platform/ingress-nginx-",
     "missing-claim": 'persistentvolumeclaim "deleted-last-week" not found',
