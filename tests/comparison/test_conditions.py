@@ -39,9 +39,9 @@ def test_a_condition_that_holds_fails_the_check(comparison: Comparison, text: st
     assert bool(why) == fails
 
 
-def test_the_reason_has_the_value_and_the_side(comparison: Comparison):
+def test_the_reason_has_the_value_of_the_second_side(comparison: Comparison):
     assert failures(parse_conditions(" pending > 0 ,victims>0"), comparison) == {
-        "pending>0": "pods pending: 1 with B",
+        "pending>0": "pods pending: 1",
         "victims>0": "",
     }
 

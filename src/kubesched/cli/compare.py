@@ -14,7 +14,7 @@ from kubesched.cli.reports import print_report, report_output_option
 if TYPE_CHECKING:
     from kubesched.comparison import Candidate
 
-_DEFAULTS = "the defaults"
+_DEFAULTS = "defaults"
 _MOST_CONFIGS = 2
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -51,7 +52,7 @@ class Difference(msgspec.Struct, frozen=True):
         return not (self.range_a[0] <= self.b <= self.range_a[1] and self.range_b[0] <= self.a <= self.range_b[1])
 
 
-class PendingPod(msgspec.Struct, frozen=True):
+class PendingPod(msgspec.Struct, frozen=True, rename="camel"):
     """A pod that is pending in most runs of one side only.
 
     Attributes:
@@ -81,6 +82,7 @@ class Comparison(msgspec.Struct, frozen=True, eq=False):
         providers: `eks` or `aks` if nodes of the cluster have labels of these.
         unpriced: instance type -> how many nodes have no price; empty without prices.
         extenders: addresses of the extenders that the configurations have; they are not called.
+        taken_at: when the snapshot was taken, in UTC; None where that is not known.
 
     Example:
         comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=2)
@@ -100,6 +102,7 @@ class Comparison(msgspec.Struct, frozen=True, eq=False):
     providers: tuple[str, ...] = ()
     unpriced: dict[str, int] = {}
     extenders: tuple[str, ...] = ()
+    taken_at: datetime | None = None
 
     @property
     def findings(self) -> list[Difference]:
@@ -158,6 +161,7 @@ def compare(
         providers=providers(objects),
         unpriced=ruler.unpriced,
         extenders=tuple(dict.fromkeys(one.url_prefix for side in sides for one in side.configuration.extenders)),
+        taken_at=getattr(snapshot, "taken_at", None),
     )
 
 

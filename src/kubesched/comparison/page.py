@@ -111,7 +111,7 @@ def _sides(comparison: Comparison) -> str:
         comparison.choice.mode, f"that wait or are selected by {comparison.choice.selector}"
     )
     return (
-        f"A is {comparison.a}, B is {comparison.b}. Both place the {pods} {which}, {comparison.n_runs} times each; "
+        f"A: {comparison.a}. B: {comparison.b}. Both place the {pods} {which}, {comparison.n_runs} times each; "
         "ties between nodes are broken at random."
     )
 
@@ -200,7 +200,8 @@ def _moved(moves: Sequence[Move]) -> list[Table]:
 def _why(cause: Cause, plugin: str, points: int = 0) -> str:
     match cause:
         case Cause.SCORE:
-            return f"{plugin} gives B's node {f'{points} points more' if points else 'more points'}"
+            more = f"{points} point{'' if points == 1 else 's'} more" if points else "more points"
+            return f"{plugin} gives B's node {more}"
         case Cause.FILTER:
             return f"{plugin or 'PreFilter'} rejects A's node, as the cluster is then"
         case _:
@@ -234,7 +235,9 @@ def _settings(comparison: Comparison) -> list[Paragraph]:
 def _limits(comparison: Comparison) -> tuple[str, ...]:
     skipped = (f"Extenders are not called: {', '.join(comparison.extenders)}.",) if comparison.extenders else ()
     moved = () if comparison.choice.mode == "pending" else ("Pods that are placed again keep their volumes.",)
+    taken = () if comparison.taken_at is None else (f"The snapshot is of {comparison.taken_at:%Y-%m-%d %H:%M} UTC.",)
     return (
+        *taken,
         "Autoscalers are not modelled: no node comes or goes. Evicted pods do not come back.",
         *moved,
         *skipped,
