@@ -7,21 +7,19 @@ from typing import Final
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from kubesched.api import KubeObject, completed
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
-from kubesched.comparison.measure import NOWHERE, Measured, Ruler
+from kubesched.comparison.measure import NOWHERE, Ruler
 from kubesched.comparison.moves import Move, MoveWatch
 from kubesched.comparison.placed_again import PodChoice, parse_pod_choice, placed_again
+from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.comparison.workloads import Workloads
 from kubesched.errors import InputError
-from kubesched.framework import Framework
-from kubesched.scheduler import MakeFramework, TieBreak
 from kubesched.setup import ConfigurationLike
-from kubesched.simulator import Progress, Report, Simulator
+from kubesched.simulator import Progress
 
 __all__ = ["Comparison", "Difference", "PendingPod", "compare"]
 
@@ -119,6 +117,7 @@ def compare(
     seeds: int = 20,
     prices: Mapping[str, float] | None = None,
     progress: Progress | None = None,
+    processes: int = 1,
 ) -> Comparison:
     """Place the same pods with two configurations, several times each, and compare what comes of it.
 
@@ -130,6 +129,8 @@ def compare(
         seeds: how many runs of each side there are, at least 2; every run breaks ties in another random way.
         prices: instance type -> price of a node for an hour.
         progress: called after each run with the number of runs so far, and of all.
+        processes: how many processes may share the runs. With more than one, a script that calls this needs
+            `if __name__ == "__main__":`, and plugins must be given as `FILE.py:Class` or be importable.
     Raises:
         InputError: an argument is not valid, or a configuration cannot be read.
         PluginError: a plugin cannot be loaded or started.
@@ -144,10 +145,11 @@ def compare(
     sides = [ReadCandidate(_candidate(side, name)) for side, name in ((a, "A"), (b, "B"))]
     names = [name for side in sides for name in side.scheduler_names]
     objects = placed_again([completed(one) for one in snapshot], choice, names)
-    ruler = Ruler(objects, names, prices)
-    runs = _Runs(objects, ruler, 2 * seeds + 2, progress)
-    moves = _moves(runs, *sides)
-    of_a, of_b = ([runs.one(side, seed) for seed in range(1, seeds + 1)] for side in sides)
+    cluster = Cluster(objects, sides, prices)
+    ruler = cluster.ruler
+    runs = Runs(cluster, seeds, progress, processes)
+    moves = _moves(runs)
+    of_a, of_b = runs.random()
     return Comparison(
         a=sides[0].name,
         b=sides[1].name,
@@ -169,56 +171,13 @@ def _candidate(side: Candidate | ConfigurationLike, name: str) -> Candidate:
     return side if isinstance(side, Candidate) else Candidate(name, side)
 
 
-class _Run(msgspec.Struct, frozen=True, eq=False):
-    """What is kept of a run.
-
-    Attributes:
-        measured: its figures.
-        where: (pods,) int32, the node of each pod to place.
-        pending: the pods that are left.
-    """
-
-    measured: Measured
-    where: npt.NDArray[np.int32]
-    pending: list[str]
-
-
-class _Runs:
-    """Runs one side after another over the same cluster."""
-
-    def __init__(self, objects: Sequence[KubeObject], ruler: Ruler, n_runs: int, progress: Progress | None) -> None:
-        self._objects = objects
-        self._ruler = ruler
-        self._n_runs = n_runs
-        self._n_done = 0
-        self._progress = progress
-
-    def one(self, side: ReadCandidate, seed: int) -> _Run:
-        """One run that breaks ties at random, measured."""
-        simulator = Simulator(self._objects, side.set_up(), tie_break=TieBreak.RANDOM, seed=seed)
-        report = self._run(simulator)
-        ruler = self._ruler
-        return _Run(ruler.measure(simulator.cluster_state, report), ruler.where(report), ruler.pending(report))
-
-    def first(self, side: ReadCandidate, make_framework: MakeFramework = Framework) -> Report:
-        """One run that takes the first of equally good nodes."""
-        return self._run(Simulator(self._objects, side.set_up(), make_framework=make_framework))
-
-    def _run(self, simulator: Simulator) -> Report:
-        report = simulator.run()
-        self._n_done += 1
-        if self._progress is not None:
-            self._progress(self._n_done, self._n_runs)
-        return report
-
-
-def _moves(runs: _Runs, a: ReadCandidate, b: ReadCandidate) -> list[Move]:
-    placed = [one for one in runs.first(a).placements if one.node and not one.evicted_by]
+def _moves(runs: Runs) -> list[Move]:
+    placed = [one for one in runs.first(0).placements if one.node and not one.evicted_by]
     watch = MoveWatch({one.pod: one.node for one in placed})
-    return watch.moves(runs.first(b, watch.framework).placements)
+    return watch.moves(runs.first(1, watch.framework).placements)
 
 
-def _differences(of_a: Sequence[_Run], of_b: Sequence[_Run]) -> Iterable[Difference]:
+def _differences(of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[Difference]:
     for figure in FIGURES:
         if figure.name == "moved":
             values = _n_moved(of_a, of_a), _n_moved(of_a, of_b)
@@ -229,11 +188,11 @@ def _differences(of_a: Sequence[_Run], of_b: Sequence[_Run]) -> Iterable[Differe
             yield Difference(figure, a, b, range_a, range_b)
 
 
-def _values(runs: Sequence[_Run], figure: Figure) -> list[float]:
+def _values(runs: Sequence[Run], figure: Figure) -> list[float]:
     return [value for run in runs if (value := run.measured[figure.name]) is not None]
 
 
-def _n_moved(of_a: Sequence[_Run], of_b: Sequence[_Run]) -> list[float]:
+def _n_moved(of_a: Sequence[Run], of_b: Sequence[Run]) -> list[float]:
     """How many pods are on another node than in the run of A with the next seed.
 
     With A on both sides this is what chance alone moves.
@@ -251,7 +210,7 @@ def _median_and_range(values: Sequence[float]) -> tuple[float, tuple[float, floa
     return ordered[(len(ordered) - 1) // 2], (ordered[0], ordered[-1])
 
 
-def _pending(ruler: Ruler, workloads: Workloads, of_a: Sequence[_Run], of_b: Sequence[_Run]) -> Iterable[PendingPod]:
+def _pending(ruler: Ruler, workloads: Workloads, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[PendingPod]:
     n_a, n_b = (Counter(pod for run in runs for pod in run.pending) for runs in (of_a, of_b))
     half = len(of_a) / 2
     for pod in ruler.pods:
