@@ -78,7 +78,7 @@ if TYPE_CHECKING:
         WriteObject,
         default_normalize,
     )
-    from kubesched.planning import Fit, fit
+    from kubesched.planning import Drain, DrainedPod, Drainer, Fate, Fit, drain, fit
     from kubesched.scheduler import TieBreak
     from kubesched.setup import Setup, load_configuration, set_up
     from kubesched.simulator import Placement, PodState, Report, Simulator
@@ -104,12 +104,16 @@ __all__ = [
     "DeletePod",
     "DependsOn",
     "Diagnosis",
+    "Drain",
+    "DrainedPod",
+    "Drainer",
     "EventRegistration",
     "EventResource",
     "Explainer",
     "Explanation",
     "ExtenderCaller",
     "ExtenderError",
+    "Fate",
     "FieldError",
     "Fit",
     "Handle",
@@ -161,6 +165,7 @@ __all__ = [
     "child",
     "compare",
     "default_normalize",
+    "drain",
     "explain",
     "fit",
     "load_configuration",
@@ -238,7 +243,7 @@ _ROOMS: Final = {
         "WriteObject",
         "default_normalize",
     ),
-    "planning": ("Fit", "fit"),
+    "planning": ("Drain", "DrainedPod", "Drainer", "Fate", "Fit", "drain", "fit"),
     "scheduler": ("TieBreak",),
     "setup": ("Setup", "load_configuration", "set_up"),
     "simulator": ("Placement", "PodState", "Report", "Simulator"),
