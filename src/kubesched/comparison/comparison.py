@@ -76,6 +76,7 @@ class Comparison(msgspec.Struct, frozen=True, eq=False):
         differences: a figure each; figures that the cluster does not have are left out.
         pending: pods that are pending in most runs of one side only, in the order of the cluster.
         moves: pods that are on another node if both sides take the first of equally good nodes, as `simulate` does.
+        widest: for each side the workload with the largest zone skew, in a run with the median; empty for none.
         settings: what to configure for `b`.
         providers: `eks` or `aks` if nodes of the cluster have labels of these.
         unpriced: instance type -> how many nodes have no price; empty without prices.
@@ -96,6 +97,7 @@ class Comparison(msgspec.Struct, frozen=True, eq=False):
     differences: tuple[Difference, ...]
     pending: tuple[PendingPod, ...]
     moves: tuple[Move, ...]
+    widest: tuple[str, str]
     settings: Settings
     providers: tuple[str, ...] = ()
     unpriced: dict[str, int] = {}
@@ -159,6 +161,7 @@ def compare(
         differences=tuple(_differences(of_a, of_b)),
         pending=tuple(_pending(ruler, Workloads(objects), of_a, of_b)),
         moves=tuple(moves),
+        widest=(_widest(of_a), _widest(of_b)),
         settings=settings(sides[1]),
         providers=providers(objects),
         unpriced=ruler.unpriced,
@@ -190,6 +193,12 @@ def _differences(of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[Differenc
 
 def _values(runs: Sequence[Run], figure: Figure) -> list[float]:
     return [value for run in runs if (value := run.measured[figure.name]) is not None]
+
+
+def _widest(runs: Sequence[Run]) -> str:
+    """The workload with the largest zone skew in the first run that has the median."""
+    skews = [run.measured["skew"] or 0.0 for run in runs]
+    return runs[skews.index(_median_and_range(skews)[0])].widest
 
 
 def _n_moved(of_a: Sequence[Run], of_b: Sequence[Run]) -> list[float]:

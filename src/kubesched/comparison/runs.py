@@ -37,11 +37,13 @@ class Run(msgspec.Struct, frozen=True, eq=False):
         measured: its figures.
         where: (pods,) int32, the node of each pod to place.
         pending: the pods that are left.
+        widest: the workload with the largest zone skew, empty for none.
     """
 
     measured: Measured
     where: npt.NDArray[np.int32]
     pending: list[str]
+    widest: str
 
 
 class Cluster:
@@ -65,7 +67,8 @@ class Cluster:
         """One run that breaks ties at random, measured."""
         simulator = Simulator(self.objects, self.sides[side].set_up(), tie_break=TieBreak.RANDOM, seed=seed)
         report, ruler = simulator.run(), self.ruler
-        return Run(ruler.measure(simulator.cluster_state, report), ruler.where(report), ruler.pending(report))
+        measured = ruler.measure(simulator.cluster_state, report)
+        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report))
 
 
 class Runs:
