@@ -1,16 +1,19 @@
 """Whole comparisons on small clusters."""
 
 from concurrent.futures.process import BrokenProcessPool
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from kubesched.api import Pod
-from kubesched.comparison import Candidate, Cause, Comparison, compare, packed
+from kubesched.comparison import FIGURES, Candidate, Cause, Comparison, compare, packed
 from kubesched.comparison.document import as_document
 from kubesched.errors import InputError
 from kubesched.framework import Plugin, Status
+from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_pod
+from tests.clusters import realistic
 from tests.comparison.small_clusters import empty_nodes, owned, random_cluster, replicas
 
 
@@ -48,6 +51,16 @@ def test_a_configuration_against_itself_has_no_finding(seed: int):
     comparison = compare(random_cluster(seed), seeds=4, pods="all")
     assert comparison.findings == []
     assert comparison.moves == comparison.pending == ()
+
+
+@pytest.mark.parametrize("shape", ["gke", "eks", "bare-metal"])
+def test_clusters_of_every_shape_have_their_figures(shape: str):
+    snapshot = load_snapshot(BytesIO(realistic(shape, 40)))
+    comparison = spread_and_packed(snapshot, seeds=2, pods="all")
+    missing = {"gke": {"pricePerHour"}, "eks": {"pricePerHour"}, "bare-metal": {"pricePerHour", "skew"}}[shape]
+    assert {one.name for one in FIGURES} - set(figures(comparison)) == missing
+    assert "cpuMedian" in {one.figure.name for one in comparison.findings}
+    assert comparison.providers == (("eks",) if shape == "eks" else ())
 
 
 def test_ties_alone_make_a_range_and_no_finding():
