@@ -12,7 +12,7 @@ from tests.comparison.small_clusters import empty_nodes
 def comparison() -> Comparison:
     """One pod placed, one left pending, no prices."""
     return compare(
-        [*empty_nodes(1), make_pod("web", requests={"cpu": "3"}), make_pod("huge", requests={"cpu": "9"})], seeds=2
+        [*empty_nodes(1), make_pod("web", requests={"cpu": "3"}), make_pod("huge", requests={"cpu": "9"})], seeds=5
     )
 
 
@@ -90,5 +90,5 @@ def test_wrong_prices_are_one_sentence(text: str, words: str):
 
 def test_prices_count_the_nodes_in_use():
     nodes = [make_node(f"n{i}", labels={"node.kubernetes.io/instance-type": "x"}) for i in range(3)]
-    comparison = compare([*nodes, make_pod("web")], seeds=2, prices={"x": 0.25})
+    comparison = compare([*nodes, make_pod("web")], seeds=5, prices={"x": 0.25})
     assert [one.b for one in comparison.differences if one.figure.name == "pricePerHour"] == [0.25]

@@ -42,7 +42,7 @@ _MOST_PROCESSES = 8
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(min=2),
+    type=click.IntRange(min=5),
     metavar="N",
     default=20,
     show_default=True,

@@ -79,7 +79,7 @@ def packed(candidate: Candidate) -> Candidate:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
 
     Example:
-        comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=2)
+        comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=5)
     """
     plugins = tuple(candidate.plugins)
     read = ReadCandidate(msgspec.structs.replace(candidate, plugins=plugins))

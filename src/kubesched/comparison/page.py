@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from kubesched.comparison.comparison import Comparison, Difference, PendingPod
+from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod
 from kubesched.comparison.document import as_document, as_lines
 from kubesched.comparison.figures import Figure
 from kubesched.comparison.moves import Cause, Move
@@ -154,8 +154,10 @@ def _range(figure: Figure, limits: tuple[float, float]) -> str:
 
 
 def _notes(comparison: Comparison) -> tuple[str, ...]:
+    few = "the ranges of the runs do not overlap"
+    beyond = few if comparison.n_runs < MANY_RUNS else "the median of one side is outside the runs of the other"
     notes = [
-        "A and B are medians. Beyond chance: the median of one side is outside the runs of the other.",
+        f"A and B are medians. Beyond chance: {beyond}.",
         "The figure of A for pods on another node is what chance alone moves.",
     ]
     notes += [
