@@ -1,8 +1,6 @@
 """Whole comparisons on small clusters."""
 
-from concurrent.futures.process import BrokenProcessPool
 from io import BytesIO
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -173,30 +171,6 @@ def test_progress_counts_the_runs():
     seen: list[tuple[int, int]] = []
     compare(empty_nodes(), seeds=5, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(i, 12) for i in range(1, 13)]
-
-
-def test_several_processes_give_the_same_document(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    (tmp_path / "mine.py").write_text(
-        "from kubesched import Plugin, PluginArgs\n\n\nclass Mine(Plugin):\n    class Args(PluginArgs):\n"
-        '        node: str = ""\n\n    def score(self, state, pod, node):\n'
-        "        return 100 if node.name == self.args.node and pod.document['kind'] == 'Pod' else 0\n"
-    )
-    mine = Candidate("mine", None, [f"{tmp_path / 'mine.py'}:Mine"], {"Mine": {"node": "n3"}})
-    alone = compare(random_cluster(1), None, packed(mine), seeds=5, prices={"small": 1.0})
-    monkeypatch.setattr("kubesched.comparison.runs._WORTH_SECONDS", 0.0)
-    together = compare(random_cluster(1), None, packed(mine), seeds=5, prices={"small": 1.0}, processes=2)
-    assert as_document(together) == as_document(alone)
-    assert alone.findings
-
-
-def test_the_runs_go_on_here_if_a_process_is_ended(monkeypatch: pytest.MonkeyPatch):
-    def broken(*arguments):
-        raise BrokenProcessPool
-
-    monkeypatch.setattr("kubesched.comparison.runs._WORTH_SECONDS", 0.0)
-    monkeypatch.setattr("kubesched.comparison.runs.ProcessPoolExecutor.submit", broken)
-    alone, together = (compare(random_cluster(2), seeds=5, processes=n) for n in (1, 2))
-    assert as_document(together) == as_document(alone)
 
 
 def test_the_snapshot_is_not_changed():

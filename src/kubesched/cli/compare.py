@@ -1,6 +1,5 @@
 """`kubesched compare`: place the same pods with two configurations and compare the outcome."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 _DEFAULTS = "defaults"
 _MOST_CONFIGS = 2
-_MOST_PROCESSES = 8
 
 
 @click.command()
@@ -96,9 +94,7 @@ def compare(
     known_prices = None if prices is None else read_prices(prices)
     cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
     with progress_bar("comparing") as progress:
-        comparison = run(
-            cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress, processes=_cores()
-        )
+        comparison = run(cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress)
     checks = failures(conditions, comparison)
     print_report(comparison_page(comparison, checks, next_command=_next(configs)), output)
     if any(checks.values()):
@@ -148,12 +144,6 @@ def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[
     except ConfigError as error:
         named = next((name for name in names if f'"{name}"' in str(error)), " and ".join(names))
         raise click.UsageError(f"{file} names {named} itself; give a second --config without it") from error
-
-
-def _cores() -> int:
-    """The cores that this process may use; more than eight processes would mostly need memory."""
-    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(n_cores, _MOST_PROCESSES)
 
 
 def _next(configs: Sequence[Path]) -> str:

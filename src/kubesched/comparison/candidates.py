@@ -52,18 +52,13 @@ class ReadCandidate:
     """
 
     def __init__(self, candidate: Candidate) -> None:
-        self._references = tuple(candidate.plugins)
-        registry = find_plugins(self._references)
+        registry = find_plugins(candidate.plugins)
         self.name = candidate.name
         self.plugins = [registry[name].plugin_class for name in registry.loaded]
         self.configuration: KubeSchedulerConfiguration = load_configuration(
             candidate.configuration, self.plugins, candidate.plugin_args
         )
         self.scheduler_names = [profile.scheduler_name for profile in self.configuration.profiles]
-
-    def portable(self) -> Candidate:
-        """The same for another process: nothing is left to read but the plugins."""
-        return Candidate(self.name, msgspec.json.encode(effective(self.configuration)), self._references)
 
     def set_up(self) -> Setup:
         """New profiles, for one run."""
@@ -81,8 +76,7 @@ def packed(candidate: Candidate) -> Candidate:
     Example:
         comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=5)
     """
-    plugins = tuple(candidate.plugins)
-    read = ReadCandidate(msgspec.structs.replace(candidate, plugins=plugins))
+    read = ReadCandidate(candidate)
     document: dict[str, Any] = effective(read.configuration)
     for profile in document["profiles"]:
         for entry in profile.get("pluginConfig", ()):
@@ -90,4 +84,4 @@ def packed(candidate: Candidate) -> Candidate:
                 strategy = entry["args"]["scoringStrategy"]
                 strategy["type"] = "MostAllocated"
                 strategy.pop("requestedToCapacityRatio", None)
-    return Candidate(candidate.name, msgspec.json.encode(document), plugins)
+    return Candidate(candidate.name, msgspec.json.encode(document), read.plugins)

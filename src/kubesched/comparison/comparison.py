@@ -116,7 +116,6 @@ def compare(
     seeds: int = 20,
     prices: Mapping[str, float] | None = None,
     progress: Progress | None = None,
-    processes: int = 1,
 ) -> Comparison:
     """Place the same pods with two configurations, several times each, and compare what comes of it.
 
@@ -128,8 +127,6 @@ def compare(
         seeds: how many runs of each side there are, at least 5; every run breaks ties in another random way.
         prices: instance type -> price of a node for an hour.
         progress: called after each run with the number of runs so far, and of all.
-        processes: how many processes may share the runs. With more than one, a script that calls this needs
-            `if __name__ == "__main__":`, and plugins must be given as `FILE.py:Class` or be importable.
     Raises:
         InputError: an argument is not valid, or a configuration cannot be read.
         PluginError: a plugin cannot be loaded or started.
@@ -148,9 +145,9 @@ def compare(
     objects = placed_again([completed(one) for one in snapshot], choice, names)
     cluster = Cluster(objects, sides, prices)
     ruler = cluster.ruler
-    runs = Runs(cluster, seeds, progress, processes)
+    runs = Runs(cluster, seeds, progress)
     moves = _moves(runs)
-    of_a, of_b = runs.random()
+    of_a, of_b = runs.random(0), runs.random(1)
     return Comparison(
         a=sides[0].name,
         b=sides[1].name,
