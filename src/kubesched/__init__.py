@@ -77,7 +77,7 @@ if TYPE_CHECKING:
         WriteObject,
         default_normalize,
     )
-    from kubesched.planning import Drain, DrainedPod, Drainer, Fate, drain
+    from kubesched.planning import Drain, DrainedPod, Drainer, Fate, Fit, drain, fit
     from kubesched.scheduler import TieBreak
     from kubesched.setup import Setup, load_configuration, set_up
     from kubesched.simulator import Placement, PodState, Report, Simulator
@@ -112,6 +112,7 @@ __all__ = [
     "ExtenderError",
     "Fate",
     "FieldError",
+    "Fit",
     "Handle",
     "InputError",
     "IntVector",
@@ -162,6 +163,7 @@ __all__ = [
     "default_normalize",
     "drain",
     "explain",
+    "fit",
     "load_configuration",
     "load_snapshot",
     "parse_quantity",
@@ -235,7 +237,7 @@ _ROOMS: Final = {
         "WriteObject",
         "default_normalize",
     ),
-    "planning": ("Drain", "DrainedPod", "Drainer", "Fate", "drain"),
+    "planning": ("Drain", "DrainedPod", "Drainer", "Fate", "Fit", "drain", "fit"),
     "scheduler": ("TieBreak",),
     "setup": ("Setup", "load_configuration", "set_up"),
     "simulator": ("Placement", "PodState", "Report", "Simulator"),

@@ -118,6 +118,8 @@ class Simulator:
         self.frameworks: dict[str, Framework] = self.scheduler.frameworks
         self._suspended = SuspendedCycles(self.scheduler, self.clock)
         self._is_closed = False
+        self._until: Callable[[Decision], bool] | None = None
+        self._is_over = False
         self._outcomes: dict[str, Decision] = {}
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         with paused_gc(is_kept=True):
@@ -126,15 +128,18 @@ class Simulator:
 
     # --- running ---
 
-    def run(self, progress: Progress | None = None) -> Report:
+    def run(self, progress: Progress | None = None, until: Callable[[Decision], bool] | None = None) -> Report:
         """Schedule every pending pod, as far as that is possible.
 
+        Args:
+            until: called with each decision; true ends the run, and the other pods are reported as not tried.
         Raises:
             InputError: the simulator has run already, or is closed.
         """
         if self._is_closed:
             raise InputError("this simulator has already run; create a new one")
         before = Fill(self.cluster_state.columns)
+        self._until = until
         try:
             self.loop.run(self._place_all(progress))
         finally:
@@ -151,7 +156,7 @@ class Simulator:
             for step in count(1):
                 if may_have_tasks:
                     await self.loop.breathe()
-                if not await self._step():
+                if not await self._step() or self._is_over:
                     break
                 if step % _COLLECT_EVERY == 0:
                     gc.collect(0)
@@ -264,6 +269,8 @@ class Simulator:
         self._outcomes[decision.pod.uid] = decision
         if self.decisions is not None:
             self.decisions(decision)
+        if self._until is not None and self._until(decision):
+            self._is_over = True
 
     # --- the report ---
 
