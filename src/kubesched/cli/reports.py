@@ -14,9 +14,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown")
 
 
-def report_output_option(command: F) -> F:
-    """-o: the format of a report; the argument of `print_report`."""
-    return output_option(*_FORMATS, help="docs/reference/output.md describes the formats.")(command)
+def report_output_option(*others: str) -> Callable[[F], F]:
+    """-o: the format of a report; the argument of `print_report`.
+
+    Args:
+        others: formats that the command prints itself.
+    """
+    return output_option(*_FORMATS, *others, help="docs/reference/output.md describes the formats.")
 
 
 def print_report(page: "Page", output: str) -> None:

@@ -30,7 +30,7 @@ def _paragraph(paragraph: Paragraph) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    if not table.rows:
+    if not table.rows or table.is_wide:
         return
     if table.title:
         yield f"### {_plain(table.title)}"

@@ -79,6 +79,8 @@ class Table(msgspec.Struct, frozen=True):
         title: a line above it; may be empty.
         n_totals: how many of the last rows are sums of those before.
         notes: lines below it.
+        is_wide: whether only `-o wide`, CSV and HTML have it.
+        group_by: keys of columns by which HTML groups the rows into a heat map of the cells with bars; empty for none.
     """
 
     name: str
@@ -87,6 +89,8 @@ class Table(msgspec.Struct, frozen=True):
     rows: Sequence[Row]
     n_totals: int = 0
     notes: tuple[str, ...] = ()
+    is_wide: bool = False
+    group_by: tuple[str, ...] = ()
 
 
 class Paragraph(msgspec.Struct, frozen=True):

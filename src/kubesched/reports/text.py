@@ -26,6 +26,7 @@ _BAR: Final = 10
 _GAP: Final = 3
 _LONGEST: Final = 48  # a longer text is folded before a column goes
 _FEWEST: Final = 2
+_WORTH_IT: Final = 9  # characters; `kind-` and `ip-10-0-` stay, because names without them are not recognised
 
 
 def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
@@ -36,15 +37,17 @@ def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
         wide: whether to print what only `-o wide` has, and every column.
     """
     console.print(page.verdict.text, style=f"bold {_STYLES[page.verdict.level]}".strip())
-    for part in page.parts:
+    parts = [part for part in page.parts if wide or not part.is_wide]
+    shortening = _Shortening(part for part in parts if isinstance(part, Table))
+    for part in parts:
         if isinstance(part, Table):
-            _print_table(part, console, wide=wide)
-        elif wide or not part.is_wide:
+            _print_table(part, shortening, console, wide=wide)
+        else:
             _print_paragraph(part, console)
     for limit in page.limits:
         console.print(limit, style="dim")
     if page.next_command:
-        console.print(f"\nNext: {page.next_command}", style="bold")
+        console.print(f"\nNext: {page.next_command}", style="bold", soft_wrap=True)  # to be copied as it is
 
 
 def _print_paragraph(paragraph: Paragraph, console: "Console") -> None:
@@ -59,7 +62,7 @@ def _print_paragraph(paragraph: Paragraph, console: "Console") -> None:
     console.print(paragraph.text, style=style)
 
 
-def _print_table(table: Table, console: "Console", *, wide: bool) -> None:
+def _print_table(table: Table, shortening: "_Shortening", console: "Console", *, wide: bool) -> None:
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -71,7 +74,7 @@ def _print_table(table: Table, console: "Console", *, wide: bool) -> None:
     kept = [i for i, column in enumerate(table.columns) if wide or not column.is_wide]
     cells = [[as_cell(row[i]) for i in kept] for row in table.rows]
     columns = [table.columns[i] for i in kept]
-    notes = list(table.notes) + _shorten(columns, cells[: len(cells) - table.n_totals])
+    notes = list(table.notes) + shortening.apply(columns, cells)
     n_shown, has_bars = (len(columns), True) if wide else _fitting(columns, cells, console.width)
     if n_shown < len(columns):
         hidden = ", ".join(column.heading for column in columns[n_shown:])
@@ -124,17 +127,39 @@ def _bar(before: float, after: float, *, ascii_only: bool) -> str:
     return full * low + new * (high - low) + rest * (_BAR - high)
 
 
-def _shorten(columns: Sequence[Column], cells: Sequence[list[Cell]]) -> list[str]:
-    """Shorten the names in the columns of nodes, in place. Returns: a line that says so, if anything changed."""
-    places = [(i, row) for i, column in enumerate(columns) if column.align is Align.NODE for row in cells]
-    start, end = shared_ends(row[i].text for i, row in places)
-    if not start and not end:
-        return []
-    for i, row in places:
-        cell = row[i]
-        row[i] = Cell(cell.text[len(start) : len(cell.text) - len(end)], cell.value, cell.level, cell.bar)
-    shown = " and ".join(f"'{part}'" for part in (start and f"{start}*", end and f"*{end}") if part)
-    return [f"Node names are shortened by {shown}."]
+class _Shortening:
+    """Shortens the names of nodes in all tables of a page by what they share, and says so once."""
+
+    def __init__(self, tables: Iterable[Table]) -> None:
+        names: set[str] = set()
+        for table in tables:
+            rows = table.rows[: len(table.rows) - table.n_totals]
+            for i in (i for i, column in enumerate(table.columns) if column.align is Align.NODE):
+                names.update(name for row in rows for name in _names(as_cell(row[i]).text)[0])
+        start, self._end = shared_ends(names)
+        self._start = start if len(start) >= _WORTH_IT else ""
+        self._has_said = not self._start and not self._end
+
+    def apply(self, columns: Sequence[Column], cells: Sequence[list[Cell]]) -> list[str]:
+        """Shorten names in place. Returns: a line that says so, in the first table that has names."""
+        places = [i for i, column in enumerate(columns) if column.align is Align.NODE]
+        for row in cells:
+            for i in places:
+                names, rest = _names(row[i].text)
+                text = ", ".join(name.removeprefix(self._start).removesuffix(self._end) for name in names) + rest
+                row[i] = Cell(text, row[i].value, row[i].level, row[i].bar)
+        if self._has_said or not places:
+            return []
+        self._has_said = True
+        start, end = self._start, self._end
+        shown = " and ".join(f"'{part}'" for part in (start and f"{start}*", end and f"*{end}") if part)
+        return [f"Node names are shortened by {shown}."]
+
+
+def _names(text: str) -> tuple[list[str], str]:
+    """The names of a list such as `n1, n2 and 3 more`, and its end; names of nodes have neither commas nor blanks."""
+    listed, more, n_more = text.partition(" and ")
+    return listed.split(", "), more + n_more
 
 
 def shared_ends(names: Iterable[str]) -> tuple[str, str]:

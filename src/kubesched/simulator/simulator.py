@@ -11,7 +11,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.api import EventType, KubeObject, Node, Pod, WatchEvent
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
 from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, Services, VirtualClock, answer_text
@@ -40,6 +40,8 @@ from kubesched.setup import (
     without_bind,
 )
 from kubesched.simulator.cluster import MemoryCluster
+from kubesched.simulator.diagnosis import diagnosis_of
+from kubesched.simulator.node_groups import NodeGroup, group_nodes
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
 from kubesched.simulator.suspended import LATER, SuspendedCycles
 from kubesched.state import ClusterState
@@ -283,6 +285,7 @@ class Simulator:
         placements = []
         for pod in sorted(self.pending, key=lambda pod: -pod.priority):
             placement = self._placement(pod, gated)
+            placement.owner = owner_of(pod)
             placement.victims = tuple(victims.get(pod.uid, ()))
             placement.evicted_by = evicted.get(pod.uid, "")
             placements.append(placement)
@@ -290,7 +293,14 @@ class Simulator:
             Victim(action.pod.key, owner_of(action.pod), action.node_name, action.preemptor.key)
             for action in self.cluster.evicted
         )
-        return Report(tuple(placements), left, before, Fill(self.cluster_state.columns), self.clock.seconds)
+        after = Fill(self.cluster_state.columns)
+        return Report(tuple(placements), left, before, after, self.clock.seconds, self.node_groups())
+
+    def node_groups(self) -> dict[str, NodeGroup]:
+        """The pool and zone of each node of the cluster."""
+        objects = self.cluster_state.objects
+        nodes = (objects.get("Node", name) for name in self.cluster_state.columns.row_of)
+        return group_nodes(node for node in nodes if isinstance(node, Node))
 
     def _placement(self, pod: Pod, gated: dict[str, str]) -> Placement:
         name = pod.scheduler_name
@@ -311,6 +321,9 @@ class Simulator:
             placement.state = PodState.ERROR if decision.reason == "SchedulerError" else PodState.UNSCHEDULABLE
             placement.reason = decision.reason
             placement.message = decision.outcome.message
+            if placement.state is PodState.UNSCHEDULABLE:
+                filters = [plugin.name for plugin in self.frameworks[name].profile.points["filter"]]
+                placement.diagnosis = diagnosis_of(decision.rejections, filters, placement.message)
             current = self.cluster_state.objects.get("Pod", pod.key)
             if isinstance(current, Pod):
                 placement.nominated_node = current.status.nominated_node_name

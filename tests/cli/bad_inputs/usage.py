@@ -21,7 +21,7 @@ USAGE = {
     "one argument too many": Case("config diff good.yaml good.yaml x", ("unexpected extra argument (x)", _HELP)),
     "standard input twice": Case("config diff - -", ("A and B cannot both be standard input", _HELP)),
     "an unknown output of simulate": Case(
-        "simulate cluster.json -o xml", ("'--output': 'xml' is not one of 'table', 'json', 'jsonl', 'summary'", _HELP)
+        "simulate cluster.json -o xml", ("'--output': 'xml' is not one of 'table', 'wide', 'json', 'jsonl',", _HELP)
     ),
     "an unknown output of explain": Case(
         "explain cluster.json --all -o csv", ("'--output': 'csv' is not one of 'table', 'json', 'jsonl'", _HELP)
