@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         parse_selector,
         whole_units,
     )
+    from kubesched.comparison import Candidate, Comparison, compare, packed
     from kubesched.config import FieldError, KubeSchedulerConfiguration, PluginArgs, child
     from kubesched.engine import BoolVector, IntVector
     from kubesched.errors import (
@@ -92,10 +93,12 @@ __all__ = [
     "ActionType",
     "Bind",
     "BoolVector",
+    "Candidate",
     "ClusterError",
     "ClusterEvent",
     "ClusterObjects",
     "Code",
+    "Comparison",
     "ConfigError",
     "CycleState",
     "DeletePod",
@@ -160,12 +163,14 @@ __all__ = [
     "WriteObject",
     "__version__",
     "child",
+    "compare",
     "default_normalize",
     "drain",
     "explain",
     "fit",
     "load_configuration",
     "load_snapshot",
+    "packed",
     "parse_quantity",
     "parse_selector",
     "read_pod",
@@ -193,6 +198,7 @@ _ROOMS: Final = {
         "parse_selector",
         "whole_units",
     ),
+    "comparison": ("Candidate", "Comparison", "compare", "packed"),
     "config": ("FieldError", "KubeSchedulerConfiguration", "PluginArgs", "child"),
     "engine": ("BoolVector", "IntVector"),
     "errors": (

@@ -9,7 +9,11 @@ from kubesched.explanation.fix import Change, Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.nearest import nearest, shortages
+from kubesched.explanation.node_page import node_page
+from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
+from kubesched.explanation.overview import overview_page
+from kubesched.explanation.page import explanation_page
 
 __all__ = [
     "MAX_FIXES",
@@ -22,6 +26,7 @@ __all__ = [
     "Explanation",
     "Fix",
     "Obstacle",
+    "ObstacleRow",
     "PluginVerdicts",
     "Preemption",
     "Ranked",
@@ -30,10 +35,14 @@ __all__ = [
     "as_line",
     "choice",
     "explain",
+    "explanation_page",
     "find_pod",
     "fixes",
     "nearest",
+    "node_page",
+    "obstacle_rows",
     "obstacles",
+    "overview_page",
     "shortages",
     "unplaced",
 ]

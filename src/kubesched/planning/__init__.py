@@ -18,7 +18,7 @@ from kubesched.planning.fit_page import fit_page
 from kubesched.planning.limits import limits
 from kubesched.planning.replicas import fresh_pod
 from kubesched.planning.runs import Ran, Runs
-from kubesched.planning.workloads import Workload, find_workload, workload_of, workloads
+from kubesched.planning.workloads import Workload, find_workload, is_workload_kind, workload_of, workloads
 
 __all__ = [
     "Asked",
@@ -43,6 +43,7 @@ __all__ = [
     "fit_asked",
     "fit_page",
     "fresh_pod",
+    "is_workload_kind",
     "limits",
     "most_page",
     "nodes_matching",

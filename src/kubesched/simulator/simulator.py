@@ -18,6 +18,7 @@ from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, Servic
 from kubesched.scheduler import (
     BindingCycle,
     Eviction,
+    MakeFramework,
     PermitRequest,
     Scheduler,
     TieBreak,
@@ -69,6 +70,7 @@ class Simulator:
         seed: the random seed, for random ties and for the node where preemption starts its search.
         extender_calls: calls the extenders of the configuration, and is closed after the run; without it they are not
             asked. Their bind is not called: a pod is bound in memory.
+        make_framework: makes the framework of a profile; for a caller that observes plugins.
 
     Raises:
         InputError: the configuration cannot be read or is not valid; the profiles run for another cluster; or the
@@ -98,6 +100,7 @@ class Simulator:
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
         extender_calls: ExtenderCalls | None = None,
+        make_framework: MakeFramework = Framework,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
         self.cluster_state = ClusterState()
@@ -115,6 +118,7 @@ class Simulator:
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
             max_backoff=setup.configuration.pod_max_backoff_seconds,
             extenders=() if extender_calls is None else without_bind(setup.configuration.extenders),
+            make_framework=make_framework,
         )
         self._calls = extender_calls
         self.frameworks: dict[str, Framework] = self.scheduler.frameworks
