@@ -57,7 +57,7 @@ _MOST_CONFIGS = 2
     metavar="CONDITIONS",
     help="Exit with 1 if a figure of the second side is like this, such as 'pending>0,skew>5'.",
 )
-@report_output_option
+@report_output_option()
 def compare(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],

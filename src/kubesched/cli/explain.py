@@ -56,7 +56,7 @@ _MAX_NAMED: Final = 5
     help="Whether to simulate all pending pods, to say where the pod goes if the others are tried before it.  "
     "[default: in small clusters, without --plugin and --extenders call]",
 )
-@report_output_option
+@report_output_option()
 def explain(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],
