@@ -1,4 +1,4 @@
-from kubesched.explanation import as_document, as_line
+from kubesched.explanation import as_document, as_line, explain
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, three_nodes
 
@@ -39,3 +39,16 @@ def test_no_more_than_twenty_nodes_are_near():
     nodes = [make_node(f"n{i:02}", taints=["gpu:NoSchedule"]) for i in range(25)]
     document = as_document(ask(make_pod("p"), *nodes))
     assert [near["node"] for near in document["nearest"]] == [f"n{i:02}" for i in range(20)]
+
+
+def test_a_pod_that_runs_has_its_node_with_rank_and_points():
+    document = as_document(explain([*three_nodes(), make_pod("p", node="n2")], "default/p"))
+    assert document["runsOn"] == {"node": "n2", "total": document["total"]["n2"], "rank": 1}
+    assert "runsOn" not in as_document(ask(make_pod("p"), *three_nodes()))
+
+
+def test_the_differences_of_a_choice_add_up_to_what_it_is_ahead():
+    nodes = (*three_nodes(), filling("n1", cpu="1"), filling("n2", cpu="1"))
+    choice = as_document(ask(make_pod("p", requests={"cpu": "100m"}), *nodes))["choice"]
+    assert (choice["best"]["node"], choice["nextBest"]) == ("n3", "n1")
+    assert choice["ahead"] == sum(choice["differences"].values()) > 0

@@ -111,3 +111,9 @@ def test_csv_has_the_main_table_with_numbers_and_without_sums() -> None:
 @pytest.mark.parametrize("expected", ["**1 of 2 would fit.**", "| NODE | CPU | WHY |", "room \\| to spare", "```shell"])
 def test_markdown_has_verdict_tables_and_next_command(expected: str) -> None:
     assert expected in as_markdown(PAGE)
+
+
+def test_a_text_to_copy_keeps_its_blanks() -> None:
+    page = Page("fit", Paragraph("Yes."), (Paragraph("a:\n  - [b]", is_code=True),))
+    assert "\na:\n  - [b]\n" in printed(page)
+    assert "```yaml\na:\n  - [b]\n```" in as_markdown(page)

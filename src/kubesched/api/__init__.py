@@ -69,6 +69,7 @@ from kubesched.api.quantity import (
     whole_units,
 )
 from kubesched.api.selector_faults import as_int64
+from kubesched.api.selector_text import parse_selector_text
 from kubesched.api.selectors import (
     LabelSelector,
     NodeSelector,
@@ -188,6 +189,7 @@ __all__ = [
     "parse_node_term",
     "parse_quantity",
     "parse_selector",
+    "parse_selector_text",
     "qualified_name_faults",
     "whole_units",
 ]

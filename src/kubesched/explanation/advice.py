@@ -6,6 +6,7 @@ import numpy.typing as npt
 from kubesched.config import did_you_mean
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.obstacles import NO_REASON, obstacles
+from kubesched.framework import Code
 from kubesched.plugins import required_node_affinity
 
 
@@ -22,9 +23,9 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     complaints = _complaints_about_pod(explanation)
     if complaints:
         return f"no node can take the pod: {complaints}."
-    if not len(order):
+    first = next((position for position in order.tolist() if not _has_fault(explanation, position)), None)
+    if first is None:
         return ""
-    first = int(order[0])
     in_the_way = obstacles(explanation, first)
     n_same = _n_alike(explanation, first) - 1
     listed = "; ".join(obstacle.text for obstacle in in_the_way)
@@ -37,11 +38,16 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     return f"{said} {others} blocked {by}."
 
 
+def _has_fault(explanation: Explanation, position: int) -> bool:
+    """Whether a plugin fails on the node, which is nothing that the reader could change in the cluster."""
+    return any(said.status_of(position).code is Code.ERROR for said in explanation.by_plugin.values())
+
+
 def _complaints_about_pod(explanation: Explanation) -> str:
     """What plugins have against the pod itself, each complaint once with the plugins behind it."""
     complaints: dict[str, list[str]] = {}
     for said in explanation.by_plugin.values():
-        if said.pre_filter is not None:
+        if said.pre_filter is not None and said.pre_filter.code is not Code.ERROR:
             complaints.setdefault(said.pre_filter.message or NO_REASON, []).append(said.plugin)
     return "; ".join(f"{message} ({', '.join(plugins)})" for message, plugins in complaints.items())
 

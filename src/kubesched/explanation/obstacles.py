@@ -1,5 +1,6 @@
 """Lists the obstacles on one node: which plugins reject it, and the cause behind each reason."""
 
+from collections import Counter
 from typing import Final
 
 import msgspec
@@ -26,7 +27,12 @@ class Obstacle(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The details, or the plugin's words where there are none; NO_REASON where it has no words either."""
-        return "; ".join(self.details or sorted(self.status.reasons)) or NO_REASON
+        return "; ".join(self.details or sorted(reasons_of(self.status)))
+
+
+def reasons_of(status: Status) -> tuple[str, ...]:
+    """The reasons of a rejection, empty ones left out; NO_REASON where there is none."""
+    return tuple(reason for reason in status.reasons if reason.strip()) or (NO_REASON,)
 
 
 def obstacles(explanation: Explanation, position: int) -> list[Obstacle]:
@@ -41,3 +47,15 @@ def obstacles(explanation: Explanation, position: int) -> list[Obstacle]:
         for name, said in explanation.by_plugin.items()
         if not (status := said.status_of(position)).is_success
     ]
+
+
+def reason_counts(explanation: Explanation) -> list[tuple[str, int]]:
+    """Each reason of the whole profile with its number of nodes, most nodes first; a node without a reason counts."""
+    diagnosis = explanation.diagnosis
+    counted = diagnosis.counts()
+    n_left_out = diagnosis.n_all_nodes - sum(n for _, n in counted) - len(explanation.feasible)
+    counts: Counter[str] = Counter()
+    for status, n in (*counted, (diagnosis.absent, n_left_out)):
+        for reason in reasons_of(status) if n else ():
+            counts[reason] += n
+    return counts.most_common()

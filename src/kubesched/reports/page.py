@@ -99,12 +99,14 @@ class Paragraph(msgspec.Struct, frozen=True):
     Attributes:
         is_indented: whether it belongs to the paragraph before it.
         is_wide: whether only `-o wide` and HTML have it.
+        is_code: whether it is a text to copy, such as YAML, whose blanks count.
     """
 
     text: str
     level: Level = Level.PLAIN
     is_indented: bool = False
     is_wide: bool = False
+    is_code: bool = False
 
 
 Part = Table | Paragraph

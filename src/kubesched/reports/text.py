@@ -54,6 +54,10 @@ def _print_paragraph(paragraph: Paragraph, console: "Console") -> None:
     from rich.padding import Padding
 
     style = _STYLES[paragraph.level]
+    if paragraph.is_code:
+        console.print(paragraph.text, style=style, soft_wrap=True)
+        console.print()
+        return
     if paragraph.is_indented:
         console.print(Padding(paragraph.text, (0, 0, 0, 4)), style=style)
         return

@@ -6,9 +6,11 @@ from kubesched.simulator.page import report_page, summary_of
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
 from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim
 from kubesched.simulator.simulator import Progress, Simulator
+from kubesched.simulator.trials import Mark, Trials
 
 __all__ = [
     "Fill",
+    "Mark",
     "MemoryCluster",
     "NodeFill",
     "Placed",
@@ -18,6 +20,7 @@ __all__ = [
     "Progress",
     "Report",
     "Simulator",
+    "Trials",
     "Victim",
     "pending_in_order",
     "place",

@@ -18,6 +18,7 @@ from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, Servic
 from kubesched.scheduler import (
     BindingCycle,
     Eviction,
+    MakeFramework,
     PermitRequest,
     Scheduler,
     TieBreak,
@@ -69,6 +70,7 @@ class Simulator:
         seed: the random seed, for random ties and for the node where preemption starts its search.
         extender_calls: calls the extenders of the configuration, and is closed after the run; without it they are not
             asked. Their bind is not called: a pod is bound in memory.
+        make_framework: makes the framework of a profile; for a caller that observes plugins.
 
     Raises:
         InputError: the configuration cannot be read or is not valid; the profiles run for another cluster; or the
@@ -98,6 +100,7 @@ class Simulator:
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
         extender_calls: ExtenderCalls | None = None,
+        make_framework: MakeFramework = Framework,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
         self.cluster_state = ClusterState()
@@ -115,11 +118,14 @@ class Simulator:
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
             max_backoff=setup.configuration.pod_max_backoff_seconds,
             extenders=() if extender_calls is None else without_bind(setup.configuration.extenders),
+            make_framework=make_framework,
         )
         self._calls = extender_calls
         self.frameworks: dict[str, Framework] = self.scheduler.frameworks
         self._suspended = SuspendedCycles(self.scheduler, self.clock)
         self._is_closed = False
+        self._until: Callable[[Decision], bool] | None = None
+        self._is_over = False
         self._outcomes: dict[str, Decision] = {}
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         with paused_gc(is_kept=True):
@@ -128,15 +134,18 @@ class Simulator:
 
     # --- running ---
 
-    def run(self, progress: Progress | None = None) -> Report:
+    def run(self, progress: Progress | None = None, until: Callable[[Decision], bool] | None = None) -> Report:
         """Schedule every pending pod, as far as that is possible.
 
+        Args:
+            until: called with each decision; true ends the run, and the other pods are reported as not tried.
         Raises:
             InputError: the simulator has run already, or is closed.
         """
         if self._is_closed:
             raise InputError("this simulator has already run; create a new one")
         before = Fill(self.cluster_state.columns)
+        self._until = until
         try:
             self.loop.run(self._place_all(progress))
         finally:
@@ -153,7 +162,7 @@ class Simulator:
             for step in count(1):
                 if may_have_tasks:
                     await self.loop.breathe()
-                if not await self._step():
+                if not await self._step() or self._is_over:
                     break
                 if step % _COLLECT_EVERY == 0:
                     gc.collect(0)
@@ -266,6 +275,8 @@ class Simulator:
         self._outcomes[decision.pod.uid] = decision
         if self.decisions is not None:
             self.decisions(decision)
+        if self._until is not None and self._until(decision):
+            self._is_over = True
 
     # --- the report ---
 

@@ -5,11 +5,12 @@ left out.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from kubesched.admission import ObjectChecker
+from kubesched.admission import ObjectChecker, as_stored
 from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object
 from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
@@ -26,19 +27,28 @@ _PROGRESS_EVERY: Final = 2048  # objects
 class ObjectReader:
     """Reads sources one after another into one collection of objects.
 
+    Args:
+        keep_source: whether objects keep their JSON (`raw`).
     Attributes:
         objects: each object once; one that came again with a higher resourceVersion takes the place of the first one.
         places: where each of them is in its source, in the same order.
         skipped: objects of kinds that a scheduler does not read, counted.
         bad: a sentence for each bad object that was left out.
+        taken_at: the earliest time that a list has, None where none has one.
+        listed_kinds: kinds that some list has completely.
     """
 
-    def __init__(self, *, skip_bad_objects: bool = False, progress: Progress | None = None) -> None:
+    def __init__(
+        self, *, skip_bad_objects: bool = False, keep_source: bool = True, progress: Progress | None = None
+    ) -> None:
         self.objects: list[KubeObject] = []
         self.places: list[Place] = []
         self.skipped: Counter[str] = Counter()
         self.bad: list[str] = []
+        self.taken_at: datetime | None = None
+        self.listed_kinds: frozenset[str] = frozenset()
         self._skip_bad = skip_bad_objects
+        self._keep_source = keep_source
         self._progress = progress
         self._rows: dict[tuple[str, str, str], int] = {}
         self._checker = ObjectChecker()
@@ -60,8 +70,29 @@ class ObjectReader:
             self._bytes_done += source.size
             self._report(0)
 
+    def read_listed(self, kind: str, items: Iterable[RawJson], label: str, n_before: int = 0) -> None:
+        """Read objects that an API server listed.
+
+        Args:
+            kind: a key of KINDS.
+            label: how messages call the list.
+            n_before: how many items of the list came before these.
+        Raises:
+            ObjectError: as with `read`.
+        """
+        header = Header(KINDS[kind].api_version, kind)
+        for i, raw in enumerate(items, n_before + 1):
+            place = Place(label, item=i)
+            try:
+                self._read_object(raw, header, place)
+            except ObjectError as error:
+                self._reject(raw, header, place, error)
+
     def _read_document(self, document: Document, source: Source) -> None:
         n_items = len(document.items or ()) or 1
+        times = (self.taken_at, document.origin.taken_at)
+        self.taken_at = min((time for time in times if time is not None), default=None)
+        self.listed_kinds |= frozenset(document.origin.listed_kinds)
         for i, (place, inherited, raw) in enumerate(items_of(document, source.label), 1):
             header = inherited
             try:
@@ -81,7 +112,7 @@ class ObjectReader:
         if skipped:
             self.skipped[skipped] += 1
             return
-        read = decode_object(kind, raw)
+        read = as_stored(decode_object(kind, raw, keep_source=self._keep_source))
         if isinstance(read, Pod):
             self._parts.share(read)
         self._checker.check(read)

@@ -1,0 +1,56 @@
+"""Questions about what would happen: changes to a cluster, simulated."""
+
+from kubesched.planning.asked import Asked, PodsLike, asked_of
+from kubesched.planning.changes import (
+    cordoned,
+    nodes_matching,
+    nodes_named,
+    scaled,
+    with_nodes_like,
+    without_nodes,
+)
+from kubesched.planning.drain_page import drain_page
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
+from kubesched.planning.drain_tables import each_page, most_page
+from kubesched.planning.drainer import Drainer, drain
+from kubesched.planning.fit import Fit, fit, fit_asked
+from kubesched.planning.fit_page import fit_page
+from kubesched.planning.limits import limits
+from kubesched.planning.replicas import fresh_pod
+from kubesched.planning.runs import Ran, Runs
+from kubesched.planning.workloads import Workload, find_workload, is_workload_kind, workload_of, workloads
+
+__all__ = [
+    "Asked",
+    "BudgetUse",
+    "Drain",
+    "DrainedPod",
+    "Drainer",
+    "Fate",
+    "Fit",
+    "PodsLike",
+    "PushedOut",
+    "Ran",
+    "Runs",
+    "Workload",
+    "asked_of",
+    "cordoned",
+    "drain",
+    "drain_page",
+    "each_page",
+    "find_workload",
+    "fit",
+    "fit_asked",
+    "fit_page",
+    "fresh_pod",
+    "is_workload_kind",
+    "limits",
+    "most_page",
+    "nodes_matching",
+    "nodes_named",
+    "scaled",
+    "with_nodes_like",
+    "without_nodes",
+    "workload_of",
+    "workloads",
+]

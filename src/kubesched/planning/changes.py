@@ -1,0 +1,202 @@
+"""Changes to a cluster before it is simulated: nodes that are cordoned, removed or added, workloads that are scaled.
+
+Each function takes the objects of a cluster and returns a new list; the objects that do not change are the same ones.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api import CSINode, KubeObject, Node, Pod, VolumeAttachment, decode_object, kind_of, parse_selector_text
+from kubesched.config import did_you_mean
+from kubesched.errors import InputError, SelectorError
+from kubesched.planning.replicas import fresh_pod
+from kubesched.planning.scaling import pods_to_add, pods_to_remove
+from kubesched.planning.workloads import find_workload, workloads
+
+__all__ = ["cordoned", "nodes_matching", "nodes_named", "scaled", "with_nodes_like", "without_nodes"]
+
+_HOST: Final = "kubernetes.io/hostname"
+_CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+_STAYS_WITH_NODE: Final = ("DaemonSet", "Node")  # controllers whose pods a new node gets too
+_PASSING_TAINTS: Final = (  # what controllers put on a node for a while; a new node does not have them
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "node.cluster.x-k8s.io/",
+    "karpenter.sh/",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+)
+_MAX_NODES: Final = 100_000
+_MAX_NAMED: Final = 5
+
+
+def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Node]:
+    """The nodes of these names, in the order of the names, each once. A name may be cut at its first dot.
+
+    Raises:
+        InputError: there is no such node, or a short name belongs to several.
+    """
+    nodes = {one.name: one for one in objects if isinstance(one, Node)}
+    by_host: dict[str, list[Node]] = {}
+    for node in nodes.values():
+        by_host.setdefault(node.name.partition(".")[0], []).append(node)
+    named = {}
+    for name in names:
+        matches = [nodes[name]] if name in nodes else by_host.get(name, [])
+        if len(matches) > 1:
+            raise InputError(f"several nodes have the name {name}; write the full name, such as {matches[0].name}")
+        if not matches:
+            listed = ", ".join(list(nodes)[:_MAX_NAMED]) + (", ..." if len(nodes) > _MAX_NAMED else "")
+            near = did_you_mean(name, [*nodes, *by_host]) or f"found: {listed or 'no nodes'}"
+            raise InputError(f"no node has the name {name}; {near}")
+        named[matches[0].name] = matches[0]
+    return list(named.values())
+
+
+def nodes_matching(objects: Iterable[KubeObject], selector: str) -> list[Node]:
+    """The nodes that a label selector selects, written as `kubectl get nodes -l` takes it.
+
+    Raises:
+        InputError: the selector does not parse, or it selects no node.
+    """
+    try:
+        parsed = parse_selector_text(selector)
+    except SelectorError as error:
+        raise InputError(f"selector {selector}: {error}") from error
+    nodes = [one for one in objects if isinstance(one, Node)]
+    selected = [node for node in nodes if parsed.matches(node.labels)]
+    if not selected:
+        keys = {key for node in nodes for key in node.labels}
+        lacking = next((one.key for one in parsed.requirements if one.key not in keys), "")
+        near = did_you_mean(lacking, keys) if lacking else ""
+        about = f"; no node has the label {lacking}" if lacking else ""
+        raise InputError(f"selector {selector} selects none of the {len(nodes)} nodes{about}{near and f'; {near}'}")
+    return selected
+
+
+def cordoned(objects: Iterable[KubeObject], names: Iterable[str]) -> list[KubeObject]:
+    """The cluster with some nodes cordoned: unschedulable, with the taint that the node controller adds.
+
+    Raises:
+        InputError: as from `nodes_named`.
+    """
+    known = list(objects)
+    chosen = {node.name for node in nodes_named(known, names)}
+    return [_cordoned(one) if isinstance(one, Node) and one.name in chosen else one for one in known]
+
+
+def without_nodes(objects: Iterable[KubeObject], names: Iterable[str]) -> list[KubeObject]:
+    """The cluster without some nodes, the pods on them, and what describes their volumes.
+
+    Raises:
+        InputError: as from `nodes_named`.
+    """
+    known = list(objects)
+    gone = {node.name for node in nodes_named(known, names)}
+    return [one for one in known if _node_of(one) not in gone]
+
+
+def with_nodes_like(objects: Iterable[KubeObject], node: str | Node, n: int) -> list[KubeObject]:
+    """The cluster with `n` more nodes of the shape of another one, named `new-1`, `new-2` and so on.
+
+    A new node has the labels, taints and allocatable amounts of its model, but not its images, its cordon and taints
+    of passing conditions. It runs copies of the DaemonSet pods and static pods there, and has the same volume limits.
+
+    Args:
+        node: the model: the name of a node of the cluster, or any node.
+    Raises:
+        InputError: there is no such node, or `n` is out of range.
+    """
+    known = list(objects)
+    if not 0 <= n <= _MAX_NODES:
+        raise InputError(f"number of new nodes: found {n}; expected 0 to {_MAX_NODES}")
+    model = nodes_named(known, [node])[0] if isinstance(node, str) else node
+    on_it = [one for one in known if _node_of(one) == model.name and _comes_with_node(one)]
+    taken = {(kind_of(one), one.key) for one in known}
+    domain = model.name.removeprefix(model.name.partition(".")[0])
+    added: list[KubeObject] = []
+    number = 0
+    while n:
+        number += 1
+        name = f"new-{number}{domain}"
+        if ("Node", name) not in taken:
+            added.append(_new_node(model, name))
+            added += [_on_new_node(one, name, number) for one in on_it]
+            n -= 1
+    return known + added
+
+
+def scaled(objects: Iterable[KubeObject], workload: str, n: int) -> list[KubeObject]:
+    """The cluster with `n` pods of a workload: pending copies are added, or pods go in the order of their controller.
+
+    Args:
+        workload: `deploy/web`, or `shop/deploy/web` with its namespace.
+    Raises:
+        InputError: there is no such workload, it has no pod to copy, or it cannot be scaled.
+    """
+    known = list(objects)
+    if n < 0:
+        raise InputError(f"{workload}: found {n} replicas; expected 0 or more")
+    by_workload = workloads(known)
+    chosen = find_workload(by_workload, workload)
+    if chosen.kind == "DaemonSet":
+        raise InputError(f"{chosen} has one pod on each node and no replicas; add nodes instead")
+    pods = by_workload[chosen]
+    leaving = {(kind_of(one), one.key) for one in pods_to_remove(chosen, pods, n)}
+    kept = [one for one in known if (kind_of(one), one.key) not in leaving]
+    return kept + pods_to_add(chosen, pods, n, known)
+
+
+def _node_of(one: KubeObject) -> str:
+    """The node that an object is, is on, or belongs to."""
+    if isinstance(one, Pod):
+        return one.node_name
+    if isinstance(one, VolumeAttachment):
+        return one.spec.node_name
+    return one.name if isinstance(one, Node | CSINode) else ""
+
+
+def _comes_with_node(one: KubeObject) -> bool:
+    """Whether a new node has the like of an object on its model."""
+    if isinstance(one, Pod):
+        owner = one.metadata.controller
+        return owner is not None and owner.kind in _STAYS_WITH_NODE and not one.is_finished
+    return isinstance(one, CSINode)
+
+
+def _cordoned(node: Node) -> KubeObject:
+    document = node.document
+    spec = document["spec"] = document.get("spec") or {}
+    spec["unschedulable"] = True
+    taints = spec["taints"] = list(spec.get("taints") or ())
+    if not any(taint.get("key") == _CORDON["key"] for taint in taints):
+        taints.append(dict(_CORDON))
+    return decode_object("Node", msgspec.json.encode(document))
+
+
+def _new_node(model: Node, name: str) -> KubeObject:
+    document = model.document
+    metadata = document["metadata"]
+    labels = {**(metadata.get("labels") or {}), _HOST: name.partition(".")[0] if _is_short(model) else name}
+    document["metadata"] = {"name": name, "uid": f"Node/{name}", "labels": labels}
+    document["metadata"]["annotations"] = metadata.get("annotations") or {}
+    spec = document["spec"] = document.get("spec") or {}
+    spec.pop("unschedulable", None)
+    spec["taints"] = [t for t in spec.get("taints") or () if not t.get("key", "").startswith(_PASSING_TAINTS)]
+    (document.get("status") or {}).pop("images", None)
+    return decode_object("Node", msgspec.json.encode(document))
+
+
+def _is_short(model: Node) -> bool:
+    """Whether the host name of a node is its name up to the first dot."""
+    return model.labels.get(_HOST, model.name) == model.name.partition(".")[0]
+
+
+def _on_new_node(one: KubeObject, node: str, number: int) -> KubeObject:
+    if isinstance(one, Pod):
+        return fresh_pod(one, f"{one.name}-new-{number}", node=node)
+    document: dict[str, Any] = one.document
+    document["metadata"] = {**document["metadata"], "name": node, "uid": f"{kind_of(one)}/{node}"}
+    return decode_object(kind_of(one), msgspec.json.encode(document))

@@ -1,0 +1,101 @@
+"""New pods for a workload that runs: copies of its pods, as its controller would create them.
+
+Rule: kube-controller-manager v1.36: a new pod has the template's spec and labels; pods of a StatefulSet have numbers,
+and claims with the same number; a generic ephemeral volume has a claim that its pod owns.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, decode_object
+
+__all__ = ["claims_of", "fresh_claim", "fresh_pod", "ordinal_of"]
+
+_KEPT_METADATA: Final = ("namespace", "labels", "annotations", "ownerReferences")
+_POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
+_INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
+_OF_BOUND_CLAIMS: Final = (
+    "pv.kubernetes.io/bind-completed",
+    "pv.kubernetes.io/bound-by-controller",
+    "volume.beta.kubernetes.io/storage-provisioner",
+    "volume.kubernetes.io/selected-node",
+    "volume.kubernetes.io/storage-provisioner",
+)
+
+
+def fresh_pod(pod: Pod, name: str = "", *, node: str = "") -> Pod:
+    """The pod as its controller would create it again: without its status, and pending.
+
+    Args:
+        name: of the new pod; empty for the same one. Claims that are named after the pod follow the name.
+        node: where it runs already, as the pods of a DaemonSet on a new node do; empty for nowhere.
+    """
+    document, name = pod.document, name or pod.name
+    metadata = {key: value for key, value in document["metadata"].items() if key in _KEPT_METADATA}
+    uid = pod.uid if name == pod.name else f"Pod/{pod.namespace}/{name}"
+    document["metadata"] = metadata | {"name": name, "namespace": pod.namespace, "uid": uid}
+    document.pop("status", None)
+    spec = document["spec"]
+    spec.pop("nodeName", None)
+    if node:
+        spec["nodeName"] = node
+        document["status"] = {"phase": "Running"}
+    for volume in spec.get("volumes") or ():
+        source = volume.get("persistentVolumeClaim")
+        if source and source.get("claimName", "").endswith(f"-{pod.name}"):
+            source["claimName"] = source["claimName"].removesuffix(pod.name) + name
+    labels = metadata.get("labels") or {}
+    if _POD_NAME_LABEL in labels:
+        labels[_POD_NAME_LABEL] = name
+    if _INDEX_LABEL in labels:
+        labels[_INDEX_LABEL] = name.rpartition("-")[2]
+    made = decode_object("Pod", msgspec.json.encode(document))
+    assert isinstance(made, Pod)
+    return made
+
+
+def ordinal_of(pod: Pod) -> int:
+    """The number at the end of the name of a StatefulSet's pod; -1 where there is none."""
+    number = pod.name.rpartition("-")[2]
+    return int(number) if number.isdecimal() else -1
+
+
+def claims_of(pod: Pod, claims: Mapping[str, KubeObject]) -> list[PersistentVolumeClaim]:
+    """The claims that are named after a pod: those of a StatefulSet's templates and of ephemeral volumes.
+
+    Args:
+        claims: the claims of the cluster by `namespace/name`; one that is not there is left out.
+    """
+    names = []
+    for volume in pod.volumes:
+        if volume.persistent_volume_claim is not None:
+            names.append(volume.persistent_volume_claim.claim_name)
+        elif volume.ephemeral is not None:
+            names.append(f"{pod.name}-{volume.name}")
+    own = [name for name in names if name.endswith(f"-{pod.name}") or name.startswith(f"{pod.name}-")]
+    known = (claims.get(f"{pod.namespace}/{name}") for name in own)
+    return [claim for claim in known if isinstance(claim, PersistentVolumeClaim)]
+
+
+def fresh_claim(claim: PersistentVolumeClaim, old: Pod, new: Pod) -> PersistentVolumeClaim:
+    """The claim of one pod as the claim of another pod of the same workload: unbound, with the other name."""
+    document: dict[str, Any] = claim.document
+    name = claim.name
+    if name.endswith(f"-{old.name}"):
+        name = name.removesuffix(old.name) + new.name
+    elif name.startswith(f"{old.name}-"):
+        name = new.name + name.removeprefix(old.name)
+    metadata = {key: value for key, value in document["metadata"].items() if key in _KEPT_METADATA}
+    annotations = metadata.get("annotations") or {}
+    metadata["annotations"] = {key: value for key, value in annotations.items() if key not in _OF_BOUND_CLAIMS}
+    for owner in metadata.get("ownerReferences") or ():
+        if owner.get("kind") == "Pod" and owner.get("uid") == old.uid:
+            owner |= {"name": new.name, "uid": new.uid}
+    document["metadata"] = metadata | {"name": name, "uid": f"PersistentVolumeClaim/{claim.namespace}/{name}"}
+    document["spec"].pop("volumeName", None)
+    document["status"] = {"phase": "Pending"}
+    made = decode_object("PersistentVolumeClaim", msgspec.json.encode(document))
+    assert isinstance(made, PersistentVolumeClaim)
+    return made

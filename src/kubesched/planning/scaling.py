@@ -1,0 +1,93 @@
+"""Which pods a controller adds and removes when the number of its replicas changes."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, StatefulSet
+from kubesched.errors import InputError
+from kubesched.planning.replicas import claims_of, fresh_claim, fresh_pod, ordinal_of
+from kubesched.planning.workloads import Workload
+
+__all__ = ["pods_to_add", "pods_to_remove"]
+
+_DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+_MAX_PODS: Final = 500_000
+
+
+def pods_to_remove(workload: Workload, pods: Sequence[Pod], n: int) -> list[Pod]:
+    """The pods that go until `n` are left.
+
+    Rule: Kubernetes v1.36 documentation, ReplicaSet, "Scaling down": pods without a node, then pending ones, then those
+    that are not ready, of a lower deletion cost, on nodes with more of the pods, and newer ones. A StatefulSet removes
+    the highest numbers.
+    """
+    n_gone = max(0, len(pods) - n)
+    if workload.kind == "StatefulSet":
+        return sorted(pods, key=ordinal_of, reverse=True)[:n_gone]
+    by_age = sorted(pods, key=lambda pod: pod.metadata.creation_timestamp or "", reverse=True)
+    per_node = Counter(pod.node_name for pod in pods)
+    return sorted(by_age, key=lambda pod: _rank(pod, per_node))[:n_gone]
+
+
+def _rank(pod: Pod, per_node: Counter[str]) -> tuple[bool, bool, bool, int, int]:
+    ready = any(one.type == "Ready" and one.status == "True" for one in pod.status.conditions or ())
+    cost = pod.annotations.get(_DELETION_COST, "0")
+    known_cost = int(cost) if cost.removeprefix("-").isdecimal() else 0
+    return bool(pod.node_name), pod.status.phase != "Pending", ready, known_cost, -per_node[pod.node_name]
+
+
+def pods_to_add(workload: Workload, pods: Sequence[Pod], n: int, objects: Sequence[KubeObject]) -> list[KubeObject]:
+    """The pending pods, each after its claims, that bring a workload to `n` pods.
+
+    They are copies of its newest pod, which has the newest template. A StatefulSet fills its missing numbers.
+
+    Args:
+        objects: of the cluster; its claims are copied, and names that are taken are not used again.
+    Raises:
+        InputError: the workload has no pod to copy, or `n` is beyond any cluster.
+    """
+    n_new = n - len(pods)
+    if n_new <= 0:
+        return []
+    if n > _MAX_PODS:
+        raise InputError(f"{workload}: found {n} replicas; expected 0 to {_MAX_PODS}")
+    if not pods:
+        raise InputError(f"{workload} has no pod in the snapshot that could be copied; add its manifest instead")
+    model = max(pods, key=lambda pod: pod.metadata.creation_timestamp or "")
+    taken, claims = set(), {}
+    for one in objects:
+        if isinstance(one, Pod):
+            taken.add(one.key)
+        elif isinstance(one, PersistentVolumeClaim):
+            claims[one.key] = one
+    is_numbered = workload.kind == "StatefulSet"
+    number = _first_number(workload, objects) if is_numbered else 1
+    base = _base(workload, model)
+    of_model = claims_of(model, claims)
+    added: list[KubeObject] = []
+    while n_new:
+        if f"{model.namespace}/{base}{number}" not in taken:
+            pod = fresh_pod(model, f"{base}{number}")
+            new_claims = (fresh_claim(claim, model, pod) for claim in of_model)
+            added += [claim for claim in new_claims if claim.key not in claims]
+            added.append(pod)
+            n_new -= 1
+        number += 1
+    return added
+
+
+def _base(workload: Workload, model: Pod) -> str:
+    """What the names of new pods begin with."""
+    if workload.kind in ("Pod", "StatefulSet"):
+        return f"{workload.name}-"
+    return f"{model.name.rpartition('-')[0] or model.name}-new-"
+
+
+def _first_number(workload: Workload, objects: Iterable[KubeObject]) -> int:
+    """The number of the first pod of a StatefulSet: `spec.ordinals.start`."""
+    for one in objects:
+        if isinstance(one, StatefulSet) and (one.namespace, one.name) == (workload.namespace, workload.name):
+            ordinals = (one.document.get("spec") or {}).get("ordinals") or {}
+            return int(ordinals.get("start") or 0)
+    return 0

@@ -1,0 +1,111 @@
+"""The workloads of a cluster: who controls which pods, found by the names that people type, such as `deploy/web`."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from kubesched.api import KubeObject, Pod, ReplicaSet, ReplicationController, StatefulSet, kind_of
+from kubesched.config import did_you_mean
+from kubesched.errors import InputError
+
+__all__ = ["Workload", "find_workload", "is_workload_kind", "workload_of", "workloads"]
+
+_HASH_LABEL: Final = "pod-template-hash"
+_SHORT_NAMES: Final = {
+    "deploy": "Deployment",
+    "ds": "DaemonSet",
+    "rc": "ReplicationController",
+    "rs": "ReplicaSet",
+    "sts": "StatefulSet",
+}
+_MAX_NAMED: Final = 5
+
+
+class Workload(NamedTuple):
+    """What identifies a workload: the controller that a person writes, so a Deployment and not its ReplicaSets."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+def workload_of(pod: Pod, replica_sets: dict[str, ReplicaSet]) -> Workload | None:
+    """The workload that a pod belongs to; None for a pod without a controller.
+
+    A ReplicaSet that the snapshot lacks belongs to a Deployment if its name ends with the pod's `pod-template-hash`.
+
+    Args:
+        replica_sets: of the cluster by `namespace/name`.
+    """
+    owner = pod.metadata.controller
+    if owner is None:
+        return None
+    if owner.kind == "ReplicaSet":
+        replica_set = replica_sets.get(f"{pod.namespace}/{owner.name}")
+        above = replica_set.metadata.controller if replica_set is not None else None
+        if above is not None:
+            return Workload(above.kind, pod.namespace, above.name)
+        suffix = f"-{pod.labels.get(_HASH_LABEL, '')}"
+        if replica_set is None and suffix != "-" and owner.name.endswith(suffix):
+            return Workload("Deployment", pod.namespace, owner.name.removesuffix(suffix))
+    return Workload(owner.kind, pod.namespace, owner.name)
+
+
+def workloads(objects: Iterable[KubeObject]) -> dict[Workload, list[Pod]]:
+    """The workloads of a cluster with their unfinished pods, in the order of the objects; some have no pods."""
+    known = list(objects)
+    replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
+    pods: dict[Workload, list[Pod]] = {}
+    for one in known:
+        if isinstance(one, Pod):
+            workload = workload_of(one, replica_sets)
+            if workload is not None and not one.is_finished:
+                pods.setdefault(workload, []).append(one)
+        elif isinstance(one, ReplicaSet | ReplicationController | StatefulSet):
+            above = one.metadata.controller
+            kind, name = (above.kind, above.name) if above is not None else (kind_of(one), one.name)
+            pods.setdefault(Workload(kind, one.namespace, name), [])
+    return pods
+
+
+def find_workload(known: Iterable[Workload], text: str) -> Workload:
+    """The workload that a text names: `deploy/web`, `statefulset/db`, or `shop/deploy/web` with its namespace.
+
+    Raises:
+        InputError: the text is not such a name, there is no such workload, or several namespaces have it.
+    """
+    *space, kind, name = text.split("/") if text.count("/") in (1, 2) else ("", "")
+    if not kind or not name:
+        raise InputError(f'"{text}" is not a workload; expected for example deploy/web or shop/statefulset/db')
+    everything = list(known)
+    kind = _full_kind(kind, everything)
+    named = [one for one in everything if (one.kind, one.name) == (kind, name) and one.namespace in (space or [one[1]])]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        spaces = ", ".join(one.namespace for one in named)
+        raise InputError(f"{text}: namespaces {spaces} have a {kind} {name}; write NAMESPACE/{text}")
+    raise InputError(f"{text}: the cluster has no {kind} {'/'.join([*space, name])}; {_near(kind, name, everything)}")
+
+
+def is_workload_kind(word: str, known: Iterable[Workload]) -> bool:
+    """Whether a word means a kind of workload, such as `deploy`, and not for example a namespace."""
+    everything = list(known)
+    kinds = {one.kind for one in everything} | set(_SHORT_NAMES.values()) | {"Job"}
+    return _full_kind(word, everything) in kinds
+
+
+def _full_kind(kind: str, known: Sequence[Workload]) -> str:
+    """The kind as objects have it, for a short name, a plural or another case."""
+    low = kind.partition(".")[0].lower()
+    singular = low.removesuffix("s") if low not in _SHORT_NAMES else low
+    by_lower = {one.kind.lower(): one.kind for one in known} | {k.lower(): k for k in _SHORT_NAMES.values()}
+    return _SHORT_NAMES.get(low) or by_lower.get(low) or by_lower.get(singular) or kind
+
+
+def _near(kind: str, name: str, known: Sequence[Workload]) -> str:
+    names = [one.name for one in known if one.kind == kind]
+    listed = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
+    return did_you_mean(name, names) or (f"found: {listed}" if names else "its manifest can be added with --manifest")

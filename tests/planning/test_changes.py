@@ -1,0 +1,200 @@
+"""What is different in a cluster after a change, and what a simulation makes of it."""
+
+import pytest
+
+from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod
+from kubesched.errors import InputError
+from kubesched.planning import cordoned, nodes_matching, nodes_named, scaled, with_nodes_like, without_nodes
+from kubesched.simulator import Simulator
+from kubesched.testing import make_node, make_object, make_pod
+
+
+def owner(kind, name):
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": f"{kind}-{name}", "controller": True}
+    return {"ownerReferences": [reference]}
+
+
+def web(i, node="", **fields):
+    labels = {"app": "web", "pod-template-hash": "7d9f"}
+    metadata = owner("ReplicaSet", "web-7d9f") | fields.pop("metadata", {})
+    return make_pod(f"web-7d9f-{i}", labels=labels, requests={"cpu": "1"}, node=node, metadata=metadata, **fields)
+
+
+N1 = make_node(
+    "n1.example", labels={"pool": "a", "kubernetes.io/hostname": "n1"}, allocatable={"cpu": "2", "pods": "9"}
+)
+N2 = make_node("n2.example", labels={"pool": "b"}, allocatable={"cpu": "2", "pods": "9"})
+LOGS = make_pod("logs-x1", node="n1.example", requests={"cpu": "500m"}, metadata=owner("DaemonSet", "logs"))
+LIMITS = make_object(
+    "CSINode", "n1.example", spec={"drivers": [{"name": "d", "nodeID": "n1", "allocatable": {"count": 3}}]}
+)
+CLUSTER = [N1, N2, LOGS, LIMITS, web(1, "n1.example"), web(2, "n2.example")]
+
+
+def names(objects, type=Pod):
+    return [one.name for one in objects if isinstance(one, type)]
+
+
+def placements(objects):
+    return {one.pod: one.node for one in Simulator(objects).run().placements}
+
+
+def test_a_cordoned_node_gets_no_pod_and_keeps_its_pods():
+    changed = cordoned(CLUSTER, ["n2"])
+    assert names(changed) == names(CLUSTER)
+    (placement,) = Simulator([*changed, make_pod("p", requests={"cpu": "1"})]).run().placements
+    assert placement.message.startswith("0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.")
+    assert not N2.unschedulable
+
+
+def test_a_node_that_is_cordoned_already_stays_as_it_is():
+    once = cordoned(CLUSTER, ["n1"])
+    assert cordoned(once, ["n1.example"]) == once
+
+
+def test_a_removed_node_takes_its_pods_and_volumes_limits_along():
+    changed = without_nodes(CLUSTER, ["n1.example"])
+    assert (names(changed, Node), names(changed), names(changed, CSINode)) == (["n2.example"], ["web-7d9f-2"], [])
+
+
+def test_new_nodes_have_the_labels_taints_daemons_and_limits_of_their_model():
+    taints = [
+        {"key": "pool", "value": "a", "effect": "NoSchedule"},
+        {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
+    ]
+    model = make_node(
+        "n1.example", labels=N1.labels, allocatable={"cpu": "2"}, spec={"unschedulable": True, "taints": taints}
+    )
+    changed = with_nodes_like([model, *CLUSTER[1:]], "n1", 2)
+    first, second = (one for one in changed if isinstance(one, Node) and one.name.startswith("new-"))
+    assert (first.name, second.name) == ("new-1.example", "new-2.example")
+    assert first.labels == {"pool": "a", "kubernetes.io/hostname": "new-1"}
+    assert [taint.key for taint in first.taints] == ["pool"]
+    assert not first.unschedulable
+    assert [(pod.name, pod.node_name) for pod in changed if isinstance(pod, Pod)][3:] == [
+        ("logs-x1-new-1", "new-1.example"),
+        ("logs-x1-new-2", "new-2.example"),
+    ]
+    assert names(changed, CSINode) == ["n1.example", "new-1.example", "new-2.example"]
+
+
+def test_new_nodes_of_a_second_shape_have_further_names():
+    changed = with_nodes_like(with_nodes_like(CLUSTER, "n1", 1), "n2", 1)
+    assert names(changed, Node)[2:] == ["new-1.example", "new-2.example"]
+
+
+def test_pods_go_to_new_nodes():
+    pending = [make_pod(f"p{i}", requests={"cpu": "1500m"}) for i in range(2)]
+    placed = placements(with_nodes_like([*CLUSTER, *pending], "n1", 2))
+    assert placed == {"default/p0": "new-1.example", "default/p1": "new-2.example"}
+
+
+def test_a_workload_grows_by_copies_of_its_newest_pod():
+    newest = web(3, "n2.example", metadata={"creationTimestamp": "2026-05-01T00:00:00Z"}, priority=7)
+    changed = scaled([*CLUSTER, newest], "deploy/web", 5)
+    added = [one for one in changed if isinstance(one, Pod)][4:]
+    assert [(pod.name, pod.node_name, pod.priority) for pod in added] == [
+        ("web-7d9f-new-1", "", 7),
+        ("web-7d9f-new-2", "", 7),
+    ]
+    assert added[0].labels == newest.labels
+    assert added[0].metadata.owner_references == newest.metadata.owner_references
+
+
+def test_pods_leave_in_the_order_of_their_controller():
+    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    pods = [
+        web("ready", "n1.example", status=ready),
+        web("unready", "n1.example", status={"phase": "Running"}),
+        web("pending"),
+        web("cheap", "n2.example", status=ready, annotations={"controller.kubernetes.io/pod-deletion-cost": "-1"}),
+    ]
+    left = [names(scaled([N1, N2, *pods], "deploy/web", n)) for n in (3, 2, 1, 0)]
+    assert [sorted(name.removeprefix("web-7d9f-") for name in one) for one in left] == [
+        ["cheap", "ready", "unready"],
+        ["cheap", "ready"],
+        ["ready"],
+        [],
+    ]
+
+
+def db(i, node=""):
+    labels = {"statefulset.kubernetes.io/pod-name": f"db-{i}", "apps.kubernetes.io/pod-index": str(i)}
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": f"data-db-{i}"}}]
+    return make_pod(f"db-{i}", node=node, labels=labels, metadata=owner("StatefulSet", "db"), spec={"volumes": volumes})
+
+
+def claim(i):
+    return make_object(
+        "PersistentVolumeClaim",
+        f"data-db-{i}",
+        annotations={"pv.kubernetes.io/bind-completed": "yes", "team": "a"},
+        spec={"storageClassName": "ssd", "volumeName": f"pv-{i}", "resources": {"requests": {"storage": "1Gi"}}},
+        status={"phase": "Bound"},
+    )
+
+
+def test_a_stateful_set_grows_by_the_missing_numbers_with_unbound_claims():
+    changed = scaled([N1, claim(0), db(0, "n1.example"), claim(2), db(2, "n1.example"), claim(3)], "sts/db", 4)
+    *_, one, three = (pod for pod in changed if isinstance(pod, Pod))
+    assert (one.name, three.name) == ("db-1", "db-3")
+    assert one.labels["statefulset.kubernetes.io/pod-name"] == "db-1"
+    assert one.volumes[0].persistent_volume_claim.claim_name == "data-db-1"
+    claims = {one.name: one for one in changed if isinstance(one, PersistentVolumeClaim)}
+    assert list(claims) == ["data-db-0", "data-db-2", "data-db-3", "data-db-1"]
+    assert claims["data-db-1"].spec.volume_name == ""
+    assert claims["data-db-1"].annotations == {"team": "a"}
+    assert claims["data-db-3"].spec.volume_name == "pv-3"
+
+
+def test_a_stateful_set_loses_its_highest_numbers():
+    assert names(scaled([N1, db(0, "n1.example"), db(10, "n1.example"), db(9)], "statefulset/db", 1)) == ["db-0"]
+
+
+BAD_CHANGES = [
+    (lambda: nodes_named(CLUSTER, ["n1.exampel"]), 'no node has the name n1.exampel; did you mean "n1.example"?'),
+    (lambda: nodes_named(CLUSTER, ["x"]), "no node has the name x; found: n1.example, n2.example"),
+    (lambda: nodes_named([], ["x"]), "no node has the name x; found: no nodes"),
+    (
+        lambda: nodes_matching(CLUSTER, "pol=a"),
+        'selector pol=a selects none of the 2 nodes; no node has the label pol; did you mean "pool"?',
+    ),
+    (lambda: nodes_matching(CLUSTER, "pool=c"), "selector pool=c selects none of the 2 nodes"),
+    (lambda: scaled(CLUSTER, "deploy/wbe", 3), 'deploy/wbe: the cluster has no Deployment wbe; did you mean "web"?'),
+    (
+        lambda: scaled(CLUSTER, "web", 3),
+        '"web" is not a workload; expected for example deploy/web or shop/statefulset/db',
+    ),
+    (
+        lambda: scaled(CLUSTER, "ds/logs", 3),
+        "DaemonSet default/logs has one pod on each node and no replicas; add nodes instead",
+    ),
+    (lambda: scaled(CLUSTER, "deploy/web", -1), "deploy/web: found -1 replicas; expected 0 or more"),
+    (
+        lambda: scaled([make_object("StatefulSet", "db", spec={})], "sts/db", 1),
+        "StatefulSet default/db has no pod in the snapshot that could be copied; add its manifest instead",
+    ),
+    (lambda: with_nodes_like(CLUSTER, "n1", -1), "number of new nodes: found -1; expected 0 to 100000"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD_CHANGES)
+def test_a_bad_change_is_one_sentence_with_what_is_near(change, message):
+    with pytest.raises(InputError) as caught:
+        change()
+    assert str(caught.value) == message
+
+
+def test_a_name_that_two_namespaces_have_needs_one():
+    other = make_pod("web-7d9f-1", namespace="shop", labels=web(1).labels, metadata=owner("ReplicaSet", "web-7d9f"))
+    with pytest.raises(
+        InputError, match=r"deploy/web: namespaces default, shop have a Deployment web; write NAMESPACE/deploy/web"
+    ):
+        scaled([*CLUSTER, other], "deploy/web", 3)
+    assert len(names(scaled([*CLUSTER, other], "shop/deploy/web", 3))) == len(names(CLUSTER)) + 3
+
+
+def test_short_names_work_for_nodes_unless_several_have_them():
+    assert [node.name for node in nodes_named(CLUSTER, ["n2", "n2.example"])] == ["n2.example"]
+    with pytest.raises(InputError, match=r"several nodes have the name n1; write the full name, such as n1.a"):
+        nodes_named([make_node("n1.a"), make_node("n1.b")], ["n1"])
