@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown")
+_FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown", "html", "junit")
 
 
 def report_output_option(*others: str) -> Callable[[F], F]:
@@ -25,7 +25,7 @@ def report_output_option(*others: str) -> Callable[[F], F]:
 
 def print_report(page: "Page", output: str) -> None:
     """Print a report on standard output in one of the formats of `report_output_option`."""
-    from kubesched.reports import as_csv, as_json, as_jsonl, as_markdown, print_page
+    from kubesched.reports import as_csv, as_html, as_json, as_jsonl, as_junit, as_markdown, print_page
 
     if output in ("table", "wide"):
         from kubesched.cli.output import text_console
@@ -38,5 +38,7 @@ def print_report(page: "Page", output: str) -> None:
         "jsonl": as_jsonl,
         "csv": as_csv,
         "markdown": as_markdown,
+        "html": as_html,
+        "junit": as_junit,
     }
     sys.stdout.write(write[output](page))
