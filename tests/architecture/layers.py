@@ -18,7 +18,7 @@ LAYERS = (
     {"cluster", "snapshot", "serving", "explanation", "manifests", "metrics"},
     {"extender.client"},
     {"extender.server", "live", "simulator"},
-    {"planning", "comparison"},
+    {"planning", "comparison", "capture"},
     {"web", "testing", "extender.manifests", "extender.replay"},
     {"cli"},
     {"__main__"},

@@ -48,7 +48,7 @@ def test_the_version_is_that_of_the_package():
     ("arguments", "words"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["simulate"], "Missing argument 'SNAPSHOT...'"),
+        (["simulate", "x", "--context", "prod"], "--context and SNAPSHOT are mutually exclusive"),
         (["simulate", "x", "--nonsense"], "No such option"),
         (["simulate", "x", "-o", "xml"], "'xml' is not one of"),
     ],

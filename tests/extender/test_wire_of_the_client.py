@@ -162,9 +162,27 @@ def test_the_later_of_two_equal_keys_counts() -> None:
     assert parse_filter_answer(b'{"nodenames":["a"],"NodeNames":["b"]}').names == ["b"]
 
 
+def scores_in(body: bytes) -> list[tuple[str, int]]:
+    return [(entry.host, entry.score) for entry in parse_priorities(body)]
+
+
 def test_only_the_first_value_counts() -> None:
     assert parse_filter_answer(b'{"NodeNames":["n1"]} and more').names == ["n1"]
-    assert parse_priorities(b'[{"Host":"n1","Score":1}][') == [("n1", 1)]
+    assert scores_in(b'[{"Host":"n1","Score":1}][') == [("n1", 1)]
+
+
+@pytest.mark.parametrize(
+    ("escaped", "read"),
+    [
+        (r"\ud83d!", "\ufffd!"),
+        (r"\udc00\ud83d", "\ufffd\ufffd"),
+        (r"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+        (r"\\ud83d\ud83d", "\\ud83d\ufffd"),
+    ],
+)
+def test_half_a_pair_of_surrogates_is_replaced_as_go_does(escaped: str, read: str) -> None:
+    answer = parse_filter_answer(f'{{"NodeNames":[],"FailedNodes":{{"n1":"{escaped}"}}}}'.encode())
+    assert answer.failed == {"n1": read}
 
 
 def test_invalid_utf8_is_replaced_as_go_does() -> None:
@@ -244,14 +262,14 @@ def test_no_priorities_are_fine(body: bytes) -> None:
 
 def test_scores_are_taken_as_they_are() -> None:
     body = b'[{"Host":"a","Score":-3},{"host":"b","score":100},{"Host":"a","Score":4},{"Host":"c"},{"Score":9},null]'
-    assert parse_priorities(body) == [("a", -3), ("b", 100), ("a", 4), ("c", 0), ("", 9), ("", 0)]
+    assert scores_in(body) == [("a", -3), ("b", 100), ("a", 4), ("c", 0), ("", 9), ("", 0)]
 
 
 @given(st.lists(st.tuples(st.text(), st.integers(-(2**64), 2**64))))
 def test_scores_are_the_same_whatever_the_case_of_their_keys(scores: list[tuple[str, int]]) -> None:
     def read(host: str, score: str) -> object:
         try:
-            return parse_priorities(json.dumps([{host: name, score: value} for name, value in scores]).encode())
+            return scores_in(json.dumps([{host: name, score: value} for name, value in scores]).encode())
         except ExtenderError as error:
             return str(error)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kubesched.cli.live_cluster import LiveSource, read_live
 from kubesched.cli.output import progress_bar
 
 if TYPE_CHECKING:
@@ -22,15 +23,39 @@ def note(text: str) -> None:
 
 
 def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad_objects: bool) -> "ClusterObjects":
-    """Load a snapshot and report what was left out of it.
+    """Load a snapshot, or without one the live cluster, and report what was left out of it.
 
     Raises:
         InputError: it cannot be read.
+        ClusterError: the API server did not answer, or this user may not list nodes or pods.
     """
+    live = LiveSource.current()
+    if snapshots and any(live):
+        given = "--kubeconfig" if live.kubeconfig else "--context"
+        raise click.UsageError(f"{given} and SNAPSHOT are mutually exclusive: the cluster comes from one of them")
+    if snapshots:
+        cluster = _load(snapshots, manifests, skip_bad_objects)
+    else:
+        cluster, access = read_live(live, manifests, skip_bad_objects=skip_bad_objects)
+        where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
+        note(f"read {_counted(cluster)} {where} ({access.server})")
+    _note_left_out(cluster)
+    return cluster
+
+
+def _load(snapshots: Sequence[str], manifests: Sequence[str], skip_bad_objects: bool) -> "ClusterObjects":
     from kubesched.snapshot import load_snapshot
 
     with progress_bar("reading") as progress:
-        cluster = load_snapshot(*snapshots, manifests=manifests, skip_bad_objects=skip_bad_objects, progress=progress)
+        return load_snapshot(*snapshots, manifests=manifests, skip_bad_objects=skip_bad_objects, progress=progress)
+
+
+def _counted(cluster: "ClusterObjects") -> str:
+    kinds = cluster.kinds
+    return f"{_count(kinds.get('Node', 0), 'node')} and {_count(kinds.get('Pod', 0), 'pod')}"
+
+
+def _note_left_out(cluster: "ClusterObjects") -> None:
     for sentence in cluster.bad:
         note(f"left out: {sentence}")
     if cluster.skipped:
@@ -38,7 +63,6 @@ def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad
         note(f"left out, because kubesched does not read these kinds: {counted}")
     for sentence in (*cluster.notes, *_homeless(cluster)):
         note(sentence)
-    return cluster
 
 
 def _homeless(cluster: "ClusterObjects") -> list[str]:
@@ -85,7 +109,7 @@ def extender_calls(setup: "Setup", extenders: str) -> "ExtenderCalls | None":
     if not configured:
         return None
     if extenders == "skip":
-        note(f"extenders are not called without --extenders call: {', '.join(one.url_prefix for one in configured)}")
+        note(f"extenders are not called without --extenders call: {', '.join(one.shown_url for one in configured)}")
         return None
     from kubesched.extender.client import ExtenderCaller
 

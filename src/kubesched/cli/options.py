@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.bad_input import BadInput
+from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.plugins import plugin_option
 
 if TYPE_CHECKING:
@@ -94,33 +95,30 @@ def _managed_resources(
 
 
 def snapshot_options(command: F) -> F:
-    """SNAPSHOT..., --skip-bad-objects: the arguments of `read_cluster` without manifests."""
+    """SNAPSHOT..., --skip-bad-objects, --kubeconfig, --context: where `read_cluster` reads the cluster."""
     for decorate in (
+        live_source_options,
         click.option(
             "--skip-bad-objects",
             is_flag=True,
             help="Skip and count objects that do not decode, instead of stopping.",
         ),
-        click.argument("snapshots", metavar="SNAPSHOT...", nargs=-1, required=True),
+        click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1),
     ):
         command = decorate(command)
     return command
 
 
 def cluster_options(command: F) -> F:
-    """SNAPSHOT..., --manifest, --skip-bad-objects: the arguments of `read_cluster`."""
-    for decorate in (
-        click.option(
-            "--manifest",
-            "manifests",
-            metavar="FILE",
-            multiple=True,
-            help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
-        ),
-        snapshot_options,
-    ):
-        command = decorate(command)
-    return command
+    """The same and --manifest: the arguments of `read_cluster`."""
+    command = click.option(
+        "--manifest",
+        "manifests",
+        metavar="FILE",
+        multiple=True,
+        help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
+    )(command)
+    return snapshot_options(command)
 
 
 def setup_options(command: F) -> F:

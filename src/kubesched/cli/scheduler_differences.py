@@ -37,7 +37,7 @@ def differences(
     if ignored_gates:
         told.append(f"these feature gates have no effect in kubesched: {', '.join(ignored_gates)}")
     if configuration.extenders and is_shadow:
-        urls = ", ".join(extender.url_prefix for extender in configuration.extenders)
+        urls = ", ".join(extender.shown_url for extender in configuration.extenders)
         told.append(f"extenders are not called: {urls}")
     if any(plugin.name == "DynamicResources" for profile in profiles for plugin in profile.plugins):
         told.append("pods with resource claims are not placed")

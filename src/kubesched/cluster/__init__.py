@@ -8,7 +8,7 @@ from kubesched.cluster.cluster_watch import ClusterWatch
 from kubesched.cluster.credentials import Auth, Credentials
 from kubesched.cluster.feed import Feed
 from kubesched.cluster.find_access import find_access
-from kubesched.cluster.listing import ListedObject, list_objects
+from kubesched.cluster.listing import ListedObject, list_objects, list_raw
 from kubesched.cluster.proxies import check_server, proxy_from_environment
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
@@ -38,6 +38,7 @@ __all__ = [
     "find_access",
     "list_objects",
     "list_path",
+    "list_raw",
     "object_path",
     "proxy_from_environment",
 ]

@@ -20,6 +20,7 @@ class Access(msgspec.Struct, frozen=True):
         insecure: whether any certificate will do.
         proxy: URL of an HTTP proxy, empty for none.
         compression: whether answers may come compressed.
+        context: the context of the kubeconfig, empty for the service account of a pod.
         namespace: where namespaced objects are looked for by default.
         headers: sent with each request, for impersonation.
     """
@@ -33,6 +34,7 @@ class Access(msgspec.Struct, frozen=True):
     proxy: str = ""
     compression: bool = True
     namespace: str = "default"
+    context: str = ""
     headers: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:

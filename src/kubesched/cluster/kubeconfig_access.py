@@ -49,6 +49,7 @@ def access_of(kubeconfig: Kubeconfig, context: str, environ: Mapping[str, str], 
         proxy=proxy or proxy_from_environment(server, environ),
         compression=not cluster.value.disable_compression,
         namespace=chosen.value.namespace or "default",
+        context=context or kubeconfig.current_context,
         headers=_impersonation(user),
     )
 

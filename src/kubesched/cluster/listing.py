@@ -1,17 +1,22 @@
-"""Lists what exists now, without the contents: names, versions, and the node of a pod."""
+"""Lists what exists now, page by page: whole objects, or only names, versions and the node of a pod."""
 
-from typing import Final
+from collections.abc import AsyncGenerator
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path
-from kubesched.cluster.watch_lines import ListMeta
+from kubesched.cluster.watch_lines import ListMeta, ListPage
+from kubesched.errors import GoneError
 
-__all__ = ["ListedObject", "list_objects"]
+__all__ = ["ListedObject", "list_objects", "list_raw"]
+
+PageT = TypeVar("PageT", bound=Any)
 
 _PAGE_SIZE: Final = 500
 _SECONDS: Final = 120.0
+_MAX_LISTS: Final = 3
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -50,12 +55,35 @@ async def list_objects(client: ApiClient, kind: str) -> dict[str, ListedObject]:
     Raises:
         ClusterError: the API server refused, or did not answer.
     """
+    return {item.key: item async for page in _pages(client, kind, _Page) for item in page.items or ()}
+
+
+async def list_raw(client: ApiClient, kind: str) -> AsyncGenerator[list[msgspec.Raw]]:
+    """Yield the JSON of all objects of a kind that a scheduler watches, 500 for each request, one after another.
+
+    If the API server forgets the version that the first page has, the list begins again, so that an object may come
+    twice; the later one is newer.
+
+    Raises:
+        ClusterError: the API server refused, did not answer, or forgot the version three times.
+    """
+    for n_lists in range(1, _MAX_LISTS + 1):
+        try:
+            async for page in _pages(client, kind, ListPage):
+                yield page.items or []
+            return
+        except GoneError:
+            if n_lists == _MAX_LISTS:
+                raise
+
+
+async def _pages(client: ApiClient, kind: str, type: type[PageT]) -> AsyncGenerator[PageT]:
+    """Each page of a list, as a type with `metadata` and `items`."""
     selector = FIELD_SELECTORS.get(kind, "")
     query: dict[str, str | int] = {"limit": _PAGE_SIZE} | ({"fieldSelector": selector} if selector else {})
-    listed: dict[str, ListedObject] = {}
     while True:
-        page = await client.request("GET", list_path(kind), query=query, type=_Page, timeout=_SECONDS)
-        listed |= {item.key: item for item in page.items or ()}
+        page = await client.request("GET", list_path(kind), query=query, type=type, timeout=_SECONDS)
+        yield page
         if not page.metadata.continue_:
-            return listed
+            return
         query["continue"] = page.metadata.continue_

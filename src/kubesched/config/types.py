@@ -4,13 +4,16 @@ A value of these types that came from `load_configuration` is complete: defaults
 default ones, arguments typed and, for the in-tree kinds, valid.
 """
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from kubesched.config.args import PluginArgs
 from kubesched.config.scalars import Duration, Int32, Int64
+
+_PASSWORD: Final = re.compile(r"(//[^/:@]*):[^/]*@")  # of a URL
 
 
 class _Part(msgspec.Struct, frozen=True, rename="camel"):
@@ -135,6 +138,11 @@ class ExtenderConfig(_Part, frozen=True):
     node_cache_capable: bool = False
     managed_resources: tuple[ExtenderManagedResource, ...] = ()
     ignorable: bool = False
+
+    @property
+    def shown_url(self) -> str:
+        """UrlPrefix for messages and metrics: without a password."""
+        return _PASSWORD.sub(r"\1:***@", self.url_prefix)
 
 
 class LeaderElectionConfiguration(_Part, frozen=True):

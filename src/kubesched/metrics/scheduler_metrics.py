@@ -209,7 +209,7 @@ class SchedulerMetrics(Observer, Collector):
         action = done.action
         assert isinstance(action, CallExtender)
         result = "error" if done.error else "success"
-        self._extender_seconds.of(action.extender.url_prefix, action.verb, result).observe(done.seconds)
+        self._extender_seconds.of(action.extender.shown_url, action.verb, result).observe(done.seconds)
 
     def permitted(self, status: Status, seconds: float) -> None:
         """A pod that had to wait in Permit goes on, or is rejected."""

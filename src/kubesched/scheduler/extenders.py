@@ -15,11 +15,12 @@ import numpy as np
 
 from kubesched.api import Node, Pod
 from kubesched.config import ExtenderConfig
-from kubesched.engine import BoolVector, IntVector
+from kubesched.engine import IntVector
 from kubesched.errors import ExtenderError
 from kubesched.extender.wire import (
     BindingArgs,
     FilterAnswer,
+    HostPriority,
     MetaPod,
     MetaVictims,
     as_kube_scheduler_sends,
@@ -35,31 +36,17 @@ from kubesched.extender.wire import (
     preemption_request,
 )
 from kubesched.framework import ActionDone, CallExtender, Code, Logger, PluginFault, Status, VictimsOf
+from kubesched.scheduler.extender_scores import ExtenderScores, weighted_scores
 from kubesched.scheduler.suspension import perform, perform_all
 from kubesched.state import Nodes, PodInfo, ReturnedNodes, Snapshot
 
-__all__ = ["EXTENDER", "ExtenderAnswer", "ExtenderScores", "Extenders", "PodExtenders"]
+__all__ = ["EXTENDER", "ExtenderAnswer", "Extenders", "PodExtenders"]
 
 Plan = Mapping[str, VictimsOf]
 EXTENDER: Final = "Extender"
 """The name under which extenders count among the plugins that rejected a pod."""
 
 _NO_REASON: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
-_SCALE: Final = 10  # from an extender's 0 to 10 to a plugin's 0 to 100
-
-
-class ExtenderScores(msgspec.Struct, frozen=True, eq=False):
-    """What one extender adds to the scores.
-
-    Attributes:
-        name: as plugins are named in scores.
-        scores: (nodes,) int64, weighted and scaled.
-        given: (nodes,) bool: nodes to which it gave a score; kube-scheduler breaks ties between them at random.
-    """
-
-    name: str
-    scores: IntVector
-    given: BoolVector
 
 
 class ExtenderAnswer(msgspec.Struct):
@@ -70,7 +57,7 @@ class ExtenderAnswer(msgspec.Struct):
         verb: filter or prioritize.
         offered: the names of the nodes that it was asked about.
         rejected: why it rejects nodes, by name; a status without reasons where it does not say.
-        scores: what it adds to the scores of nodes, by name.
+        added: what it adds to the scores of these nodes; None where it gave no scores.
         error: why it gave no valid answer; empty where it did.
         seconds: until the answer; 0 where it was not measured.
     """
@@ -79,9 +66,14 @@ class ExtenderAnswer(msgspec.Struct):
     verb: str
     offered: list[str]
     rejected: dict[str, Status] = {}
-    scores: dict[str, int] = {}
+    added: IntVector | None = None
     error: str = ""
     seconds: float = 0.0
+
+    @property
+    def scores(self) -> dict[str, int]:
+        """What it adds to the scores of nodes, by name."""
+        return {} if self.added is None else dict(zip(self.offered, self.added.tolist(), strict=True))
 
 
 class Extenders:
@@ -104,9 +96,7 @@ class Extenders:
 
     def of(self, pod: PodInfo) -> "PodExtenders":
         """Those that are interested in a pod: they manage no resources, or one that a container lists."""
-        if not self._in_order:
-            return PodExtenders(self, (), pod)
-        names = _listed_resources(pod.pod)
+        names = _listed_resources(pod.pod) if self._in_order else ()
         interested = [
             extender
             for extender in self._in_order
@@ -176,7 +166,7 @@ class PodExtenders:
                 said.error = str(error)
                 if not extender.ignorable:
                     raise
-                self.note(f"extender {extender.url_prefix}", error)
+                self.note(f"extender {extender.shown_url}", error)
                 continue
             rejected.update((name, status) for name, status in said.rejected.items() if status.reasons)
             if names != said.offered:
@@ -194,7 +184,7 @@ class PodExtenders:
             return said.offered
         if not nodes.columns.row_of.keys() >= set(survivors):
             name = next(name for name in survivors if name not in nodes.columns.row_of)
-            where = f'extender "{extender.url_prefix}"'
+            where = f'extender "{extender.shown_url}"'
             raise ExtenderError(f'{where} returned the node "{name}", which the cluster does not have')
         said.rejected = dict.fromkeys(set(said.offered).difference(survivors), _NO_REASON)
         said.rejected.update((name, Status.unschedulable(text)) for name, text in answer.failed.items())
@@ -202,7 +192,7 @@ class PodExtenders:
         return survivors
 
     def _begin(self, extender: ExtenderConfig, verb: str, names: list[str]) -> ExtenderAnswer:
-        said = ExtenderAnswer(extender.url_prefix, verb, names)
+        said = ExtenderAnswer(extender.shown_url, verb, names)
         self.answers.append(said)
         return said
 
@@ -210,7 +200,7 @@ class PodExtenders:
         if extender.node_cache_capable and answer.names is not None:
             if answer.names != offered and (unknown := set(answer.names).difference(offered)):
                 raise ExtenderError(
-                    f'extender "{extender.url_prefix}" claims a filtered node '
+                    f'extender "{extender.shown_url}" claims a filtered node '
                     f'"{next(name for name in answer.names if name in unknown)}" '
                     "which is not found in the input node list"
                 )
@@ -234,17 +224,17 @@ class PodExtenders:
         given = []
         for extender in self._interested:
             if not extender.prioritize_verb:
-                given.append(_scores(extender, [(name, 0) for name in names], names))
+                given.append(weighted_scores(extender, [HostPriority(name, 0) for name in names], names))
                 continue
             said = self._begin(extender, "prioritize", names)
             try:
                 entries = parse_priorities(_answer(next(done), said))
             except ExtenderError as error:
                 said.error = str(error)
-                self.note(f"extender {extender.url_prefix}", error)
+                self.note(f"extender {extender.shown_url}", error)
                 continue
-            given.append(_scores(extender, entries, names))
-            said.scores = dict(zip(names, given[-1].scores.tolist(), strict=True))
+            given.append(weighted_scores(extender, entries, names))
+            said.added = given[-1].scores
         return given
 
     # --- preempt ---
@@ -269,7 +259,7 @@ class PodExtenders:
             except ExtenderError as error:
                 if not extender.ignorable:
                     raise PluginFault(Status.error(str(error))) from error
-                self.note(f"extender {extender.url_prefix}", error)
+                self.note(f"extender {extender.shown_url}", error)
                 continue
             if not extender.ignorable and (empty := [name for name, of in chosen.items() if not of.pods]):
                 raise PluginFault(Status.error(f'expected at least one victim pod on node "{empty[0]}"'))
@@ -295,7 +285,7 @@ class PodExtenders:
             except ExtenderError as error:
                 if not extender.ignorable:
                     return Status.error(str(error))
-                self.note(f"extender {extender.url_prefix}", error)
+                self.note(f"extender {extender.shown_url}", error)
                 continue
             return Status.SUCCESS
         return None
@@ -359,26 +349,6 @@ def _listed_resources(pod: Pod) -> set[str]:
     return names
 
 
-def _scores(extender: ExtenderConfig, entries: Sequence[tuple[str, int]], names: list[str]) -> ExtenderScores:
-    """Score x weight x 10 of each of these nodes, as integers of 64 bits, which wrap; other hosts are ignored."""
-    by_name = dict(entries)
-    if len(by_name) < len(entries):
-        by_name.clear()
-        for host, score in entries:
-            by_name[host] = _wrapped(by_name.get(host, 0) + score)
-    if list(by_name) == names:  # as most extenders answer
-        scores, given = np.array(list(by_name.values()), dtype=np.int64), np.ones(len(names), dtype=np.bool_)
-    else:
-        scores = np.array([by_name.get(name, 0) for name in names], dtype=np.int64)
-        given = np.array([name in by_name for name in names], dtype=np.bool_)
-    scores *= _wrapped(extender.weight * _SCALE)  # wraps
-    return ExtenderScores(f"extender {extender.url_prefix}", scores, given)
-
-
-def _wrapped(value: int) -> int:
-    return (value + 2**63) % 2**64 - 2**63
-
-
 def _victims_in(extender: ExtenderConfig, snapshot: Snapshot, name: str, meta: MetaVictims) -> VictimsOf:
     """The pods of an answer, which has their uids.
 
@@ -394,7 +364,7 @@ def _victims_in(extender: ExtenderConfig, snapshot: Snapshot, name: str, meta: M
         info = there.get(pod.uid)
         if info is None:
             raise ExtenderError(
-                f"extender: {extender.url_prefix} claims to preempt pod (UID: &{{{pod.uid}}}) on node: {name}, "
+                f"extender: {extender.shown_url} claims to preempt pod (UID: &{{{pod.uid}}}) on node: {name}, "
                 "but the pod is not found on that node"
             )
         pods.append(info)

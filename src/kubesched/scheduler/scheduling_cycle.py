@@ -30,7 +30,8 @@ from kubesched.framework import (
     Scores,
     Status,
 )
-from kubesched.scheduler.extenders import EXTENDER, Extenders, ExtenderScores, PodExtenders
+from kubesched.scheduler.extender_scores import ExtenderScores
+from kubesched.scheduler.extenders import EXTENDER, Extenders, PodExtenders
 from kubesched.scheduler.selection import TieBreak, nodes_to_find, select_best
 from kubesched.state import Nodes, PodInfo, Rows, Snapshot
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from kubesched.admission import Admission, PriorityClasses, key_of
 from kubesched.api import KubeObject, Pod
 from kubesched.engine import paused_gc
@@ -43,16 +45,26 @@ def load_snapshot(
         files, manifest_files = find_sources(sources), find_sources(manifests)
         reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
         reader.read(files)
-        classes = PriorityClasses(reader.objects)
-        objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in reader.objects]
-        notes: list[str] = []
-        if manifest_files:
-            admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
-            for source in manifest_files:
-                _admit(source, admission)
-            objects += admission.objects
-            notes += admission.notes
-        notes += [str(missing) for missing in missing_kinds(objects)]
+        cluster = completed_cluster(reader, manifest_files)
+    notes = [*cluster.notes, *map(str, missing_kinds(cluster))]
+    return msgspec.structs.replace(cluster, notes=tuple(notes))
+
+
+def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) -> ClusterObjects:
+    """What a reader has read, with the priorities of pods and the objects of manifests.
+
+    Raises:
+        InputError: a manifest cannot be read, or is not valid.
+    """
+    classes = PriorityClasses(reader.objects)
+    objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in reader.objects]
+    notes: list[str] = []
+    if manifest_files:
+        admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
+        for source in manifest_files:
+            _admit(source, admission)
+        objects += admission.objects
+        notes += admission.notes
     return ClusterObjects(tuple(objects), dict(reader.skipped), tuple(reader.bad), tuple(notes))
 
 

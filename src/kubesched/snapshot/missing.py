@@ -31,6 +31,13 @@ _VOLUME_KINDS: Final = ("PersistentVolumeClaim", "PersistentVolume", "StorageCla
 _SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
 
+_UNREFERRED: Final = {
+    "PodDisruptionBudget": "preemption and drains do not know disruption budgets",
+    "VolumeAttachment": "volumes that are attached to a node without a pod are not counted there",
+}
+"""What is decided without kinds to which no pod refers."""
+
+
 class MissingKinds(msgspec.Struct, frozen=True):
     """Kinds that are wholly absent though pods refer to them.
 
@@ -51,11 +58,15 @@ class MissingKinds(msgspec.Struct, frozen=True):
         everywhere = " -A" if any(kind.namespaced for kind in known) else ""
         return f"kubectl get {','.join(kind.plural for kind in known)}{everywhere} -o json"
 
-    def __str__(self) -> str:
+    @property
+    def sentence(self) -> str:
+        """What is decided without them, for which pods."""
         named = ", ".join(self.pods[:_MAX_NAMED]) + (", ..." if len(self.pods) > _MAX_NAMED else "")
         pods = f"{len(self.pods)} pod{'s' if len(self.pods) > 1 else ''} ({named})"
-        effect = self.effect.format(pods=pods)
-        return f"the snapshot has no {' or '.join(self.kinds)}: {effect}; add `{self.command}`"
+        return self.effect.format(pods=pods)
+
+    def __str__(self) -> str:
+        return f"the snapshot has no {' or '.join(self.kinds)}: {self.sentence}; add `{self.command}`"
 
 
 def missing_kinds(objects: Iterable[KubeObject]) -> list[MissingKinds]:
@@ -81,6 +92,32 @@ def missing_kinds(objects: Iterable[KubeObject]) -> list[MissingKinds]:
         _Use("default spreading is skipped for {pods}", ("Service", *_SPREADING_OWNERS), _kinds_for_spreading),
     )
     return [missing for use in uses if (missing := _missing_for(use, pods, present))]
+
+
+def effects_of_refusals(objects: Iterable[KubeObject], refused: Mapping[str, str]) -> list[str]:
+    """What is decided without kinds that an API server did not list, one sentence for each use of them.
+
+    Args:
+        refused: the kinds, and the reason as messages give it: `403 Forbidden`.
+    """
+    if not refused:
+        return []
+    sentences = []
+    unused = dict(refused)
+    for missing in missing_kinds(objects):
+        if kinds := [kind for kind in missing.kinds if kind in refused]:
+            sentences.append(_not_listed(kinds, refused, missing.sentence))
+            for kind in kinds:
+                unused.pop(kind, None)
+    for kind, effect in _UNREFERRED.items():
+        if unused.pop(kind, None) is not None:
+            sentences.append(_not_listed([kind], refused, effect))
+    return sentences + ([_not_listed(list(unused), refused, "no pod refers to them")] if unused else [])
+
+
+def _not_listed(kinds: Sequence[str], refused: Mapping[str, str], effect: str) -> str:
+    named = ", ".join(KINDS[kind].plural for kind in kinds)
+    return f"{named} cannot be listed ({', '.join(dict.fromkeys(refused[kind] for kind in kinds))}): {effect}"
 
 
 class _Use(NamedTuple):

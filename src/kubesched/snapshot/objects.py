@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TypeVar
 
 import msgspec
@@ -12,7 +13,7 @@ T = TypeVar("T", bound=KubeObject)
 
 
 class ClusterObjects(msgspec.Struct, frozen=True):
-    """The objects of a cluster as files gave them.
+    """The objects of a cluster as files or an API server gave them.
 
     Attributes:
         objects: each object once, in the order of the files; what manifests add comes last.
@@ -20,12 +21,15 @@ class ClusterObjects(msgspec.Struct, frozen=True):
             name with one that is read carries its API group: `Service.serving.knative.dev`.
         bad: one sentence for each bad object that was left out; empty unless bad objects were to be left out.
         notes: what the user should know about the input, one sentence each.
+        taken_at: when the objects were read from the API server, in UTC: the earliest time, if there are several; None
+            if no file has it.
     """
 
     objects: tuple[KubeObject, ...]
     skipped: dict[str, int] = {}
     bad: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    taken_at: datetime | None = None
 
     def __iter__(self) -> Iterator[KubeObject]:
         return iter(self.objects)

@@ -5,7 +5,7 @@ left out.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -26,6 +26,8 @@ _PROGRESS_EVERY: Final = 2048  # objects
 class ObjectReader:
     """Reads sources one after another into one collection of objects.
 
+    Args:
+        keep_source: whether objects keep their JSON (`raw`).
     Attributes:
         objects: each object once; one that came again with a higher resourceVersion takes the place of the first one.
         places: where each of them is in its source, in the same order.
@@ -33,12 +35,15 @@ class ObjectReader:
         bad: a sentence for each bad object that was left out.
     """
 
-    def __init__(self, *, skip_bad_objects: bool = False, progress: Progress | None = None) -> None:
+    def __init__(
+        self, *, skip_bad_objects: bool = False, keep_source: bool = True, progress: Progress | None = None
+    ) -> None:
         self.objects: list[KubeObject] = []
         self.places: list[Place] = []
         self.skipped: Counter[str] = Counter()
         self.bad: list[str] = []
         self._skip_bad = skip_bad_objects
+        self._keep_source = keep_source
         self._progress = progress
         self._rows: dict[tuple[str, str, str], int] = {}
         self._checker = ObjectChecker()
@@ -59,6 +64,24 @@ class ObjectReader:
                 self._read_document(document, source)
             self._bytes_done += source.size
             self._report(0)
+
+    def read_listed(self, kind: str, items: Iterable[RawJson], label: str, n_before: int = 0) -> None:
+        """Read objects that an API server listed.
+
+        Args:
+            kind: a key of KINDS.
+            label: how messages call the list.
+            n_before: how many items of the list came before these.
+        Raises:
+            ObjectError: as with `read`.
+        """
+        header = Header(KINDS[kind].api_version, kind)
+        for i, raw in enumerate(items, n_before + 1):
+            place = Place(label, item=i)
+            try:
+                self._read_object(raw, header, place)
+            except ObjectError as error:
+                self._reject(raw, header, place, error)
 
     def _read_document(self, document: Document, source: Source) -> None:
         n_items = len(document.items or ()) or 1
@@ -81,7 +104,7 @@ class ObjectReader:
         if skipped:
             self.skipped[skipped] += 1
             return
-        read = decode_object(kind, raw)
+        read = decode_object(kind, raw, keep_source=self._keep_source)
         if isinstance(read, Pod):
             self._parts.share(read)
         self._checker.check(read)

@@ -12,7 +12,7 @@ _HELP = "  Try: kubesched"
 USAGE = {
     "an unknown command": Case("simulat x", ("No such command 'simulat'", _HELP)),
     "an unknown command of config": Case("config lint x", ("No such command 'lint'", f"{_HELP} config --help")),
-    "no snapshot": Case("simulate", ("Missing argument 'SNAPSHOT...'", f"{_HELP} simulate --help")),
+    "no snapshot": Case("simulate", ("no cluster: found no kubeconfig", "or name a SNAPSHOT file")),
     "no configuration to check": Case("config check", ("Missing argument 'FILE...'", _HELP)),
     "an unknown option": Case("simulate cluster.json --fast", ("No such option '--fast'", _HELP)),
     "an unknown option of explain": Case("explain cluster.json --fast", ("No such option '--fast'", _HELP)),

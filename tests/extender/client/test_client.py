@@ -188,7 +188,7 @@ class ClosingServer(threading.Thread):
                     while not request.endswith(BODY):
                         request += connection.recv(2**16)
                     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-                time.sleep(0.01)  # until the other side has it
+                time.sleep(0.06)  # until the other side has it, and longer than a connection counts as fresh
                 self.n_closed.release()
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.config.sources.flags import parse_flags, split_words
-from kubesched.config.sources.objects import InputObject, list_at, map_at, text_at, value_at
+from kubesched.config.sources.objects import InputObject, list_at, map_at, one_line, text_at, value_at
 from kubesched.documents import PlacedText
 
 _TEMPLATES: Final = {
@@ -93,7 +93,7 @@ def scheduler_commands(holder: InputObject) -> Iterator[SchedulerCommand]:
     for container in containers:
         words = [w for field in ("command", "args") for w in list_at(container, field) if isinstance(w, PlacedText)]
         if words:
-            name = text_at(container, "name")
+            name = one_line(text_at(container, "name"))
             title = f"{holder.title}, container {name}" if name and len(containers) > 1 else holder.title
             plain = split_words(words)
             yield SchedulerCommand(holder, title, plain, parse_flags(plain), words[0], pod_spec, container)

@@ -57,12 +57,17 @@ class InputObject(msgspec.Struct, frozen=True, eq=False):
     @property
     def title(self) -> str:
         """Kind and name, such as `ConfigMap kube-system/my-scheduler`."""
-        return f"{self.kind} {'/'.join(part for part in (self.namespace, self.name) if part)}".strip()
+        return one_line(f"{self.kind} {'/'.join(part for part in (self.namespace, self.name) if part)}")
 
     @property
     def data(self) -> dict[str, Any]:
         """The data of a ConfigMap."""
         return map_at(self.value, "data")
+
+
+def one_line(text: str) -> str:
+    """A text as one line, for a name or path in a message."""
+    return " ".join(text.split())
 
 
 def read_objects(file: Input) -> list[InputObject]:

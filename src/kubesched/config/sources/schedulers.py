@@ -8,7 +8,7 @@ import msgspec
 from kubesched.config.sources.commands import Mounted, SchedulerCommand
 from kubesched.config.sources.flags import configuration_of_flags, election_flags
 from kubesched.config.sources.kinds import holds_configuration, is_configuration
-from kubesched.config.sources.objects import Input, InputObject
+from kubesched.config.sources.objects import Input, InputObject, one_line
 from kubesched.config.sources.source import ConfigSource, bare_source, text_source
 from kubesched.documents import PlacedText, write_yaml
 from kubesched.errors import InputError
@@ -138,7 +138,8 @@ class Schedulers:
     def _missing(self, command: SchedulerCommand, path: str) -> InputError:
         mounted = command.mounted(path)
         places = self._places(mounted, path, command.holder.file)
-        looked = f"; looked for {' and '.join(places)}" if places else ""
+        looked = one_line(f"; looked for {' and '.join(places)}") if places else ""
+        path = one_line(path)
         if mounted is None or not mounted.config_map:
             return InputError(f"{path} is missing{looked}; give that file, too")
         namespace = f"-n {command.holder.namespace} " if command.holder.namespace else ""

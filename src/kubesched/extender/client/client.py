@@ -10,6 +10,7 @@ most 256 MiB.
 import asyncio
 import os
 import ssl
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -31,6 +32,7 @@ _IDLE_SECONDS: Final = 90.0
 _SHORTEST: Final = 0.001  # seconds; 0 is no limit for aiohttp
 _MAX_REDIRECTS: Final = 10
 _MAX_ANSWER: Final = 256 * 2**20  # 5,000 whole nodes of 18 KB are 90 MB
+_FRESH_SECONDS: Final = 0.05
 _CLOSING_STEPS: Final = 3  # of the loop, in which it learns of connections that the extender closed meanwhile
 _TIMEOUT: Final = "context deadline exceeded"
 _HEADERS: Final = {"Content-Type": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"kubesched/{VERSION}"}
@@ -52,16 +54,16 @@ class ExtenderClient:
         try:
             url = URL(self._prefix)
         except ValueError as error:
-            raise ConfigError(f"extender {config.url_prefix!r}: urlPrefix is not a URL: {error}") from error
+            raise ConfigError(f"extender {config.shown_url!r}: urlPrefix is not a URL: {error}") from error
         if url.scheme not in ("http", "https") or not url.host:
             raise ConfigError(
-                f"extender {config.url_prefix!r}: urlPrefix has to begin with http:// or https:// and a host"
+                f"extender {config.shown_url!r}: urlPrefix has to begin with http:// or https:// and a host"
             )
-        password = URL(self._prefix, encoded=True).raw_password
-        self._shown = self._prefix.replace(f":{password}@", ":***@", 1)  # in errors, as in Go
+        self._shown = config.shown_url.rstrip("/")  # in errors, as in Go
         self._context: ssl.SSLContext | bool = _context(config) if url.scheme == "https" else True
         self._proxy = proxy_from_environment(self._prefix, os.environ) or None
         self._session: aiohttp.ClientSession | None = None
+        self._last_call = 0.0  # monotonic seconds
 
     def url(self, verb: str) -> str:
         """Where a verb is asked for."""
@@ -89,9 +91,10 @@ class ExtenderClient:
             raise ExtenderError(f"{request}: {utf8_text(transport_error(error))}") from error
 
     async def _response(self, url: str, body: bytes) -> aiohttp.ClientResponse:
-        for _ in range(_CLOSING_STEPS):
-            await asyncio.sleep(0)
-        return await self._opened().post(
+        if time.monotonic() - self._last_call > _FRESH_SECONDS:
+            for _ in range(_CLOSING_STEPS):
+                await asyncio.sleep(0)
+        response = await self._opened().post(
             URL(url, encoded=True),
             data=body,
             ssl=self._context,
@@ -100,6 +103,8 @@ class ExtenderClient:
             proxy=self._proxy,
             timeout=aiohttp.ClientTimeout(total=max(self.config.http_timeout or _DEFAULT_SECONDS, _SHORTEST)),
         )
+        self._last_call = time.monotonic()
+        return response
 
     async def close(self) -> None:
         """Close the connections."""
@@ -142,7 +147,7 @@ async def _read(response: aiohttp.ClientResponse, request: str) -> bytes:
 
 def _context(config: ExtenderConfig) -> ssl.SSLContext:
     tls = config.tls_config or _NO_TLS
-    where = f"extender {config.url_prefix}"
+    where = f"extender {config.shown_url}"
     authority = _material(tls.ca_data, tls.ca_file, where)
     is_insecure = tls.insecure or (config.enable_https and not authority)
     if tls.insecure and authority:

@@ -60,11 +60,10 @@ class _FilterNames(msgspec.Struct, frozen=True):
     Error: str = ""
 
 
-class _GoPriority(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class _GoPriority(HostPriority, frozen=True, gc=False, forbid_unknown_fields=True):
     """Exactly what Go's type is encoded as: the quick way; anything else is read key by key."""
 
-    Host: str
-    Score: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+    score: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 _GO_PRIORITIES: Final = msgspec.json.Decoder(list[_GoPriority])
@@ -131,12 +130,18 @@ def binding_answer(error: str = "") -> bytes:
 
 
 def _read_as(expected: GoType) -> Callable[[Callable[[Body], T]], Callable[[Body], T]]:
-    """Has a function read the first value of a body, and words its errors as Go's decoder does."""
+    """Has a function read the first value of a body, and words its errors as Go's decoder does.
+
+    Most bodies are one value, so a body is read as a whole first.
+    """
 
     def decorate(read: Callable[[Body], T]) -> Callable[[Body], T]:
         @wraps(read)
         def read_first(body: Body) -> T:
-            value = first_value(body)
+            try:
+                return read(body)
+            except (ExtenderError, msgspec.DecodeError, ValueError, RecursionError):
+                value = first_value(body)
             try:
                 return read(b"{}" if bytes(value) == NULL and expected.kind == "object" else value)
             except (ExtenderError, msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -183,20 +188,20 @@ def name_of(node: Raw) -> str:
 
 
 @_read_as(HOST_PRIORITIES)
-def parse_priorities(body: Body) -> list[tuple[str, int]]:
+def parse_priorities(body: Body) -> Sequence[HostPriority]:
     """Read HostPriorityList: node names and scores as they are, in the order of the answer.
 
     Raises:
         ExtenderError: it is not one, for example because a score is not an integer of 64 bits.
     """
     try:
-        return [(entry.Host, entry.Score) for entry in _GO_PRIORITIES.decode(body)]
+        return _GO_PRIORITIES.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     priorities = []
     for entry in RAWS.decode(body) or []:
         fields = _fields(entry, "HostPriorityList")
-        priorities.append((_text(fields, "host"), INT64.decode(fields.get("score", Raw(NULL))) or 0))
+        priorities.append(HostPriority(_text(fields, "host"), INT64.decode(fields.get("score", Raw(NULL))) or 0))
     return priorities
 
 

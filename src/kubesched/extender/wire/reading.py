@@ -1,6 +1,7 @@
 """Reads JSON as Go does: keys without regard to case, and the later one of two that are equal so."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, TypeVar
 
@@ -26,6 +27,10 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+_LOW: Final = rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPES: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}" + _LOW + rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.")
+"""Escapes of JSON strings; the group is half of a pair of surrogates, for which Go takes U+FFFD."""
 
 ANY: Final = msgspec.json.Decoder(Raw)
 _VALUES: Final = json.JSONDecoder(parse_int=str)
@@ -66,6 +71,7 @@ def first_value(body: Body) -> Body:
         text.decode()
     except UnicodeDecodeError:  # Go replaces what is not UTF-8
         text = text.decode("utf-8", "replace").encode()
+    text = _ESCAPES.sub(_without_half_surrogate, text)
     try:
         ANY.decode(text)
     except (msgspec.DecodeError, RecursionError):
@@ -76,6 +82,10 @@ def first_value(body: Body) -> Body:
             return text  # who decodes it says what is wrong
         return characters[:end].encode()
     return text
+
+
+def _without_half_surrogate(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if escape[1] else escape[0]
 
 
 def folded(key: str) -> str:

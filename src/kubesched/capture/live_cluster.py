@@ -1,0 +1,57 @@
+"""Reads a cluster from its API server: all kinds that a scheduler reads, in pages, one request at a time."""
+
+from collections.abc import Callable
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Final
+
+from kubesched.api import KINDS
+from kubesched.cluster import ApiClient, list_path, list_raw
+from kubesched.errors import ClusterError, NotFoundError
+from kubesched.snapshot import ClusterObjects, ListedObjects
+
+__all__ = ["Progress", "read_live_cluster"]
+
+Progress = Callable[[int, int], None]  # kinds listed so far, kinds in all
+
+_NEEDED: Final = ("Node", "Pod")
+_FORBIDDEN: Final = 403
+
+
+async def read_live_cluster(
+    client: ApiClient, into: ListedObjects, *, progress: Progress | None = None
+) -> ClusterObjects:
+    """List every kind that a scheduler reads. Finished pods are left out.
+
+    Nodes and pods are needed. Another kind that this user may not list is left out, and a note says what is decided
+    without it. A kind that the API server does not have is empty.
+
+    Args:
+        client: should have a rate limit.
+        into: nothing has been added to it yet.
+    Raises:
+        ClusterError: the API server did not answer, or refused nodes or pods.
+        ObjectError: a bad object, unless `into` leaves those out.
+        InputError: a manifest cannot be read, or is not valid.
+    """
+    taken_at = datetime.fromtimestamp(int(client.timing.now()), UTC)
+    refused: dict[str, str] = {}
+    for n_listed, kind in enumerate(KINDS):
+        if progress is not None:
+            progress(n_listed, len(KINDS))
+        label = f"{client.access.server}{list_path(kind)}"
+        try:
+            async with aclosing(list_raw(client, kind)) as pages:
+                async for items in pages:
+                    into.add(kind, items, label)
+        except ClusterError as error:
+            if kind in _NEEDED or not _is_refusal(error):
+                raise
+            if error.status == _FORBIDDEN:
+                refused[kind] = f"{error.status} {error.reason}"
+    return into.finish(refused=refused, taken_at=taken_at)
+
+
+def _is_refusal(error: ClusterError) -> bool:
+    """Whether only this kind is affected."""
+    return error.status == _FORBIDDEN or isinstance(error, NotFoundError)

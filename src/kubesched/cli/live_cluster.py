@@ -1,0 +1,107 @@
+"""Where a command reads the cluster: files, or the API server of a kubeconfig context."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+import click
+
+from kubesched.cli.output import progress_bar
+
+if TYPE_CHECKING:
+    from kubesched.cluster import Access
+    from kubesched.snapshot import ClusterObjects
+
+__all__ = ["LiveSource", "live_source_options", "read_live"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_REQUESTS_PER_SECOND: Final = 20.0
+_META: Final = "kubesched.live-source"
+
+
+class LiveSource(NamedTuple):
+    """--kubeconfig and --context; empty where they are not given."""
+
+    kubeconfig: str = ""
+    context: str = ""
+
+    @classmethod
+    def current(cls) -> "LiveSource":
+        """What the command line that runs now has."""
+        context = click.get_current_context(silent=True)
+        given: dict[str, str] = context.meta.get(_META, {}) if context is not None else {}
+        return cls(**given)
+
+
+def live_source_options(command: F) -> F:
+    """--kubeconfig, --context: `LiveSource.current` has their values; they are not arguments of the command."""
+    for decorate in (
+        click.option(
+            "--context",
+            metavar="NAME",
+            expose_value=False,
+            callback=_remember,
+            help="Context in the kubeconfig, if there is no SNAPSHOT.  [default: the current one]",
+        ),
+        click.option(
+            "--kubeconfig",
+            metavar="FILE",
+            expose_value=False,
+            callback=_remember,
+            help="The cluster to read if there is no SNAPSHOT.  [default: as kubectl; in a pod, its service account]",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+def _remember(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        if not value:
+            raise click.BadParameter("found an empty text; leave the option out instead")
+        context.meta.setdefault(_META, {})[option.name] = value
+
+
+def read_live(
+    source: LiveSource,
+    manifests: Sequence[str] = (),
+    *,
+    skip_bad_objects: bool = False,
+    keep_source: bool = True,
+) -> "tuple[ClusterObjects, Access]":
+    """Read the cluster of a kubeconfig context, or of the pod that this process runs in.
+
+    Args:
+        keep_source: whether objects keep their JSON (`raw`).
+    Raises:
+        InputError: there is no kubeconfig, or it or a manifest is not valid.
+        ClusterError: the API server did not answer, or this user may not list nodes or pods.
+    """
+    import asyncio
+
+    from kubesched.capture import read_live_cluster
+    from kubesched.cluster import ApiClient
+    from kubesched.snapshot import ListedObjects
+
+    access = _find_access(source)
+    listed = ListedObjects(manifests=manifests, skip_bad_objects=skip_bad_objects, keep_source=keep_source)
+
+    async def read() -> "ClusterObjects":
+        qps = _REQUESTS_PER_SECOND
+        async with ApiClient(access, pool_size=1, qps=qps, burst=int(qps)) as client:
+            with progress_bar("reading") as progress:
+                return await read_live_cluster(client, listed, progress=progress)
+
+    return asyncio.run(read()), access
+
+
+def _find_access(source: LiveSource) -> "Access":
+    from kubesched.cluster import find_access
+    from kubesched.errors import ConfigError
+
+    try:
+        return find_access(source.kubeconfig or None, source.context)
+    except ConfigError as error:
+        if source.kubeconfig or source.context:
+            raise
+        raise ConfigError(f"{error}; or name a SNAPSHOT file") from error

@@ -1,0 +1,62 @@
+"""Collects what an API server lists into the objects of a cluster, with the checks that files get."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from kubesched.documents import RawJson
+from kubesched.engine import paused_gc
+from kubesched.snapshot.load import completed_cluster
+from kubesched.snapshot.missing import effects_of_refusals
+from kubesched.snapshot.objects import ClusterObjects
+from kubesched.snapshot.reader import ObjectReader
+from kubesched.snapshot.sources import SourceLike, find_sources
+
+__all__ = ["ListedObjects"]
+
+
+class ListedObjects:
+    """The objects of one cluster, page by page.
+
+    Args:
+        manifests, skip_bad_objects: as for `load_snapshot`.
+        keep_source: whether objects keep their JSON (`raw`).
+    Raises:
+        InputError: there is no such manifest.
+    """
+
+    def __init__(
+        self,
+        *,
+        manifests: Iterable[SourceLike] = (),
+        skip_bad_objects: bool = False,
+        keep_source: bool = True,
+    ) -> None:
+        self._manifests = find_sources(manifests)
+        self._reader = ObjectReader(skip_bad_objects=skip_bad_objects, keep_source=keep_source)
+        self._n_items: dict[str, int] = {}
+
+    def add(self, kind: str, items: Sequence[RawJson], label: str) -> None:
+        """Take in a page.
+
+        Raises:
+            ObjectError: a bad object, unless those are left out; with its place in the list, its name and the field.
+        """
+        n_before = self._n_items.get(label, 0)
+        self._n_items[label] = n_before + len(items)
+        with paused_gc():
+            self._reader.read_listed(kind, items, label, n_before)
+
+    def finish(self, *, refused: Mapping[str, str], taken_at: datetime) -> ClusterObjects:
+        """Everything that was taken in, with the objects of the manifests.
+
+        Args:
+            refused: the kinds that could not be listed, and why; a note says what is decided without each.
+        Raises:
+            InputError: a manifest cannot be read, or is not valid.
+        """
+        with paused_gc(is_kept=True):
+            cluster = completed_cluster(self._reader, self._manifests)
+        notes = (*cluster.notes, *effects_of_refusals(cluster, refused))
+        return msgspec.structs.replace(cluster, notes=notes, taken_at=taken_at)

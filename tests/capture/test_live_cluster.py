@@ -1,0 +1,62 @@
+from kubesched.api import KINDS, Node, Pod
+from kubesched.capture import read_live_cluster
+from kubesched.cluster import list_path
+from kubesched.snapshot import ClusterObjects, ListedObjects
+from tests.cluster.fake_api_server import FakeApiServer, client_of, node, objects, status
+from tests.cluster.fake_timing import run
+
+POD = {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"}, "spec": {"containers": [{"name": "c"}]}}
+
+
+def read(server_says: dict[str, list], **options: object) -> tuple[ClusterObjects, FakeApiServer]:
+    async def scenario() -> tuple[ClusterObjects, FakeApiServer]:
+        async with FakeApiServer() as server, client_of(server) as client:
+            for kind in KINDS:
+                server.on("LIST", list_path(kind), *server_says.get(kind, [objects()]))
+            return await read_live_cluster(client, ListedObjects(**options)), server
+
+    return run(scenario())
+
+
+def test_pages_are_read_one_after_another_and_carry_their_kind() -> None:
+    pages = [objects(node("n1"), more="next"), objects(node("n2"))]
+    cluster, server = read({"Node": pages, "Pod": [objects(POD)]})
+    assert [known.key for known in cluster] == ["n1", "n2", "shop/web"]
+    assert [asked.query.get("continue") for asked in server.asked_for("LIST", list_path("Node"))] == [None, "next"]
+
+
+def test_only_pods_that_are_not_over_are_asked_for() -> None:
+    _, server = read({})
+    (asked,) = server.asked_for("LIST", list_path("Pod"))
+    assert asked.query["fieldSelector"] == "status.phase!=Succeeded,status.phase!=Failed"
+
+
+def test_it_is_known_when_the_objects_were_read() -> None:
+    cluster, _ = read({})
+    assert cluster.taken_at is not None
+    assert cluster.taken_at.isoformat() == "2023-11-14T22:30:00+00:00"
+
+
+def test_a_list_whose_version_is_forgotten_begins_again() -> None:
+    pages = [objects(node("n1"), more="next"), status(410, "Expired"), objects(node("n1"), node("n2"))]
+    cluster, _ = read({"Node": pages})
+    assert [known.name for known in cluster.of(Node)] == ["n1", "n2"]
+
+
+def test_a_kind_that_the_server_does_not_have_is_empty_without_a_note() -> None:
+    cluster, _ = read({"CSIStorageCapacity": [status(404, "NotFound")], "Pod": [objects(POD)]})
+    assert cluster.notes == ()
+    assert len(cluster.of(Pod)) == 1
+
+
+def test_progress_counts_kinds() -> None:
+    seen: list[tuple[int, int]] = []
+
+    async def scenario() -> None:
+        async with FakeApiServer() as server, client_of(server) as client:
+            for kind in KINDS:
+                server.on("LIST", list_path(kind), objects())
+            await read_live_cluster(client, ListedObjects(), progress=lambda done, total: seen.append((done, total)))
+
+    run(scenario())
+    assert seen == [(done, len(KINDS)) for done in range(len(KINDS))]

@@ -1,0 +1,60 @@
+"""An API server for commands: a thread that lists objects, in pages, and refuses some kinds."""
+
+import json
+import threading
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from kubesched.api import KINDS, KubeObject, kind_of
+from kubesched.cluster import list_path
+from tests.cluster.kubeconfigs import kubeconfig, write
+
+FORBIDDEN = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": 'User "ann" cannot list this'}
+
+
+@contextmanager
+def api_server(objects: Iterable[KubeObject], refused: Collection[str] = ()) -> Iterator[tuple[str, list[str]]]:
+    """Serve the objects; yields the server's URL and the requests that it gets. Objects have no kind, as in a list."""
+    lists: dict[str, list[Any]] = {list_path(kind): [] for kind in KINDS}
+    for known in objects:
+        lists[list_path(kind_of(known))].append({**known.document})
+    asked: list[str] = []
+    forbidden = {list_path(kind) for kind in refused}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            url = urlsplit(self.path)
+            asked.append(self.path)
+            query = parse_qs(url.query)
+            start, limit = int(query.get("continue", ["0"])[0]), int(query.get("limit", ["100000"])[0])
+            items = lists.get(url.path, [])
+            more = {"continue": str(start + limit)} if start + limit < len(items) else {}
+            page = {"metadata": {"resourceVersion": "9"} | more, "items": items[start : start + limit]}
+            answer = FORBIDDEN if url.path in forbidden else page
+            body = json.dumps(answer).encode()
+            self.send_response(403 if url.path in forbidden else 200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def kubeconfig_of(url: str, folder: Path) -> Path:
+    """A kubeconfig whose current context `dev` is this server."""
+    return write(folder / "kubeconfig.json", kubeconfig({"server": url}))
