@@ -14,16 +14,20 @@ from kubesched.planning.fit_page import fit_page
 from kubesched.planning.limits import limits
 from kubesched.planning.replicas import fresh_pod
 from kubesched.planning.runs import Ran, Runs
+from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
 from kubesched.planning.workloads import Workload, find_workload, workload_of, workloads
 
 __all__ = [
     "Asked",
+    "Changed",
     "Fit",
     "PodsLike",
     "Ran",
     "Runs",
+    "WhatIf",
     "Workload",
     "asked_of",
+    "chosen_nodes",
     "cordoned",
     "find_workload",
     "fit",
@@ -31,6 +35,7 @@ __all__ = [
     "fit_page",
     "fresh_pod",
     "limits",
+    "node_model",
     "nodes_matching",
     "nodes_named",
     "scaled",
