@@ -77,7 +77,7 @@ if TYPE_CHECKING:
         WriteObject,
         default_normalize,
     )
-    from kubesched.planning import Fit, fit
+    from kubesched.planning import Drain, DrainedPod, Drainer, Fate, Fit, drain, fit
     from kubesched.scheduler import TieBreak
     from kubesched.setup import Setup, load_configuration, set_up
     from kubesched.simulator import Placement, PodState, Report, Simulator
@@ -101,12 +101,16 @@ __all__ = [
     "DeletePod",
     "DependsOn",
     "Diagnosis",
+    "Drain",
+    "DrainedPod",
+    "Drainer",
     "EventRegistration",
     "EventResource",
     "Explainer",
     "Explanation",
     "ExtenderCaller",
     "ExtenderError",
+    "Fate",
     "FieldError",
     "Fit",
     "Handle",
@@ -157,6 +161,7 @@ __all__ = [
     "__version__",
     "child",
     "default_normalize",
+    "drain",
     "explain",
     "fit",
     "load_configuration",
@@ -232,7 +237,7 @@ _ROOMS: Final = {
         "WriteObject",
         "default_normalize",
     ),
-    "planning": ("Fit", "fit"),
+    "planning": ("Drain", "DrainedPod", "Drainer", "Fate", "Fit", "drain", "fit"),
     "scheduler": ("TieBreak",),
     "setup": ("Setup", "load_configuration", "set_up"),
     "simulator": ("Placement", "PodState", "Report", "Simulator"),

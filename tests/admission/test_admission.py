@@ -96,11 +96,12 @@ def test_the_claim_of_an_ephemeral_volume_stands_before_its_pod():
     assert (claim.key, claim.metadata.controller.uid) == ("shop/p-scratch", found.uid)
 
 
-def test_another_kind_is_refused_with_the_kinds_that_are_allowed():
-    sentence = refused(pod(), other("v1", "Service", "web"))
-    assert sentence == (
-        "<stream>, document 2 (Service web): found kind Service; expected Pod, Deployment, ReplicaSet, "
-        "StatefulSet, DaemonSet, Job here; put objects of other kinds into the snapshot files"
+def test_a_file_with_a_pod_to_read_holds_no_other_kind():
+    with pytest.raises(ObjectError) as caught:
+        read_pod(stream(pod(), other("v1", "Service", "web")))
+    assert str(caught.value) == (
+        "<stream>, document 2 (Service web): found kind Service; expected Pod here; put objects of other kinds into "
+        "the snapshot files"
     )
 
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from kubesched.api import EventType, Node, Pod, kind_of
+from kubesched.api import EventType, Node, Pod, StorageClass, kind_of
 from kubesched.errors import ObjectError
 from kubesched.snapshot import load_snapshot
 from tests.snapshot.builders import listed, node, other, pod, stream
@@ -64,6 +64,14 @@ def test_kinds_a_scheduler_does_not_read_are_counted():
     items = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": n}} for n in "ab"]
     knative = {"apiVersion": "serving.knative.dev/v1", "kind": "Service", "metadata": {"name": "s"}}
     assert load_snapshot(stream(listed(*items, knative))).skipped == {"ConfigMap": 2, "Service.serving.knative.dev": 1}
+
+
+def test_a_storage_class_without_a_binding_mode_binds_at_once():
+    written = [other("storage.k8s.io/v1", "StorageClass", name) for name in "ab"]
+    written[1]["volumeBindingMode"] = "WaitForFirstConsumer"
+    loaded = load_snapshot(stream(*written)).of(StorageClass)
+    assert [known.volume_binding_mode for known in loaded] == ["Immediate", "WaitForFirstConsumer"]
+    assert loaded[0].raw == json.dumps(written[0]).encode()
 
 
 @pytest.mark.parametrize("version", ["policy/v1beta1", "policy/v1"])
@@ -144,3 +152,28 @@ def test_equal_parts_of_pods_are_one_object():
         stream(pod("a", containers=[{"name": "c"}]), pod("b", containers=[{"name": "c"}]))
     ).of(Pod)
     assert first.spec.containers is second.spec.containers
+
+
+def with_origin(metadata: object) -> io.BytesIO:
+    return stream({**listed(node()), "metadata": metadata})
+
+
+def test_the_earliest_time_of_several_files_counts():
+    times = ("2026-11-23T09:14:00Z", "2026-11-22T10:14:00+01:00", None)
+    loaded = load_snapshot(*(with_origin({"takenAt": time}) for time in times))
+    assert loaded.taken_at is not None
+    assert loaded.taken_at.isoformat() == "2026-11-22T10:14:00+01:00"
+
+
+@pytest.mark.parametrize(
+    "metadata", [None, {}, 7, {"resourceVersion": ""}, {"takenAt": "yesterday"}, {"takenAt": "2026-11-23T09:14:00"}]
+)
+def test_a_list_without_a_time_has_none(metadata: object):
+    assert load_snapshot(with_origin(metadata)).taken_at is None
+
+
+def test_a_kind_that_is_listed_completely_is_not_missed():
+    waiting = pod(priorityClassName="high")
+    document = {**listed(node(), waiting), "metadata": {"listedKinds": ["PriorityClass"]}}
+    assert load_snapshot(stream(document)).notes == ()
+    assert len(load_snapshot(stream(listed(node(), waiting))).notes) == 1

@@ -4,6 +4,7 @@ from kubesched.admission.admission import Admission
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
+from kubesched.admission.stored import as_stored
 
 __all__ = [
     "BUILT_IN_CLASSES",
@@ -11,6 +12,7 @@ __all__ = [
     "Key",
     "ObjectChecker",
     "PriorityClasses",
+    "as_stored",
     "decode_checked",
     "key_of",
 ]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import msgspec
@@ -10,76 +11,175 @@ from kubesched.admission.checks import ObjectChecker
 from kubesched.admission.claim_defaults import default_claim, default_storage_class, ephemeral_claims
 from kubesched.admission.cluster_outline import ClusterOutline, Key, key_of
 from kubesched.admission.daemon_nodes import node_of_daemon
+from kubesched.admission.field_names import check_fields
 from kubesched.admission.generated_names import generated_name
-from kubesched.admission.manifest_types import GROUPS, ManifestPodSpec, PodManifest, WorkloadManifest, WorkloadSpec
-from kubesched.admission.pod_checks import check_new_pod, check_spelling
+from kubesched.admission.manifest_types import (
+    GROUPS,
+    ControllerManifest,
+    ControllerSpec,
+    CronJobManifest,
+    ManifestPodSpec,
+    PodManifest,
+    WorkloadManifest,
+    WorkloadSpec,
+    api_version_of,
+    left_out,
+)
+from kubesched.admission.pod_checks import check_new_pod
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
+from kubesched.admission.stored import as_stored
 from kubesched.admission.workloads import Workload, expand_workload
-from kubesched.api import KubeObject, Node, Pod, PodSpec, decode_object, parse_selector
+from kubesched.api import KINDS, KubeObject, LabelSelector, Node, Pod, PodSpec, decode_object, parse_selector
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError, SelectorError
 
 Document = dict[str, Any]
 
 _KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
+_HELM_HOOK: Final = "helm.sh/hook"
 _decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
 _decode_workload: Final = msgspec.json.Decoder(WorkloadManifest).decode
+_decode_controller: Final = msgspec.json.Decoder(ControllerManifest).decode
+_decode_cron_job: Final = msgspec.json.Decoder(CronJobManifest).decode
+_decode_document: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class Admission:
-    """Admits manifests to a cluster, one after another.
+    """Admits manifests to a cluster, one after another: first what pods refer to, then pods and workloads.
 
     Args:
         cluster: the objects of the snapshot.
         places: the source of each of them; `str()` is shown.
-        kinds: what may be in a manifest.
+        kinds: what may be in a manifest; every kind is accepted by default.
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
         notes: what the user should know, one sentence each.
+        left_out: how many objects were left out, because a scheduler does not read them and they do not become pods.
+        present: how many objects other than pods and workloads the snapshot has already. It does not change for them.
     """
 
     def __init__(
-        self, cluster: Sequence[KubeObject], places: Mapping[Key, object], kinds: Collection[str] = tuple(GROUPS)
+        self, cluster: Sequence[KubeObject], places: Mapping[Key, object], kinds: Collection[str] = ()
     ) -> None:
         self.objects: list[KubeObject] = []
         self.notes: list[str] = []
+        self.left_out: Counter[str] = Counter()
+        self.present: Counter[str] = Counter()
+        self._snapshot = cluster
         self._places = dict(places)
         self._workloads: dict[Key, object] = {}
         self._checked_spec: PodSpec | None = None
         self._kinds = kinds
-        self._cluster = ClusterOutline(cluster)
-        self._classes = PriorityClasses(cluster)
-        self._storage_class = default_storage_class(cluster)
         self._checker = ObjectChecker()
         self._generated: Counter[str] = Counter()
 
+    @staticmethod
+    def order(kind: str) -> int:
+        """The place of a kind in the order in which manifests are admitted."""
+        return 2 if kind in GROUPS else 1 if kind == "PersistentVolumeClaim" else 0
+
+    @cached_property
+    def _all(self) -> list[KubeObject]:
+        """The snapshot and the new objects that pods refer to, from the first pod, workload or claim on."""
+        return [*self._snapshot, *self.objects]
+
+    @cached_property
+    def _cluster(self) -> ClusterOutline:
+        return ClusterOutline(self._all)
+
+    @cached_property
+    def _classes(self) -> PriorityClasses:
+        return PriorityClasses(self._all)
+
+    @cached_property
+    def _storage_class(self) -> str:
+        return default_storage_class(self._all)
+
     def admit(self, kind: str, api_version: str, raw: RawJson, place: object) -> None:
-        """Admit one pod or workload.
+        """Admit one object.
 
         Args:
             place: its source.
         Raises:
-            ObjectError: it is of another kind, has a bad field, or is there already.
+            ObjectError: it is of a kind that may not be there, has a bad or unknown field, or is there already.
         """
-        if kind not in self._kinds:
-            allowed = ", ".join(self._kinds)
+        if self._kinds and kind not in self._kinds:
             raise ObjectError(
-                f"found kind {kind}; expected {allowed} here; put objects of other kinds into the snapshot files"
+                f"found kind {kind}; expected {', '.join(self._kinds)} here; put objects of other kinds into the "
+                "snapshot files"
             )
-        if not api_version or api_version.rpartition("/")[0] != GROUPS[kind]:
-            raise ObjectError(f'apiVersion: found "{api_version}"; expected {_api_version(kind)}')
-        if kind == "Pod":
+        if other := left_out(kind, api_version):
+            self.left_out[other] += 1
+        elif kind not in GROUPS:
+            self._admit_cluster_object(kind, raw, place)
+        elif not api_version or api_version.rpartition("/")[0] != GROUPS[kind]:
+            raise ObjectError(f'apiVersion: found "{api_version}"; expected {api_version_of(kind)}')
+        else:
+            self._admit_running(kind, raw, place)
+
+    def _admit_cluster_object(self, kind: str, raw: RawJson, place: object) -> None:
+        """Admit what pods refer to, such as a class, a namespace or a claim."""
+        decoded = decode_object(kind, raw)
+        document = decoded.document
+        check_fields(kind, document)
+        document |= {"apiVersion": KINDS[kind].api_version, "kind": kind}
+        document["metadata"]["namespace"] = decoded.namespace
+        key = key_of(decoded)
+        if key in self._places:
+            if key in self._present_keys:
+                self.present[kind] += 1
+                return
+            raise _there_already(key, self._places[key])
+        if kind == "PersistentVolumeClaim":
+            self._add_claim(document, place)
+            return
+        if kind == "PersistentVolume":
+            document["status"] = {"phase": "Available"}
+        self._keep(as_stored(self._checked(kind, document)), place)
+
+    @cached_property
+    def _present_keys(self) -> set[Key]:
+        return {key_of(known) for known in self._snapshot}
+
+    def _admit_running(self, kind: str, raw: RawJson, place: object) -> None:
+        """Admit a pod or what becomes pods; the tests of a Helm chart run later."""
+        document, raw = decode_forgiving(_decode_document, raw)
+        hooks = ((document.get("metadata") or {}).get("annotations") or {}).get(_HELM_HOOK)
+        if isinstance(hooks, str) and {"test", "test-success"}.intersection(hooks.replace(" ", "").split(",")):
+            self.left_out["Helm test"] += 1
+        elif kind == "Pod":
             self._admit_pod(raw, place)
+        elif kind == "CronJob":
+            self._admit_cron_job(raw, place)
         else:
             self._admit_workload(kind, raw, place)
 
     def _admit_pod(self, raw: RawJson, place: object) -> None:
         manifest, raw = decode_forgiving(_decode_pod, raw)
-        check_spelling(manifest, msgspec.json.decode(raw))
+        check_fields("Pod", msgspec.json.decode(raw))
         _check_pod_spec(manifest.spec, "spec")
         document = self._identified("Pod", raw)
         self._add_pod({key: document[key] for key in ("apiVersion", "kind", "metadata", "spec")}, place)
+
+    def _admit_cron_job(self, raw: RawJson, place: object) -> None:
+        """Admit the job of one run."""
+        manifest, raw = decode_forgiving(_decode_cron_job, raw)
+        check_fields("CronJob", msgspec.json.decode(raw))
+        document = self._identified("CronJob", raw)
+        name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
+        if manifest.spec.suspend:
+            self.notes.append(f"{place}: CronJob {namespace}/{name} is suspended; no pod is added for it")
+            return
+        self.notes.append(f"{place}: CronJob {namespace}/{name}: the pods of one run are added")
+        template = document["spec"].get("jobTemplate") or {}
+        metadata = {**(template.get("metadata") or {}), "name": f"{name}-1", "namespace": namespace}
+        job = {"apiVersion": api_version_of("Job"), "kind": "Job", "metadata": metadata, "spec": template.get("spec")}
+        try:
+            self._admit_workload("Job", msgspec.json.encode(job), place)
+        except ObjectError as error:
+            text = str(error)
+            raise ObjectError(f"spec.jobTemplate.{text}" if text.startswith("spec.") else text) from error
 
     def _identified(self, kind: str, raw: RawJson) -> Document:
         """The manifest with what identifies it, and without what only an API server sets."""
@@ -90,7 +190,7 @@ class Admission:
         written["namespace"] = written.get("namespace") or "default"
         document["metadata"] = {key: written[key] for key in _KEPT_METADATA if written.get(key)}
         document["metadata"]["uid"] = self._cluster.uid_of((kind, written["namespace"], written["name"]))
-        document |= {"apiVersion": _api_version(kind), "kind": kind}
+        document |= {"apiVersion": api_version_of(kind), "kind": kind}
         return document
 
     def _generate_name(self, base: str) -> str:
@@ -100,10 +200,15 @@ class Admission:
         return generated_name(base, self._generated[base] - 1)
 
     def _admit_workload(self, kind: str, raw: RawJson, place: object) -> None:
-        manifest, raw = decode_forgiving(_decode_workload, raw)
-        check_spelling(manifest, msgspec.json.decode(raw))
-        _check_workload(kind, manifest.spec)
-        workload = Workload(kind, self._identified(kind, raw), manifest.spec)
+        if kind == "ReplicationController":
+            controller, raw = decode_forgiving(_decode_controller, raw)
+            spec = _as_workload(controller.spec)
+        else:
+            manifest, raw = decode_forgiving(_decode_workload, raw)
+            spec = manifest.spec
+        check_fields(kind, msgspec.json.decode(raw))
+        _check_workload(kind, spec)
+        workload = Workload(kind, self._identified(kind, raw), spec)
         key = (kind, workload.namespace, workload.name)
         if key in self._workloads:
             raise _there_already(key, self._workloads[key])
@@ -193,8 +298,10 @@ def _there_already(key: Key, place: object) -> ObjectError:
     return ObjectError(f"{kind} {namespace}/{name} already exists, from {place}; rename one of them")
 
 
-def _api_version(kind: str) -> str:
-    return f"{GROUPS[kind]}/v1".lstrip("/")
+def _as_workload(spec: ControllerSpec) -> WorkloadSpec:
+    """The spec of a ReplicationController, whose plain selector is by default the labels of its template."""
+    selector = LabelSelector(match_labels=spec.selector or spec.template.metadata.labels)
+    return WorkloadSpec(replicas=spec.replicas, selector=selector, template=spec.template)
 
 
 def _check_workload(kind: str, spec: WorkloadSpec) -> None:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from kubesched.api import (
+    KINDS,
     Container,
     ContainerPort,
     EphemeralSource,
@@ -14,14 +15,37 @@ from kubesched.api import (
     Volume,
 )
 
-GROUPS: Final = {  # the kinds that a manifest may hold, and their API groups
+GROUPS: Final = {  # the kinds that become pods, and their API groups
     "Pod": "",
     "Deployment": "apps",
     "ReplicaSet": "apps",
     "StatefulSet": "apps",
     "DaemonSet": "apps",
     "Job": "batch",
+    "CronJob": "batch",
+    "ReplicationController": "",
 }
+_SERVED: Final = {"", "apps", "batch", "extensions"}  # that serve them, or once did
+
+
+def api_version_of(kind: str) -> str:
+    """The apiVersion of a kind in GROUPS."""
+    return f"{GROUPS[kind]}/v1".lstrip("/")
+
+
+def left_out(kind: str, api_version: str) -> str:
+    """The name to count an object under that no scheduler reads and that does not become pods; empty for the others.
+
+    A kind with a name that is read, in the API group of somebody else, has its group in the name:
+    `Job.batch.volcano.sh`.
+    """
+    group = api_version.rpartition("/")[0]
+    if kind in GROUPS:
+        return "" if group in _SERVED else f"{kind}.{group}"
+    known = KINDS.get(kind)
+    if known is None:
+        return kind
+    return "" if group == known.group else f"{kind}.{group}".removesuffix(".")
 
 
 class ManifestMeta(ObjectMeta, frozen=True, gc=False):
@@ -97,7 +121,35 @@ class WorkloadSpec(Value, frozen=True):
 
 
 class WorkloadManifest(Value, frozen=True):
-    """A Deployment, ReplicaSet, StatefulSet, DaemonSet or Job."""
+    """A workload that has a pod template."""
 
     metadata: ManifestMeta = ManifestMeta()
     spec: WorkloadSpec = WorkloadSpec()
+
+
+class ControllerSpec(Value, frozen=True):
+    """The spec of a ReplicationController, whose selector is a plain map."""
+
+    replicas: int | None = None
+    selector: dict[str, str] | None = None
+    template: PodTemplate = PodTemplate()
+
+
+class ControllerManifest(Value, frozen=True):
+    """A ReplicationController."""
+
+    metadata: ManifestMeta = ManifestMeta()
+    spec: ControllerSpec = ControllerSpec()
+
+
+class CronJobSpec(Value, frozen=True):
+    """The spec of a CronJob; its job is read when it is admitted."""
+
+    suspend: bool | None = None
+
+
+class CronJobManifest(Value, frozen=True):
+    """A CronJob."""
+
+    metadata: ManifestMeta = ManifestMeta()
+    spec: CronJobSpec = CronJobSpec()

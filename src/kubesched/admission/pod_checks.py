@@ -5,10 +5,7 @@ the API server. Rule: kube-apiserver v1.36 validation of core/v1 pods, with its 
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
-
-import msgspec
-from msgspec.structs import fields as struct_fields
+from typing import Final
 
 from kubesched.api import (
     LabelSelector,
@@ -42,28 +39,6 @@ def check_new_pod(spec: PodSpec) -> None:
     """
     for fault in _faults(spec):
         raise ObjectError(str(fault))
-
-
-def check_spelling(manifest: object, document: Any, path: str = "") -> None:
-    """Refuse fields whose names differ from known ones only in upper and lower case, such as `nodeselector`.
-
-    Args:
-        manifest: the struct that `document` decodes to.
-    Raises:
-        ObjectError: with the right spelling.
-    """
-    if isinstance(manifest, msgspec.Struct):
-        known = {field.encode_name: field.name for field in struct_fields(type(manifest))}
-        spelt = {name.lower(): name for name in known}
-        for name, value in document.items():
-            where = f"{path}.{name}" if path else name
-            if name in known:
-                check_spelling(getattr(manifest, known[name]), value, where)
-            elif right := spelt.get(name.lower()):
-                raise ObjectError(f'{where}: unknown field; did you mean "{right}"?')
-    elif isinstance(manifest, tuple):
-        for i, (one, value) in enumerate(zip(manifest, document, strict=True)):
-            check_spelling(one, value, f"{path}[{i}]")
 
 
 def _faults(spec: PodSpec) -> Iterator[FieldError]:

@@ -1,8 +1,8 @@
 """Expands workloads to the objects that their controllers would create: replica sets, pods, claims.
 
-Rule: kube-controller-manager v1.36, the controllers of Deployment, ReplicaSet, StatefulSet, DaemonSet and Job: names,
-labels, owner references, volume claim templates. Hashes in names are not those that Kubernetes computes. What an API
-server then does to new objects is left to `pod_defaults` and `claim_defaults`.
+Rule: kube-controller-manager v1.36, the controllers of the kinds in GROUPS: names, labels, owner references, volume
+claim templates. Hashes in names are not those that Kubernetes computes. What an API server then does to new objects is
+left to `pod_defaults` and `claim_defaults`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ import msgspec
 
 from kubesched.admission.daemon_nodes import bind_to_node, daemon_tolerations, may_run_daemon
 from kubesched.admission.generated_names import generated_name, stable_uid, template_hash
-from kubesched.admission.manifest_types import GROUPS, WorkloadSpec
+from kubesched.admission.manifest_types import WorkloadSpec, api_version_of
 from kubesched.api import Node, Pod
 from kubesched.errors import ObjectError
 
@@ -50,7 +50,7 @@ class Workload:
     def owner_reference(self) -> Document:
         """What the workload's dependents carry."""
         return {
-            "apiVersion": f"{GROUPS[self.kind]}/v1",
+            "apiVersion": api_version_of(self.kind),
             "kind": self.kind,
             "name": self.name,
             "uid": self.uid,
@@ -109,6 +109,13 @@ def _expand_replica_set(replica_set: Workload) -> Iterator[Document]:
     yield replica_set.document
     for i in range(_count(replica_set.spec.replicas, "spec.replicas")):
         yield replica_set.pod(generated_name(f"{replica_set.name}-", i))
+
+
+def _expand_replication_controller(controller: Workload) -> Iterator[Document]:
+    """Its pods; the object itself has a plain selector, by default the labels of its template."""
+    yield controller.document
+    for i in range(_count(controller.spec.replicas, "spec.replicas")):
+        yield controller.pod(generated_name(f"{controller.name}-", i))
 
 
 def _expand_stateful_set(stateful_set: Workload) -> Iterator[Document]:
@@ -209,4 +216,5 @@ _EXPANSIONS: Final[dict[str, Callable[[Workload], Iterator[Document]]]] = {
     "ReplicaSet": _expand_replica_set,
     "StatefulSet": _expand_stateful_set,
     "Job": _expand_job,
+    "ReplicationController": _expand_replication_controller,
 }

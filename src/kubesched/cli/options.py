@@ -94,31 +94,39 @@ def _managed_resources(
     return tuple(resources.values())
 
 
+def snapshots_argument(command: F) -> F:
+    """SNAPSHOT...: the files to read the cluster from; none for the live cluster."""
+    return click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1)(command)
+
+
+def skip_bad_objects_option(command: F) -> F:
+    """--skip-bad-objects."""
+    return click.option(
+        "--skip-bad-objects",
+        is_flag=True,
+        help="Skip and count objects that do not decode, instead of stopping.",
+    )(command)
+
+
 def snapshot_options(command: F) -> F:
-    """SNAPSHOT..., --skip-bad-objects, --kubeconfig, --context: where `read_cluster` reads the cluster."""
-    for decorate in (
-        live_source_options,
-        click.option(
-            "--skip-bad-objects",
-            is_flag=True,
-            help="Skip and count objects that do not decode, instead of stopping.",
-        ),
-        click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1),
-    ):
-        command = decorate(command)
-    return command
+    """SNAPSHOT..., --skip-bad-objects, --kubeconfig, --context: the arguments of `read_cluster` without manifests."""
+    return snapshots_argument(skip_bad_objects_option(live_source_options(command)))
 
 
 def cluster_options(command: F) -> F:
-    """The same and --manifest: the arguments of `read_cluster`."""
-    command = click.option(
-        "--manifest",
-        "manifests",
-        metavar="FILE",
-        multiple=True,
-        help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
-    )(command)
-    return snapshot_options(command)
+    """SNAPSHOT..., --manifest, --skip-bad-objects: the arguments of `read_cluster`; also --kubeconfig and --context."""
+    for decorate in (
+        click.option(
+            "--manifest",
+            "manifests",
+            metavar="FILE",
+            multiple=True,
+            help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
+        ),
+        snapshot_options,
+    ):
+        command = decorate(command)
+    return command
 
 
 def setup_options(command: F) -> F:

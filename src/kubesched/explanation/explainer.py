@@ -11,6 +11,8 @@ from kubesched.config import did_you_mean
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.fix import Fix
+from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.framework import Framework, NominatedPods, Services, VirtualClock
 from kubesched.scheduler import Extenders, build_frameworks, drive, load_cluster, start_plugins, stop_plugins, straight
 from kubesched.setup import (
@@ -105,6 +107,11 @@ class Explainer:
             raise InputError(f'pod {pod.key}: no profile has the scheduler name "{pod.scheduler_name}"; found: {names}')
         return self.loop.run(self._evaluate(framework, pod, preempt=preempt))
 
+    def fixes(self, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
+        """Find what makes an explained pod fit, best first, and note it in `explanation.fixes`; see `fixes`."""
+        explanation.fixes = fixes(self.frameworks[explanation.profile], explanation, max_fixes=max_fixes)
+        return explanation.fixes
+
     async def _evaluate(self, framework: Framework, pod: Pod, *, preempt: bool) -> Explanation:
         await self.loop.breathe()
         evaluated = evaluate(framework, self.cluster_state.pod_info(pod), preempt=preempt, extenders=self._extenders)
@@ -141,7 +148,9 @@ def explain(
     others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == asked.key)]
     setup = set_up(configuration, plugins, plugin_args)
     with Explainer(others, setup, extender_calls=extender_calls) as explainer:
-        return explainer.explain(unplaced(asked))
+        explanation = explainer.explain(unplaced(asked))
+        explainer.fixes(explanation)
+        return explanation
 
 
 def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:

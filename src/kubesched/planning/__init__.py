@@ -9,6 +9,10 @@ from kubesched.planning.changes import (
     with_nodes_like,
     without_nodes,
 )
+from kubesched.planning.drain_page import drain_page
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
+from kubesched.planning.drain_tables import each_page, most_page
+from kubesched.planning.drainer import Drainer, drain
 from kubesched.planning.fit import Fit, fit, fit_asked
 from kubesched.planning.fit_page import fit_page
 from kubesched.planning.limits import limits
@@ -19,9 +23,15 @@ from kubesched.planning.workloads import Workload, find_workload, workload_of, w
 
 __all__ = [
     "Asked",
+    "BudgetUse",
     "Changed",
+    "Drain",
+    "DrainedPod",
+    "Drainer",
+    "Fate",
     "Fit",
     "PodsLike",
+    "PushedOut",
     "Ran",
     "Runs",
     "WhatIf",
@@ -29,12 +39,16 @@ __all__ = [
     "asked_of",
     "chosen_nodes",
     "cordoned",
+    "drain",
+    "drain_page",
+    "each_page",
     "find_workload",
     "fit",
     "fit_asked",
     "fit_page",
     "fresh_pod",
     "limits",
+    "most_page",
     "node_model",
     "nodes_matching",
     "nodes_named",

@@ -5,9 +5,11 @@ from kubesched.simulator.documents import placed_line, placement_line, report_do
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
 from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim
 from kubesched.simulator.simulator import Progress, Simulator
+from kubesched.simulator.trials import Mark, Trials
 
 __all__ = [
     "Fill",
+    "Mark",
     "MemoryCluster",
     "NodeFill",
     "Placed",
@@ -17,6 +19,7 @@ __all__ = [
     "Progress",
     "Report",
     "Simulator",
+    "Trials",
     "Victim",
     "pending_in_order",
     "place",

@@ -6,7 +6,8 @@ JSON values, and the log sections that `kubectl cluster-info dump` writes to sta
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from datetime import datetime
+from typing import Annotated, Final
 
 import msgspec
 
@@ -22,6 +23,9 @@ _LIST_KINDS: Final = {"List", *(f"{kind}List" for kind in KINDS)}
 _JSON_FAULTS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
+_NO_METADATA: Final = msgspec.Raw(b"{}")
+
+
 class Header(msgspec.Struct, rename="camel", gc=False):
     """What an object says it is; None where it does not say."""
 
@@ -29,8 +33,21 @@ class Header(msgspec.Struct, rename="camel", gc=False):
     kind: str | None = None
 
 
+class ListOrigin(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
+    """What `write_snapshot` writes into the metadata of a list.
+
+    Attributes:
+        taken_at: when the objects were read from the API server.
+        listed_kinds: kinds that are there completely.
+    """
+
+    taken_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    listed_kinds: tuple[str, ...] = ()
+
+
 class _List(Header):
     items: list[msgspec.Raw] | msgspec.UnsetType | None = msgspec.UNSET
+    metadata: msgspec.Raw = _NO_METADATA
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -41,15 +58,18 @@ class Document(msgspec.Struct, frozen=True):
         raw: the JSON.
         header: apiVersion and kind.
         items: of a list of objects, its items; None for everything else.
+        origin: of a list of objects, what its metadata has.
     """
 
     number: int
     raw: RawJson
     header: Header
     items: list[msgspec.Raw] | None = None
+    origin: ListOrigin = ListOrigin()
 
 
 _read_header: Final = msgspec.json.Decoder(Header).decode
+_read_origin: Final = msgspec.json.Decoder(ListOrigin).decode
 _read_list: Final = msgspec.json.Decoder(_List).decode
 
 
@@ -134,9 +154,10 @@ def _document(raw: RawJson, number: int, label: str) -> Document:
     """A JSON value as a document; a list is what says so in its kind, and of unknown kinds only what has items too."""
     where = f"{label}: document {number}" if number else label
     items: object = msgspec.UNSET
+    metadata = _NO_METADATA
     try:
         read = _read_list(raw)
-        header, items = Header(read.api_version, read.kind), read.items
+        header, items, metadata = Header(read.api_version, read.kind), read.items, read.metadata
     except msgspec.ValidationError as error:
         header = _read_odd_header(raw, where)
         if header.kind in _LIST_KINDS:
@@ -144,7 +165,15 @@ def _document(raw: RawJson, number: int, label: str) -> Document:
     has_items = items is not msgspec.UNSET and (header.kind or "").endswith("List")
     if not has_items and header.kind not in _LIST_KINDS:
         return Document(number, raw, header)
-    return Document(number, raw, header, items if isinstance(items, list) else [])
+    return Document(number, raw, header, items if isinstance(items, list) else [], _origin(metadata))
+
+
+def _origin(metadata: msgspec.Raw) -> ListOrigin:
+    """What the metadata of a list has; nothing where it has something else in these fields."""
+    try:
+        return _read_origin(metadata)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ListOrigin()
 
 
 def _read_odd_header(raw: RawJson, where: str) -> Header:

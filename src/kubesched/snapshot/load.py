@@ -1,6 +1,6 @@
 """load_snapshot, admit_manifests and read_pod: read files and manifests into the objects of a cluster."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -28,7 +28,9 @@ def load_snapshot(
         sources: JSON or YAML, plain or packed with gzip or zstd: lists, single objects, many documents, folders of
             such files. Objects are taken as an API server stores them; only a pod that has the name of its
             PriorityClass and no priority gets one.
-        manifests: pods and workloads that no API server has seen; they are expanded and get its defaults.
+        manifests: what `helm template` and `kustomize build` print: objects that no API server has seen. Workloads are
+            expanded, and all get its defaults. What a scheduler does not read is counted in `notes`. An unknown field
+            of anything else is an error.
         skip_bad_objects: leave out an object that does not decode, and say so in `bad`, instead of raising. A bad
             manifest always raises.
         progress: called now and then with the bytes read so far and the bytes there are (0 when that is not known).
@@ -46,7 +48,7 @@ def load_snapshot(
         reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
         reader.read(files)
         cluster = completed_cluster(reader, manifest_files)
-    notes = [*cluster.notes, *map(str, missing_kinds(cluster))]
+    notes = [*cluster.notes, *map(str, missing_kinds(cluster, cluster.listed_kinds))]
     return msgspec.structs.replace(cluster, notes=tuple(notes))
 
 
@@ -61,11 +63,17 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
     notes: list[str] = []
     if manifest_files:
         admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
-        for source in manifest_files:
-            _admit(source, admission)
+        _admit(manifest_files, admission)
         objects += admission.objects
-        notes += admission.notes
-    return ClusterObjects(tuple(objects), dict(reader.skipped), tuple(reader.bad), tuple(notes))
+        notes += [*admission.notes, *_notes_on(admission)]
+    return ClusterObjects(
+        objects=tuple(objects),
+        skipped=dict(reader.skipped),
+        bad=tuple(reader.bad),
+        notes=tuple(notes),
+        taken_at=reader.taken_at,
+        listed_kinds=reader.listed_kinds,
+    )
 
 
 def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Pod, tuple[KubeObject, ...]]:
@@ -85,7 +93,7 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     """
     (file, *others) = find_sources([source])
     admission = Admission([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))
-    _admit(file, admission)
+    _admit([file], admission)
     pods = [known for known in admission.objects if isinstance(known, Pod)]
     if others or len(pods) != 1:
         raise InputError(f"{file.label}: found {len(pods)} pods; expected a file with one Pod")
@@ -106,18 +114,42 @@ def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLik
     """
     known = list(cluster)
     admission = Admission(known, {key_of(one): "the cluster" for one in known})
-    for source in find_sources(manifests):
-        _admit(source, admission)
-    return ClusterObjects(tuple(admission.objects), notes=tuple(admission.notes))
+    _admit(find_sources(manifests), admission)
+    return ClusterObjects(tuple(admission.objects), notes=(*admission.notes, *_notes_on(admission)))
 
 
-def _admit(source: Source, admission: Admission) -> None:
-    """Admit what a file of manifests holds."""
-    for document in read_documents(read_source(source), source.label):
-        for place, inherited, raw in items_of(document, source.label):
-            header = inherited
-            try:
-                header = header_of(raw, inherited)
-                admission.admit(header.kind or "", header.api_version or "", raw, place)
-            except ObjectError as error:
-                raise fault_of(place, header, raw, error) from error
+def _admit(sources: Iterable[Source], admission: Admission) -> None:
+    """Admit what files of manifests hold, in the order of the files as far as pods do not need the rest first."""
+    entries = [
+        (place, inherited, raw)
+        for source in sources
+        for document in read_documents(read_source(source), source.label)
+        for place, inherited, raw in items_of(document, source.label)
+    ]
+    headers = []
+    for place, inherited, raw in entries:
+        try:
+            headers.append(header_of(raw, inherited))
+        except ObjectError as error:
+            raise fault_of(place, inherited, raw, error) from error
+    order = sorted(range(len(entries)), key=lambda i: admission.order(headers[i].kind or ""))
+    for i in order:
+        place, _, raw = entries[i]
+        header = headers[i]
+        try:
+            admission.admit(header.kind or "", header.api_version or "", raw, place)
+        except ObjectError as error:
+            raise fault_of(place, header, raw, error) from error
+
+
+def _notes_on(admission: Admission) -> Iterator[str]:
+    if admission.left_out:
+        yield f"left out of the manifests, because kubesched does not read these kinds: {_counted(admission.left_out)}"
+    if admission.present:
+        yield f"in the manifests and in the snapshot, which is used: {_counted(admission.present)}"
+    if not any(isinstance(known, Pod) for known in admission.objects):
+        yield "the manifests add no pod"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()))

@@ -23,6 +23,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
         notes: what the user should know about the input, one sentence each.
         taken_at: when the objects were read from the API server, in UTC: the earliest time, if there are several; None
             if no file has it.
+        listed_kinds: kinds that are there completely, even if there is no object of them.
     """
 
     objects: tuple[KubeObject, ...]
@@ -30,6 +31,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     bad: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     taken_at: datetime | None = None
+    listed_kinds: frozenset[str] = frozenset()
 
     def __iter__(self) -> Iterator[KubeObject]:
         return iter(self.objects)

@@ -6,10 +6,11 @@ left out.
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from kubesched.admission import ObjectChecker
+from kubesched.admission import ObjectChecker, as_stored
 from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object
 from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
@@ -33,6 +34,8 @@ class ObjectReader:
         places: where each of them is in its source, in the same order.
         skipped: objects of kinds that a scheduler does not read, counted.
         bad: a sentence for each bad object that was left out.
+        taken_at: the earliest time that a list has, None where none has one.
+        listed_kinds: kinds that some list has completely.
     """
 
     def __init__(
@@ -42,6 +45,8 @@ class ObjectReader:
         self.places: list[Place] = []
         self.skipped: Counter[str] = Counter()
         self.bad: list[str] = []
+        self.taken_at: datetime | None = None
+        self.listed_kinds: frozenset[str] = frozenset()
         self._skip_bad = skip_bad_objects
         self._keep_source = keep_source
         self._progress = progress
@@ -85,6 +90,9 @@ class ObjectReader:
 
     def _read_document(self, document: Document, source: Source) -> None:
         n_items = len(document.items or ()) or 1
+        times = (self.taken_at, document.origin.taken_at)
+        self.taken_at = min((time for time in times if time is not None), default=None)
+        self.listed_kinds |= frozenset(document.origin.listed_kinds)
         for i, (place, inherited, raw) in enumerate(items_of(document, source.label), 1):
             header = inherited
             try:
@@ -104,7 +112,7 @@ class ObjectReader:
         if skipped:
             self.skipped[skipped] += 1
             return
-        read = decode_object(kind, raw, keep_source=self._keep_source)
+        read = as_stored(decode_object(kind, raw, keep_source=self._keep_source))
         if isinstance(read, Pod):
             self._parts.share(read)
         self._checker.check(read)

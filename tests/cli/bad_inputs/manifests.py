@@ -5,7 +5,6 @@ from typing import Any
 from tests.cli.bad_inputs.case import Case, text_of
 from tests.snapshot.builders import listed, node, pod, workload
 
-KINDS = "expected Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
@@ -29,8 +28,14 @@ def without(document: dict[str, Any], field: str) -> dict[str, Any]:
 
 MANIFESTS = {
     "no manifest": Case("simulate cluster.json --manifest gone.yaml", ("gone.yaml: no such file or folder",)),
-    "a kind that is no workload": manifest(node(), "(Node n1): found kind Node", KINDS),
-    "a kind of somebody else's": manifest({"kind": "Rollout", "apiVersion": "argoproj.io/v1"}, "found kind Rollout"),
+    "requests that nobody reads": manifest(
+        template(containers=[{"name": "c", "resources": {"request": {"cpu": "2"}}}]),
+        'spec.template.spec.containers[0].resources.request: unknown field; did you mean "requests"?',
+    ),
+    "an unknown field of a class": manifest(
+        {"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1", "metadata": {"name": "high"}, "valeu": 9},
+        '(PriorityClass high): valeu: unknown field; did you mean "value"?',
+    ),
     "an old apiVersion": manifest(
         {**workload("Deployment"), "apiVersion": "extensions/v1beta1"},
         '(Deployment shop/web): apiVersion: found "extensions/v1beta1"; expected apps/v1',

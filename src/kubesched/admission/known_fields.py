@@ -1,0 +1,284 @@
+"""The fields of new objects, as kube-apiserver v1.36.3 publishes them in its OpenAPI document.
+
+Each line has a type and its fields, in the order of the alphabet; `field:Type` is a field with an object or a list of
+objects. What only a server sets (status and managedFields) is not looked into.
+"""
+
+from typing import Final
+
+__all__ = ["FIELDS"]
+
+_TEXT: Final = """
+AWSElasticBlockStoreVolumeSource = fsType partition readOnly volumeID
+Affinity = nodeAffinity:NodeAffinity podAffinity:PodAffinity podAntiAffinity:PodAntiAffinity
+AppArmorProfile = localhostProfile type
+AzureDiskVolumeSource = cachingMode diskName diskURI fsType kind readOnly
+AzureFilePersistentVolumeSource = readOnly secretName secretNamespace shareName
+AzureFileVolumeSource = readOnly secretName shareName
+CSIDriver = apiVersion kind metadata:ObjectMeta spec:CSIDriverSpec
+CSIDriverSpec = attachRequired fsGroupPolicy nodeAllocatableUpdatePeriodSeconds podInfoOnMount
+    preventPodSchedulingIfMissing requiresRepublish seLinuxMount serviceAccountTokenInSecrets storageCapacity
+    tokenRequests:TokenRequest volumeLifecycleModes
+CSINode = apiVersion kind metadata:ObjectMeta spec:CSINodeSpec
+CSINodeDriver = allocatable:VolumeNodeResources name nodeID topologyKeys
+CSINodeSpec = drivers:CSINodeDriver
+CSIPersistentVolumeSource = controllerExpandSecretRef:SecretReference controllerPublishSecretRef:SecretReference
+    driver fsType nodeExpandSecretRef:SecretReference nodePublishSecretRef:SecretReference
+    nodeStageSecretRef:SecretReference readOnly volumeAttributes volumeHandle
+CSIStorageCapacity = apiVersion capacity kind maximumVolumeSize metadata:ObjectMeta nodeTopology:LabelSelector
+    storageClassName
+CSIVolumeSource = driver fsType nodePublishSecretRef:LocalObjectReference readOnly volumeAttributes
+Capabilities = add drop
+CephFSPersistentVolumeSource = monitors path readOnly secretFile secretRef:SecretReference user
+CephFSVolumeSource = monitors path readOnly secretFile secretRef:LocalObjectReference user
+CinderPersistentVolumeSource = fsType readOnly secretRef:SecretReference volumeID
+CinderVolumeSource = fsType readOnly secretRef:LocalObjectReference volumeID
+ClientIPConfig = timeoutSeconds
+ClusterTrustBundleProjection = labelSelector:LabelSelector name optional path signerName
+ConfigMapEnvSource = name optional
+ConfigMapKeySelector = key name optional
+ConfigMapNodeConfigSource = kubeletConfigKey name namespace resourceVersion uid
+ConfigMapProjection = items:KeyToPath name optional
+ConfigMapVolumeSource = defaultMode items:KeyToPath name optional
+Container = args command env:EnvVar envFrom:EnvFromSource image imagePullPolicy lifecycle:Lifecycle
+    livenessProbe:Probe name ports:ContainerPort readinessProbe:Probe resizePolicy:ContainerResizePolicy
+    resources:ResourceRequirements restartPolicy restartPolicyRules:ContainerRestartRule
+    securityContext:SecurityContext startupProbe:Probe stdin stdinOnce terminationMessagePath terminationMessagePolicy
+    tty volumeDevices:VolumeDevice volumeMounts:VolumeMount workingDir
+ContainerPort = containerPort hostIP hostPort name protocol
+ContainerResizePolicy = resourceName restartPolicy
+ContainerRestartRule = action exitCodes:ContainerRestartRuleOnExitCodes
+ContainerRestartRuleOnExitCodes = operator values
+CronJob = apiVersion kind metadata:ObjectMeta spec:CronJobSpec status
+CronJobSpec = concurrencyPolicy failedJobsHistoryLimit jobTemplate:JobTemplateSpec schedule startingDeadlineSeconds
+    successfulJobsHistoryLimit suspend timeZone
+DaemonSet = apiVersion kind metadata:ObjectMeta spec:DaemonSetSpec status
+DaemonSetSpec = minReadySeconds revisionHistoryLimit selector:LabelSelector template:PodTemplateSpec
+    updateStrategy:DaemonSetUpdateStrategy
+DaemonSetUpdateStrategy = rollingUpdate:RollingUpdateDaemonSet type
+Deployment = apiVersion kind metadata:ObjectMeta spec:DeploymentSpec status
+DeploymentSpec = minReadySeconds paused progressDeadlineSeconds replicas revisionHistoryLimit selector:LabelSelector
+    strategy:DeploymentStrategy template:PodTemplateSpec
+DeploymentStrategy = rollingUpdate:RollingUpdateDeployment type
+DownwardAPIProjection = items:DownwardAPIVolumeFile
+DownwardAPIVolumeFile = fieldRef:ObjectFieldSelector mode path resourceFieldRef:ResourceFieldSelector
+DownwardAPIVolumeSource = defaultMode items:DownwardAPIVolumeFile
+EmptyDirVolumeSource = medium sizeLimit
+EnvFromSource = configMapRef:ConfigMapEnvSource prefix secretRef:SecretEnvSource
+EnvVar = name value valueFrom:EnvVarSource
+EnvVarSource = configMapKeyRef:ConfigMapKeySelector fieldRef:ObjectFieldSelector fileKeyRef:FileKeySelector
+    resourceFieldRef:ResourceFieldSelector secretKeyRef:SecretKeySelector
+EphemeralContainer = args command env:EnvVar envFrom:EnvFromSource image imagePullPolicy lifecycle:Lifecycle
+    livenessProbe:Probe name ports:ContainerPort readinessProbe:Probe resizePolicy:ContainerResizePolicy
+    resources:ResourceRequirements restartPolicy restartPolicyRules:ContainerRestartRule
+    securityContext:SecurityContext startupProbe:Probe stdin stdinOnce targetContainerName terminationMessagePath
+    terminationMessagePolicy tty volumeDevices:VolumeDevice volumeMounts:VolumeMount workingDir
+EphemeralVolumeSource = volumeClaimTemplate:PersistentVolumeClaimTemplate
+ExecAction = command
+FCVolumeSource = fsType lun readOnly targetWWNs wwids
+FileKeySelector = key optional path volumeName
+FlexPersistentVolumeSource = driver fsType options readOnly secretRef:SecretReference
+FlexVolumeSource = driver fsType options readOnly secretRef:LocalObjectReference
+FlockerVolumeSource = datasetName datasetUUID
+GCEPersistentDiskVolumeSource = fsType partition pdName readOnly
+GRPCAction = port service
+GitRepoVolumeSource = directory repository revision
+GlusterfsPersistentVolumeSource = endpoints endpointsNamespace path readOnly
+GlusterfsVolumeSource = endpoints path readOnly
+HTTPGetAction = host httpHeaders:HTTPHeader path port scheme
+HTTPHeader = name value
+HostAlias = hostnames ip
+HostPathVolumeSource = path type
+ISCSIPersistentVolumeSource = chapAuthDiscovery chapAuthSession fsType initiatorName iqn iscsiInterface lun portals
+    readOnly secretRef:SecretReference targetPortal
+ISCSIVolumeSource = chapAuthDiscovery chapAuthSession fsType initiatorName iqn iscsiInterface lun portals readOnly
+    secretRef:LocalObjectReference targetPortal
+ImageVolumeSource = pullPolicy reference
+Job = apiVersion kind metadata:ObjectMeta spec:JobSpec status
+JobSpec = activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy manualSelector
+    maxFailedIndexes parallelism podFailurePolicy:PodFailurePolicy podReplacementPolicy selector:LabelSelector
+    successPolicy:SuccessPolicy suspend template:PodTemplateSpec ttlSecondsAfterFinished
+JobTemplateSpec = metadata:ObjectMeta spec:JobSpec
+KeyToPath = key mode path
+LabelSelector = matchExpressions:LabelSelectorRequirement matchLabels
+LabelSelectorRequirement = key operator values
+Lifecycle = postStart:LifecycleHandler preStop:LifecycleHandler stopSignal
+LifecycleHandler = exec:ExecAction httpGet:HTTPGetAction sleep:SleepAction tcpSocket:TCPSocketAction
+LocalObjectReference = name
+LocalVolumeSource = fsType path
+NFSVolumeSource = path readOnly server
+Namespace = apiVersion kind metadata:ObjectMeta spec:NamespaceSpec status
+NamespaceSpec = finalizers
+Node = apiVersion kind metadata:ObjectMeta spec:NodeSpec status
+NodeAffinity = preferredDuringSchedulingIgnoredDuringExecution:PreferredSchedulingTerm
+    requiredDuringSchedulingIgnoredDuringExecution:NodeSelector
+NodeConfigSource = configMap:ConfigMapNodeConfigSource
+NodeSelector = nodeSelectorTerms:NodeSelectorTerm
+NodeSelectorRequirement = key operator values
+NodeSelectorTerm = matchExpressions:NodeSelectorRequirement matchFields:NodeSelectorRequirement
+NodeSpec = configSource:NodeConfigSource externalID podCIDR podCIDRs providerID taints:Taint unschedulable
+ObjectFieldSelector = apiVersion fieldPath
+ObjectMeta = annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName
+    generation labels managedFields name namespace ownerReferences:OwnerReference resourceVersion selfLink uid
+ObjectReference = apiVersion fieldPath kind name namespace resourceVersion uid
+OwnerReference = apiVersion blockOwnerDeletion controller kind name uid
+PersistentVolume = apiVersion kind metadata:ObjectMeta spec:PersistentVolumeSpec status
+PersistentVolumeClaim = apiVersion kind metadata:ObjectMeta spec:PersistentVolumeClaimSpec status
+PersistentVolumeClaimSpec = accessModes dataSource:TypedLocalObjectReference dataSourceRef:TypedObjectReference
+    resources:VolumeResourceRequirements selector:LabelSelector storageClassName volumeAttributesClassName volumeMode
+    volumeName
+PersistentVolumeClaimTemplate = metadata:ObjectMeta spec:PersistentVolumeClaimSpec
+PersistentVolumeClaimVolumeSource = claimName readOnly
+PersistentVolumeSpec = accessModes awsElasticBlockStore:AWSElasticBlockStoreVolumeSource
+    azureDisk:AzureDiskVolumeSource azureFile:AzureFilePersistentVolumeSource capacity
+    cephfs:CephFSPersistentVolumeSource cinder:CinderPersistentVolumeSource claimRef:ObjectReference
+    csi:CSIPersistentVolumeSource fc:FCVolumeSource flexVolume:FlexPersistentVolumeSource flocker:FlockerVolumeSource
+    gcePersistentDisk:GCEPersistentDiskVolumeSource glusterfs:GlusterfsPersistentVolumeSource
+    hostPath:HostPathVolumeSource iscsi:ISCSIPersistentVolumeSource local:LocalVolumeSource mountOptions
+    nfs:NFSVolumeSource nodeAffinity:VolumeNodeAffinity persistentVolumeReclaimPolicy
+    photonPersistentDisk:PhotonPersistentDiskVolumeSource portworxVolume:PortworxVolumeSource
+    quobyte:QuobyteVolumeSource rbd:RBDPersistentVolumeSource scaleIO:ScaleIOPersistentVolumeSource storageClassName
+    storageos:StorageOSPersistentVolumeSource volumeAttributesClassName volumeMode
+    vsphereVolume:VsphereVirtualDiskVolumeSource
+PhotonPersistentDiskVolumeSource = fsType pdID
+Pod = apiVersion kind metadata:ObjectMeta spec:PodSpec status
+PodAffinity = preferredDuringSchedulingIgnoredDuringExecution:WeightedPodAffinityTerm
+    requiredDuringSchedulingIgnoredDuringExecution:PodAffinityTerm
+PodAffinityTerm = labelSelector:LabelSelector matchLabelKeys mismatchLabelKeys namespaceSelector:LabelSelector
+    namespaces topologyKey
+PodAntiAffinity = preferredDuringSchedulingIgnoredDuringExecution:WeightedPodAffinityTerm
+    requiredDuringSchedulingIgnoredDuringExecution:PodAffinityTerm
+PodCertificateProjection = certificateChainPath credentialBundlePath keyPath keyType maxExpirationSeconds signerName
+    userAnnotations
+PodDNSConfig = nameservers options:PodDNSConfigOption searches
+PodDNSConfigOption = name value
+PodDisruptionBudget = apiVersion kind metadata:ObjectMeta spec:PodDisruptionBudgetSpec status
+PodDisruptionBudgetSpec = maxUnavailable minAvailable selector:LabelSelector unhealthyPodEvictionPolicy
+PodFailurePolicy = rules:PodFailurePolicyRule
+PodFailurePolicyOnExitCodesRequirement = containerName operator values
+PodFailurePolicyOnPodConditionsPattern = status type
+PodFailurePolicyRule = action onExitCodes:PodFailurePolicyOnExitCodesRequirement
+    onPodConditions:PodFailurePolicyOnPodConditionsPattern
+PodOS = name
+PodReadinessGate = conditionType
+PodResourceClaim = name resourceClaimName resourceClaimTemplateName
+PodSchedulingGate = name
+PodSchedulingGroup = podGroupName
+PodSecurityContext = appArmorProfile:AppArmorProfile fsGroup fsGroupChangePolicy runAsGroup runAsNonRoot runAsUser
+    seLinuxChangePolicy seLinuxOptions:SELinuxOptions seccompProfile:SeccompProfile supplementalGroups
+    supplementalGroupsPolicy sysctls:Sysctl windowsOptions:WindowsSecurityContextOptions
+PodSpec = activeDeadlineSeconds affinity:Affinity automountServiceAccountToken containers:Container
+    dnsConfig:PodDNSConfig dnsPolicy enableServiceLinks ephemeralContainers:EphemeralContainer hostAliases:HostAlias
+    hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets:LocalObjectReference
+    initContainers:Container nodeName nodeSelector os:PodOS overhead preemptionPolicy priority priorityClassName
+    readinessGates:PodReadinessGate resourceClaims:PodResourceClaim resources:ResourceRequirements restartPolicy
+    runtimeClassName schedulerName schedulingGates:PodSchedulingGate schedulingGroup:PodSchedulingGroup
+    securityContext:PodSecurityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace
+    subdomain terminationGracePeriodSeconds tolerations:Toleration topologySpreadConstraints:TopologySpreadConstraint
+    volumes:Volume
+PodTemplateSpec = metadata:ObjectMeta spec:PodSpec
+PortworxVolumeSource = fsType readOnly volumeID
+PreferredSchedulingTerm = preference:NodeSelectorTerm weight
+PriorityClass = apiVersion description globalDefault kind metadata:ObjectMeta preemptionPolicy value
+Probe = exec:ExecAction failureThreshold grpc:GRPCAction httpGet:HTTPGetAction initialDelaySeconds periodSeconds
+    successThreshold tcpSocket:TCPSocketAction terminationGracePeriodSeconds timeoutSeconds
+ProjectedVolumeSource = defaultMode sources:VolumeProjection
+QuobyteVolumeSource = group readOnly registry tenant user volume
+RBDPersistentVolumeSource = fsType image keyring monitors pool readOnly secretRef:SecretReference user
+RBDVolumeSource = fsType image keyring monitors pool readOnly secretRef:LocalObjectReference user
+ReplicaSet = apiVersion kind metadata:ObjectMeta spec:ReplicaSetSpec status
+ReplicaSetSpec = minReadySeconds replicas selector:LabelSelector template:PodTemplateSpec
+ReplicationController = apiVersion kind metadata:ObjectMeta spec:ReplicationControllerSpec status
+ReplicationControllerSpec = minReadySeconds replicas selector template:PodTemplateSpec
+ResourceClaim = name request
+ResourceFieldSelector = containerName divisor resource
+ResourceRequirements = claims:ResourceClaim limits requests
+RollingUpdateDaemonSet = maxSurge maxUnavailable
+RollingUpdateDeployment = maxSurge maxUnavailable
+RollingUpdateStatefulSetStrategy = maxUnavailable partition
+SELinuxOptions = level role type user
+ScaleIOPersistentVolumeSource = fsType gateway protectionDomain readOnly secretRef:SecretReference sslEnabled
+    storageMode storagePool system volumeName
+ScaleIOVolumeSource = fsType gateway protectionDomain readOnly secretRef:LocalObjectReference sslEnabled storageMode
+    storagePool system volumeName
+SeccompProfile = localhostProfile type
+SecretEnvSource = name optional
+SecretKeySelector = key name optional
+SecretProjection = items:KeyToPath name optional
+SecretReference = name namespace
+SecretVolumeSource = defaultMode items:KeyToPath optional secretName
+SecurityContext = allowPrivilegeEscalation appArmorProfile:AppArmorProfile capabilities:Capabilities privileged
+    procMount readOnlyRootFilesystem runAsGroup runAsNonRoot runAsUser seLinuxOptions:SELinuxOptions
+    seccompProfile:SeccompProfile windowsOptions:WindowsSecurityContextOptions
+Service = apiVersion kind metadata:ObjectMeta spec:ServiceSpec status
+ServiceAccountTokenProjection = audience expirationSeconds path
+ServicePort = appProtocol name nodePort port protocol targetPort
+ServiceSpec = allocateLoadBalancerNodePorts clusterIP clusterIPs externalIPs externalName externalTrafficPolicy
+    healthCheckNodePort internalTrafficPolicy ipFamilies ipFamilyPolicy loadBalancerClass loadBalancerIP
+    loadBalancerSourceRanges ports:ServicePort publishNotReadyAddresses selector sessionAffinity
+    sessionAffinityConfig:SessionAffinityConfig trafficDistribution type
+SessionAffinityConfig = clientIP:ClientIPConfig
+SleepAction = seconds
+StatefulSet = apiVersion kind metadata:ObjectMeta spec:StatefulSetSpec status
+StatefulSetOrdinals = start
+StatefulSetPersistentVolumeClaimRetentionPolicy = whenDeleted whenScaled
+StatefulSetSpec = minReadySeconds ordinals:StatefulSetOrdinals
+    persistentVolumeClaimRetentionPolicy:StatefulSetPersistentVolumeClaimRetentionPolicy podManagementPolicy replicas
+    revisionHistoryLimit selector:LabelSelector serviceName template:PodTemplateSpec
+    updateStrategy:StatefulSetUpdateStrategy volumeClaimTemplates:PersistentVolumeClaim
+StatefulSetUpdateStrategy = rollingUpdate:RollingUpdateStatefulSetStrategy type
+StorageClass = allowVolumeExpansion allowedTopologies:TopologySelectorTerm apiVersion kind metadata:ObjectMeta
+    mountOptions parameters provisioner reclaimPolicy volumeBindingMode
+StorageOSPersistentVolumeSource = fsType readOnly secretRef:ObjectReference volumeName volumeNamespace
+StorageOSVolumeSource = fsType readOnly secretRef:LocalObjectReference volumeName volumeNamespace
+SuccessPolicy = rules:SuccessPolicyRule
+SuccessPolicyRule = succeededCount succeededIndexes
+Sysctl = name value
+TCPSocketAction = host port
+Taint = effect key timeAdded value
+TokenRequest = audience expirationSeconds
+Toleration = effect key operator tolerationSeconds value
+TopologySelectorLabelRequirement = key values
+TopologySelectorTerm = matchLabelExpressions:TopologySelectorLabelRequirement
+TopologySpreadConstraint = labelSelector:LabelSelector matchLabelKeys maxSkew minDomains nodeAffinityPolicy
+    nodeTaintsPolicy topologyKey whenUnsatisfiable
+TypedLocalObjectReference = apiGroup kind name
+TypedObjectReference = apiGroup kind name namespace
+Volume = awsElasticBlockStore:AWSElasticBlockStoreVolumeSource azureDisk:AzureDiskVolumeSource
+    azureFile:AzureFileVolumeSource cephfs:CephFSVolumeSource cinder:CinderVolumeSource
+    configMap:ConfigMapVolumeSource csi:CSIVolumeSource downwardAPI:DownwardAPIVolumeSource
+    emptyDir:EmptyDirVolumeSource ephemeral:EphemeralVolumeSource fc:FCVolumeSource flexVolume:FlexVolumeSource
+    flocker:FlockerVolumeSource gcePersistentDisk:GCEPersistentDiskVolumeSource gitRepo:GitRepoVolumeSource
+    glusterfs:GlusterfsVolumeSource hostPath:HostPathVolumeSource image:ImageVolumeSource iscsi:ISCSIVolumeSource name
+    nfs:NFSVolumeSource persistentVolumeClaim:PersistentVolumeClaimVolumeSource
+    photonPersistentDisk:PhotonPersistentDiskVolumeSource portworxVolume:PortworxVolumeSource
+    projected:ProjectedVolumeSource quobyte:QuobyteVolumeSource rbd:RBDVolumeSource scaleIO:ScaleIOVolumeSource
+    secret:SecretVolumeSource storageos:StorageOSVolumeSource vsphereVolume:VsphereVirtualDiskVolumeSource
+VolumeAttachment = apiVersion kind metadata:ObjectMeta spec:VolumeAttachmentSpec status
+VolumeAttachmentSource = inlineVolumeSpec:PersistentVolumeSpec persistentVolumeName
+VolumeAttachmentSpec = attacher nodeName source:VolumeAttachmentSource
+VolumeDevice = devicePath name
+VolumeMount = mountPath mountPropagation name readOnly recursiveReadOnly subPath subPathExpr
+VolumeNodeAffinity = required:NodeSelector
+VolumeNodeResources = count
+VolumeProjection = clusterTrustBundle:ClusterTrustBundleProjection configMap:ConfigMapProjection
+    downwardAPI:DownwardAPIProjection podCertificate:PodCertificateProjection secret:SecretProjection
+    serviceAccountToken:ServiceAccountTokenProjection
+VolumeResourceRequirements = limits requests
+VsphereVirtualDiskVolumeSource = fsType storagePolicyID storagePolicyName volumePath
+WeightedPodAffinityTerm = podAffinityTerm:PodAffinityTerm weight
+WindowsSecurityContextOptions = gmsaCredentialSpec gmsaCredentialSpecName hostProcess runAsUserName
+"""
+
+
+def _parse(text: str) -> dict[str, dict[str, str]]:
+    lines = text.replace("\n    ", " ").strip().splitlines()
+    types = (line.partition(" = ") for line in lines)
+    return {
+        name: {field.partition(":")[0]: field.partition(":")[2] for field in fields.split()}
+        for name, _, fields in types
+    }
+
+
+FIELDS: Final = _parse(_TEXT)
+"""By type: the type of each field, empty where it holds no object."""

@@ -1,0 +1,150 @@
+"""What `helm template`, `kustomize build` and release files print is taken as it is."""
+
+import pytest
+
+from kubesched.api import Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PriorityClass, StorageClass
+from tests.admission.test_admission import expanded, refused
+from tests.snapshot.builders import listed, node, other, pod, workload
+
+CRD = other("apiextensions.k8s.io/v1", "CustomResourceDefinition", "rollouts.argoproj.io")
+ROLE = other("rbac.authorization.k8s.io/v1", "Role", "reader", rules=[])
+SERVICE = other("v1", "Service", "web", metadata={"namespace": "shop"}, spec={"selector": {"app": "web"}})
+
+
+def container(**fields):
+    return {"containers": [{"name": "c", **fields}]}
+
+
+def test_kinds_that_a_scheduler_does_not_read_are_counted_in_one_note():
+    loaded = expanded(CRD, ROLE, CRD | {"metadata": {"name": "two"}}, SERVICE, workload("Deployment", replicas=2))
+    assert len(loaded.of(Pod)) == 2
+    assert loaded.kinds["Service"] == 1
+    left_out = [note for note in loaded.notes if "left out" in note]
+    assert left_out == [
+        "left out of the manifests, because kubesched does not read these kinds: 2 CustomResourceDefinition, 1 Role"
+    ]
+
+
+def test_a_kind_of_another_group_is_counted_with_its_group():
+    volcano = {**workload("Job"), "apiVersion": "batch.volcano.sh/v1alpha1"}
+    knative = other("serving.knative.dev/v1", "Service", "s")
+    (note, _) = [note for note in expanded(volcano, knative).notes if "manifests" in note]
+    assert note.endswith(": 1 Job.batch.volcano.sh, 1 Service.serving.knative.dev")
+
+
+def test_manifests_without_a_pod_say_so():
+    assert "the manifests add no pod" in expanded(ROLE).notes
+
+
+def test_pods_see_the_cluster_objects_of_manifests_wherever_they_are():
+    high = other("scheduling.k8s.io/v1", "PriorityClass", "high", value=9)
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    fast = other("storage.k8s.io/v1", "StorageClass", "fast", metadata={"annotations": default}, provisioner="x.io/p")
+    claim = other("v1", "PersistentVolumeClaim", "data", metadata={"namespace": "shop"}, spec={"accessModes": ["x"]})
+    volume = other("v1", "PersistentVolume", "disk", spec={"capacity": {"storage": "1Gi"}})
+    loaded = expanded(pod(priorityClassName="high"), workload("DaemonSet"), claim, fast, high, volume, node("n"))
+    assert [found.priority for found in loaded.of(Pod)] == [9, 0]
+    assert loaded.of(PersistentVolumeClaim)[0].spec.storage_class_name == "fast"
+    assert loaded.of(StorageClass)[0].volume_binding_mode == "Immediate"
+    assert loaded.of(PersistentVolume)[0].status.phase == "Available"
+    assert (len(loaded.of(Node)), len(loaded.of(PriorityClass))) == (1, 1)
+
+
+def test_what_the_snapshot_has_already_stays():
+    present = other("v1", "Namespace", "shop", metadata={"labels": {"team": "a"}})
+    loaded = expanded(other("v1", "Namespace", "shop"), SERVICE, pod(), cluster=[present, SERVICE])
+    assert [found.labels for found in loaded.of(Namespace)] == [{"team": "a"}]
+    assert "in the manifests and in the snapshot, which is used: 1 Namespace, 1 Service" in loaded.notes
+
+
+def test_the_same_cluster_object_in_two_manifests_is_refused():
+    assert "Service shop/web already exists, from <stream>, document 1" in refused(SERVICE, SERVICE)
+
+
+def test_a_replication_controller_is_expanded():
+    template = {"metadata": {"labels": {"app": "old"}}, "spec": container()}
+    controller = other("v1", "ReplicationController", "old", spec={"replicas": 2, "template": template})
+    loaded = expanded(controller)
+    assert [found.labels for found in loaded.of(Pod)] == [{"app": "old"}] * 2
+    assert {found.metadata.controller.kind for found in loaded.of(Pod)} == {"ReplicationController"}
+    controller["spec"]["selector"] = {"app": "new"}
+    assert "`selector` does not match template `labels`" in refused(controller)
+
+
+def cron_job(**job):
+    spec = {"template": {"spec": container()}, **job}
+    return other("batch/v1", "CronJob", "report", spec={"schedule": "0 4 * * *", "jobTemplate": {"spec": spec}})
+
+
+def test_a_cron_job_has_the_pods_of_one_run():
+    loaded = expanded(cron_job(parallelism=2, completions=2))
+    assert [found.name.rpartition("-")[0] for found in loaded.of(Pod)] == ["report-1"] * 2
+    assert "<stream>: CronJob default/report: the pods of one run are added" in loaded.notes
+    suspended = cron_job()
+    suspended["spec"]["suspend"] = True
+    loaded = expanded(suspended)
+    assert not loaded.of(Pod)
+    assert "<stream>: CronJob default/report is suspended; no pod is added for it" in loaded.notes
+
+
+def test_a_fault_in_a_cron_job_names_the_field_as_it_is_written():
+    assert "(CronJob report): spec.jobTemplate.spec.parallelism: found -1" in refused(cron_job(parallelism=-1))
+
+
+def test_the_tests_of_a_helm_chart_are_left_out():
+    hook = pod("web-test")
+    hook["metadata"]["annotations"] = {"helm.sh/hook": "test"}
+    loaded = expanded(pod("web"), hook)
+    assert [found.name for found in loaded.of(Pod)] == ["web"]
+    assert any("1 Helm test" in note for note in loaded.notes)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "words"),
+    [
+        (
+            pod(**container(resources={"request": {"cpu": "2"}})),
+            'spec.containers[0].resources.request: unknown field; did you mean "requests"?',
+        ),
+        (
+            workload("Deployment", template=container(requests={"cpu": "2"})),
+            'spec.template.spec.containers[0].requests: unknown field; did you mean "resources.requests"?',
+        ),
+        (
+            workload("Deployment", tolerations=[]),
+            'spec.tolerations: unknown field; did you mean "template.spec.tolerations"?',
+        ),
+        (
+            pod(**container(tolerations=[])),
+            "containers[0].tolerations: unknown field; it belongs to the spec of the pod",
+        ),
+        (
+            pod(**container(resources={"cpu": 1})),
+            "resources.cpu: unknown field; expected claims, limits, requests",
+        ),
+        (
+            other("storage.k8s.io/v1", "StorageClass", "s", bindingMode="Immediate"),
+            'bindingMode: unknown field; did you mean "volumeBindingMode"?',
+        ),
+        ({**cron_job(), "specs": {}}, 'specs: unknown field; did you mean "spec"?'),
+        (
+            workload("StatefulSet", volumeClaimTemplates=[{"metadata": {"name": "d"}, "spec": {"storageClass": "x"}}]),
+            'spec.volumeClaimTemplates[0].spec.storageClass: unknown field; did you mean "storageClassName"?',
+        ),
+    ],
+)
+def test_an_unknown_field_of_what_is_used_is_an_error(manifest, words):
+    assert words in refused(manifest)
+
+
+def test_fields_that_a_scheduler_does_not_read_are_known():
+    fields = {
+        "env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
+        "livenessProbe": {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 5},
+        "securityContext": {"capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}},
+        "volumeMounts": [{"name": "t", "mountPath": "/tmp", "recursiveReadOnly": "Disabled"}],
+        "lifecycle": {"preStop": {"sleep": {"seconds": 5}}},
+    }
+    manifest = workload("Deployment", template=container(**fields), strategy={"rollingUpdate": {"maxSurge": "25%"}})
+    assert len(expanded(manifest).of(Pod)) == 1
+    assert len(expanded(listed(manifest)).of(Pod)) == 1
