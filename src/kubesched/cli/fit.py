@@ -78,7 +78,8 @@ def fit(
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
 
-    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
+    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. Without it the
+    cluster of the current kubeconfig context is read.
     """  # noqa: D301
     if bool(manifests) == bool(resources):
         given = "both are given" if manifests else "neither is given"
