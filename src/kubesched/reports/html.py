@@ -37,6 +37,8 @@ def as_html(page: Page) -> str:
 def _paragraph(paragraph: Paragraph) -> Iterator[str]:
     if paragraph.level is Level.HEADING:
         yield f"<h2>{_text(paragraph.text)}</h2>"
+    elif paragraph.is_code:
+        yield f'<pre tabindex="0">{_text(paragraph.text)}</pre>'
     else:
         indented = "indented" if paragraph.is_indented else ""
         yield f"<p{_class(paragraph.level, indented)}>{_text(paragraph.text)}</p>"
