@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         SelectorError,
         StateError,
     )
-    from kubesched.explanation import Explainer, Explanation, explain
+    from kubesched.explanation import Explainer, Explanation, Fix, explain
     from kubesched.extender.client import ExtenderCaller
     from kubesched.framework import (
         ActionDone,
@@ -116,6 +116,7 @@ __all__ = [
     "Fate",
     "FieldError",
     "Fit",
+    "Fix",
     "Handle",
     "InputError",
     "IntVector",
@@ -214,7 +215,7 @@ _ROOMS: Final = {
         "SelectorError",
         "StateError",
     ),
-    "explanation": ("Explainer", "Explanation", "explain"),
+    "explanation": ("Explainer", "Explanation", "Fix", "explain"),
     "extender.client": ("ExtenderCaller",),
     "framework": (
         "ActionDone",

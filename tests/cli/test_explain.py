@@ -1,4 +1,5 @@
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -29,13 +30,13 @@ def test_all_pending_pods_as_one_document(cluster):
 @pytest.mark.parametrize("options", [(), ("--all",), ("-A",), ("-n", "default")])
 def test_all_pending_pods_as_text_say_where_or_why_nowhere(cluster, options):
     text = run("explain", cluster, *options).stdout
-    assert text.startswith("4 pending pods: 2 on no node, 1 held back, 1 would fit now.\n")
+    assert text.startswith("4 pending pods: 1 on no node, 1 would preempt others, 1 held back, 1 would fit now.\n")
     rows = [" ".join(line.split()) for line in text.splitlines()]
     assert "1 Pod default/fits 1 n2" in rows
     assert "1 no node Pod default/huge all nodes: requests 64 cpu; the whole node has 2" in rows
     assert "1 held back Pod default/gated waiting for scheduling gates: [not-yet]; fits on 2 of 2 nodes" in rows
     assert "1 more pod is for schedulers that no profile of the configuration serves: volcano." in rows
-    assert rows[-1] == f"Next: kubesched explain {cluster} default/urgent"
+    assert rows[-1] == f"Next: kubesched explain {cluster} default/huge"
 
 
 def test_one_pod_as_a_document(cluster):
@@ -113,3 +114,97 @@ def test_an_extender_that_does_not_answer_is_explained_in_the_words_of_kube_sche
     snapshot = write(tmp_path, make_node("n1"), make_pod("p"))
     text = run("explain", snapshot, "--pod", "p", "--config", config, "--extenders", "call").stdout
     assert '\nPost "http://127.0.0.1:1/filter": dial tcp 127.0.0.1:1: connect: connection refused\n' in text
+
+
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: prod}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: app, resources: {requests: {cpu: "64"}}}]}
+"""
+
+
+def test_a_file_with_a_workload_is_explained_by_its_first_pod(cluster, tmp_path):
+    manifest = tmp_path / "dep.yaml"
+    manifest.write_text(DEPLOYMENT)
+    result = run("explain", cluster, "--pod", manifest)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Pod prod/web-")
+    assert " fits on none of 2 nodes." in result.stdout
+    assert "dep.yaml has 3 pods that are alike; prod/web-" in result.stderr
+
+
+def test_a_file_with_several_workloads_names_the_command_for_them(cluster, tmp_path):
+    manifest = tmp_path / "two.yaml"
+    manifest.write_text(f"{DEPLOYMENT}---{DEPLOYMENT.replace('name: web', 'name: api')}")
+    result = run("explain", cluster, "--pod", manifest)
+    assert result.exit_code == 2
+    assert "two.yaml: found 6 pods; expected a file with one Pod or one workload. kubesched fit -f" in result.stderr
+
+
+def test_a_pod_in_a_file_stands_in_for_the_one_of_that_name(cluster, tmp_path):
+    pod = tmp_path / "huge.yaml"
+    pod.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: huge}\nspec: {containers: [{name: c, image: app}]}\n")
+    assert run("explain", cluster, "--pod", pod).stdout.startswith("Pod default/huge fits on 2 of 2 nodes")
+
+
+def test_pods_are_arguments_beside_the_snapshot(cluster):
+    first = run("explain", cluster, "huge").stdout
+    assert first.startswith("Pod default/huge fits on none of 2 nodes.\n")
+    assert run("explain", "pod/huge", cluster, "-n", "default").stdout == first
+    assert run("explain", cluster, "huge", "fits").stdout.startswith("2 chosen pods: 1 on no node, 1 would fit now.\n")
+
+
+def test_the_queue_is_part_of_the_answer_where_it_is_cheap_or_asked_for(cluster, tmp_path):
+    said = "In a full simulation"
+    assert said in run("explain", cluster, "fits").stdout
+    assert said not in run("explain", cluster, "fits", "--no-queue").stdout
+    assert said not in run("explain", cluster, "cheap", "--queue").stdout  # it runs
+
+
+@pytest.mark.parametrize("output", ["csv", "markdown", "wide"])
+def test_the_formats_of_reports_are_there(cluster, output):
+    one, several = (run("explain", cluster, *pod, "-o", output).stdout for pod in (["huge"], []))
+    heads = {"csv": "nodes,obstacles,nearest\n", "markdown": "**Pod default/huge", "wide": "Pod default/huge"}
+    assert heads[output] in one
+    heads = {"csv": "pod,workload,state,", "markdown": "**4 pending pods:", "wide": "0/2 nodes are available"}
+    assert heads[output] in several
+
+
+def test_the_next_command_can_be_run_as_it_is(cluster, tmp_path):
+    config = tmp_path / "a config.yaml"
+    config.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+    manifest = tmp_path / "dep.yaml"
+    manifest.write_text(DEPLOYMENT)
+    for asked in (["fits"], ["--pod", manifest], []):
+        text = run("explain", cluster, "--config", config, *asked).stdout
+        words = shlex.split(text.partition("Next: ")[2])
+        assert words[:2] == ["kubesched", "explain"]
+        assert words[words.index("--config") + 1] == str(config)
+        result = run(*words[1:])
+        assert result.exit_code == 0, result.output
+
+
+def test_a_folder_with_the_name_of_a_workload_is_one_clear_sentence(cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deploy" / "web").mkdir(parents=True)
+    result = run("explain", cluster, "deploy/web")
+    assert result.exit_code == 2
+    assert '"deploy/web" is a path and may be a workload; write ./deploy/web for the path, or --pod' in result.stderr
+    result = run("explain", cluster, "--pod", "deploy/web")
+    assert "deploy/web: the cluster has no Deployment web" in result.stderr
+
+
+def test_the_only_pod_of_a_workload_is_explained_in_full_and_programs_get_a_list(tmp_path):
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "db", "controller": True}
+    pod = make_pod("db-0", requests={"cpu": "64"}, metadata={"ownerReferences": [owner]})
+    snapshot = write(tmp_path, make_node("n1"), pod)
+    assert run("explain", snapshot, "sts/db").stdout.startswith("Pod default/db-0 fits on none of 1 nodes.\n")
+    assert "REJECTS" in run("explain", snapshot, "sts/db", "--by", "plugin").stdout
+    (line,) = json.loads(run("explain", snapshot, "sts/db", "-o", "json").stdout)["pods"]
+    assert line["pod"] == "default/db-0"

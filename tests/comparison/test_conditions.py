@@ -12,7 +12,7 @@ from tests.comparison.small_clusters import empty_nodes
 def comparison() -> Comparison:
     """One pod placed, one left pending, no prices."""
     return compare(
-        [*empty_nodes(1), make_pod("web", requests={"cpu": "3"}), make_pod("huge", requests={"cpu": "9"})], seeds=2
+        [*empty_nodes(1), make_pod("web", requests={"cpu": "3"}), make_pod("huge", requests={"cpu": "9"})], seeds=5
     )
 
 
@@ -39,9 +39,9 @@ def test_a_condition_that_holds_fails_the_check(comparison: Comparison, text: st
     assert bool(why) == fails
 
 
-def test_the_reason_has_the_value_and_the_side(comparison: Comparison):
+def test_the_reason_has_the_value_of_the_second_side(comparison: Comparison):
     assert failures(parse_conditions(" pending > 0 ,victims>0"), comparison) == {
-        "pending>0": "pods pending: 1 with B",
+        "pending>0": "pods pending: 1",
         "victims>0": "",
     }
 
@@ -90,5 +90,5 @@ def test_wrong_prices_are_one_sentence(text: str, words: str):
 
 def test_prices_count_the_nodes_in_use():
     nodes = [make_node(f"n{i}", labels={"node.kubernetes.io/instance-type": "x"}) for i in range(3)]
-    comparison = compare([*nodes, make_pod("web")], seeds=2, prices={"x": 0.25})
+    comparison = compare([*nodes, make_pod("web")], seeds=5, prices={"x": 0.25})
     assert [one.b for one in comparison.differences if one.figure.name == "pricePerHour"] == [0.25]

@@ -99,7 +99,14 @@ def test_aks_gets_the_configuration_in_its_resource():
     assert comparable(set_up(raw)) == comparable(set_up((HEADER + _strategy("MostAllocated")).encode()))
 
 
-@pytest.mark.parametrize("text", ["percentageOfNodesToScore: 10", "profiles: [{schedulerName: aks-system}]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "percentageOfNodesToScore: 10",
+        "profiles: [{schedulerName: aks-system}]",
+        "profiles: [{plugins: {multiPoint: {disabled: [{name: DynamicResources}]}}}]",
+    ],
+)
 def test_what_aks_does_not_accept_has_no_form_for_it(text: str):
     assert of(text).aks == ""
 

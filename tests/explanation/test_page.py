@@ -55,9 +55,25 @@ def test_the_nearest_nodes_come_with_their_obstacles_and_short_names(full):
     assert ["Node", "names", "are", "shortened", "by", "'*.eu'."] in lines
 
 
-def test_what_would_help_is_said_without_the_names_of_post_filters(full):
+def test_the_fixes_come_before_the_nodes_with_how_many_they_open(full):
+    assert [fix.n_nodes for fix in full.fixes] == [int(row[1]) for row in rows_of(full, "fixes")]
+    assert ["tolerate gpu:NoSchedule", "1", "n2.eu"] in [row[:3] for row in rows_of(full, "fixes")]
+    text = printed(full)
+    assert text.index("Any one of these makes it fit:") < text.index("OBSTACLES")
+
+
+class NoThanks(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable("no, thanks")
+
+
+def test_without_a_fix_the_nearest_node_is_named_with_its_obstacles():
+    text = printed(ask(make_pod("p"), make_node("n1"), plugins=[NoThanks]), width=200)
+    assert "What would help: to fit on n1, remove this obstacle: no, thanks." in text
+
+
+def test_preemption_is_told_without_the_names_of_post_filters(full):
     text = printed(full, width=200)
-    assert "What would help: to fit on n1.eu, remove this obstacle: cpu is short by 1" in text
     assert "Preemption would not make room: 0/2 nodes are available: 1 No preemption victims" in text
     assert "no new claims" not in text
     assert "PostFilter" not in text
@@ -158,6 +174,7 @@ def test_many_different_obstacles_are_twelve_rows_and_a_count():
 def test_preemption_that_helps_names_its_victims():
     pod = make_pod("p", requests={"cpu": "2"}, priority=5)
     text = printed(ask(pod, make_node("n1", allocatable=SMALL), filling("n1", cpu="1")))
+    assert text.startswith("Pod default/p fits on none of 1 nodes; preemption would make room on n1.\n")
     assert "Preemption would make room on n1 by evicting default/on-n1 (priority 0)." in text
 
 
@@ -182,6 +199,7 @@ def test_a_plugin_that_failed_is_named_with_the_node_and_without_advice():
     assert "a plugin failed on n2, so no node is chosen (SchedulerError).\n" in text
     assert '\nrunning "FailsOnN2" filter plugin' in text
     assert "What would help" not in text
+    assert "makes it fit" not in text
     assert "PostFilter" not in text
 
 
@@ -195,6 +213,7 @@ def test_a_fault_on_a_node_that_is_rejected_anyway_is_not_offered_as_advice():
     found = ask(make_pod("p"), make_node("n1", taints=["gpu:NoSchedule"]), plugins=[FailsBehindATaint])
     text = printed(found, width=200)
     assert "What would help" not in text
+    assert "makes it fit" not in text
     assert "FailsBehindATaint: running" in text
 
 
@@ -230,7 +249,7 @@ def test_the_points_of_the_plugins_add_up_to_the_lead_that_is_told():
     found = ask(make_pod("p", requests={"cpu": "100m"}), *nodes, plugins=[ByName])
     (said,) = [line for line in printed(found, width=200).splitlines() if " ahead of " in line]
     first, second = rows_of(found, "scores")[:2]
-    ahead = int(first[1]) - int(second[1])
+    ahead = int(first[2]) - int(second[2])
     assert said.startswith(f"{first[0]} is {ahead} points ahead of {second[0]}: ")
     points = [int(part.split()[-1].rstrip(".")) for part in said.partition(": ")[2].split(", ")]
     assert sum(points) == ahead
@@ -240,8 +259,16 @@ def test_the_points_of_the_plugins_add_up_to_the_lead_that_is_told():
 def test_plugins_that_tell_the_nodes_apart_are_the_first_columns_and_silent_ones_a_note():
     found = ask(make_pod("p"), *three_nodes(), plugins=[ByName])
     (table,) = [one for one in explanation_page(found).tables if one.name == "scores"]
-    assert [column.key for column in table.columns][:3] == ["node", "total", "ByName"]
-    assert any(note.startswith("0 on all of these nodes: ") for note in table.notes)
+    assert [column.key for column in table.columns if not column.is_wide] == ["node", "total", "ByName"]
+    (note,) = [note for note in table.notes if note.startswith("Equal on all of these nodes: ")]
+    assert "ByName" not in note
+    assert "TaintToleration 300" in note
+    assert "ImageLocality 0" in note
+
+
+def test_wide_text_has_the_columns_of_all_plugins():
+    page = explanation_page(ask(make_pod("p"), *three_nodes(), plugins=[ByName]))
+    assert "TaintToleration" in text_of(page, width=300, wide=True).partition("TOTAL")[2].partition("\n")[0]
 
 
 def test_nodes_with_equal_points_share_a_row_unless_all_are_asked_for():
@@ -257,9 +284,9 @@ def test_ten_rows_are_shown_and_the_rest_is_counted():
 
 
 def test_no_column_of_points_disappears_without_a_word():
-    found = ask(make_pod("p"), *(make_node(f"a-node-with-a-rather-long-name-{i}") for i in range(4)), plugins=[ByName])
-    text = printed(found, width=50)
-    assert "Hidden because the terminal is too narrow: " in text
+    found = ask(make_pod("p"), *(make_node(f"anodewitharatherlongname{i}") for i in range(4)), plugins=[ByName])
+    text = printed(found, width=36)
+    assert "Hidden because the terminal is too narrow: ByName" in " ".join(text.split())
 
 
 def test_more_nodes_than_the_default_looks_at_are_told():
@@ -292,6 +319,12 @@ def test_a_pod_on_another_node_has_its_rank_and_the_points_that_make_the_differe
     assert verdict.startswith("Pod default/p runs on n1, rank 3 of 3 nodes that fit, with ")
     assert "a new decision would take n3 with" in verdict
     assert verdict.endswith(": ByName +20.")
+
+
+def test_a_pod_that_would_go_elsewhere_is_told_that_the_cluster_has_changed():
+    told = "Other pods and nodes have come and gone since this one was placed."
+    assert told in printed(running(*three_nodes(), plugins=[ByName]), width=200)
+    assert told not in printed(running(*three_nodes()), width=200)
 
 
 def test_a_node_with_as_many_points_loses_by_the_order_of_the_snapshot():
@@ -345,6 +378,7 @@ def test_a_pod_that_is_held_back_is_told_before_the_table():
     text = printed(ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes()), width=200)
     assert "does not try this pod now: waiting for scheduling gates: [not-yet]." in text
     assert text.index("does not try this pod now") < text.index("TOTAL")
+    assert "This lets kube-scheduler try it:" in text
 
 
 def test_a_nomination_is_told():
@@ -365,4 +399,31 @@ def test_the_queue_is_told_after_the_tables(full):
 def test_csv_has_the_ranking_or_the_obstacles(full):
     assert isinstance(explanation_page(full).main_table, Table)
     assert explanation_page(full).main_table.name == "obstacles"
-    assert explanation_page(ask(make_pod("p"), *three_nodes())).main_table.name == "scores"
+    fits = ask(make_pod("p"), *three_nodes())
+    assert explanation_page(fits).main_table.name == "scores"
+    assert explanation_page(fits, by_plugin=True).main_table.name == "plugins"
+    assert [column.key for column in explanation_page(fits).main_table.columns][:3] == ["node", "nodes", "total"]
+
+
+def test_the_check_of_a_pod_fails_with_the_verdict(full):
+    (check,) = explanation_page(full).checks
+    assert (check.group, check.name, check.failure) == ("default", "p", "Pod default/p fits on none of 2 nodes.")
+    (check,) = explanation_page(ask(make_pod("p"), *three_nodes())).checks
+    assert check.failure == ""
+
+
+def test_every_node_and_plugin_can_be_had_as_one_table():
+    nodes = (*three_nodes(), make_node("n4", taints=["gpu:NoSchedule"]))
+    page = explanation_page(ask(make_pod("p"), *nodes, plugins=[ByName]), every_verdict=True)
+    (table,) = [one for one in page.tables if one.name == "verdicts"]
+    keys = [column.key for column in table.columns]
+    taint, by_name = keys.index("TaintToleration"), keys.index("ByName")
+    texts = [[getattr(cell, "text", cell) for cell in row] for row in table.rows]
+    assert [(row[0], row[1], row[taint], row[by_name]) for row in texts] == [
+        ("n1", "yes", "300", "10"),
+        ("n2", "yes", "300", "20"),
+        ("n3", "yes", "300", "30"),
+        ("n4", "no", "rejects", ""),
+    ]
+    assert "NodePorts" not in keys
+    assert "verdicts" not in [one.name for one in explanation_page(ask(make_pod("p"), *nodes)).tables]

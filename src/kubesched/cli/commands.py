@@ -99,7 +99,7 @@ def main() -> None:
     \b
       kubesched snapshot -o cluster.json.gz
       kubesched simulate cluster.json.gz
-      kubesched explain cluster.json.gz --pod shop/web-7
+      kubesched explain cluster.json.gz shop/web-7
 
     \b
     With kubectl:

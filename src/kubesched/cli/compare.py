@@ -14,7 +14,7 @@ from kubesched.cli.reports import print_report, report_output_option
 if TYPE_CHECKING:
     from kubesched.comparison import Candidate
 
-_DEFAULTS = "the defaults"
+_DEFAULTS = "defaults"
 _MOST_CONFIGS = 2
 
 
@@ -40,7 +40,7 @@ _MOST_CONFIGS = 2
 )
 @click.option(
     "--seeds",
-    type=click.IntRange(min=2),
+    type=click.IntRange(min=5),
     metavar="N",
     default=20,
     show_default=True,
@@ -57,7 +57,7 @@ _MOST_CONFIGS = 2
     metavar="CONDITIONS",
     help="Exit with 1 if a figure of the second side is like this, such as 'pending>0,skew>5'.",
 )
-@report_output_option
+@report_output_option()
 def compare(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],

@@ -1,7 +1,7 @@
 """`kubesched explain`: explain why pods are pending, why a pod goes to its node, or why no node fits."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -9,8 +9,10 @@ import click
 
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
 from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.live_cluster import LiveSource
+from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
-from kubesched.cli.output import print_line
+from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.queue_place import is_cheap, queue_place
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.targets import split_targets
@@ -40,6 +42,11 @@ _MAX_NAMED: Final = 5
 @click.option("-A", "--all-namespaces", is_flag=True, help="Look in all namespaces. Without -n, this is the default.")
 @click.option("-l", "--selector", metavar="LABELS", help="Explain the pods with these labels.")
 @click.option(
+    "--group",
+    metavar="NAME|KEY=NAME",
+    help="Say how many pods of a group fit together. Its name is the value of a pod group label, or of the label KEY.",
+)
+@click.option(
     "--node", "nodes", metavar="NAME", multiple=True, help="Show each plugin's verdict on this node. Repeatable."
 )
 @click.option("--all-nodes", is_flag=True, help="Show every node, each with its row.")
@@ -56,7 +63,7 @@ _MAX_NAMED: Final = 5
     help="Whether to simulate all pending pods, to say where the pod goes if the others are tried before it.  "
     "[default: in small clusters, without --plugin and --extenders call]",
 )
-@report_output_option
+@report_output_option()
 def explain(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],
@@ -70,6 +77,7 @@ def explain(
     namespace: str,
     all_namespaces: bool,
     selector: str | None,
+    group: str | None,
     nodes: tuple[str, ...],
     all_nodes: bool,
     by: str,
@@ -98,27 +106,37 @@ def explain(
     if all_pods and (names or selector is not None):
         given = "--pod" if pod is not None else "-l" if selector is not None else "POD"
         raise click.UsageError(f"--all and {given} are mutually exclusive")
+    if group is not None and (names or all_pods or selector is not None):
+        raise click.UsageError("--group and other ways to choose pods are mutually exclusive")
     if namespace and all_namespaces:
         raise click.UsageError("-n and -A are mutually exclusive")
     if (nodes or all_nodes) and not names:
         raise click.UsageError("--node and --all-nodes need one pod: name it, such as shop/web-7")
+    _refuse_ambiguous(targets.snapshots)
     setup = read_setup(config, references, plugin_args)
     cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
     calls = extender_calls(setup, extenders)
     asked = _Asked(cluster, setup, calls, _again(click.get_current_context()), output)
+    if group is not None:
+        print_report(_group_page(asked, group, namespace), output)
+        return
     if queue is None:
         queue = not references and calls is None and is_cheap(cluster)
-    view = View(by, nodes, all_nodes, queue)
+    view = View(by, nodes, all_nodes, queue, every_verdict=output == "html")
     if pod is not None and _is_file(pod):
         print_report(_new_pod_page(asked, pod, view), output)
         return
     chosen = choose_pods(cluster, names, namespace, selector)
-    if chosen.is_one:
+    is_alone = chosen.what == "chosen" and len(chosen.pods) == 1  # programs get the same form for one pod and for many
+    if chosen.is_one or (is_alone and output not in ("json", "jsonl")):
         print_report(_pod_page(asked, chosen.pods[0], view), output)
         return
     if nodes or all_nodes:
         raise click.UsageError(f"--node and --all-nodes need one pod; {len(chosen.pods)} are chosen")
     _print_several(asked, chosen)
+
+
+next(param for param in explain.params if param.name == "snapshots").metavar = "[SNAPSHOT | POD]..."
 
 
 class View(NamedTuple):
@@ -128,6 +146,7 @@ class View(NamedTuple):
     nodes: tuple[str, ...]
     all_nodes: bool
     queue: bool
+    every_verdict: bool
 
 
 class _Asked(NamedTuple):
@@ -147,8 +166,11 @@ class _Asked(NamedTuple):
 def _again(context: click.Context) -> str:
     """The command line that has the same snapshot and setup, without what it was asked about."""
     params: dict[str, Any] = context.params
+    live = LiveSource.current()
     words = ["kubesched", "explain", *split_targets(params["snapshots"]).snapshots]
     for option, values in (
+        ("--kubeconfig", [live.kubeconfig] if live.kubeconfig else []),
+        ("--context", [live.context] if live.context else []),
         ("--manifest", params["manifests"]),
         ("--config", [params["config"]] if params["config"] else []),
         ("--plugin", params["references"]),
@@ -169,17 +191,16 @@ def _pod_page(asked: _Asked, pod: "Pod", view: View) -> "Page":
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
     queue = "" if simulated is None else simulated.sentence(explanation)
-    return _page(explanation, view, asked.again, queue)
+    return _page(explanation, view, f"{asked.again} {pod.key}", queue)
 
 
 def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
     """The page of a pod that is not in the cluster."""
     from kubesched.explanation import explain
-    from kubesched.snapshot import read_pod
 
-    pod, claims = read_pod(file, asked.cluster.objects)
+    pod, claims = new_pod(file, asked.cluster)
     explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
-    return _page(explanation, view, asked.again, "")
+    return _page(explanation, view, f"{asked.again} --pod {shlex.quote(file)}", "")
 
 
 def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Page":
@@ -188,12 +209,28 @@ def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Pa
     if view.nodes:
         return node_page(explanation, [_position(explanation, name) for name in view.nodes])
     return explanation_page(
-        explanation, all_nodes=view.all_nodes, by_plugin=view.by == "plugin", queue=queue, again=again
+        explanation,
+        all_nodes=view.all_nodes,
+        by_plugin=view.by == "plugin",
+        every_verdict=view.every_verdict,
+        queue=queue,
+        again=again,
     )
 
 
 def _is_file(pod: str) -> bool:
-    return bool(pod) and bool(split_targets([pod]).snapshots)
+    return bool(pod) and bool(split_targets([pod]).snapshots) and not Path(pod).is_dir()
+
+
+def _refuse_ambiguous(snapshots: tuple[str, ...]) -> None:
+    """Reject a file or folder that has the form of a workload: it is not clear which one is meant."""
+    from kubesched.planning import is_workload_kind
+
+    for path in snapshots:
+        kind, slash, name = path.partition("/")
+        if slash and "/" not in name and Path(path).exists() and is_workload_kind(kind, ()):
+            write = f"write ./{path} for the path, or --pod {path} for the workload"
+            raise click.UsageError(f'"{path}" is a path and may be a workload; {write}')
 
 
 def _position(explanation: "Explanation", name: str) -> int:
@@ -222,6 +259,14 @@ def _first(names: list[str]) -> str:
 # --- several pods ---
 
 
+def _group_page(asked: _Asked, name: str, namespace: str) -> "Page":
+    from kubesched.explanation import Explainer, find_group, group_page, place_group
+
+    group = find_group(asked.cluster, name, namespace)
+    with Explainer(asked.cluster, asked.setup, extender_calls=asked.calls) as explainer:
+        return group_page(place_group(explainer, group), asked.again)
+
+
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     from kubesched.api import ReplicaSet
     from kubesched.explanation import Explainer, as_line, overview_page
@@ -232,17 +277,26 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     with Explainer(asked.cluster, asked.setup, nominations=False, extender_calls=asked.calls) as explainer:
         served = [pod for pod in explainer.pending if pod.key in meant]
         served += [pod for pod in chosen.pods if pod.node_name and pod.scheduler_name in explainer.frameworks]
-        explained = explainer.each(served, preempt=False)
         if asked.output == "jsonl":  # line by line: together they may be larger than the memory
-            for explanation in explained:
+            for explanation in explainer.each(served, preempt=False):
                 print_line(as_line(explanation))
             return
+        is_for_people = asked.output != "json"
         page = overview_page(
-            explained,
+            _with_progress(explainer.each(served, preempt=is_for_people), len(served)),
             lambda pod: str(workload_of(pod, sets) or f"Pod {pod.key}"),
+            explainer.fixes if is_for_people else lambda explanation: (),
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
             what=chosen.what,
             again=asked.again,
-            with_lines=asked.output == "json",
+            with_lines=not is_for_people,
         )
     print_report(page, asked.output)
+
+
+def _with_progress(explained: "Iterator[Explanation]", n: int) -> "Iterator[Explanation]":
+    with progress_bar("explaining") as progress:
+        for i, explanation in enumerate(explained, 1):
+            yield explanation
+            if progress is not None:
+                progress(i, n)

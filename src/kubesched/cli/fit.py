@@ -52,7 +52,7 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
 @setup_options
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
-@report_output_option
+@report_output_option()
 def fit(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],
@@ -78,7 +78,8 @@ def fit(
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
 
-    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
+    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. Without it the
+    cluster of the current kubeconfig context is read.
     """  # noqa: D301
     if bool(manifests) == bool(resources):
         given = "both are given" if manifests else "neither is given"

@@ -11,8 +11,10 @@ from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.what_if import changed_cluster, what_if_options
 
 if TYPE_CHECKING:
+    from kubesched.planning import WhatIf
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.simulator import Report, Simulator
     from kubesched.snapshot import ClusterObjects
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 @cluster_options
 @setup_options
 @extenders_option
+@what_if_options
 @click.option("--profile", metavar="NAME", help="Schedule only the pods of this profile of the configuration.")
 @click.option(
     "--tie-break",
@@ -47,6 +50,7 @@ def simulate(
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
     extenders: str,
+    what_if: "WhatIf",
     profile: str | None,
     tie_break: str,
     seed: int | None,
@@ -65,6 +69,7 @@ def simulate(
       kubesched simulate cluster.json
       kubesched simulate cluster.json --manifest deployment.yaml --fail-on-pending
       kubesched simulate dump/ --config scheduler.yaml --plugin team_zone.py:TeamZone -o json
+      kubesched simulate cluster.json --without-nodes -l pool=spot --scale deploy/web=20
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
@@ -75,7 +80,7 @@ def simulate(
     whole = read_setup(config, references, plugin_args)
     setup = _only(profile, whole)
     left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
-    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    cluster = changed_cluster(read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects), what_if)
     simulator = _simulator(cluster, setup, tie_break, seed or 0, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
         n_pending, n_failed = _print_places(simulator, tie_break)

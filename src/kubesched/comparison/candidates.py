@@ -74,7 +74,7 @@ def packed(candidate: Candidate) -> Candidate:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
 
     Example:
-        comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=2)
+        comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=5)
     """
     read = ReadCandidate(candidate)
     document: dict[str, Any] = effective(read.configuration)

@@ -66,13 +66,13 @@ def failures(conditions: Iterable[Condition], comparison: Comparison) -> dict[st
     A figure that the cluster does not have fails: it cannot be checked.
     """
     values = {one.figure.name: one.b for one in comparison.differences}
-    return {one.text: _failure(one, values.get(one.figure.name), comparison.b) for one in conditions}
+    return {one.text: _failure(one, values.get(one.figure.name)) for one in conditions}
 
 
-def _failure(condition: Condition, value: float | None, side: str) -> str:
+def _failure(condition: Condition, value: float | None) -> str:
     one = condition.figure
     if value is None:
         return f"{one.title}: this cluster has no such figure, so it cannot be checked"
     if not _COMPARE[condition.sign](value, condition.limit):
         return ""
-    return f"{one.title}: {one.unit.in_words(value)} with {side}"
+    return f"{one.title}: {one.unit.in_words(value)}"

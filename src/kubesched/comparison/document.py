@@ -21,6 +21,7 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "figures": [_figure(one) for one in comparison.differences],
         "pending": [_plain(one) for one in comparison.pending],
         "moves": [_plain(one) for one in comparison.moves],
+        "widest": dict(zip("ab", comparison.widest, strict=True)),
         "settings": _plain(comparison.settings),
         "unpriced": comparison.unpriced,
     }

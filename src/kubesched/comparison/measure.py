@@ -34,10 +34,21 @@ class _Workload:
         zones: where its node selector and node affinity allow its pods.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.members: list[int] = []
         self.staying: list[tuple[str, int]] = []
         self.zones: frozenset[str] = frozenset()
+
+    def nodes(self, where: npt.NDArray[np.int32], left: set[str]) -> list[int]:
+        """The row of the node of each pod that has one.
+
+        Args:
+            where: (pods,) as from `Ruler.where`.
+            left: pods that were evicted.
+        """
+        placed = [row for row in where[self.members].tolist() if row != NOWHERE]
+        return placed + [row for key, row in self.staying if key not in left]
 
 
 class Ruler:
@@ -86,7 +97,8 @@ class Ruler:
         workloads, by_name = Workloads(objects), dict[str, _Workload]()
         for row, pod in enumerate(self.pods):
             if pod.metadata.controller is not None and not is_bound_to_node(pod):
-                workload = by_name.setdefault(workloads.of(pod), _Workload())
+                name = workloads.of(pod)
+                workload = by_name.setdefault(name, _Workload(name))
                 workload.zones = workload.zones or self._zones_of(pod)
                 workload.members.append(row)
         for pod in pods:
@@ -166,22 +178,36 @@ class Ruler:
         Args:
             left: pods that were evicted.
         """
-        largest, n_on_one_node = 0, 0
-        for workload in self._workloads:
-            nodes = [row for row in where[workload.members].tolist() if row != NOWHERE]
-            nodes += [row for key, row in workload.staying if key not in left]
-            n_on_one_node += len(nodes) > 1 and len(set(nodes)) == 1
+        if not self._workloads:
+            return {"skew": None, "onOneNode": None}
+        at = [workload.nodes(where, left) for workload in self._workloads]
+        return {
+            "skew": max(self._skews(at).values(), default=None),
+            "onOneNode": float(sum(len(nodes) > 1 and len(set(nodes)) == 1 for nodes in at)),
+        }
+
+    def widest(self, report: Report) -> str:
+        """The workload with the largest zone skew; empty where no workload has a skew."""
+        where, left = self.where(report), {victim.pod for victim in report.victims}
+        skews = self._skews([workload.nodes(where, left) for workload in self._workloads])
+        name = max(skews, key=lambda one: skews[one], default="")
+        return name if skews.get(name) else ""
+
+    def _skews(self, at: Sequence[Sequence[int]]) -> dict[str, float]:
+        """Workload -> zone skew; without those that have no zone to go to.
+
+        Args:
+            at: the nodes of each workload's pods.
+        """
+        skews = {}
+        for workload, nodes in zip(self._workloads, at, strict=True):
             per_zone = dict.fromkeys(workload.zones, 0)
             for row in nodes:
                 if self._zone_of[row] in per_zone:
                     per_zone[self._zone_of[row]] += 1
             if per_zone:
-                largest = max(largest, max(per_zone.values()) - min(per_zone.values()))
-        has_zones = any(workload.zones for workload in self._workloads)
-        return {
-            "skew": float(largest) if has_zones else None,
-            "onOneNode": float(n_on_one_node) if self._workloads else None,
-        }
+                skews[workload.name] = float(max(per_zone.values()) - min(per_zone.values()))
+        return skews
 
 
 def _is_pending(placement: Placement) -> bool:

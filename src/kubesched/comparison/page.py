@@ -1,10 +1,10 @@
-"""A comparison as a page: what differs by more than chance, every figure, the pods that move, the settings to paste."""
+"""A comparison as a page: what differs beyond chance, every figure, the pods that move, the settings to paste."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from kubesched.comparison.comparison import Comparison, Difference, PendingPod
+from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod
 from kubesched.comparison.document import as_document, as_lines
 from kubesched.comparison.figures import Figure
 from kubesched.comparison.moves import Cause, Move
@@ -14,21 +14,23 @@ __all__ = ["comparison_page"]
 
 _N_IN_VERDICT: Final = 3
 _N_MOVES: Final = 10
+_N_NAMES: Final = 2
 _FIGURES: Final = (
     Column("title", "FIGURE"),
     Column("a", "A", Align.NUMBER),
     Column("b", "B", Align.NUMBER),
     Column("change", "CHANGE", Align.NUMBER),
+    Column("chance", "CHANCE"),
     Column("rangeA", "RUNS OF A", Align.NUMBER),
     Column("rangeB", "RUNS OF B", Align.NUMBER),
-    Column("verdict", "MORE THAN CHANCE"),
     Column("name", "NAME", is_wide=True),
 )
 _PENDING: Final = (
-    Column("pod", "POD"),
+    Column("pods", "PODS", Align.NUMBER),
     Column("workload", "OF"),
     Column("nA", "RUNS OF A", Align.NUMBER),
     Column("nB", "RUNS OF B", Align.NUMBER),
+    Column("names", "NAMES"),
 )
 _CAUSES: Final = (Column("pods", "PODS", Align.NUMBER), Column("why", "WHY B DOES NOT TAKE A'S NODE"))
 _MOVES: Final = (
@@ -82,7 +84,7 @@ def _check(condition: str, why: str) -> dict[str, object]:
 def _verdict(comparison: Comparison) -> tuple[str, Level]:
     findings = comparison.findings
     if not findings:
-        return f"{comparison.b} differs from {comparison.a} in no figure by more than chance.", Level.PLAIN
+        return f"{comparison.b} differs from {comparison.a} in no figure beyond chance.", Level.PLAIN
     shown = ", ".join(map(_in_words, findings[:_N_IN_VERDICT]))
     more = len(findings) - _N_IN_VERDICT
     rest = f", and {more} more {'figures' if more > 1 else 'figure'}" if more > 0 else ""
@@ -111,7 +113,7 @@ def _sides(comparison: Comparison) -> str:
         comparison.choice.mode, f"that wait or are selected by {comparison.choice.selector}"
     )
     return (
-        f"A is {comparison.a}, B is {comparison.b}. Both place the {pods} {which}, {comparison.n_runs} times each; "
+        f"A: {comparison.a}. B: {comparison.b}. Both place the {pods} {which}, {comparison.n_runs} times each; "
         "ties between nodes are broken at random."
     )
 
@@ -129,17 +131,17 @@ def _row(difference: Difference) -> list[Cell | str]:
         Cell(_value(one, difference.a), difference.a),
         Cell(_value(one, difference.b), difference.b),
         Cell(f"{sign}{_value(one, abs(change))}" if change else "", change, level),
+        _words(difference),
         _range(one, difference.range_a),
         _range(one, difference.range_b),
-        _words(difference),
         one.name,
     ]
 
 
 def _words(difference: Difference) -> Cell:
     if difference.is_finding:
-        return Cell("yes", level=_level(difference))
-    return Cell("no" if difference.a != difference.b else "", level=Level.DETAIL)
+        return Cell("beyond", level=_level(difference))
+    return Cell("within" if difference.a != difference.b else "", level=Level.DETAIL)
 
 
 def _value(figure: Figure, value: float) -> str:
@@ -152,9 +154,16 @@ def _range(figure: Figure, limits: tuple[float, float]) -> str:
 
 
 def _notes(comparison: Comparison) -> tuple[str, ...]:
+    few = "the ranges of the runs do not overlap"
+    beyond = few if comparison.n_runs < MANY_RUNS else "the median of one side is outside the runs of the other"
     notes = [
-        "A and B are medians. More than chance: the median of one side is outside the runs of the other.",
+        f"A and B are medians. Beyond chance: {beyond}.",
         "The figure of A for pods on another node is what chance alone moves.",
+    ]
+    notes += [
+        f"The largest skew of {side} is that of {workload}."
+        for side, workload in zip("AB", comparison.widest, strict=True)
+        if workload
     ]
     if comparison.unpriced:
         counted = ", ".join(f"{name or 'no instance type'} ({n})" for name, n in comparison.unpriced.items())
@@ -176,11 +185,31 @@ def _pending(comparison: Comparison) -> list[Table]:
 
 
 def _pending_table(name: str, title: str, pods: Sequence[PendingPod], n_runs: int, level: Level) -> Table:
+    """A row for each workload."""
+    groups: dict[str, list[PendingPod]] = {}
+    for one in pods:
+        groups.setdefault(one.workload, []).append(one)
     rows: list[list[Cell | str | int]] = [
-        [Cell(one.pod, level=level), one.workload, *(Cell(f"{n} of {n_runs}", n) for n in (one.n_a, one.n_b))]
-        for one in pods
+        [
+            Cell(f"{len(group):,}", len(group), level),
+            workload,
+            _runs([one.n_a for one in group], n_runs),
+            _runs([one.n_b for one in group], n_runs),
+            _names([one.pod.rpartition("/")[2] for one in group]),
+        ]
+        for workload, group in groups.items()
     ]
     return Table(name, title, _PENDING, rows)
+
+
+def _runs(counts: Sequence[int], n_runs: int) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low} of {n_runs}" if low == high else f"{low} to {high} of {n_runs}"
+
+
+def _names(names: Sequence[str]) -> str:
+    left = len(names) - _N_NAMES
+    return ", ".join(names[:_N_NAMES]) + (f" and {left:,} more" if left > 0 else "")
 
 
 def _moved(moves: Sequence[Move]) -> list[Table]:
@@ -200,7 +229,8 @@ def _moved(moves: Sequence[Move]) -> list[Table]:
 def _why(cause: Cause, plugin: str, points: int = 0) -> str:
     match cause:
         case Cause.SCORE:
-            return f"{plugin} gives B's node {f'{points} points more' if points else 'more points'}"
+            more = f"{points} point{'' if points == 1 else 's'} more" if points else "more points"
+            return f"{plugin} gives B's node {more}"
         case Cause.FILTER:
             return f"{plugin or 'PreFilter'} rejects A's node, as the cluster is then"
         case _:
@@ -234,7 +264,9 @@ def _settings(comparison: Comparison) -> list[Paragraph]:
 def _limits(comparison: Comparison) -> tuple[str, ...]:
     skipped = (f"Extenders are not called: {', '.join(comparison.extenders)}.",) if comparison.extenders else ()
     moved = () if comparison.choice.mode == "pending" else ("Pods that are placed again keep their volumes.",)
+    taken = () if comparison.taken_at is None else (f"The snapshot is of {comparison.taken_at:%Y-%m-%d %H:%M} UTC.",)
     return (
+        *taken,
         "Autoscalers are not modelled: no node comes or goes. Evicted pods do not come back.",
         *moved,
         *skipped,

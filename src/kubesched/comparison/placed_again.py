@@ -1,14 +1,23 @@
 """Chooses the pods that a comparison places: those that wait, those of a rollout, or all that would be re-created."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod, Selector, parse_selector_text
+from kubesched.api import (
+    KubeObject,
+    Node,
+    PersistentVolumeClaim,
+    Pod,
+    Selector,
+    VolumeAttachment,
+    parse_selector_text,
+)
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError, SelectorError
 from kubesched.explanation import unplaced
+from kubesched.state import pod_volumes
 
 __all__ = ["PENDING", "PodChoice", "is_bound_to_node", "parse_pod_choice", "placed_again"]
 
@@ -56,7 +65,7 @@ def parse_pod_choice(text: str) -> PodChoice:
 
 
 def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_names: Iterable[str]) -> list[KubeObject]:
-    """The objects, with the chosen pods taken off their nodes. Pods of other schedulers, and on
+    """The objects, with the chosen pods and their volumes taken off their nodes. Pods of other schedulers, and on
     nodes that the cluster does not have, stay.
 
     Raises:
@@ -80,13 +89,37 @@ def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_nam
             f"pods: rollout={choice.selector} selects no running pod that a controller would re-create; "
             "pods of DaemonSets, mirror pods and pods without a controller stay"
         )
-    return changed
+    return _detached(known, changed)
 
 
 def is_bound_to_node(pod: Pod) -> bool:
     """Whether a pod belongs to its node: a pod of a DaemonSet, or a mirror pod, whose controller is the node."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind in _BOUND_TO_NODE
+
+
+def _detached(before: Sequence[KubeObject], after: Sequence[KubeObject]) -> list[KubeObject]:
+    """The objects, without the attachments of volumes that no pod on their node uses any more.
+
+    An attachment counts against the limit of its node, also without a pod; it goes when the last pod does.
+    """
+    volume_of = {one.key: one.spec.volume_name for one in after if isinstance(one, PersistentVolumeClaim)}
+    gone = set(_claims_in_use(before)) - set(_claims_in_use(after))
+    detached = {(node, volume) for node, claim in gone if (volume := volume_of.get(claim))}
+    return [
+        one
+        for one in after
+        if not isinstance(one, VolumeAttachment)
+        or (one.spec.node_name, one.spec.source.persistent_volume_name) not in detached
+    ]
+
+
+def _claims_in_use(objects: Iterable[KubeObject]) -> Iterator[tuple[str, str]]:
+    """The node and the claim of each claim that a pod on a node uses."""
+    for one in objects:
+        if isinstance(one, Pod) and one.node_name and one.volumes and not one.is_finished:
+            for claim in pod_volumes(one).claims:
+                yield one.node_name, f"{one.namespace}/{claim.name}"
 
 
 def _is_re_created(pod: Pod, scheduler_names: frozenset[str]) -> bool:

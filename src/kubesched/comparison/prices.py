@@ -1,4 +1,7 @@
-"""Reads what nodes cost: instance type -> price of an hour, in YAML or JSON."""
+"""Reads what nodes cost: instance type -> price of an hour, in YAML or JSON.
+
+The currency is not read: the report shows sums in that of the file.
+"""
 
 from typing import Any
 

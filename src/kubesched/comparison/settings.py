@@ -3,20 +3,20 @@
 Rule: Amazon EKS API, KubeSchedulerConfigRequest and ScoringStrategy (2026): NodeResourcesFit's scoring strategy, of
 type LeastAllocated or MostAllocated, with at most 100 resources of weight 1 to 100; nothing else. Azure Kubernetes
 Service, scheduler profiles (preview, 2026): a SchedulerConfiguration named `upstream` whose `rawConfig` is a
-KubeSchedulerConfiguration with in-tree plugins, and no profile called aks-system.
+KubeSchedulerConfiguration; changes of the plugins in `_AKS_PLUGINS` alone, and no profile called aks-system.
 """
 
 from collections.abc import Iterable, Mapping
+from textwrap import indent
 from typing import Any, Final
 
 import msgspec
 
 from kubesched.api import KubeObject, Node
 from kubesched.comparison.candidates import ReadCandidate
-from kubesched.config import KubeSchedulerConfiguration, effective
+from kubesched.config import effective
 from kubesched.documents import write_yaml
 from kubesched.errors import InputError
-from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.setup import load_configuration
 
 __all__ = ["Settings", "providers", "settings"]
@@ -25,6 +25,28 @@ _EKS_TYPES: Final = ("LeastAllocated", "MostAllocated")
 _EKS_WEIGHTS: Final = range(1, 101)
 _EKS_RESOURCES: Final = 100
 _AKS_RESERVED: Final = "aks-system"
+_AKS_PLUGINS: Final = frozenset(
+    (
+        "DefaultBinder",
+        "DefaultPreemption",
+        "ImageLocality",
+        "InterPodAffinity",
+        "NodeAffinity",
+        "NodeName",
+        "NodePorts",
+        "NodeResourcesBalancedAllocation",
+        "NodeResourcesFit",
+        "NodeUnschedulable",
+        "NodeVolumeLimits",
+        "PodTopologySpread",
+        "PrioritySort",
+        "SchedulingGates",
+        "TaintToleration",
+        "VolumeBinding",
+        "VolumeRestrictions",
+        "VolumeZone",
+    )
+)
 _META: Final = ("apiVersion", "kind")
 _LABELS: Final = {"eks": "eks.amazonaws.com/", "aks": "kubernetes.azure.com/"}
 
@@ -46,7 +68,7 @@ class Settings(msgspec.Struct, frozen=True):
 def settings(side: ReadCandidate) -> Settings:
     """What to configure for a side."""
     document = _document(side)
-    return Settings(write_yaml(document), _eks(document), _aks(side.configuration, document))
+    return Settings(write_yaml(document), _eks(document), _aks(document))
 
 
 def providers(objects: Iterable[KubeObject]) -> tuple[str, ...]:
@@ -119,18 +141,24 @@ def _eks(document: Mapping[str, Any]) -> str:
     return _indented_json({"nodeResourcesFit": {"scoringStrategy": strategy}})
 
 
-def _aks(configuration: KubeSchedulerConfiguration, document: Mapping[str, Any]) -> str:
-    names = {name for profile in configuration.profiles for name in profile.plugins.enabled_names}
+def _aks(document: Mapping[str, Any]) -> str:
+    profiles = document.get("profiles", ())
     if (
-        set(document) - {*_META, "profiles"}
-        or "profiles" not in document
-        or not names <= set(IN_TREE_PLUGINS)
-        or any(profile.scheduler_name == _AKS_RESERVED for profile in configuration.profiles)
+        not profiles
+        or set(document) - {*_META, "profiles"}
+        or not all(_changed_plugins(profile) <= _AKS_PLUGINS for profile in profiles)
+        or any(profile["schedulerName"] == _AKS_RESERVED for profile in profiles)
     ):
         return ""
     head = {"apiVersion": "aks.azure.com/v1alpha1", "kind": "SchedulerConfiguration", "metadata": {"name": "upstream"}}
-    lines = "".join(f"    {line}\n" for line in write_yaml(dict(document)).splitlines())
-    return f"{write_yaml(head)}spec:\n  rawConfig: |\n{lines}"
+    return f"{write_yaml(head)}spec:\n  rawConfig: |\n{indent(write_yaml(dict(document)), '    ')}"
+
+
+def _changed_plugins(profile: Mapping[str, Any]) -> set[str]:
+    """The plugins that a profile of a short document names, without `*`, which means all of them."""
+    sets = profile.get("plugins", {}).values()
+    entries = [entry for plugin_set in sets for listed in plugin_set.values() for entry in listed]
+    return {entry["name"] for entry in (*entries, *profile.get("pluginConfig", ()))} - {"*"}
 
 
 def _indented_json(value: object) -> str:

@@ -7,6 +7,7 @@ from kubesched.explanation.explainer import Explainer, explain, find_pod, unplac
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.fix import Change, Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
+from kubesched.explanation.group import Gang, GroupFit, find_group, group_page, place_group
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.node_page import node_page
@@ -25,6 +26,8 @@ __all__ = [
     "Explainer",
     "Explanation",
     "Fix",
+    "Gang",
+    "GroupFit",
     "Obstacle",
     "ObstacleRow",
     "PluginVerdicts",
@@ -36,13 +39,16 @@ __all__ = [
     "choice",
     "explain",
     "explanation_page",
+    "find_group",
     "find_pod",
     "fixes",
+    "group_page",
     "nearest",
     "node_page",
     "obstacle_rows",
     "obstacles",
     "overview_page",
+    "place_group",
     "shortages",
     "unplaced",
 ]

@@ -67,7 +67,12 @@ class Explainer:
         waiting = load_cluster(self.cluster_state, snapshot)
         self.pending = sorted((pod for pod in waiting if pod.scheduler_name in names), key=lambda pod: -pod.priority)
         self.foreign = [pod for pod in waiting if pod.scheduler_name not in names]
-        nominated = NominatedPods(self.cluster_state.columns, self._nominations if nominations else tuple)
+        objects = self.cluster_state.objects
+        nominated = NominatedPods(
+            self.cluster_state.columns,
+            self._nominations if nominations else tuple,
+            lambda: objects.generation("Pod"),
+        )
         self._calls = extender_calls
         services = Services(clock=VirtualClock(), rng=Random(0), nominated=nominated)
         called = () if extender_calls is None else setup.configuration.extenders
@@ -77,8 +82,10 @@ class Explainer:
         self.loop.run(start_plugins(self.frameworks.values()))
 
     def _nominations(self) -> list[tuple[str, PodInfo]]:
-        infos = [self.cluster_state.pod_info(pod) for pod in self.pending if pod.status.nominated_node_name]
-        return [(info.pod.status.nominated_node_name, info) for info in infos]
+        """Those of pending pods; the cluster state knows a pending pod only while a fix is tried that changes it."""
+        known = [self.cluster_state.objects.get("Pod", pod.key) or pod for pod in self.pending]
+        nominated = [pod for pod in known if isinstance(pod, Pod) and pod.status.nominated_node_name]
+        return [(pod.status.nominated_node_name, self.cluster_state.pod_info(pod)) for pod in nominated]
 
     def __enter__(self) -> Self:
         return self

@@ -6,7 +6,7 @@ from typing import Final
 
 from kubesched.api import Pod
 
-__all__ = ["suggestion"]
+__all__ = ["near_words", "suggestion"]
 
 _N_OFFERED: Final = 3
 _ALIKE: Final = 0.6
@@ -25,15 +25,20 @@ def suggestion(wrong: str, pods: Sequence[Pod]) -> str:
     if slash and namespace not in namespaces:
         near = difflib.get_close_matches(namespace, sorted(namespaces), n=1)
         return f'no pod is in namespace "{namespace}"' + (f'; did you mean "{near[0]}/{name}"?' if near else "")
-    known = {pod.name: pod.key for pod in pods if not slash or pod.namespace == namespace}
-    offered = _begin_alike(name, known) or difflib.get_close_matches(name, known, n=_N_OFFERED, cutoff=_ALIKE)
-    if offered:
-        shown = [f'"{known[one] if slash else one}"' for one in offered[:_N_OFFERED]]
-        more = [f"one of {len(offered) - _N_OFFERED} more"] if len(offered) > _N_OFFERED else []
-        return f"did you mean {' or '.join([*shown, *more])}?"
+    known = dict.fromkeys(pod.name for pod in pods if not slash or pod.namespace == namespace)
+    if words := near_words(name, known, f"{namespace}/" if slash else ""):
+        return words
     if not slash:
         return "write namespace/name"
     return "no pod of that namespace has a similar name; --manifest FILE adds pods that are not in the cluster yet"
+
+
+def near_words(wrong: str, known: Collection[str], before: str = "") -> str:
+    """`did you mean "x" or "y"?`, with a text before each word; empty where no word is near."""
+    near = _begin_alike(wrong, known) or difflib.get_close_matches(wrong, known, n=_N_OFFERED, cutoff=_ALIKE)
+    shown = [f'"{before}{one}"' for one in near[:_N_OFFERED]]
+    more = [f"one of {len(near) - _N_OFFERED} more"] if len(near) > _N_OFFERED else []
+    return f"did you mean {' or '.join([*shown, *more])}?" if near else ""
 
 
 def _begin_alike(name: str, known: Collection[str]) -> list[str]:

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from kubesched.engine import FloatVector
 from kubesched.explanation.explanation import BoolVector, Explanation
+from kubesched.explanation.remedies import Case, tainted
 from kubesched.framework import RowStatuses
 from kubesched.state import Nodes, PodInfo
 
@@ -36,9 +37,10 @@ def _reason(resource: str) -> str:
 def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
     """The positions of all nodes that do not fit, the nearest to fitting first.
 
-    The fewer plugins reject a node, the nearer it is; then, the fewer reject it whatever pods leave; then, the less
-    room is missing. Equally near nodes keep the snapshot's order. Nodes that can never take the pod come last: those
-    that are too small even when they are empty, and those that are not the host to which the pod is pinned.
+    The fewer plugins reject a node, the nearer it is; a cordon and the taint that it makes count once. Then, the fewer
+    reject it whatever pods leave; then, the less room is missing. Equally near nodes keep the snapshot's order. Nodes
+    that can never take the pod come last: those that are too small even when they are empty, and those that are not the
+    host to which the pod is pinned.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
@@ -50,6 +52,9 @@ def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
     for said in explanation.by_plugin.values():
         rejecting += said.rejected
         for_good += said.rejected_for_good
+    twice = _cordoned_twice(explanation)
+    rejecting -= twice
+    for_good -= twice
     missing = np.zeros(len(nodes))
     hopeless = hopeless_nodes(explanation)
     fit = explanation.by_plugin.get(_FIT)
@@ -74,6 +79,12 @@ def hopeless_nodes(explanation: Explanation) -> BoolVector:
         if said is not None and said.node_names is not None:
             hopeless |= np.array([node not in said.node_names for node in explanation.nodes.names], dtype=np.bool_)
     return hopeless
+
+
+def _cordoned_twice(explanation: Explanation) -> BoolVector:
+    """(nodes,) bool: nodes that NodeUnschedulable rejects, and TaintToleration for the taint of the cordon alone."""
+    case = Case(explanation)
+    return case.rejected("NodeUnschedulable") & case.rejected("TaintToleration") & ~tainted(case)
 
 
 def _missing(info: PodInfo, nodes: Nodes, statuses: RowStatuses) -> FloatVector:

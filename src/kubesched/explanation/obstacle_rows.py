@@ -74,8 +74,10 @@ def _rows(explanation: Explanation, positions: Sequence[int]) -> Iterator[Obstac
     """The rows of nodes with the same reasons."""
     by_text: dict[tuple[str, ...], list[int]] = {}
     first: dict[tuple[str, ...], list[Obstacle]] = {}
+    plugins: list[str] = []
     for position in positions:
-        listed = obstacles(explanation, position)
+        listed = obstacles(explanation, position, plugins)
+        plugins = plugins or [obstacle.plugin for obstacle in listed]
         texts = obstacle_texts(listed)
         first.setdefault(texts, listed)
         by_text.setdefault(texts, []).append(position)

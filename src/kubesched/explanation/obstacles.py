@@ -1,6 +1,7 @@
 """Lists the obstacles on one node: which plugins reject it, and the cause behind each reason."""
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Final
 
 import msgspec
@@ -35,8 +36,11 @@ def reasons_of(status: Status) -> tuple[str, ...]:
     return tuple(reason for reason in status.reasons if reason.strip()) or (NO_REASON,)
 
 
-def obstacles(explanation: Explanation, position: int) -> list[Obstacle]:
+def obstacles(explanation: Explanation, position: int, plugins: Collection[str] = ()) -> list[Obstacle]:
     """Everything that keeps the pod from a node, in the order in which filters run; empty for a node that fits.
+
+    Args:
+        plugins: those that are known to reject the node; without them, all are asked.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
@@ -44,7 +48,7 @@ def obstacles(explanation: Explanation, position: int) -> list[Obstacle]:
     """
     return [
         Obstacle(name, status, said.details(position))
-        for name, said in explanation.by_plugin.items()
+        for name, said in ((name, explanation.by_plugin[name]) for name in plugins or explanation.by_plugin)
         if not (status := said.status_of(position)).is_success
     ]
 

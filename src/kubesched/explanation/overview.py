@@ -10,11 +10,13 @@ import msgspec
 from kubesched.api import Pod
 from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.fix import Fix
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.obstacle_rows import obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.explanation.ranking import current_place
-from kubesched.reports import Align, Cell, Column, Level, Page, Paragraph, Row, Table
+from kubesched.explanation.rejection import preemption_sentence
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table
 
 __all__ = ["diagnosis", "overview_page"]
 
@@ -30,6 +32,7 @@ class _State(enum.Enum):
 
     FAILED = ("failed", Level.BAD)
     NOWHERE = ("no node", Level.BAD)
+    PREEMPTS = ("preempts", Level.WARNING)
     HELD_BACK = ("held back", Level.WARNING)
     FITS = ("fits", Level.GOOD)
     RUNS = ("runs", Level.PLAIN)
@@ -44,12 +47,14 @@ class _Group(msgspec.Struct):
     message: str
     best: str
     n_fit: int
+    fix: str
     pods: list[str]
 
 
 def overview_page(
     explanations: Iterable[Explanation],
     workload_of: Callable[[Pod], str],
+    fixes_of: Callable[[Explanation], Sequence[Fix]] = lambda explanation: explanation.fixes,
     *,
     foreign: Sequence[Pod] = (),
     what: str = "pending",
@@ -61,6 +66,7 @@ def overview_page(
     Args:
         explanations: in the order of the queue; each is read before the next one is asked for.
         workload_of: what a pod belongs to, such as `Deployment shop/web`.
+        fixes_of: finds what makes a pod fit, the best first; asked for the first pod of each row.
         foreign: pods that no profile serves.
         what: which pods they are: an adjective.
         again: the command with the same cluster and setup, which the next command extends.
@@ -74,7 +80,7 @@ def overview_page(
     groups: dict[tuple[str, ...], _Group] = {}
     lines: list[dict[str, Any]] = []
     for explanation in explanations:
-        _take_in(groups, explanation, workload_of(explanation.pod))
+        _take_in(groups, explanation, workload_of(explanation.pod), fixes_of)
         if with_lines:
             lines.append(as_line(explanation))
     ordered = sorted(groups.values(), key=lambda group: list(_State).index(group.state))
@@ -85,36 +91,47 @@ def overview_page(
         "explain-pods",
         _verdict(ordered, what),
         tuple(parts),
+        main="pods",
         limits=(_ALONE,) if ordered else (),
         next_command=f"{again} {ordered[0].pods[0]}" if ordered else "",
         document={"pods": lines},
+        checks=_checks(ordered),
         lines=lines,
     )
 
 
-def diagnosis(explanation: Explanation) -> str:
-    """Why the pod fits on no node, in one line: what keeps it from the nodes that are nearest to fitting."""
-    complaints: dict[str, None] = {}
-    for said in explanation.by_plugin.values():
-        if said.pre_filter is not None:
-            complaints.setdefault(said.pre_filter.message)
-    if complaints:
-        return "; ".join(complaints)
+def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
+    """Why the pod fits on no node, in one line.
+
+    Args:
+        fix: what keeps the pod from the nodes that the fix opens is the cause; without one, from the nearest nodes.
+    """
+    if explanation.diagnosis.pre_filter_message:
+        return explanation.diagnosis.pre_filter_message
     rows = obstacle_rows(explanation)
     if not rows:
         return "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation)) or explanation.message
-    nearest, n_nodes = rows[0], len(explanation.nodes)
-    n = len(nearest.positions)
+    opened = explanation.nodes.position_of(fix.nodes[0]) if fix is not None else None
+    cause = next((row for row in rows if opened in row.positions), rows[0])
+    n, n_nodes = len(cause.positions), len(explanation.nodes)
     every = "the only node" if n == 1 else "all nodes"
     which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"
-    return f"{which}: {'; '.join(dict.fromkeys(nearest.texts))}"
+    example = "" if cause.is_alike else f", for example {explanation.nodes.name(cause.positions[0])}"
+    return f"{which}{example}: {'; '.join(dict.fromkeys(cause.texts))}"
 
 
-def _take_in(groups: dict[tuple[str, ...], _Group], explanation: Explanation, workload: str) -> None:
+def _take_in(
+    groups: dict[tuple[str, ...], _Group],
+    explanation: Explanation,
+    workload: str,
+    fixes_of: Callable[[Explanation], Sequence[Fix]],
+) -> None:
+    """Add a pod to its group; the first pod of a group is the one that is looked at."""
     state = _state(explanation)
     cause = {
         _State.FAILED: explanation.failure.message if explanation.failure is not None else "",
         _State.NOWHERE: explanation.message,
+        _State.PREEMPTS: explanation.message,
         _State.HELD_BACK: explanation.held_back,
         _State.RUNS: explanation.pod.key,
     }.get(state, "")
@@ -122,8 +139,9 @@ def _take_in(groups: dict[tuple[str, ...], _Group], explanation: Explanation, wo
     if key not in groups:
         chosen = choice(explanation)
         best = chosen.best.node if chosen is not None else ""
-        why = _why(explanation, state, chosen)
-        groups[key] = _Group(state, workload, why, cause, best, len(explanation.feasible), [])
+        fix = None if state is _State.PREEMPTS else next(iter(fixes_of(explanation)), None)
+        why = _why(explanation, state, chosen, fix)
+        groups[key] = _Group(state, workload, why, cause, best, len(explanation.feasible), _words(fix), [])
     groups[key].pods.append(explanation.pod.key)
 
 
@@ -134,17 +152,26 @@ def _state(explanation: Explanation) -> _State:
         return _State.RUNS
     if explanation.held_back:
         return _State.HELD_BACK
+    if explanation.preemption is not None and explanation.preemption.node_name:
+        return _State.PREEMPTS
     return _State.FITS if explanation.fits else _State.NOWHERE
 
 
-def _why(explanation: Explanation, state: _State, chosen: Choice | None) -> str:
+def _words(fix: Fix | None) -> str:
+    return "" if fix is None else f"{fix.text} -> {fix.n_nodes} node{'' if fix.n_nodes == 1 else 's'}"
+
+
+def _why(explanation: Explanation, state: _State, chosen: Choice | None, fix: Fix | None) -> str:
     if state is _State.FAILED:
         assert explanation.failure is not None
         return explanation.failure.message
     if state is _State.RUNS:
         return current_place(explanation, chosen).text.removeprefix(f"Pod {explanation.pod.key} ")
+    if state is _State.PREEMPTS:
+        assert explanation.preemption is not None
+        return preemption_sentence(explanation.preemption)
     if chosen is None:
-        where = diagnosis(explanation)
+        where = diagnosis(explanation, fix)
     else:
         where = f"fits on {len(explanation.feasible)} of {len(explanation.nodes)} nodes"
     return f"{explanation.held_back}; {where}" if state is _State.HELD_BACK else where
@@ -156,7 +183,7 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
         Column("pods", "PODS", Align.NUMBER),
         Column("state", "STATE"),
         Column("workload", "WORKLOAD"),
-        Column("why", "WHY"),
+        Column("why", "WHY, AND THE BEST FIX"),
         Column("pod", "FIRST POD", is_wide=True),
         Column("message", "MESSAGE", is_wide=True),
     )
@@ -168,9 +195,41 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
             fitting.append([len(group.pods), group.workload, group.n_fit, group.best])
         else:
             state = Cell(word, level=level)
-            rows.append([len(group.pods), state, group.workload, group.why, group.pods[0], group.message])
+            why = f"{group.why}\nfix: {group.fix}" if group.fix else group.why
+            rows.append([len(group.pods), state, group.workload, why, group.pods[0], group.message])
     fits = (columns[0], columns[2], Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "BEST", Align.NODE))
-    return [Table("pods", "", columns, rows), Table("fits", "Would fit now:" if rows else "", fits, fitting)]
+    return [
+        Table("groups", "", columns, rows),
+        Table("fits", "Would fit now:" if rows else "", fits, fitting),
+        _every_pod(groups),
+    ]
+
+
+def _checks(groups: Sequence[_Group]) -> list[Check]:
+    """A check for each pod: whether it has a node, or would get one now."""
+    good = (_State.FITS, _State.RUNS)
+    return [
+        Check(
+            pod.partition("/")[0],
+            pod.partition("/")[2],
+            "" if group.state in good else f"{group.state.value[0]}: {group.why}",
+        )
+        for group in groups
+        for pod in group.pods
+    ]
+
+
+def _every_pod(groups: Sequence[_Group]) -> Table:
+    """A row for each pod, for spreadsheets."""
+    columns = ("pod", "workload", "state", "why", "fix", "best", "fits", "message")
+    rows: list[Row] = [
+        [pod, group.workload, group.state.value[0], group.why, group.fix, group.best, group.n_fit, group.message]
+        for group in groups
+        for pod in group.pods
+    ]
+    aligned = {"best": Align.NODE, "fits": Align.NUMBER}
+    shown = tuple(Column(key, key.upper(), aligned.get(key, Align.TEXT)) for key in columns)
+    return Table("pods", "Every pod:", shown, rows, is_wide=True)
 
 
 def _verdict(groups: Sequence[_Group], what: str) -> Paragraph:
@@ -182,6 +241,7 @@ def _verdict(groups: Sequence[_Group], what: str) -> Paragraph:
     words = {
         _State.NOWHERE: "{} on no node",
         _State.FAILED: "{} failed",
+        _State.PREEMPTS: "{} would preempt others",
         _State.HELD_BACK: "{} held back",
         _State.FITS: "{} would fit now",
         _State.RUNS: "{} running",

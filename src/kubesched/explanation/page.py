@@ -7,11 +7,11 @@ from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.document import as_document
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.plugin_tables import extender_table, plugin_table
+from kubesched.explanation.plugin_tables import extender_table, plugin_table, verdict_table
 from kubesched.explanation.ranking import current_place, ranking_parts
-from kubesched.explanation.rejection import all_rejections, rejection_parts
+from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.framework import Code
-from kubesched.reports import Level, Page, Paragraph, Part
+from kubesched.reports import Check, Level, Page, Paragraph, Part, Table
 from kubesched.scheduler import EXTENDER
 
 __all__ = ["circumstances", "explanation_page", "verdict"]
@@ -22,8 +22,9 @@ def explanation_page(
     *,
     all_nodes: bool = False,
     by_plugin: bool = False,
+    every_verdict: bool = False,
     queue: str = "",
-    again: str = "kubesched explain",
+    again: str = "",
 ) -> Page:
     """The report on one pod and the whole cluster.
 
@@ -31,8 +32,9 @@ def explanation_page(
         all_nodes: whether each node has its row. Otherwise the best ones have, and nodes with the same obstacles share
             one.
         by_plugin: whether the rejections have a row for each plugin.
+        every_verdict: whether to add a table of all nodes and all plugins, which readers of HTML can filter.
         queue: a sentence on what a full simulation makes of the pod; empty for none.
-        again: the command with the same cluster and setup, which the next command extends.
+        again: the command that explains the pod, which the next command extends.
 
     Example:
         page = explanation_page(explain(load_snapshot("cluster.json"), "shop/web-7"))
@@ -40,7 +42,7 @@ def explanation_page(
     """
     chosen = choice(explanation)
     document = as_document(explanation)
-    parts: list[Part] = list(circumstances(explanation))
+    parts: list[Part] = [*circumstances(explanation), fix_table(explanation)]
     if chosen is not None:
         parts += ranking_parts(explanation, chosen, all_nodes=all_nodes)
     if by_plugin:
@@ -50,15 +52,22 @@ def explanation_page(
     elif chosen is None:
         parts += rejection_parts(explanation)
     parts.append(extender_table(explanation))
+    if every_verdict:
+        parts.append(verdict_table(explanation))
     if queue:
         parts.append(Paragraph(queue))
+    tables = [part.name for part in parts if isinstance(part, Table) and part.name != "fixes"]
+    answer = verdict(explanation, chosen)
+    pod = explanation.pod
     return Page(
         "explain",
-        verdict(explanation, chosen),
+        answer,
         tuple(parts),
-        next_command=_next(explanation, chosen, again),
+        main="plugins" if by_plugin else tables[0],
+        next_command=_next(explanation, chosen, again or f"kubesched explain {explanation.pod.key}"),
         document=document,
         lines=(document,),
+        checks=(Check(pod.namespace, pod.name, "" if chosen is not None else answer.text),),
     )
 
 
@@ -72,7 +81,9 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     if explanation.runs_on:
         return current_place(explanation, chosen)
     if chosen is None:
-        return Paragraph(f"{pod} fits on none of {n_nodes} nodes.", Level.BAD)
+        preempted = explanation.preemption.node_name if explanation.preemption is not None else ""
+        room = f"; preemption would make room on {preempted}" if preempted else ""
+        return Paragraph(f"{pod} fits on none of {n_nodes} nodes{room}.", Level.WARNING if room else Level.BAD)
     fits = f"{pod} fits on {len(explanation.feasible)} of {n_nodes} nodes and would go to {chosen.best.node}."
     return Paragraph(fits, Level.WARNING if explanation.held_back else Level.GOOD)
 
@@ -108,12 +119,13 @@ def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
     """Ask about one node: where the pod is, the next best, or the one that is nearest to fitting."""
     if explanation.failure is not None:
         return ""
-    if chosen is not None:
-        node = explanation.runs_on if explanation.runs_on not in ("", chosen.best.node) else chosen.next_best
-    else:
+    node = chosen.next_best if chosen is not None else ""
+    if chosen is not None and explanation.nodes.position_of(explanation.runs_on) is not None:
+        node = explanation.runs_on if explanation.runs_on != chosen.best.node else node
+    if not node:
         order = nearest(explanation)
         node = explanation.nodes.name(int(order[0])) if len(order) else ""
-    return f"{again} {explanation.pod.key} --node {_short(explanation, node)}" if node else ""
+    return f"{again} --node {_short(explanation, node)}" if node else ""
 
 
 def _short(explanation: Explanation, node: str) -> str:

@@ -1,6 +1,6 @@
 """The nodes that fit, the best first: a row for nodes with equal scores, a column for each plugin."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -16,6 +16,9 @@ from kubesched.scheduler import default_sample
 __all__ = ["current_place", "points_words", "ranking_parts", "ranking_table"]
 
 _N_ROWS: Final = 10
+_SINCE: Final = (
+    "kube-scheduler does not move a pod that runs. Other pods and nodes have come and gone since this one was placed."
+)
 
 
 def ranking_parts(explanation: Explanation, chosen: Choice, *, all_nodes: bool) -> list[Part]:
@@ -25,6 +28,8 @@ def ranking_parts(explanation: Explanation, chosen: Choice, *, all_nodes: bool) 
     parts: list[Part] = []
     if chosen.runners_up:
         parts += [ranking_table(scores, explanation.runs_on, all_nodes=all_nodes), Paragraph(_lead(chosen))]
+    if explanation.runs_on not in ("", chosen.best.node):
+        parts.append(Paragraph(_SINCE, Level.DETAIL))
     parts.append(Paragraph(_default_choice(explanation), Level.DETAIL))
     if explanation.rejections and not all_nodes:
         reasons = "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation))
@@ -44,19 +49,20 @@ def ranking_table(scores: Scores, runs_on: str = "", *, all_nodes: bool) -> Tabl
     kept += [group for group in groups[len(kept) :] if scores.nodes.name(group[0]) == runs_on]
     first = [group[0] for group in kept]
     points = {name: scores.of(name)[first].tolist() for name in scores.by_plugin}
-    shown = sorted((name for name in points if any(points[name])), key=lambda name: len(set(points[name])) == 1)
+    telling = [name for name in points if len(set(points[name])) > 1 or (len(kept) == 1 and points[name][0])]
+    shown = [*telling, *(name for name in points if name not in telling)]
     is_merged = any(len(group) > 1 for group in kept)
     columns = [Column("node", "NODE", Align.NODE)]
-    columns += [Column("nodes", "EQUAL NODES", Align.NUMBER)] if is_merged else []
-    columns += [Column("total", "TOTAL", Align.NUMBER), *(Column(name, name, Align.NUMBER) for name in shown)]
+    columns.append(Column("nodes", "EQUAL NODES", Align.NUMBER, is_wide=not is_merged))
+    columns += [Column("total", "TOTAL", Align.NUMBER), *_plugin_columns(shown, telling)]
     rows: list[Row] = []
     for i, group in enumerate(kept):
         name = scores.nodes.name(group[0])
         level = Level.GOOD if i == 0 else Level.WARNING if name == runs_on else Level.PLAIN
-        equal = [len(group)] if is_merged else []
         total = int(scores.total[group[0]])
-        rows.append([Cell(name, level=level), *equal, total, *(points[plugin][i] for plugin in shown)])
-    notes = _left_out(sum(map(len, groups)) - sum(map(len, kept)), [name for name in points if name not in shown])
+        rows.append([Cell(name, level=level), len(group), total, *(points[plugin][i] for plugin in shown)])
+    equal_points = {name: column[0] for name, column in points.items() if name not in telling}
+    notes = _left_out(sum(map(len, groups)) - sum(map(len, kept)), equal_points)
     return Table("scores", "", tuple(columns), rows, notes=notes)
 
 
@@ -71,11 +77,17 @@ def _equal_nodes(scores: Scores, runs_on: str, *, all_nodes: bool) -> list[list[
     return list(groups.values())
 
 
-def _left_out(n_nodes: int, silent: Sequence[str]) -> tuple[str, ...]:
-    """What the table does not show: nodes, and plugins without a point on the nodes that it shows."""
+def _plugin_columns(names: Sequence[str], telling: Sequence[str]) -> Iterator[Column]:
+    """A column for each plugin; those that do not tell the nodes apart are for `-o wide`, CSV and HTML."""
+    return (Column(name, name, Align.NUMBER, is_wide=name not in telling) for name in names)
+
+
+def _left_out(n_nodes: int, equal: Mapping[str, int]) -> tuple[str, ...]:
+    """What the table does not show: nodes, and plugins with equal points on the nodes that it shows."""
     nodes = "1 more node has" if n_nodes == 1 else f"{n_nodes} more nodes have"
     notes = [f"{nodes} fewer points; --all-nodes shows every node."] if n_nodes else []
-    return (*notes, f"0 on all of these nodes: {', '.join(silent)}") if silent else tuple(notes)
+    listed = ", ".join(f"{name} {points}" for name, points in sorted(equal.items(), key=lambda item: -item[1]))
+    return (*notes, f"Equal on all of these nodes: {listed}.") if equal else tuple(notes)
 
 
 def points_words(points: dict[str, int]) -> str:

@@ -9,9 +9,9 @@ from kubesched.explanation.explanation import Explanation, Preemption
 from kubesched.explanation.nearest import hopeless_nodes, nearest
 from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows, obstacle_texts
 from kubesched.explanation.obstacles import Obstacle, obstacles
-from kubesched.reports import Align, Column, Level, Paragraph, Part, Row, Table
+from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
-__all__ = ["all_rejections", "preemption_words", "rejection_parts"]
+__all__ = ["all_rejections", "fix_table", "preemption_sentence", "preemption_words", "rejection_parts"]
 
 _N_ROWS: Final = 12
 _OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|(?:^|(?<=, ))preemption: ")
@@ -22,8 +22,7 @@ def rejection_parts(explanation: Explanation) -> list[Part]:
     """The parts for a pod that no node takes; without advice where a plugin failed."""
     parts: list[Part] = []
     if explanation.failure is None:
-        said = advice(explanation, nearest(explanation))
-        if said:
+        if not explanation.fixes and (said := advice(explanation, nearest(explanation))):
             parts.append(Paragraph(f"What would help: {said}", Level.WARNING))
         if explanation.preemption is not None:
             parts += _preemption(explanation.preemption)
@@ -31,6 +30,28 @@ def rejection_parts(explanation: Explanation) -> list[Part]:
     if rows:
         parts.append(_table(explanation, rows))
     return parts
+
+
+def fix_table(explanation: Explanation) -> Table:
+    """What makes the pod fit, the best first; without rows where nothing does."""
+    fixes = explanation.fixes
+    columns = (
+        Column("fix", "FIX"),
+        Column("nodes", "NODES THAT FIT", Align.NUMBER),
+        Column("first", "FIRST NODE", Align.NODE),
+        Column("kind", "KIND", is_wide=True),
+        Column("keepsIntent", "KEEPS INTENT", is_wide=True),
+    )
+    nodes = explanation.nodes
+    rows: list[Row] = []
+    for fix in fixes:
+        first = next((name for name in fix.nodes if nodes.position_of(name) is not None), "")  # empty for a new node
+        keeps = "yes" if fix.keeps_intent else "no"
+        rows.append([Cell(fix.text, level=Level.GOOD), fix.n_nodes, first, fix.kind, keeps])
+    title = "Any one of these makes it fit:" if len(fixes) > 1 else "This makes it fit:"
+    if explanation.fits:
+        title = "This lets kube-scheduler try it:"
+    return Table("fixes", title, columns, rows)
 
 
 def all_rejections(explanation: Explanation) -> Table:
@@ -82,9 +103,12 @@ def _preemption(preemption: Preemption) -> list[Part]:
     if not preemption.node_name:
         why = f": {said}" if said else "."
         return [Paragraph(f"Preemption would not make room{why}", Level.DETAIL)]
+    return [Paragraph(f"{preemption_sentence(preemption)}.", Level.WARNING)]
+
+
+def preemption_sentence(preemption: Preemption) -> str:
+    """Where preemption would make room, and by whose eviction."""
     victims = ", ".join(f"{one.pod.key} (priority {one.priority})" for one in preemption.victims)
     broken = preemption.n_pdb_violations
     budget = f"; {broken} of these evictions violate a disruption budget" if broken else ""
-    return [
-        Paragraph(f"Preemption would make room on {preemption.node_name} by evicting {victims}{budget}.", Level.WARNING)
-    ]
+    return f"Preemption would make room on {preemption.node_name} by evicting {victims}{budget}"

@@ -18,11 +18,13 @@ from kubesched.planning.fit_page import fit_page
 from kubesched.planning.limits import limits
 from kubesched.planning.replicas import fresh_pod
 from kubesched.planning.runs import Ran, Runs
+from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
 from kubesched.planning.workloads import Workload, find_workload, is_workload_kind, workload_of, workloads
 
 __all__ = [
     "Asked",
     "BudgetUse",
+    "Changed",
     "Drain",
     "DrainedPod",
     "Drainer",
@@ -32,8 +34,10 @@ __all__ = [
     "PushedOut",
     "Ran",
     "Runs",
+    "WhatIf",
     "Workload",
     "asked_of",
+    "chosen_nodes",
     "cordoned",
     "drain",
     "drain_page",
@@ -46,6 +50,7 @@ __all__ = [
     "is_workload_kind",
     "limits",
     "most_page",
+    "node_model",
     "nodes_matching",
     "nodes_named",
     "scaled",

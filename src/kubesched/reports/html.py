@@ -1,7 +1,7 @@
 """Reports as one HTML file that needs no network: the whole page, tables to sort and filter, heat maps of nodes."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from html import escape
 from typing import Final
 
@@ -82,7 +82,7 @@ def _table(table: Table, name: str) -> Iterator[str]:
     yield "</section>"
 
 
-def _within_budget(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
+def _within_budget(columns: Sequence[Column], rows: Sequence[Row]) -> Generator[str, None, int]:
     """Rows as HTML until they are too long. Returns: how many."""
     left = _BUDGET
     for n, row in enumerate(rows):

@@ -1,11 +1,15 @@
 """Reports for a terminal: the verdict first, the next command last, tables as wide as the terminal.
 
-Where a table is too wide, bars go first, then columns from the right, and a line says which. Names of nodes are
+Where a table is too wide, headings are broken into lines, then bars go, then columns from the right, and a line says
+which. Names of nodes are
 shortened by the beginning and the end that they share.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Table, as_cell
 
@@ -24,8 +28,10 @@ _STYLES: Final = {
 }
 _BAR: Final = 10
 _GAP: Final = 3
-_LONGEST: Final = 48  # a longer text is folded before a column goes
+_LONGEST: Final = (48, 24, 16)  # longer texts are folded before a column goes, in narrow terminals earlier
 _FEWEST: Final = 2
+_HEADING: Final = 14  # as long as a broken heading should be
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])\s?|[A-Z]?[^A-Z\s]+\s?|\s+")
 _WORTH_IT: Final = 9  # characters; `kind-` and `ip-10-0-` stay, because names without them are not recognised
 
 
@@ -79,9 +85,10 @@ def _print_table(table: Table, shortening: "_Shortening", console: "Console", *,
     cells = [[as_cell(row[i]) for i in kept] for row in table.rows]
     columns = [table.columns[i] for i in kept]
     notes = list(table.notes) + shortening.apply(columns, cells)
+    headings = [column.heading for column in columns]
     n_shown, has_bars = (len(columns), True) if wide else _fitting(columns, cells, console.width)
     if n_shown < len(columns):
-        hidden = ", ".join(column.heading for column in columns[n_shown:])
+        hidden = ", ".join(headings[n_shown:])
         notes.append(f"Hidden because the terminal is too narrow: {hidden} (-o wide shows them).")
     rich = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
     for column in columns[:n_shown]:
@@ -97,25 +104,43 @@ def _print_table(table: Table, shortening: "_Shortening", console: "Console", *,
         console.print(note, style="dim")
 
 
-def _fitting(columns: Sequence[Column], cells: Sequence[Sequence[Cell]], width: int) -> tuple[int, bool]:
-    """How many columns fit, and whether with bars."""
-    for has_bars in (True, False):
-        if _total(columns, cells, has_bars=has_bars) <= width:
+def _fitting(columns: list[Column], cells: Sequence[Sequence[Cell]], width: int) -> tuple[int, bool]:
+    """How many columns fit, and whether with bars; if needed, headings are broken, in place."""
+    if _total(columns, cells, has_bars=True) <= width:
+        return len(columns), True
+    columns[:] = [msgspec.structs.replace(column, heading=_broken(column.heading)) for column in columns]
+    for has_bars, longest in ((True, _LONGEST[0]), *((False, longest) for longest in _LONGEST)):
+        if _total(columns, cells, has_bars=has_bars, longest=longest) <= width:
             return len(columns), has_bars
     n = len(columns)
-    while n > _FEWEST and _total(columns[:n], cells, has_bars=False) > width:
+    while n > _FEWEST and _total(columns[:n], cells, has_bars=False, longest=_LONGEST[-1]) > width:
         n -= 1
     return n, False
 
 
-def _total(columns: Sequence[Column], cells: Sequence[Sequence[Cell]], *, has_bars: bool) -> int:
-    return sum(_width(i, column, cells, has_bars=has_bars) for i, column in enumerate(columns)) - _GAP
+def _total(
+    columns: Sequence[Column], cells: Sequence[Sequence[Cell]], *, has_bars: bool, longest: int = _LONGEST[0]
+) -> int:
+    """The width of a table whose texts are folded after so many characters."""
+    widths = (_width(i, column, cells, has_bars=has_bars, longest=longest) for i, column in enumerate(columns))
+    return sum(widths) - _GAP
 
 
-def _width(i: int, column: Column, cells: Sequence[Sequence[Cell]], *, has_bars: bool) -> int:
+def _width(i: int, column: Column, cells: Sequence[Sequence[Cell]], *, has_bars: bool, longest: int) -> int:
     texts = (_text(row[i], has_bars=has_bars, ascii_only=True) for row in cells)
-    longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
-    return min(max(longest, len(column.heading)), _LONGEST) + _GAP
+    lines = [*column.heading.splitlines(), *(line for text in texts for line in text.splitlines())]
+    most = longest if column.align is Align.TEXT else _LONGEST[0]
+    return min(max(map(len, lines), default=0), most) + _GAP
+
+
+def _broken(heading: str) -> str:
+    """The heading in lines of few characters, broken between words and in names of plugins before capitals."""
+    lines = [""]
+    for word in _WORDS.findall(heading):
+        if lines[-1] and len(lines[-1]) + len(word.rstrip()) > _HEADING:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(line.strip() for line in lines)
 
 
 def _text(cell: Cell, *, has_bars: bool, ascii_only: bool) -> str:
