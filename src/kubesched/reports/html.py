@@ -37,6 +37,8 @@ def as_html(page: Page) -> str:
 def _paragraph(paragraph: Paragraph) -> Iterator[str]:
     if paragraph.level is Level.HEADING:
         yield f"<h2>{_text(paragraph.text)}</h2>"
+    elif paragraph.is_code:
+        yield f'<pre tabindex="0">{_text(paragraph.text)}</pre>'
     else:
         indented = "indented" if paragraph.is_indented else ""
         yield f"<p{_class(paragraph.level, indented)}>{_text(paragraph.text)}</p>"
@@ -127,7 +129,7 @@ def _heat_maps(table: Table) -> Iterator[str]:
     for i, column in enumerate(table.columns):
         if column.is_wide or not any(row[i].bar for row in rows):
             continue
-        yield f"<h3>{_text(column.heading)}: each square is a row of the table, darker means fuller</h3>"
+        yield f"<h3>{_text(column.heading)}: each square is a row of the table, a stronger colour means fuller</h3>"
         yield (
             f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(column.heading)} by group"><table>'
             f'<thead><tr>{heads}<th scope="col" class="n">COUNT</th><th scope="col">BEFORE</th>'

@@ -28,7 +28,8 @@ button:focus-visible,input:focus-visible,summary:focus-visible,.scroll:focus-vis
 outline-offset:2px}
 input{font:inherit;padding:.2rem .5rem;margin:.2rem 0;border:1px solid var(--quiet);border-radius:4px;color:inherit;
 background:var(--back)}
-summary{cursor:pointer;font-weight:600;margin:1.2rem 0 .4rem}code{background:var(--head);padding:.15rem .4rem}
+summary{cursor:pointer;font-weight:600;margin:1.2rem 0 .4rem}code,pre{background:var(--head);padding:.15rem .4rem}
+pre{overflow-x:auto}
 b{display:inline-block;width:5rem;height:.65rem;margin-right:.5rem;border:1px solid var(--quiet);
 background:linear-gradient(to right,var(--fill) calc(var(--l)*1%),var(--new) 0 calc(var(--h)*1%),var(--rest) 0)}
 .heat{display:flex;flex-wrap:wrap;gap:1px;max-width:34rem;min-width:12rem}
@@ -53,7 +54,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   }));
   const input = table.closest("section").querySelector("input");
   if (!input) continue;
-  const count = input.parentElement.querySelector("output"), texts = [];
+  const count = input.closest(".filter").querySelector("output"), texts = [];
   input.addEventListener("input", () => {
     const wanted = input.value.toLowerCase();
     let shown = 0;
