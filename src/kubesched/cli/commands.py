@@ -1,12 +1,14 @@
 """`kubesched`: the group of all commands, and the exit codes and messages of their errors."""
 
 import sys
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
 import click
 
+from kubesched.cli.general_options import GENERAL, is_debugging, with_general_options
 from kubesched.errors import KubeschedError
 from kubesched.version import VERSION, VERSION_TEXT
 
@@ -34,7 +36,7 @@ class _Commands(Mapping[str, click.Command]):
         if name not in _COMMANDS:
             raise KeyError(name)
         command: click.Command = getattr(import_module(f"kubesched.cli.{name}"), name)
-        return command
+        return with_general_options(command)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_COMMANDS)
@@ -77,6 +79,15 @@ class _Main(click.Group):
             sys.exit(_INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. With --debug, print where its error was raised."""
+        try:
+            return super().invoke(ctx)
+        except (KubeschedError, click.ClickException) as error:
+            if is_debugging(ctx) and not isinstance(error, click.UsageError):
+                click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+            raise
+
 
 def _end(message: str, code: int) -> NoReturn:
     click.echo(f"kubesched: error: {message}", err=True)
@@ -87,6 +98,7 @@ def _end(message: str, code: int) -> NoReturn:
     "kubesched",
     cls=_Main,
     commands=_Commands(),
+    params=list(GENERAL),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(VERSION, message=VERSION_TEXT)

@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.bad_input import BadInput
+from kubesched.cli.general_options import GENERAL
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.plugins import plugin_option
 
@@ -192,5 +193,5 @@ def _split(context: click.Context, option: click.Parameter, values: tuple[str, .
 def refuse_options_before(ctx: click.Context, subcommand: str) -> None:
     """Reject options of a command before a subcommand; its own options come after its name."""
     for param in ctx.command.params:
-        if ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
+        if param not in GENERAL and ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{param.opts[0]} is before {subcommand}; write options of {subcommand} after it")
