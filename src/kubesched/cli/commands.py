@@ -3,12 +3,14 @@
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
 import click
 
 from kubesched.cli.general_options import GENERAL, is_debugging, with_general_options
+from kubesched.cli.program_name import as_typed, program_name
 from kubesched.errors import KubeschedError
 from kubesched.version import VERSION, VERSION_TEXT
 
@@ -23,6 +25,7 @@ _COMMANDS: Final = (
     "scheduler",
     "config",
     "plugins",
+    "completion",
 )
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2
@@ -64,12 +67,12 @@ class _Main(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, **extra)
         try:
-            code = super().main(args, prog_name or "kubesched", complete_var, False, **extra)
+            code = super().main(args, prog_name or program_name(), complete_var, False, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             sys.exit(error.exit_code)
         except click.UsageError as error:
-            command = error.ctx.command_path if error.ctx is not None else "kubesched"
+            command = error.ctx.command_path if error.ctx is not None else program_name()
             _end(f"{error.format_message()}\n  Try: {command} --help", error.exit_code)
         except click.ClickException as error:
             _end(error.format_message(), error.exit_code)
@@ -78,6 +81,12 @@ class _Main(click.Group):
         except click.Abort:
             sys.exit(_INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The description, with the name that the user types."""
+        shown = copy(self)
+        shown.help = as_typed(self.help or "")
+        super(_Main, shown).format_help_text(ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. With --debug, print where its error was raised."""

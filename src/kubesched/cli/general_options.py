@@ -9,6 +9,8 @@ from typing import Final
 
 import click
 
+from kubesched.cli.program_name import as_typed
+
 __all__ = ["GENERAL", "is_debugging", "is_quiet", "with_general_options"]
 
 _QUIET: Final = "kubesched.quiet"
@@ -29,8 +31,9 @@ def is_debugging(context: click.Context) -> bool:
 
 
 def with_general_options(command: click.Command) -> click.Command:
-    """A copy of a command with both options, as all its subcommands have them."""
+    """A copy of a command with both options, and with the name in its help that the user types; also of subcommands."""
     copied = copy(command)
+    copied.help = as_typed(command.help or "")
     copied.params = [*command.params, *GENERAL]
     if isinstance(copied, click.Group):
         copied.commands = {name: with_general_options(child) for name, child in copied.commands.items()}

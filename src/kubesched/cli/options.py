@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.bad_input import BadInput
+from kubesched.cli.completion import complete_files
 from kubesched.cli.general_options import GENERAL
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.plugins import plugin_option
@@ -97,7 +98,7 @@ def _managed_resources(
 
 def snapshots_argument(command: F) -> F:
     """SNAPSHOT...: the files to read the cluster from; none for the live cluster."""
-    return click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1)(command)
+    return click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1, shell_complete=complete_files)(command)
 
 
 def skip_bad_objects_option(command: F) -> F:
@@ -122,6 +123,7 @@ def cluster_options(command: F) -> F:
             "manifests",
             metavar="FILE",
             multiple=True,
+            shell_complete=complete_files,
             help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
         ),
         snapshot_options,
