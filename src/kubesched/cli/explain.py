@@ -9,6 +9,7 @@ import click
 
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
 from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
@@ -34,6 +35,7 @@ _MAX_NAMED: Final = 5
 @click.option(
     "--pod",
     metavar="NAME|FILE",
+    shell_complete=complete_files,
     help="The pod to explain, placed or pending: NAMESPACE/NAME; or a new one from a file with a pod or a workload: "
     "POD.yaml.",
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.completion import complete_files
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
@@ -37,6 +38,7 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
     "manifests",
     metavar="FILE",
     multiple=True,
+    shell_complete=complete_files,
     help="Manifest of the pods in question: a Pod, Deployment, Job and so on, or - for standard input. Repeatable.",
 )
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kubesched.cli.cluster import note, read_cluster, read_setup
+from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.options import setup_options, skip_bad_objects_option, snapshots_argument
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     "--output",
     metavar="FILE",
     default="-",
+    shell_complete=complete_files,
     help="The file to write: .json, .json.gz or .json.zst; - for standard output, as JSON.  [default: -]",
 )
 @live_source_options

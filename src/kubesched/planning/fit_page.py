@@ -9,7 +9,7 @@ from kubesched.planning.fit import Fit
 from kubesched.planning.limits import limits
 from kubesched.planning.runs import has_place
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
-from kubesched.simulator import Placement, placement_line, report_document
+from kubesched.simulator import Placement, PodState, placement_line, report_document
 
 __all__ = ["fit_page"]
 
@@ -59,7 +59,8 @@ def why(placement: Placement) -> str:
     """Why a pod has no node, in one sentence."""
     if placement.evicted_by:
         return f"it would be evicted again for {placement.evicted_by}."
-    text = placement.message.partition(". preemption:")[0].partition(". no new claims")[0] or "the pod was not tried"
+    message = placement.diagnosis if placement.state is PodState.ERROR and placement.diagnosis else placement.message
+    text = message.partition(". preemption:")[0].partition(". no new claims")[0] or "the pod was not tried"
     return text if text.endswith(".") else f"{text}."
 
 
