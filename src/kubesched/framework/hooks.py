@@ -75,7 +75,7 @@ def meant_hook(name: str) -> tuple[str, bool]:
     """The hook whose name was spelt wrong, and whether its letters are all right, as in `preFilter`.
 
     Otherwise one letter is wrong, missing or too much, or two neighbours are swapped. A difference at the end makes
-    another word (`filters`, `reserved`), and private names are nobody's hooks.
+    another word (`filters`, `reserved`). Private names never count.
 
     Returns: an empty text for none.
 
