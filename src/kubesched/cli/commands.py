@@ -21,6 +21,7 @@ _COMMANDS: Final = (
     "scheduler",
     "config",
     "plugins",
+    "plugin",
 )
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2

@@ -36,7 +36,8 @@ def fault_place(error: BaseException | None) -> str:
 
     The plugin's file is the first one below kubesched's frames, and its last frame counts.
     """
-    frames = [(frame.f_code.co_filename, line, frame) for frame, line in walk_tb(error.__traceback__ if error else None)]
+    raised = walk_tb(error.__traceback__ if error else None)
+    frames = [(frame.f_code.co_filename, line, frame) for frame, line in raised]
     outside = [file for file, _, frame in frames if _is_outside(frame)]
     places = [(line, frame.f_code.co_name) for file, line, frame in frames if outside and file == outside[0]]
     if not places:
