@@ -174,5 +174,9 @@ def _write(cluster: "ClusterObjects", output: str) -> None:
     if output != _STANDARD_OUTPUT:
         kinds = cluster.kinds
         nodes, pods = kinds.pop("Node", 0), kinds.pop("Pod", 0)
-        size = Path(output).stat().st_size / 1e6
-        note(f"wrote {nodes} nodes, {pods} pods and {sum(kinds.values())} other objects to {output} ({size:.1f} MB)")
+        counted = f"{nodes} nodes, {pods} pods and {sum(kinds.values())} other objects"
+        note(f"wrote {counted} to {output} ({_size(Path(output).stat().st_size)})")
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 100_000 else f"{n_bytes / 1e3:.1f} kB"
