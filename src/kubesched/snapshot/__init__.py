@@ -5,7 +5,7 @@ from kubesched.snapshot.listed import ListedObjects
 from kubesched.snapshot.load import admit_manifests, load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
-from kubesched.snapshot.writer import check_target, write_snapshot
+from kubesched.snapshot.writer import check_target, replacing, write_snapshot
 
 __all__ = [
     "READ_ANNOTATIONS",
@@ -18,5 +18,6 @@ __all__ = [
     "missing_kinds",
     "only_read_fields",
     "read_pod",
+    "replacing",
     "write_snapshot",
 ]
