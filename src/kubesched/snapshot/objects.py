@@ -23,6 +23,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
         notes: what the user should know about the input, one sentence each.
         taken_at: when the objects were read from the API server, in UTC: the earliest time, if there are several; None
             if no file has it.
+        scheduler_config: the KubeSchedulerConfiguration in an export of kube-scheduler-simulator, in JSON; else empty.
     """
 
     objects: tuple[KubeObject, ...]
@@ -30,6 +31,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     bad: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     taken_at: datetime | None = None
+    scheduler_config: bytes = b""
 
     def __iter__(self) -> Iterator[KubeObject]:
         return iter(self.objects)

@@ -1,0 +1,143 @@
+"""Reads the documents of sources, whatever form they have: lists, watch streams, exports of a simulator.
+
+In folders and archives a file without Kubernetes objects is left out.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from kubesched.api import KINDS
+from kubesched.errors import InputError
+from kubesched.snapshot.documents import Document, Header, read_documents
+from kubesched.snapshot.hints import kind_hint, text_hint
+from kubesched.snapshot.sources import Source, Text, read_texts
+
+__all__ = ["Files"]
+
+_MAX_NAMED: Final = 3
+_OF_KUBERNETES: Final = re.compile(rb"\b(?:apiVersion|kind)[\"']?\s*:")
+_EVENTS: Final = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
+_EXPORTED: Final = {  # the lists in an export of kube-scheduler-simulator
+    "nodes": "Node",
+    "pods": "Pod",
+    "pvs": "PersistentVolume",
+    "pvcs": "PersistentVolumeClaim",
+    "storageClasses": "StorageClass",
+    "priorityClasses": "PriorityClass",
+    "namespaces": "Namespace",
+}
+
+
+class _Unnamed(msgspec.Struct, rename="camel"):
+    """A document without a kind."""
+
+    type: str | None = None
+    object: msgspec.Raw = msgspec.Raw()
+    nodes: list[msgspec.Raw] | None = None
+    pods: list[msgspec.Raw] | None = None
+    pvs: list[msgspec.Raw] | None = None
+    pvcs: list[msgspec.Raw] | None = None
+    storage_classes: list[msgspec.Raw] | None = None
+    priority_classes: list[msgspec.Raw] | None = None
+    namespaces: list[msgspec.Raw] | None = None
+    scheduler_config: msgspec.Raw = msgspec.Raw()
+
+
+class _Status(msgspec.Struct):
+    message: str = ""
+
+
+_read_unnamed: Final = msgspec.json.Decoder(_Unnamed).decode
+_read_status: Final = msgspec.json.Decoder(_Status).decode
+
+
+class Files:
+    """Reads sources one after another.
+
+    Attributes:
+        foreign: labels of the files that were left out.
+        scheduler_config: the KubeSchedulerConfiguration that an export has, in JSON; empty without one.
+    """
+
+    def __init__(self) -> None:
+        self.foreign: list[str] = []
+        self.scheduler_config = b""
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know, one sentence each."""
+        if not self.foreign:
+            return []
+        named = ", ".join(self.foreign[:_MAX_NAMED]) + (", ..." if len(self.foreign) > _MAX_NAMED else "")
+        files = "1 file" if len(self.foreign) == 1 else f"{len(self.foreign)} files"
+        return [f"left out {files} without Kubernetes objects: {named}"]
+
+    def documents(self, source: Source) -> Iterator[tuple[str, Document]]:
+        """Yield each document with the label of its file.
+
+        Raises:
+            InputError: a file cannot be read, or the one that the user named has no Kubernetes objects.
+        """
+        for text in read_texts(source):
+            documents = list(self._documents_of(text))
+            if not text.is_named and not any(one.header.kind or one.items is not None for _, one in documents):
+                self.foreign.append(text.label)
+            else:
+                yield from documents
+
+    def _documents_of(self, text: Text) -> Iterator[tuple[str, Document]]:
+        if not text.is_named and not _OF_KUBERNETES.search(text.data):
+            return
+        if text.is_named and (hint := text_hint(text.data)):
+            raise InputError(f"{text.label}: {hint}")
+        try:
+            for document in read_documents(text.data, text.label):
+                if text.is_named and (hint := _hint_on(document)):
+                    raise InputError(f"{text.label}: {hint}")
+                if document.header.kind or document.items is not None:
+                    yield text.label, document
+                else:
+                    yield from self._taken_apart(document, text.label)
+        except InputError as error:
+            if b"{{" in text.data and ("not valid YAML" in str(error) or "map key" in str(error)):
+                advice = "it looks like a template; print its objects with `helm template CHART`"
+                raise InputError(f"{error}; {advice}") from error
+            raise
+
+    def _taken_apart(self, document: Document, label: str) -> Iterator[tuple[str, Document]]:
+        """What a document without a kind holds: the object of a watch event, the lists of an export; else itself."""
+        try:
+            read = _read_unnamed(document.raw)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            read = _Unnamed()
+        if read.type in _EVENTS and bytes(read.object):
+            if read.type != "BOOKMARK":
+                is_deleted = read.type == "DELETED"
+                yield label, Document(document.number, read.object, Header(kind="WatchEvent"), is_deleted=is_deleted)
+        elif read.nodes is not None and read.pods is not None:
+            configuration = bytes(read.scheduler_config)
+            if configuration not in (b"null", b"{}"):
+                self.scheduler_config = configuration
+            for name, kind in _EXPORTED.items():
+                items = getattr(read, _FIELDS[name])
+                header = Header(KINDS[kind].api_version, f"{kind}List")
+                yield f"{label}: {name}", Document(document.number, document.raw, header, items or [])
+        else:
+            yield label, document
+
+
+_FIELDS: Final = {field.encode_name: field.name for field in msgspec.structs.fields(_Unnamed)}
+
+
+def _hint_on(document: Document) -> str:
+    header = document.header
+    message = ""
+    if header.kind == "Status":
+        try:
+            message = _read_status(document.raw).message
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            message = ""
+    return kind_hint(header.kind, header.api_version, message)
