@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         parse_selector,
         whole_units,
     )
+    from kubesched.comparison import Candidate, Comparison, compare, packed
     from kubesched.config import FieldError, KubeSchedulerConfiguration, PluginArgs, child
     from kubesched.engine import BoolVector, IntVector
     from kubesched.errors import (
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
         SelectorError,
         StateError,
     )
-    from kubesched.explanation import Explainer, Explanation, explain
+    from kubesched.explanation import Explainer, Explanation, Fix, explain
     from kubesched.extender.client import ExtenderCaller
     from kubesched.framework import (
         ActionDone,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         WriteObject,
         default_normalize,
     )
+    from kubesched.planning import Drain, DrainedPod, Drainer, Fate, Fit, drain, fit
     from kubesched.scheduler import TieBreak
     from kubesched.setup import Setup, load_configuration, set_up
     from kubesched.simulator import Placement, PodState, Report, Simulator
@@ -91,22 +93,30 @@ __all__ = [
     "ActionType",
     "Bind",
     "BoolVector",
+    "Candidate",
     "ClusterError",
     "ClusterEvent",
     "ClusterObjects",
     "Code",
+    "Comparison",
     "ConfigError",
     "CycleState",
     "DeletePod",
     "DependsOn",
     "Diagnosis",
+    "Drain",
+    "DrainedPod",
+    "Drainer",
     "EventRegistration",
     "EventResource",
     "Explainer",
     "Explanation",
     "ExtenderCaller",
     "ExtenderError",
+    "Fate",
     "FieldError",
+    "Fit",
+    "Fix",
     "Handle",
     "InputError",
     "IntVector",
@@ -154,10 +164,14 @@ __all__ = [
     "WriteObject",
     "__version__",
     "child",
+    "compare",
     "default_normalize",
+    "drain",
     "explain",
+    "fit",
     "load_configuration",
     "load_snapshot",
+    "packed",
     "parse_quantity",
     "parse_selector",
     "read_pod",
@@ -185,6 +199,7 @@ _ROOMS: Final = {
         "parse_selector",
         "whole_units",
     ),
+    "comparison": ("Candidate", "Comparison", "compare", "packed"),
     "config": ("FieldError", "KubeSchedulerConfiguration", "PluginArgs", "child"),
     "engine": ("BoolVector", "IntVector"),
     "errors": (
@@ -200,7 +215,7 @@ _ROOMS: Final = {
         "SelectorError",
         "StateError",
     ),
-    "explanation": ("Explainer", "Explanation", "explain"),
+    "explanation": ("Explainer", "Explanation", "Fix", "explain"),
     "extender.client": ("ExtenderCaller",),
     "framework": (
         "ActionDone",
@@ -229,6 +244,7 @@ _ROOMS: Final = {
         "WriteObject",
         "default_normalize",
     ),
+    "planning": ("Drain", "DrainedPod", "Drainer", "Fate", "Fit", "drain", "fit"),
     "scheduler": ("TieBreak",),
     "setup": ("Setup", "load_configuration", "set_up"),
     "simulator": ("Placement", "PodState", "Report", "Simulator"),

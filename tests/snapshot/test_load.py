@@ -152,3 +152,28 @@ def test_equal_parts_of_pods_are_one_object():
         stream(pod("a", containers=[{"name": "c"}]), pod("b", containers=[{"name": "c"}]))
     ).of(Pod)
     assert first.spec.containers is second.spec.containers
+
+
+def with_origin(metadata: object) -> io.BytesIO:
+    return stream({**listed(node()), "metadata": metadata})
+
+
+def test_the_earliest_time_of_several_files_counts():
+    times = ("2026-11-23T09:14:00Z", "2026-11-22T10:14:00+01:00", None)
+    loaded = load_snapshot(*(with_origin({"takenAt": time}) for time in times))
+    assert loaded.taken_at is not None
+    assert loaded.taken_at.isoformat() == "2026-11-22T10:14:00+01:00"
+
+
+@pytest.mark.parametrize(
+    "metadata", [None, {}, 7, {"resourceVersion": ""}, {"takenAt": "yesterday"}, {"takenAt": "2026-11-23T09:14:00"}]
+)
+def test_a_list_without_a_time_has_none(metadata: object):
+    assert load_snapshot(with_origin(metadata)).taken_at is None
+
+
+def test_a_kind_that_is_listed_completely_is_not_missed():
+    waiting = pod(priorityClassName="high")
+    document = {**listed(node(), waiting), "metadata": {"listedKinds": ["PriorityClass"]}}
+    assert load_snapshot(stream(document)).notes == ()
+    assert len(load_snapshot(stream(listed(node(), waiting))).notes) == 1

@@ -1,6 +1,7 @@
 import gzip
 import io
 import json
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubesched.api import KINDS, Node, ObjectMeta, Pod, decode_object
 from kubesched.errors import InputError
-from kubesched.snapshot import load_snapshot, write_snapshot
+from kubesched.snapshot import ClusterObjects, load_snapshot, write_snapshot
 
 NODES = [Node(metadata=ObjectMeta(name=f"n{i}", labels={"i": str(i)})) for i in range(3)]
 
@@ -142,3 +143,15 @@ def test_decode_of_written_is_the_same(documents):
     again = load_snapshot(io.BytesIO(stream.getvalue())).of(Pod)
     assert again == objects
     assert [o.document for o in again] == [o.document for o in objects]
+
+
+def test_the_time_of_the_reading_and_the_kinds_that_are_complete_are_kept(tmp_path):
+    taken_at = datetime(2026, 11, 23, 9, 14, tzinfo=UTC)
+    kinds = frozenset(("Node", "Pod"))
+    write_snapshot(ClusterObjects(tuple(NODES), taken_at=taken_at, listed_kinds=kinds), tmp_path / "s.json")
+    assert json.loads((tmp_path / "s.json").read_text())["metadata"] == {
+        "takenAt": "2026-11-23T09:14:00Z",
+        "listedKinds": ["Node", "Pod"],
+    }
+    again = load_snapshot(tmp_path / "s.json")
+    assert (again.taken_at, again.listed_kinds) == (taken_at, kinds)

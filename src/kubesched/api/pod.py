@@ -126,6 +126,10 @@ class EphemeralSource(Value, frozen=True, gc=False):
     """A generic ephemeral volume; its claim is named `<pod>-<volume>`."""
 
 
+class EmptyDirSource(Value, frozen=True, gc=False):
+    """A volume that is empty at first and deleted with its pod."""
+
+
 class ImageSource(Value, frozen=True, gc=False):
     """A volume that is an OCI image."""
 
@@ -153,6 +157,7 @@ class Volume(Value, frozen=True, gc=False):
     name: str = ""
     persistent_volume_claim: ClaimSource | None = None
     ephemeral: EphemeralSource | None = None
+    empty_dir: EmptyDirSource | None = None
     image: ImageSource | None = None
     csi: DiskSource | None = None
     gce_persistent_disk: DiskSource | None = None

@@ -44,17 +44,25 @@ class StatefulSet(KubeObject, frozen=True):
     spec: SelectorSpec = SelectorSpec()
 
 
+class DisruptionSpec(SelectorSpec, frozen=True, gc=False):
+    """spec of a PodDisruptionBudget."""
+
+    unhealthy_pod_eviction_policy: str = ""
+
+
 class DisruptionStatus(Value, frozen=True, gc=False):
     """status of a PodDisruptionBudget."""
 
     disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
     disrupted_pods: dict[str, str | None] | None = None
 
 
 class PodDisruptionBudget(KubeObject, frozen=True):
     """How many of the selected pods may be evicted now."""
 
-    spec: SelectorSpec = SelectorSpec()
+    spec: DisruptionSpec = DisruptionSpec()
     status: DisruptionStatus = DisruptionStatus()
 
 

@@ -10,7 +10,18 @@ import click
 from kubesched.errors import KubeschedError
 from kubesched.version import VERSION, VERSION_TEXT
 
-_COMMANDS: Final = ("simulate", "explain", "extender", "scheduler", "config", "plugins")
+_COMMANDS: Final = (
+    "simulate",
+    "explain",
+    "fit",
+    "drain",
+    "compare",
+    "snapshot",
+    "extender",
+    "scheduler",
+    "config",
+    "plugins",
+)
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
@@ -82,13 +93,18 @@ def _end(message: str, code: int) -> NoReturn:
 def main() -> None:
     """kube-scheduler's decisions in Python: where pods go, and why.
 
-    A SNAPSHOT is a file that kubectl writes:
+    Without a SNAPSHOT, a command reads the cluster of the current kubeconfig context. A SNAPSHOT is a file that
+    `kubesched snapshot` or kubectl writes:
 
     \b
+      kubesched snapshot -o cluster.json.gz
+      kubesched simulate cluster.json.gz
+      kubesched explain cluster.json.gz shop/web-7
+
+    \b
+    With kubectl:
       kubectl get -A -o json > cluster.json \\
         nodes,pods,ns,svc,rc,rs,sts,pdb,pc,pv,pvc,sc,csinodes,csidrivers,csistoragecapacities,volumeattachments
-      kubesched simulate cluster.json
-      kubesched explain cluster.json --pod shop/web-7
 
     Exit codes: 0 success; 1 a check you asked for failed; 2 invalid input; 130 interrupted.
     """  # noqa: D301

@@ -94,15 +94,28 @@ def _managed_resources(
     return tuple(resources.values())
 
 
+def snapshots_argument(command: F) -> F:
+    """SNAPSHOT...: the files to read the cluster from; none for the live cluster."""
+    return click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1)(command)
+
+
+def skip_bad_objects_option(command: F) -> F:
+    """--skip-bad-objects."""
+    return click.option(
+        "--skip-bad-objects",
+        is_flag=True,
+        help="Skip and count objects that do not decode, instead of stopping.",
+    )(command)
+
+
+def snapshot_options(command: F) -> F:
+    """SNAPSHOT..., --skip-bad-objects, --kubeconfig, --context: the arguments of `read_cluster` without manifests."""
+    return snapshots_argument(skip_bad_objects_option(live_source_options(command)))
+
+
 def cluster_options(command: F) -> F:
     """SNAPSHOT..., --manifest, --skip-bad-objects: the arguments of `read_cluster`; also --kubeconfig and --context."""
     for decorate in (
-        live_source_options,
-        click.option(
-            "--skip-bad-objects",
-            is_flag=True,
-            help="Skip and count objects that do not decode, instead of stopping.",
-        ),
         click.option(
             "--manifest",
             "manifests",
@@ -110,7 +123,7 @@ def cluster_options(command: F) -> F:
             multiple=True,
             help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
         ),
-        click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1),
+        snapshot_options,
     ):
         command = decorate(command)
     return command
@@ -143,6 +156,11 @@ def beside_scheduler_options(command: F) -> F:
 
 
 def _with_setup(command: F, config_help: str) -> F:
+    return click.option("--config", type=_path, metavar="FILE", help=config_help)(plugin_options(command))
+
+
+def plugin_options(command: F) -> F:
+    """--plugin, --plugin-args: the plugins of the user."""
     for decorate in (
         click.option(
             "--plugin-args",
@@ -153,12 +171,6 @@ def _with_setup(command: F, config_help: str) -> F:
             help="Arguments of a plugin, in YAML or JSON, if the configuration has none for it. Repeatable.",
         ),
         plugin_option,
-        click.option(
-            "--config",
-            type=_path,
-            metavar="FILE",
-            help=config_help,
-        ),
     ):
         command = decorate(command)
     return command

@@ -32,6 +32,8 @@ async def evaluate(
     snapshot = framework.handle.snapshot()
     state = CycleState(info)
     diagnosis = find_feasible(framework, state, snapshot.nodes)
+    if diagnosis.result is not None:
+        diagnosis.result = _own(diagnosis.result)
     explanation = Explanation(info, framework.profile.scheduler_name, snapshot, diagnosis)
     explanation.held_back = _held_back(framework, info)
     for plugin in framework.profile.points["filter"]:
@@ -102,8 +104,14 @@ def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> P
         said.pre_filter = search.status
     elif not said.skipped:
         said.node_names = search.node_names
-        said.result = search.filter(snapshot.nodes, is_whole=True)
+        said.result = _own(search.filter(snapshot.nodes, is_whole=True))
     return said
+
+
+def _own(result: FilterResult) -> FilterResult:
+    """The same verdicts as copies: those of kept columns change with the cluster, also when a fix is tried."""
+    kept = [Rejections(one.plugin, one.verdicts.of(one.verdicts.values.copy())) for one in result.rejections]
+    return FilterResult(result.nodes, kept)
 
 
 async def _score(

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Pod
+from kubesched.explanation.fix import Fix
 from kubesched.framework import (
     Code,
     CycleState,
@@ -130,6 +131,8 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
         preemption: what PostFilter would do; None when the pod fits, a plugin failed, or without `preempt`.
         extenders: what the extenders said, in the order of the calls.
         held_back: why kube-scheduler would not try the pod now; empty when it would.
+        runs_on: the node that the pod is on; it was explained as if it were not there yet. Empty for a pending pod.
+        fixes: what makes it fit, best first, as `Explainer.fixes` finds it; empty until that was asked.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
@@ -147,6 +150,8 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
     preemption: Preemption | None = None
     extenders: list[ExtenderAnswer] = []
     held_back: str = ""
+    runs_on: str = ""
+    fixes: tuple[Fix, ...] = ()
 
     @property
     def result(self) -> FilterResult | None:

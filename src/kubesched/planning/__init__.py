@@ -1,5 +1,6 @@
 """Questions about what would happen: changes to a cluster, simulated."""
 
+from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.changes import (
     cordoned,
     nodes_matching,
@@ -8,14 +9,48 @@ from kubesched.planning.changes import (
     with_nodes_like,
     without_nodes,
 )
+from kubesched.planning.drain_page import drain_page
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
+from kubesched.planning.drain_tables import each_page, most_page
+from kubesched.planning.drainer import Drainer, drain
+from kubesched.planning.fit import Fit, fit, fit_asked
+from kubesched.planning.fit_page import fit_page
+from kubesched.planning.limits import limits
 from kubesched.planning.replicas import fresh_pod
-from kubesched.planning.workloads import Workload, find_workload, workload_of, workloads
+from kubesched.planning.runs import Ran, Runs
+from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
+from kubesched.planning.workloads import Workload, find_workload, is_workload_kind, workload_of, workloads
 
 __all__ = [
+    "Asked",
+    "BudgetUse",
+    "Changed",
+    "Drain",
+    "DrainedPod",
+    "Drainer",
+    "Fate",
+    "Fit",
+    "PodsLike",
+    "PushedOut",
+    "Ran",
+    "Runs",
+    "WhatIf",
     "Workload",
+    "asked_of",
+    "chosen_nodes",
     "cordoned",
+    "drain",
+    "drain_page",
+    "each_page",
     "find_workload",
+    "fit",
+    "fit_asked",
+    "fit_page",
     "fresh_pod",
+    "is_workload_kind",
+    "limits",
+    "most_page",
+    "node_model",
     "nodes_matching",
     "nodes_named",
     "scaled",

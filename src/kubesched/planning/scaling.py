@@ -63,7 +63,7 @@ def pods_to_add(workload: Workload, pods: Sequence[Pod], n: int, objects: Sequen
             claims[one.key] = one
     is_numbered = workload.kind == "StatefulSet"
     number = _first_number(workload, objects) if is_numbered else 1
-    base = f"{model.name.rpartition('-')[0] or model.name}{'-' if is_numbered else '-new-'}"
+    base = _base(workload, model)
     of_model = claims_of(model, claims)
     added: list[KubeObject] = []
     while n_new:
@@ -75,6 +75,13 @@ def pods_to_add(workload: Workload, pods: Sequence[Pod], n: int, objects: Sequen
             n_new -= 1
         number += 1
     return added
+
+
+def _base(workload: Workload, model: Pod) -> str:
+    """What the names of new pods begin with."""
+    if workload.kind in ("Pod", "StatefulSet"):
+        return f"{workload.name}-"
+    return f"{model.name.rpartition('-')[0] or model.name}-new-"
 
 
 def _first_number(workload: Workload, objects: Iterable[KubeObject]) -> int:

@@ -22,7 +22,7 @@ from kubesched.plugins.pod_topology_spread import PodTopologySpread
 from kubesched.plugins.priority_sort import PrioritySort
 from kubesched.plugins.scheduling_gates import SchedulingGates
 from kubesched.plugins.taint_toleration import TaintToleration
-from kubesched.plugins.tolerations import has_untolerated_taint
+from kubesched.plugins.tolerations import has_untolerated_taint, untolerated_taints
 from kubesched.plugins.volume_binding import VolumeBinding
 from kubesched.plugins.volume_restrictions import VolumeRestrictions
 from kubesched.plugins.volume_zone import VolumeZone
@@ -54,6 +54,7 @@ __all__ = [
     "has_untolerated_taint",
     "legacy_plugin",
     "required_node_affinity",
+    "untolerated_taints",
 ]
 
 IN_TREE_PLUGINS: Final[dict[str, type[Plugin]]] = {

@@ -2,12 +2,15 @@
 
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.documents import placed_line, placement_line, report_document
+from kubesched.simulator.page import report_page, summary_of
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
 from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim
 from kubesched.simulator.simulator import Progress, Simulator
+from kubesched.simulator.trials import Mark, Trials
 
 __all__ = [
     "Fill",
+    "Mark",
     "MemoryCluster",
     "NodeFill",
     "Placed",
@@ -17,6 +20,7 @@ __all__ = [
     "Progress",
     "Report",
     "Simulator",
+    "Trials",
     "Victim",
     "pending_in_order",
     "place",
@@ -24,4 +28,6 @@ __all__ = [
     "placed_line",
     "placement_line",
     "report_document",
+    "report_page",
+    "summary_of",
 ]

@@ -1,17 +1,22 @@
 """Reads and writes snapshot files: Kubernetes objects in all common file formats."""
 
+from kubesched.snapshot.fields import READ_ANNOTATIONS, only_read_fields
 from kubesched.snapshot.listed import ListedObjects
-from kubesched.snapshot.load import load_snapshot, read_pod
+from kubesched.snapshot.load import admit_manifests, load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
-from kubesched.snapshot.writer import write_snapshot
+from kubesched.snapshot.writer import check_target, write_snapshot
 
 __all__ = [
+    "READ_ANNOTATIONS",
     "ClusterObjects",
     "ListedObjects",
     "MissingKinds",
+    "admit_manifests",
+    "check_target",
     "load_snapshot",
     "missing_kinds",
+    "only_read_fields",
     "read_pod",
     "write_snapshot",
 ]

@@ -6,7 +6,8 @@ JSON values, and the log sections that `kubectl cluster-info dump` writes to sta
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from datetime import datetime
+from typing import Annotated, Final
 
 import msgspec
 
@@ -22,6 +23,9 @@ _LIST_KINDS: Final = {"List", *(f"{kind}List" for kind in KINDS)}
 _JSON_FAULTS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
+_NO_METADATA: Final = msgspec.Raw(b"{}")
+
+
 class Header(msgspec.Struct, rename="camel", gc=False):
     """What an object says it is; None where it does not say."""
 
@@ -29,8 +33,21 @@ class Header(msgspec.Struct, rename="camel", gc=False):
     kind: str | None = None
 
 
+class ListOrigin(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
+    """What `write_snapshot` writes into the metadata of a list.
+
+    Attributes:
+        taken_at: when the objects were read from the API server.
+        listed_kinds: kinds that are there completely.
+    """
+
+    taken_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    listed_kinds: tuple[str, ...] = ()
+
+
 class _List(Header):
     items: list[msgspec.Raw] | msgspec.UnsetType | None = msgspec.UNSET
+    metadata: msgspec.Raw = _NO_METADATA
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -42,6 +59,7 @@ class Document(msgspec.Struct, frozen=True):
         header: apiVersion and kind.
         items: of a list of objects, its items; None for everything else.
         is_deleted: whether it is the object of a watch event that says so.
+        origin: of a list of objects, what its metadata has.
     """
 
     number: int
@@ -49,9 +67,11 @@ class Document(msgspec.Struct, frozen=True):
     header: Header
     items: list[msgspec.Raw] | None = None
     is_deleted: bool = False
+    origin: ListOrigin = ListOrigin()
 
 
 _read_header: Final = msgspec.json.Decoder(Header).decode
+_read_origin: Final = msgspec.json.Decoder(ListOrigin).decode
 _read_list: Final = msgspec.json.Decoder(_List).decode
 _read_array: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
@@ -142,9 +162,10 @@ def _document(raw: RawJson, number: int, label: str) -> Document:
     if bytes(memoryview(raw)[:1]) == b"[":
         return Document(number, raw, Header(), _read_array(raw))
     items: object = msgspec.UNSET
+    metadata = _NO_METADATA
     try:
         read = _read_list(raw)
-        header, items = Header(read.api_version, read.kind), read.items
+        header, items, metadata = Header(read.api_version, read.kind), read.items, read.metadata
     except msgspec.ValidationError as error:
         header = _read_odd_header(raw, where)
         if header.kind in _LIST_KINDS:
@@ -152,7 +173,15 @@ def _document(raw: RawJson, number: int, label: str) -> Document:
     has_items = items is not msgspec.UNSET and (header.kind or "").endswith("List")
     if not has_items and header.kind not in _LIST_KINDS:
         return Document(number, raw, header)
-    return Document(number, raw, header, items if isinstance(items, list) else [])
+    return Document(number, raw, header, items if isinstance(items, list) else [], origin=_origin(metadata))
+
+
+def _origin(metadata: msgspec.Raw) -> ListOrigin:
+    """What the metadata of a list has; nothing where it has something else in these fields."""
+    try:
+        return _read_origin(metadata)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ListOrigin()
 
 
 def _read_odd_header(raw: RawJson, where: str) -> Header:

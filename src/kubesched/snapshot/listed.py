@@ -5,6 +5,7 @@ from datetime import datetime
 
 import msgspec
 
+from kubesched.api import KINDS
 from kubesched.documents import RawJson
 from kubesched.engine import paused_gc
 from kubesched.snapshot.load import completed_cluster
@@ -59,4 +60,5 @@ class ListedObjects:
         with paused_gc(is_kept=True):
             cluster = completed_cluster(self._reader, self._manifests)
         notes = (*cluster.notes, *effects_of_refusals(cluster, refused))
-        return msgspec.structs.replace(cluster, notes=notes, taken_at=taken_at)
+        listed_kinds = frozenset(KINDS.keys() - refused.keys())
+        return msgspec.structs.replace(cluster, notes=notes, taken_at=taken_at, listed_kinds=listed_kinds)

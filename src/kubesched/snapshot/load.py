@@ -1,4 +1,4 @@
-"""load_snapshot and read_pod: read files and manifests into the objects of a cluster."""
+"""load_snapshot, admit_manifests and read_pod: read files and manifests into the objects of a cluster."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -49,7 +49,7 @@ def load_snapshot(
         reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
         reader.read(files)
         cluster = completed_cluster(reader, manifest_files)
-    notes = [*cluster.notes, *map(str, missing_kinds(cluster))]
+    notes = [*cluster.notes, *map(str, missing_kinds(cluster, cluster.listed_kinds))]
     return msgspec.structs.replace(cluster, notes=tuple(notes))
 
 
@@ -70,10 +70,12 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
         objects += admission.objects
         notes += [*files.notes, *admission.notes, *_notes_on(admission)]
     return ClusterObjects(
-        tuple(objects),
-        dict(reader.skipped),
-        tuple(reader.bad),
-        tuple(notes),
+        objects=tuple(objects),
+        skipped=dict(reader.skipped),
+        bad=tuple(reader.bad),
+        notes=tuple(notes),
+        taken_at=reader.taken_at,
+        listed_kinds=reader.listed_kinds,
         scheduler_config=reader.files.scheduler_config,
     )
 
@@ -100,6 +102,26 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     if others or len(pods) != 1:
         raise InputError(f"{file.label}: found {len(pods)} pods; expected a file with one Pod")
     return pods[0], tuple(known for known in admission.objects if known is not pods[0])
+
+
+def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> ClusterObjects:
+    """Read manifests that `load_snapshot` would add to a cluster.
+
+    Returns: what they add, without the cluster; of a workload that runs already only what its controller would add.
+    Raises:
+        InputError: a manifest cannot be read, or is not valid.
+
+    Example:
+        snapshot = load_snapshot("cluster.json")
+        new = admit_manifests(snapshot, ["pod.yaml"])
+        print([*snapshot, *new][-1].key)
+    """
+    known = list(cluster)
+    admission = Admission(known, {key_of(one): "the cluster" for one in known})
+    files = Files()
+    _admit(find_sources(manifests), files, admission)
+    notes = (*files.notes, *admission.notes, *_notes_on(admission))
+    return ClusterObjects(tuple(admission.objects), notes=notes)
 
 
 def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> None:

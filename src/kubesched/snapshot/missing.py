@@ -4,7 +4,7 @@ A kind that is partly there is taken as complete. Kinds that a cluster may well 
 VolumeAttachment) are not missed. CSIDriver and CSIStorageCapacity are, where another object names the driver.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -69,10 +69,14 @@ class MissingKinds(msgspec.Struct, frozen=True):
         return f"the snapshot has no {' or '.join(self.kinds)}: {self.sentence}; add `{self.command}`"
 
 
-def missing_kinds(objects: Iterable[KubeObject]) -> list[MissingKinds]:
-    """Find the kinds that unfinished pods refer to and that are wholly absent, one entry for each use of them."""
+def missing_kinds(objects: Iterable[KubeObject], listed: Collection[str] = ()) -> list[MissingKinds]:
+    """Find the kinds that unfinished pods refer to and that are wholly absent, one entry for each use of them.
+
+    Args:
+        listed: kinds of which it is known that there is no other object.
+    """
     known = list(objects)
-    present = {kind_of(one) for one in known}
+    present = {kind_of(one) for one in known}.union(listed)
     claims = {(one.namespace, one.name): one for one in known if isinstance(one, PersistentVolumeClaim)}
     pods = [one for one in known if isinstance(one, Pod) and not one.is_finished]
     uses = (

@@ -24,6 +24,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
         taken_at: when the objects were read from the API server, in UTC: the earliest time, if there are several; None
             if no file has it.
         scheduler_config: the KubeSchedulerConfiguration in an export of kube-scheduler-simulator, in JSON; else empty.
+        listed_kinds: kinds that are there completely, even if there is no object of them.
     """
 
     objects: tuple[KubeObject, ...]
@@ -32,6 +33,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     taken_at: datetime | None = None
     scheduler_config: bytes = b""
+    listed_kinds: frozenset[str] = frozenset()
 
     def __iter__(self) -> Iterator[KubeObject]:
         return iter(self.objects)

@@ -6,6 +6,7 @@ left out.
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
@@ -33,6 +34,8 @@ class ObjectReader:
         files: what is read; it has notes on it.
         skipped: objects of kinds that a scheduler does not read, counted.
         bad: a sentence for each bad object that was left out.
+        taken_at: the earliest time that a list has, None where none has one.
+        listed_kinds: kinds that some list has completely.
     """
 
     def __init__(
@@ -41,6 +44,8 @@ class ObjectReader:
         self.files = Files()
         self.skipped: Counter[str] = Counter()
         self.bad: list[str] = []
+        self.taken_at: datetime | None = None
+        self.listed_kinds: frozenset[str] = frozenset()
         self._skip_bad = skip_bad_objects
         self._keep_source = keep_source
         self._progress = progress
@@ -94,6 +99,9 @@ class ObjectReader:
 
     def _read_document(self, document: Document, label: str, size: int) -> None:
         n_items = len(document.items or ()) or 1
+        times = (self.taken_at, document.origin.taken_at)
+        self.taken_at = min((time for time in times if time is not None), default=None)
+        self.listed_kinds |= frozenset(document.origin.listed_kinds)
         for i, (place, inherited, raw) in enumerate(items_of(document, label), 1):
             header = inherited
             try:

@@ -1,6 +1,7 @@
 """Writes objects to a file: a v1 List in JSON, one object per line, for simulate, kubectl and jq.
 
-Only kinds that a scheduler reads can be written, so Secrets and ConfigMaps never are.
+Only kinds that a scheduler reads can be written, so Secrets and ConfigMaps never are. The metadata of the list has the
+time at which the objects were read, and which kinds are complete.
 """
 
 import os
@@ -12,11 +13,12 @@ import msgspec
 
 from kubesched.api import KINDS, KubeObject, kind_of
 from kubesched.errors import InputError
-from kubesched.snapshot.documents import read_header
+from kubesched.snapshot.documents import ListOrigin, read_header
+from kubesched.snapshot.fields import LAST_APPLIED
+from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.packing import packed_writer
 
 _SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _CONTAINER_LISTS: Final = ("containers", "initContainers", "ephemeralContainers")
 
 
@@ -26,6 +28,7 @@ def write_snapshot(
     """Write objects so that `load_snapshot` gives equal ones back; the same objects give the same bytes.
 
     Args:
+        objects: of ClusterObjects, `taken_at` and `listed_kinds` are written too.
         path: a file in `.json`, `.json.gz` or `.json.zst`, replaced as a whole when all is written and left alone when
             writing fails; or an open binary stream, written plainly.
         strip: leave out managedFields, the values of environment variables and the annotation in which `kubectl apply`
@@ -40,11 +43,7 @@ def write_snapshot(
     if not isinstance(path, str | os.PathLike):
         _write_list(objects, path, "", strip)
         return
-    target = Path(path)
-    if not target.name.endswith(_SUFFIXES):
-        raise InputError(
-            f"{target}: a snapshot is written as JSON; expected a name that ends with {', '.join(_SUFFIXES)}"
-        )
+    target = check_target(path)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with unfinished.open("xb") as file:
@@ -56,9 +55,25 @@ def write_snapshot(
         unfinished.unlink(missing_ok=True)
 
 
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """The path of a snapshot that is about to be written.
+
+    Raises:
+        InputError: the name has another suffix than a snapshot, or its folder does not exist.
+    """
+    target = Path(path)
+    if not target.name.endswith(_SUFFIXES):
+        raise InputError(
+            f"{target}: a snapshot is written as JSON; expected a name that ends with {', '.join(_SUFFIXES)}"
+        )
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: cannot be written: No such file or directory")
+    return target
+
+
 def _write_list(objects: Iterable[KubeObject], file: IO[bytes], suffix: str, strip: bool) -> None:
     with packed_writer(file, suffix) as append:
-        append(b'{"apiVersion":"v1","kind":"List","items":[')
+        append(b'{"apiVersion":"v1","kind":"List",' + _metadata(objects) + b'"items":[')
         separator = b"\n"
         for known in objects:
             append(separator + _encode(known, strip))
@@ -66,9 +81,19 @@ def _write_list(objects: Iterable[KubeObject], file: IO[bytes], suffix: str, str
         append(b"\n]}\n")
 
 
+def _metadata(objects: Iterable[KubeObject]) -> bytes:
+    """The field `metadata` of the list, with its comma; empty if there is nothing to say."""
+    if not isinstance(objects, ClusterObjects) or not (objects.taken_at or objects.listed_kinds):
+        return b""
+    kinds = tuple(kind for kind in KINDS if kind in objects.listed_kinds)
+    return b'"metadata":' + msgspec.json.encode(ListOrigin(objects.taken_at, kinds)) + b","
+
+
 def _encode(known: KubeObject, strip: bool) -> bytes:
     raw = known.raw
     kind = kind_of(known)
+    if "raw_source" not in known.__dict__ and not (strip and known.annotations):
+        return f'{{"apiVersion":"{KINDS[kind].api_version}","kind":"{kind}",'.encode() + raw[1:]
     if not strip and read_header(raw).kind == kind:
         return msgspec.json.format(raw, indent=-1)
     document = {"apiVersion": KINDS[kind].api_version, "kind": kind, **known.document}
@@ -81,7 +106,7 @@ def _strip(document: dict[str, Any]) -> None:
     metadata = document["metadata"]
     metadata.pop("managedFields", None)
     if metadata.get("annotations"):
-        metadata["annotations"].pop(_LAST_APPLIED, None)
+        metadata["annotations"].pop(LAST_APPLIED, None)
     _strip_values(document.get("spec"))
 
 

@@ -1,0 +1,149 @@
+"""`kubesched drain`: what would happen to the pods of nodes that are drained."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from kubesched.cli.cluster import read_cluster, read_setup
+from kubesched.cli.options import cluster_options, setup_options
+from kubesched.cli.output import progress_bar
+from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.targets import named_targets, split_targets
+
+if TYPE_CHECKING:
+    from kubesched.planning import Drain, Drainer
+    from kubesched.reports import Page
+    from kubesched.snapshot import ClusterObjects
+
+_ZONE: Final = "topology.kubernetes.io/zone"
+
+
+@click.command()
+@named_targets("NODE")
+@cluster_options
+@setup_options
+@click.option("-l", "--selector", metavar="LABELS", help="The nodes with these labels, as kubectl's -l takes them.")
+@click.option("--zone", metavar="ZONE", help="The nodes of a zone; with -l, only those that have the labels too.")
+@click.option("--each", is_flag=True, help="Drain every node alone, and list which could go.  [default: all nodes]")
+@click.option(
+    "--most", is_flag=True, help="Search for a large set of nodes that could go together.  [default: among all nodes]"
+)
+@click.option(
+    "--write",
+    metavar="FILE",
+    help="Write the cluster after the last eviction, with the evicted pods pending: .json, .json.gz or .json.zst.",
+)
+@click.option(
+    "--fail-on-pending", is_flag=True, help="Exit with 1 if a pod would stay pending, or would never be evicted."
+)
+@report_output_option()
+def drain(
+    snapshots: tuple[str, ...],
+    manifests: tuple[str, ...],
+    skip_bad_objects: bool,
+    config: Path | None,
+    references: tuple[str, ...],
+    plugin_args: Mapping[str, str],
+    selector: str | None,
+    zone: str | None,
+    each: bool,
+    most: bool,
+    write: str | None,
+    fail_on_pending: bool,
+    output: str,
+) -> None:
+    """Say what would happen to the pods of some nodes that are drained together.
+
+    The nodes are cordoned. Their pods are evicted in steps: as many as the disruption budgets allow, then the scheduler
+    places the new pods that their controllers create, then the next. Nothing is changed.
+
+    \b
+    Examples:
+      kubesched drain cluster.json worker-3 worker-4
+      kubesched drain cluster.json -l pool=spot
+      kubesched drain cluster.json --zone eu-west-1a --write after.json
+      kubesched drain cluster.json --each
+      kubesched drain cluster.json --most -l pool=general
+
+    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. An argument is
+    a SNAPSHOT if there is such a file or folder, or if it ends like one; every other argument is a NODE.
+    """  # noqa: D301
+    targets = split_targets(snapshots)
+    _check_usage(targets.names, selector, zone, write, each=each, most=most)
+    from kubesched.planning import Drainer, drain_page, each_page, most_page
+
+    setup = read_setup(config, references, plugin_args)
+    cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    names = _chosen(cluster, targets.names, selector, zone)
+    taken_at = cluster.taken_at
+    page: Page
+    with Drainer(cluster, setup) as drainer:
+        if each:
+            results = _each(drainer, names)
+            page = each_page(results, taken_at=taken_at)
+        elif most:
+            results = [_most(drainer, names)]
+            page = most_page(results[0], len(names), taken_at=taken_at)
+        else:
+            results = [drainer.drain(names)]
+            page = drain_page(results[0], again=_again(snapshots, selector, zone), taken_at=taken_at)
+    if write is not None:
+        from kubesched.snapshot import write_snapshot
+
+        write_snapshot(results[0].objects, write)
+    print_report(page, output)
+    if fail_on_pending and any(map(_is_stuck, results)):
+        raise click.exceptions.Exit(1)
+
+
+def _check_usage(
+    names: Sequence[str], selector: str | None, zone: str | None, write: str | None, *, each: bool, most: bool
+) -> None:
+    if each and most:
+        raise click.UsageError("--each and --most are mutually exclusive")
+    if each and write is not None:
+        raise click.UsageError("--each and --write are mutually exclusive: --each tries many drains")
+    if names and (selector is not None or zone is not None):
+        given = "-l" if selector is not None else "--zone"
+        raise click.UsageError(f"NODE and {given} are mutually exclusive; found {names[0]} and {given}")
+    if not (names or selector is not None or zone is not None or each or most):
+        raise click.UsageError("name the nodes, or use -l LABELS, --zone ZONE, --each or --most")
+
+
+def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | None, zone: str | None) -> list[str]:
+    """The names of the nodes in question.
+
+    Raises:
+        InputError: there is no such node.
+    """
+    from kubesched.planning import nodes_matching, nodes_named
+
+    if names:
+        return [node.name for node in nodes_named(cluster, names)]
+    wanted = [*([selector] if selector is not None else []), *([f"{_ZONE}={zone}"] if zone is not None else [])]
+    return [node.name for node in nodes_matching(cluster, ",".join(wanted))]
+
+
+def _each(drainer: "Drainer", names: Sequence[str]) -> "list[Drain]":
+    with progress_bar("draining each node") as progress:
+        return list(drainer.each(names, progress))
+
+
+def _most(drainer: "Drainer", names: Sequence[str]) -> "Drain":
+    with progress_bar("searching") as progress:
+        return drainer.most(names, progress)
+
+
+def _again(arguments: Sequence[str], selector: str | None, zone: str | None) -> str:
+    """The command that asks the same question again."""
+    options = [*(["-l", selector] if selector is not None else []), *(["--zone", zone] if zone is not None else [])]
+    return shlex.join(["kubesched", "drain", *arguments, *options])
+
+
+def _is_stuck(result: "Drain") -> bool:
+    from kubesched.planning import Fate
+
+    return bool(result.of(Fate.PENDING) or result.of(Fate.BLOCKED))

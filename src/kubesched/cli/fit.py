@@ -1,0 +1,111 @@
+"""`kubesched fit`: would new pods fit into a cluster, and how many."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.options import extenders_option, setup_options, snapshot_options
+from kubesched.cli.output import progress_bar
+from kubesched.cli.reports import print_report, report_output_option
+
+if TYPE_CHECKING:
+    from kubesched.planning import Runs
+
+
+def _resources(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """NAME=QUANTITY as a mapping."""
+    resources: dict[str, str] = {}
+    for value in values:
+        name, _, quantity = value.partition("=")
+        if not name or not quantity:
+            raise click.BadParameter(f"found {value!r}; write NAME=QUANTITY, such as cpu=2 or memory=4Gi")
+        if name in resources:
+            raise click.BadParameter(f"{name} is given twice")
+        resources[name] = quantity
+    return resources
+
+
+@click.command()
+@snapshot_options
+@click.option(
+    "-f",
+    "--filename",
+    "manifests",
+    metavar="FILE",
+    multiple=True,
+    help="Manifest of the pods in question: a Pod, Deployment, Job and so on, or - for standard input. Repeatable.",
+)
+@click.option(
+    "--resource",
+    "resources",
+    metavar="NAME=QUANTITY",
+    multiple=True,
+    callback=_resources,
+    help="Ask about a pod with this request instead of a manifest, such as cpu=2. Repeatable.",
+)
+@click.option("--replicas", type=int, metavar="N", help="The number of pods, instead of the one in the manifest.")
+@click.option("--max", "maximum", is_flag=True, help="Find how many pods would fit, and what stops the next one.")
+@setup_options
+@extenders_option
+@click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
+@report_output_option()
+def fit(
+    snapshots: tuple[str, ...],
+    manifests: tuple[str, ...],
+    resources: Mapping[str, str],
+    replicas: int | None,
+    maximum: bool,
+    skip_bad_objects: bool,
+    config: Path | None,
+    references: tuple[str, ...],
+    plugin_args: Mapping[str, str],
+    extenders: str,
+    fail_on_pending: bool,
+    output: str,
+) -> None:
+    """Answer whether new pods would fit, where they would go, and how many would fit.
+
+    The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed.
+
+    \b
+    Examples:
+      kubesched fit cluster.json -f deployment.yaml
+      kubesched fit cluster.json -f deployment.yaml --max
+      kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
+      helm template chart/ | kubesched fit cluster.json -f -
+
+    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. Without it the
+    cluster of the current kubeconfig context is read.
+    """  # noqa: D301
+    if bool(manifests) == bool(resources):
+        given = "both are given" if manifests else "neither is given"
+        raise click.UsageError(f"name the pods with -f FILE or with --resource NAME=QUANTITY; {given}")
+    if maximum and replicas is not None:
+        raise click.UsageError("--max and --replicas are mutually exclusive: --max asks for the number")
+    if replicas is not None and replicas < 1:
+        raise click.UsageError(f"--replicas: found {replicas}; expected 1 or more")
+    from kubesched.planning import asked_of, fit_asked, fit_page
+
+    runs = _runs(config, references, plugin_args, extenders)
+    cluster = read_cluster(snapshots, (), skip_bad_objects=skip_bad_objects)
+    asked = asked_of(resources or manifests, cluster.objects)
+    with progress_bar("placing") as progress:
+        answer = fit_asked(cluster, asked, runs, replicas=replicas, maximum=maximum, progress=progress)
+    print_report(fit_page(answer), output)
+    if fail_on_pending and not (answer.all_fit and answer.n_fit):
+        raise click.exceptions.Exit(1)
+
+
+def _runs(config: Path | None, references: tuple[str, ...], plugin_args: Mapping[str, str], extenders: str) -> "Runs":
+    from kubesched.planning import Runs
+
+    setup = read_setup(config, references, plugin_args)
+    if extenders == "skip" or not setup.configuration.extenders:
+        extender_calls(setup, extenders)  # notes what is not called
+        return Runs(setup.configuration, references, plugin_args)
+    make = partial(extender_calls, extenders=extenders)
+    return Runs(setup.configuration, references, plugin_args, make_extender_calls=make)

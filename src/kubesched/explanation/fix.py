@@ -1,0 +1,115 @@
+"""A fix: a change of the pod or of the cluster after which the pod fits somewhere, and how to apply it."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from kubesched.api import KubeObject, Pod, completed, kind_of
+
+__all__ = ["Change", "Edit", "Fix", "edited"]
+
+ObjectT = TypeVar("ObjectT", bound=KubeObject)
+PodEdit = Callable[[Pod], Pod]
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """What happens to one object of the cluster.
+
+    Attributes:
+        kind, key: which object: a key of KINDS, and `namespace/name` or the name alone.
+        change: gets the object, None where there is none; gives what it becomes, None where it goes.
+    """
+
+    kind: str
+    key: str
+    change: Callable[[Any], KubeObject | None]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Edits of the pending pod and of objects of the cluster, in the order in which they are applied.
+
+    Example:
+        gone = Change(edits=(Edit("Pod", "shop/web-7", lambda pod: None),))
+        objects, pod = gone.apply(load_snapshot("cluster.json"), make_pod("new"))
+    """
+
+    of_pod: tuple[PodEdit, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    def __add__(self, other: "Change") -> "Change":
+        return Change(self.of_pod + other.of_pod, self.edits + other.edits)
+
+    def pod(self, pod: Pod) -> Pod:
+        """The pending pod after the change."""
+        for edit in self.of_pod:
+            pod = edit(pod)
+        return pod
+
+    def apply(self, objects: Iterable[KubeObject], pod: Pod) -> tuple[list[KubeObject], Pod]:
+        """The objects of the cluster and the pending pod after the change; those that are new come last."""
+        changed = {(kind_of(obj), obj.key): obj for obj in map(completed, objects)}
+        for edit in self.edits:
+            after = edit.change(changed.get((edit.kind, edit.key)))
+            if after is not None:
+                changed[edit.kind, edit.key] = after
+            else:
+                changed.pop((edit.kind, edit.key), None)
+        return list(changed.values()), self.pod(pod)
+
+
+class Fix(msgspec.Struct, frozen=True):
+    """A change that was tried on the cluster: with it, the filters pass some nodes.
+
+    Attributes:
+        text: the change as an instruction: `tolerate pool=database:NoSchedule`.
+        n_nodes: how many nodes fit with it.
+        nodes: the first few of them, in the snapshot's order.
+        keeps_intent: whether it keeps what the pod asks for and what nodes are reserved for.
+        kind: what kind of change it is, a short id such as `toleration`, `requests` or `movePod`.
+        parts: the fixes of which all are needed; empty for a single one.
+        change: what is changed.
+
+    Example:
+        fix = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "5"})).fixes[0]
+        objects, pod = fix.change.apply(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "5"}))
+        assert explain(objects, pod).fits
+    """
+
+    text: str
+    n_nodes: int
+    nodes: tuple[str, ...]
+    keeps_intent: bool
+    kind: str
+    parts: "tuple[Fix, ...]" = ()
+    change: Change = Change()
+
+    def __str__(self) -> str:
+        return f"{self.text} -> {self.n_nodes} {'node' if self.n_nodes == 1 else 'nodes'}"
+
+
+def edited(obj: ObjectT, **fields: object) -> ObjectT:
+    """A copy with other fields; the JSON that the object was decoded from is changed with them."""
+    after = msgspec.structs.replace(obj, **fields)
+    if "raw_source" in obj.__dict__:
+        names = {field.name: field.encode_name for field in msgspec.structs.fields(obj)}
+        document = obj.document
+        for field in fields:
+            name = names[field]
+            old, new = msgspec.to_builtins(getattr(obj, field)), msgspec.to_builtins(getattr(after, field))
+            document[name] = _merged(document.get(name), old, new)
+        after.__dict__["raw_source"] = msgspec.json.encode(document)
+    return after
+
+
+def _merged(document: Any, old: Any, new: Any) -> Any:
+    """The part of a document with what changed between two readings of it; fields that are not decoded stay."""
+    if old == new:
+        return document
+    if isinstance(document, dict) and isinstance(old, dict) and isinstance(new, dict):
+        kept = {name: value for name, value in document.items() if name in new or name not in old}
+        return kept | {name: _merged(document.get(name), old.get(name), value) for name, value in new.items()}
+    if isinstance(document, list) and isinstance(old, list) and isinstance(new, list):
+        if len(document) == len(old) == len(new):
+            return [_merged(*three) for three in zip(document, old, new, strict=True)]
+    return new

@@ -1,0 +1,135 @@
+"""Finds the fixes of a pod that fits nowhere: tries every remedy on the cluster, and ranks those that help."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+from typing import Final
+
+import numpy as np
+
+from kubesched.engine import BoolVector
+from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.fix import Change, Fix
+from kubesched.explanation.remedies import Case, Cause, Remedy, causes, without_gates
+from kubesched.explanation.trial import Trial
+from kubesched.framework import Framework
+from kubesched.state import PodInfo
+
+__all__ = ["MAX_FIXES", "fixes"]
+
+MAX_FIXES: Final = 8
+_N_NAMED: Final = 5
+_MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
+_HEAVY: Final = {"stopPod", "moveVolume"}  # fixes that lose a pod its place or move data come after others
+_MAX_REMEDIES: Final = 4  # of each of the two causes
+
+
+def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
+    """The changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
+
+    Fixes that keep the intent come first, then those that open more nodes. Pairs are looked for only where no single
+    change helps. There are none for a pod that fits, that is being deleted, or that a plugin failed for. Extenders are
+    not asked, so there are none either where one has rejected nodes.
+
+    Args:
+        framework: of the profile that the explanation is by, over the same cluster.
+        max_fixes: how many at most.
+
+    Example:
+        with Explainer(load_snapshot("cluster.json"), set_up()) as explainer:
+            explanation = explainer.explain(make_pod("big", requests={"cpu": "5"}))
+            print([fix.text for fix in explainer.fixes(explanation)])
+    """
+    if explanation.failure is not None or explanation.extenders or explanation.pod.is_terminating:
+        return ()
+    case = Case(explanation, _nominated(framework, explanation))
+    gates = without_gates(case)
+    if explanation.fits and gates is None:
+        return ()
+    search = _Search(Trial(framework, explanation.pod), gates)
+    if explanation.fits:
+        return tuple(search.tried([()]))
+    known = causes(case)
+    helping = search.tried(list(_singles(case, known))) or search.tried(list(_pairs(case, known)))
+    helping.sort(key=lambda fix: (not fix.keeps_intent, not _HEAVY.isdisjoint(fix.kind.split("+")), -fix.n_nodes))
+    return tuple(helping[:max_fixes])
+
+
+def _nominated(framework: Framework, explanation: Explanation) -> list[tuple[int, PodInfo]]:
+    """The pods that are nominated to nodes and count for the explained one, with the positions of the nodes."""
+    known = framework.handle.nominated
+    if not known:
+        return []
+    positions, pods = known.on(explanation.nodes, explanation.info)
+    return list(zip(positions.tolist(), pods.infos, strict=True))
+
+
+class _Search:
+    """Tries combinations of remedies, each together with the removal of scheduling gates."""
+
+    def __init__(self, trial: Trial, gates: Remedy | None) -> None:
+        self._trial = trial
+        self._always = () if gates is None else (gates,)
+
+    def tried(self, combinations: Sequence[tuple[Remedy, ...]]) -> list[Fix]:
+        """The combinations that help, in order; of a ladder of remedies only the first."""
+        helping: dict[str, Fix] = {}
+        climbed: set[tuple[str, ...]] = set()
+        for combination in combinations:
+            rungs = tuple(remedy.ladder or remedy.text for remedy in combination)
+            fix = None if rungs in climbed else self._try((*self._always, *combination))
+            if fix is not None:
+                helping.setdefault(fix.text, fix)
+                climbed.add(rungs)
+        return list(helping.values())
+
+    def _try(self, remedies: tuple[Remedy, ...]) -> Fix | None:
+        change = sum((remedy.change for remedy in remedies), Change())
+        names = self._trial.feasible(change)
+        if not names:
+            return None
+        parts = [self._fix(remedy, names) for remedy in remedies]
+        if len(parts) == 1:
+            return parts[0]
+        text, kind = " and ".join(part.text for part in parts), "+".join(part.kind for part in parts)
+        keeps = all(part.keeps_intent for part in parts)
+        return Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change)
+
+    def _fix(self, remedy: Remedy, names: list[str]) -> Fix:
+        text, kind = remedy.text, remedy.kind
+        if not all(self._trial.has_place(pod, remedy.change, remedy.domains) for pod in remedy.moved):
+            text += ", although no other node has a place for " + ("it" if len(remedy.moved) == 1 else "them")
+            kind = "stopPod"
+        return Fix(text, len(names), tuple(names[:_N_NAMED]), remedy.keeps_intent, kind, (), remedy.change)
+
+
+def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:
+    """The remedies for nodes that have one cause only, the cause of most nodes first."""
+    alone = _count(case, known) == 1
+    by_cause = [(cause, cause.nodes & alone) for cause in known]
+    for cause, where in sorted(by_cause, key=lambda one: -int(np.count_nonzero(one[1]))):
+        if where.any():
+            for find in cause.remedies:
+                for remedy in find(case, where):
+                    yield (remedy,)
+
+
+def _pairs(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy, Remedy]]:
+    """The remedies for nodes that have two causes, one for each."""
+    n_causes = _count(case, known)
+    classes = []
+    for i, first in enumerate(known):
+        for second in known[i + 1 :]:
+            where = first.nodes & second.nodes & (n_causes == 2)
+            if where.any() and first.remedies and second.remedies:
+                classes.append((int(np.count_nonzero(where)), first, second, where))
+    classes.sort(key=lambda one: -one[0])
+    for _, first, second, where in classes[:_MAX_CLASSES]:
+        yield from product(_some(case, first, where), _some(case, second, where))
+
+
+def _some(case: Case, cause: Cause, where: BoolVector) -> list[Remedy]:
+    return list(islice((remedy for find in cause.remedies for remedy in find(case, where)), _MAX_REMEDIES))
+
+
+def _count(case: Case, known: Sequence[Cause]) -> np.ndarray:
+    return sum((cause.nodes.astype(np.int64) for cause in known), np.zeros(len(case.nodes), dtype=np.int64))

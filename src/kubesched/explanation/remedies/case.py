@@ -1,0 +1,159 @@
+"""What remedies are made from: the explanation of a pod, its nodes, and short ways to write edits."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.api import Affinity, Node, Pod, PodSpec
+from kubesched.engine import BoolVector
+from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.fix import Change, Edit, edited
+from kubesched.plugins import required_node_affinity
+from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
+
+__all__ = [
+    "Case",
+    "Remedy",
+    "affinity_edit",
+    "daemon_set",
+    "joined",
+    "listed",
+    "node_edit",
+    "of",
+    "removal",
+    "spec_edit",
+]
+
+_MAX_LISTED: Final = 3
+_ABOVE_ALL: Final = 2**62  # higher than every priority
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """A change that may help; `text`, `kind`, `keeps_intent` and `change` mean the same as in a Fix.
+
+    Attributes:
+        ladder: of the remedies with the same ladder, only the first that helps is worth a word; empty for none.
+        moved: pods that have to go to other nodes.
+        domains: (label key, value) of the nodes that they have to leave.
+    """
+
+    text: str
+    kind: str
+    keeps_intent: bool
+    change: Change
+    ladder: str = ""
+    moved: tuple[Pod, ...] = ()
+    domains: frozenset[tuple[str, str]] = frozenset()
+
+
+class Case:
+    """A pod that fits nowhere.
+
+    Attributes:
+        explanation: why.
+        info, pod: the pod.
+        nodes: all nodes.
+        nominated: pending pods that keep room on nodes for themselves, with the positions of these nodes.
+    """
+
+    def __init__(self, explanation: Explanation, nominated: Sequence[tuple[int, PodInfo]] = ()) -> None:
+        self.explanation = explanation
+        self.nominated = nominated
+        self.info = explanation.info
+        self.pod = explanation.pod
+        self.nodes = explanation.nodes
+
+    def rejected(self, *plugins: str) -> BoolVector:
+        """(nodes,) bool: nodes that one of these plugins rejects."""
+        rejected = np.zeros(len(self.nodes), dtype=np.bool_)
+        for name in plugins:
+            said = self.explanation.by_plugin.get(name)
+            if said is not None:
+                rejected |= said.rejected
+        return rejected
+
+    def at(self, where: BoolVector) -> Iterator[NodeInfo]:
+        """The nodes of a mask."""
+        return (self.nodes[position] for position in np.flatnonzero(where).tolist())
+
+    @cached_property
+    def chooses_nodes(self) -> bool:
+        """Whether the pod says where it wants to run, by a node selector or required node affinity."""
+        return required_node_affinity(self.info.node_choice) is not None
+
+    @cached_property
+    def placed(self) -> "Placed":
+        """The pods on the nodes."""
+        return Placed(self.nodes)
+
+
+class Placed:
+    """The pods on some nodes, node by node, as they are before any change is tried.
+
+    Attributes:
+        pods: the pods.
+        positions: (pods,) the position of the node of each.
+        leaving, with_volumes, with_anti_affinity: (n,) indices of those that are being deleted, that have volumes, and
+            that have required anti-affinity.
+    """
+
+    def __init__(self, nodes: Nodes) -> None:
+        batch, self.positions = nodes.columns.pod_table.below(_ABOVE_ALL, nodes.all_rows, nodes.columns.n_rows)
+        self.pods = list(batch.infos)
+        self.leaving = batch.having(Has.DELETION_TIMESTAMP)
+        self.with_volumes = batch.having(Has.VOLUMES)
+        self.with_anti_affinity = batch.having(Has.ANTI_AFFINITY)
+        self._identities, self._which = batch.identities()
+
+    def matching(self, test: Callable[[Identity], bool]) -> Rows:
+        """(n,) indices of the pods whose namespace and labels pass a test."""
+        passes = np.array([test(identity) for identity in self._identities], dtype=np.bool_)
+        return np.flatnonzero(passes[self._which])
+
+
+def listed(names: Iterable[str], what: str) -> str:
+    """`n1`, or `3 nodes (n1, n2, n3)`; more than three are cut."""
+    named = list(names)
+    if len(named) == 1:
+        return named[0]
+    return f"{len(named)} {what} ({', '.join(named[:_MAX_LISTED])}{', ...' if len(named) > _MAX_LISTED else ''})"
+
+
+def joined(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    every = list(words)
+    return " and ".join([", ".join(every[:-1]), every[-1]] if len(every) > 1 else every)
+
+
+def of(info: PodInfo) -> str:
+    """A placed pod with its node."""
+    return f"{info.pod.key} ({info.pod.node_name})"
+
+
+def removal(pods: Iterable[PodInfo]) -> Change:
+    """The change that takes pods away."""
+    return Change(edits=tuple(Edit("Pod", info.pod.key, lambda pod: None) for info in pods))
+
+
+def node_edit(name: str, change: Callable[[Node], Node]) -> Edit:
+    """An edit of a node."""
+    return Edit("Node", name, change)
+
+
+def spec_edit(change: Callable[[PodSpec], PodSpec]) -> Change:
+    """An edit of the pod's spec."""
+    return Change(of_pod=(lambda pod: edited(pod, spec=change(pod.spec)),))
+
+
+def affinity_edit(change: Callable[[Affinity], Affinity]) -> Change:
+    """An edit of the pod's spec.affinity."""
+    return spec_edit(lambda spec: msgspec.structs.replace(spec, affinity=change(spec.affinity or Affinity())))
+
+
+def daemon_set(pod: Pod) -> bool:
+    """Whether a DaemonSet owns the pod, so that it belongs to its node."""
+    owner = pod.metadata.controller
+    return owner is not None and owner.kind == "DaemonSet"

@@ -1,0 +1,82 @@
+"""The causes that keep a pod from nodes, and the remedies that each has."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import msgspec
+import numpy as np
+
+from kubesched.engine import BoolVector
+from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
+from kubesched.explanation.remedies.node_choice import node_choice
+from kubesched.explanation.remedies.placed_pods import (
+    affinity,
+    anti_affinity,
+    nominated,
+    ports,
+    terminating,
+    volume_limits,
+    volume_users,
+)
+from kubesched.explanation.remedies.requests import requests
+from kubesched.explanation.remedies.spread import spread
+from kubesched.explanation.remedies.taints import cordoned, cordons, tainted, taints
+from kubesched.explanation.remedies.volumes import claims, has_claim_problem, volume_places
+
+__all__ = ["Cause", "causes", "without_gates"]
+
+Remedies = Callable[[Case, BoolVector], Iterator[Remedy]]
+_MISSING = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """One reason that keeps the pod from some nodes.
+
+    Attributes:
+        name: a plugin's name, or what several of them mean.
+        nodes: (nodes,) bool: the nodes.
+        remedies: what may help on some of the nodes; nothing for a plugin of which kubesched knows no remedy.
+    """
+
+    name: str
+    nodes: BoolVector
+    remedies: tuple[Remedies, ...] = ()
+
+
+def causes(case: Case) -> list[Cause]:
+    """Every cause that keeps the pod from some node; a node may have several."""
+    rejected = case.rejected
+    known = [
+        Cause("cordon", cordoned(case), (cordons,)),
+        Cause("taints", tainted(case), (taints,)),
+        Cause("NodeAffinity", rejected("NodeAffinity"), (node_choice,)),
+        Cause("NodePorts", rejected("NodePorts"), (terminating, nominated, ports)),
+        Cause("NodeResourcesFit", rejected("NodeResourcesFit"), (terminating, nominated, requests)),
+        *_volume_causes(case),
+        Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
+        Cause("InterPodAffinity", rejected("InterPodAffinity"), (terminating, nominated, anti_affinity, affinity)),
+    ]
+    covered = {"NodeUnschedulable", "TaintToleration", *_MISSING} | {cause.name for cause in known}
+    others = [Cause(name, rejected(name)) for name in case.explanation.by_plugin if name not in covered]
+    return [cause for cause in (*known, *others) if np.count_nonzero(cause.nodes)]
+
+
+def _volume_causes(case: Case) -> list[Cause]:
+    if has_claim_problem(case):
+        return [Cause("claims", case.rejected(*_MISSING), (claims,))]
+    return [
+        Cause("VolumeRestrictions", case.rejected("VolumeRestrictions"), (terminating, volume_users)),
+        Cause("NodeVolumeLimits", case.rejected("NodeVolumeLimits"), (terminating, volume_limits)),
+        Cause("volume places", case.rejected("VolumeBinding", "VolumeZone"), (volume_places,)),
+    ]
+
+
+def without_gates(case: Case) -> Remedy | None:
+    """The remedy for scheduling gates; None where the pod has none."""
+    gates = case.pod.spec.scheduling_gates
+    if not gates:
+        return None
+    names = [gate.name for gate in gates]
+    text = f"remove the scheduling gate{'s' if len(names) > 1 else ''} {' and '.join(names)}"
+    change = spec_edit(partial(msgspec.structs.replace, scheduling_gates=None))
+    return Remedy(text, "schedulingGate", True, change)

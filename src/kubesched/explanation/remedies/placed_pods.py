@@ -1,0 +1,263 @@
+"""Remedies for placed pods in the way: those that hold a host port, a disk, a claim, or that affinity keeps apart."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.api import Container, Pod, Selector
+from kubesched.engine import BoolVector
+from kubesched.explanation.fix import Change, Edit, edited
+from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, joined, of, removal, spec_edit
+from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
+
+__all__ = ["affinity", "anti_affinity", "nominated", "ports", "terminating", "volume_limits", "volume_users"]
+
+_ANY: Final = "0.0.0.0"
+_MAX_DOMAINS: Final = 4
+_MAX_NODES: Final = 3
+_MAX_SEARCHED: Final = 200  # nodes of which the one with the fewest holders of a port is taken
+_MAX_PODS: Final = 3
+_MAX_LEAVING: Final = 50
+_HOSTNAME: Final = "kubernetes.io/hostname"
+
+
+# --- host ports ---
+
+
+def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Free the ports on the node where the fewest pods hold them; do without them."""
+    mine = case.info.ports.value
+    held: list[tuple[int, str, list[PodInfo], set[Port]]] = []
+    for node in islice(case.at(where), _MAX_SEARCHED):
+        clashes = [(info, port) for info in node.pods for port in info.ports.value if _clashes(mine, port)]
+        holders = list({info.pod.uid: info for info, _ in clashes}.values())
+        held.append((len(holders), node.name, holders, {port for _, port in clashes}))
+    for _, name, holders, taken in sorted(held, key=lambda one: one[0])[:_MAX_NODES]:
+        which = _port_words(taken)
+        text = f"free {which} on {name}, held by {joined(info.pod.key for info in holders)}"
+        yield Remedy(text, "hostPort", True, removal(holders))
+    clashing = {port for *_, taken in held for port in taken}
+    if clashing:
+        gone = frozenset(port for port in mine if any(_clashes((port,), used) for used in clashing))
+        yield Remedy(f"do without {_port_words(gone)}", "hostPort", False, _without_ports(gone))
+
+
+def _clashes(wanted: Iterable[Port], used: Port) -> bool:
+    return any(port[1:] == used[1:] and (_ANY in (port[0], used[0]) or port[0] == used[0]) for port in wanted)
+
+
+def _port_words(which: Iterable[Port]) -> str:
+    numbers = sorted({(number, protocol) for _, protocol, number in which})
+    return f"host port {' and '.join(f'{number}/{protocol}' for number, protocol in numbers)}"
+
+
+def _without_ports(gone: frozenset[Port]) -> Change:
+    def kept(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+        if containers is None:
+            return None
+        return tuple(
+            msgspec.structs.replace(
+                one,
+                ports=tuple(
+                    msgspec.structs.replace(port, host_port=0)
+                    if (port.host_ip or _ANY, port.protocol or "TCP", port.host_port) in gone
+                    else port
+                    for port in one.ports or ()
+                ),
+            )
+            for one in containers
+        )
+
+    return spec_edit(
+        lambda spec: msgspec.structs.replace(
+            spec, containers=kept(spec.containers), init_containers=kept(spec.init_containers)
+        )
+    )
+
+
+# --- inter-pod affinity ---
+
+
+def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Move the pods out of a domain that anti-affinity keeps apart from this one; drop the terms."""
+    blockers = _blockers(case)
+    groups: dict[frozenset[tuple[str, str]], int] = defaultdict(int)
+    columns = [(key, case.nodes.codes(key)[where].tolist(), case.nodes.label(key).values.values) for key in blockers]
+    for codes in zip(*(codes for _, codes, _ in columns), strict=True):
+        values = [(key, known[code]) for (key, _, known), code in zip(columns, codes, strict=True)]
+        domains = frozenset((key, value) for key, value in values if value is not None and value in blockers[key])
+        if domains:
+            groups[domains] += 1
+    few = sorted(
+        groups, key=lambda domains: (sum(len(blockers[key][value]) for key, value in domains), -groups[domains])
+    )
+    for domains in few[:_MAX_DOMAINS]:
+        pods = list({info.pod.uid: info for key, value in sorted(domains) for info in blockers[key][value]}.values())
+        if len(pods) <= _MAX_PODS:
+            text, moved = f"move {joined(map(of, pods))} out of {_places(domains)}", tuple(info.pod for info in pods)
+            yield Remedy(text, "movePod", True, removal(pods), moved=moved, domains=domains)
+    if case.info.terms.value.required_anti_affinity:
+        change = affinity_edit(
+            lambda affinity: msgspec.structs.replace(
+                affinity,
+                pod_anti_affinity=msgspec.structs.replace(affinity.pod_anti_affinity, required=None)
+                if affinity.pod_anti_affinity
+                else None,
+            )
+        )
+        yield Remedy("drop the required pod anti-affinity", "podAntiAffinity", False, change)
+
+
+def _blockers(case: Case) -> dict[str, dict[str, list[PodInfo]]]:
+    """Topology key -> value -> the placed pods there that required anti-affinity, theirs or the pod's, keeps apart."""
+    snapshot, me, placed = case.explanation.snapshot, case.info.identity.value, case.placed
+    namespace_labels = snapshot.namespace_labels
+    keys: dict[int, set[str]] = defaultdict(set)  # by index of the pod
+    for term in case.info.terms.value.required_anti_affinity:
+
+        def is_hated(them: Identity, term: Term = term) -> bool:
+            return term.matches(them.namespace, them.labels, namespace_labels(them.namespace))
+
+        for index in placed.matching(is_hated).tolist():
+            keys[index].add(term.topology_key)
+    my_labels = namespace_labels(me.namespace)
+    hating: dict[int, set[str]] = {}  # topology keys by the part with the terms
+    for index in placed.with_anti_affinity.tolist():
+        part = placed.pods[index].terms
+        if id(part) not in hating:
+            terms = part.value.required_anti_affinity
+            hating[id(part)] = {term.topology_key for term in terms if term.matches(me.namespace, me.labels, my_labels)}
+        if hating[id(part)]:
+            keys[index] |= hating[id(part)]
+    blockers: dict[str, dict[str, list[PodInfo]]] = defaultdict(lambda: defaultdict(list))
+    for index in sorted(keys):
+        labels = case.nodes.node(int(placed.positions[index])).labels
+        for key in keys[index]:
+            if key in labels:
+                blockers[key][labels[key]].append(placed.pods[index])
+    return blockers
+
+
+def _places(domains: Iterable[tuple[str, str]]) -> str:
+    return " and ".join(_place(key, value) for key, value in sorted(domains))
+
+
+def _place(key: str, value: str) -> str:
+    return f"node {value}" if key == _HOSTNAME else f"{key.rpartition('/')[2]} {value}"
+
+
+def affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Start a pod that the terms want, or drop them."""
+    terms = case.info.terms.value.required_affinity
+    if not terms:
+        return
+    node = next(case.at(where & _has_keys(case, terms)), None)
+    labels = _labels_for([term.selector for term in terms])
+    if node is not None and labels is not None:
+        namespace = next((name for term in terms for name in sorted(term.namespaces)), case.pod.namespace)
+        places = {(term.topology_key, node.labels[term.topology_key]) for term in terms}
+        place = _places(places).replace("node ", "on node ") if _HOSTNAME in dict(places) else f"in {_places(places)}"
+        words = ",".join(f"{key}={value}" for key, value in sorted(labels.items())) or "any labels"
+        text = f"start a pod with {words} in namespace {namespace}, for example {place}"
+        name = f"{case.pod.name}-friend"
+        friend = Pod(
+            metadata=msgspec.structs.replace(
+                case.pod.metadata, name=name, namespace=namespace, uid=name, labels=labels, owner_references=None
+            ),
+            spec=msgspec.structs.replace(type(case.pod.spec)(), node_name=node.name),
+            status=msgspec.structs.replace(type(case.pod.status)(), phase="Running"),
+        )
+        yield Remedy(text, "startPod", True, Change(edits=(Edit("Pod", friend.key, lambda _: friend),)))
+    change = affinity_edit(
+        lambda affinity: msgspec.structs.replace(
+            affinity,
+            pod_affinity=msgspec.structs.replace(affinity.pod_affinity, required=None)
+            if affinity.pod_affinity
+            else None,
+        )
+    )
+    yield Remedy("drop the required pod affinity", "podAffinity", False, change)
+
+
+def _has_keys(case: Case, terms: Iterable[Term]) -> BoolVector:
+    has = np.ones(len(case.nodes), dtype=np.bool_)
+    for term in terms:
+        has &= case.nodes.codes(term.topology_key) > 0
+    return has
+
+
+def _labels_for(selectors: Iterable[Selector]) -> dict[str, str] | None:
+    """Labels that all selectors select; None where there are none that are easily found."""
+    every = list(selectors)
+    labels: dict[str, str] = {}
+    for selector in every:
+        for one in selector.requirements:
+            if one.operator == "In" and not one.matches(labels):
+                labels[one.key] = min(one.values)
+            elif one.operator == "Exists":
+                labels.setdefault(one.key, "true")
+    return labels if all(selector.matches(labels) for selector in every) else None
+
+
+# --- volumes that other pods use, pods that end ---
+
+
+def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Stop the pods that use a ReadWriteOncePod claim of this one, or that have its disk on a node."""
+    wanted = set(case.info.volumes.direct_claims)
+    disks = case.info.volumes.disks
+    with_volumes = (case.placed.pods[index] for index in case.placed.with_volumes.tolist())
+    users = [
+        info
+        for info in with_volumes
+        if info.pod.namespace == case.pod.namespace and wanted.intersection(info.volumes.direct_claims)
+    ]
+    if users:
+        claims = sorted(wanted.intersection(name for info in users for name in info.volumes.direct_claims))
+        text = f"stop {joined(map(of, users[:_MAX_PODS]))}, which uses claim {' and '.join(claims)}"
+        if len(users) <= _MAX_PODS:
+            yield Remedy(text, "claimInUse", True, removal(users))
+    for node in islice(case.at(where), _MAX_NODES) if disks else ():
+        here = [info for info in node.pods if info.volumes.disks and disks_conflict(disks, info.volumes.disks)]
+        if here:
+            yield Remedy(f"move {joined(map(of, here))} to another node", "diskInUse", True, removal(here))
+
+
+def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Move a pod with volumes off a full node."""
+    for node in islice(case.at(where), _MAX_NODES):
+        with_volumes = [info for info in node.pods if info.pod.spec.volumes and info.volumes.n_attachable]
+        for info in with_volumes[:_MAX_PODS]:
+            text = f"move {of(info)} to another node, with its volumes"
+            yield Remedy(text, "volumeLimit", True, removal([info]))
+
+
+def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Wait for pods that are being deleted."""
+    placed = case.placed
+    leaving = [placed.pods[index] for index in placed.leaving.tolist()]
+    near = [placed.pods[index] for index in placed.leaving.tolist() if where[placed.positions[index]]]
+    for pods in (near, leaving) if len(near) < len(leaving) else (near,):
+        if 0 < len(pods) <= _MAX_LEAVING:
+            shown = joined(map(of, pods[:_MAX_PODS])) + (f" and {len(pods) - _MAX_PODS} more" if len(pods) > 3 else "")
+            text = f"wait until {shown} {'has' if len(pods) == 1 else 'have'} ended"
+            yield Remedy(text, "terminating", True, removal(pods), ladder="terminating")
+
+
+def nominated(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Clear the nominations of pending pods that keep room on a node."""
+    for position in dict.fromkeys(position for position, _ in case.nominated if where[position]):
+        pods = [info.pod for at, info in case.nominated if at == position]
+        name = case.nodes.name(position)
+        text = f"clear the nomination of {joined(pod.key for pod in pods)}, for which room is kept on {name}"
+        edits = tuple(Edit("Pod", pod.key, partial(_not_nominated, pod)) for pod in pods)
+        yield Remedy(text, "nomination", True, Change(edits=edits))
+
+
+def _not_nominated(pod: Pod, _: Pod | None) -> Pod:
+    return edited(pod, status=msgspec.structs.replace(pod.status, nominated_node_name=""))

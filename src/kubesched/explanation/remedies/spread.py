@@ -1,0 +1,76 @@
+"""Remedies for topology spread constraints: another maxSkew or policy, ScheduleAnyway, a pod moved out of a domain."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.api import TopologySpreadConstraint, parse_selector
+from kubesched.engine import BoolVector
+from kubesched.explanation.fix import Change
+from kubesched.explanation.remedies.case import Case, Remedy, of, removal, spec_edit
+from kubesched.state import PodInfo
+
+__all__ = ["spread"]
+
+_HARD: Final = "DoNotSchedule"
+_SKEWS: Final = (1, 2, 3, 4, 6, 9, 19, 49, 99)  # how much more skew is tried, the least that helps is offered
+_MAX_DOMAINS: Final = 3
+
+
+def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """What lets the nodes of `where` take one more such pod; nothing for default constraints of the profile."""
+    for i, one in enumerate(case.pod.spec.topology_spread_constraints or ()):
+        if one.when_unsatisfiable != _HARD:
+            continue
+        key = one.topology_key.rpartition("/")[2]
+        yield from _moves(case, where, one)
+        if (one.node_taints_policy or "Ignore") != "Honor":
+            text = f"set nodeTaintsPolicy: Honor for the spread over {key}, so that nodes with taints do not count"
+            yield Remedy(text, "spreadPolicy", True, _with(i, node_taints_policy="Honor"))
+        if one.min_domains is not None:
+            text = f"drop minDomains: {one.min_domains} from the spread over {key}"
+            yield Remedy(text, "minDomains", False, _with(i, min_domains=None))
+        for more in _SKEWS:
+            skew = one.max_skew + more
+            text = f"set maxSkew: {skew} for the spread over {key}"
+            yield Remedy(text, "maxSkew", False, _with(i, max_skew=skew), ladder=f"maxSkew {i}")
+        text = f"set whenUnsatisfiable: ScheduleAnyway for the spread over {key}"
+        yield Remedy(text, "scheduleAnyway", False, _with(i, when_unsatisfiable="ScheduleAnyway"))
+
+
+def _with(place: int, **fields: object) -> Change:
+    """One constraint with other fields."""
+
+    def changed(constraints: tuple[TopologySpreadConstraint, ...]) -> tuple[TopologySpreadConstraint, ...]:
+        return tuple(msgspec.structs.replace(c, **fields) if i == place else c for i, c in enumerate(constraints))
+
+    return spec_edit(
+        lambda spec: msgspec.structs.replace(
+            spec, topology_spread_constraints=changed(spec.topology_spread_constraints or ())
+        )
+    )
+
+
+def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iterator[Remedy]:
+    """A pod that counts, out of each of the domains that have the most nodes."""
+    selector, key, placed = parse_selector(one.label_selector), one.topology_key, case.placed
+    codes, known = case.nodes.codes(key), case.nodes.label(key).values.values
+    sizes = np.bincount(codes[where], minlength=len(known))
+    sizes[0] = 0  # nodes without the key
+    chosen = [int(code) for code in np.argsort(-sizes, kind="stable")[:_MAX_DOMAINS] if sizes[code]]
+    first: dict[int, PodInfo] = {}
+    namespace = case.pod.namespace
+    for index in placed.matching(lambda pod: pod.namespace == namespace and selector.matches(pod.labels)).tolist():
+        info = placed.pods[index]
+        if not info.pod.is_terminating:
+            first.setdefault(int(codes[placed.positions[index]]), info)
+    short = key.rpartition("/")[2]
+    for code in chosen:
+        value = known[code]
+        if code in first and value is not None:
+            info = first[code]
+            where_to = "to another node" if short == "hostname" else f"out of {short} {value}"
+            text, domain = f"move {of(info)} {where_to}", frozenset({(key, value)})
+            yield Remedy(text, "movePod", True, removal([info]), moved=(info.pod,), domains=domain)

@@ -1,0 +1,111 @@
+"""Remedies for taints and cordons. A cordon and the taint that it puts on the node are one cause."""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.api import Node, PodSpec, Taint, Toleration
+from kubesched.engine import BoolVector
+from kubesched.explanation.fix import Change, edited
+from kubesched.explanation.remedies.case import Case, Remedy, listed, node_edit, spec_edit
+from kubesched.plugins import untolerated_taints
+
+__all__ = ["cordoned", "cordons", "tainted", "taints"]
+
+_CORDON: Final = "node.kubernetes.io/unschedulable"
+_MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
+_CONDITIONS: Final = {
+    "node.kubernetes.io/not-ready": "make {} ready",
+    "node.kubernetes.io/unreachable": "make {} reachable",
+    "node.kubernetes.io/memory-pressure": "free memory on {}",
+    "node.kubernetes.io/disk-pressure": "free disk space on {}",
+    "node.kubernetes.io/pid-pressure": "end processes on {}",
+    "node.kubernetes.io/network-unavailable": "set up the network of {}",
+    "node.kubernetes.io/out-of-service": "put {} back into service",
+    "node.cloudprovider.kubernetes.io/uninitialized": "let the cloud provider initialise {}",
+    "node.cloudprovider.kubernetes.io/shutdown": "start {} again",
+}
+"""Taint that a controller puts on a node for a condition -> what ends the condition."""
+
+
+def cordoned(case: Case) -> BoolVector:
+    """(nodes,) bool: nodes whose cordon keeps the pod away."""
+    blocked = case.rejected("NodeUnschedulable")
+    for taints, positions in _by_taints(case, case.rejected("TaintToleration")):
+        if any(taint.key == _CORDON for taint in taints):
+            blocked[positions] = True
+    return blocked
+
+
+def tainted(case: Case) -> BoolVector:
+    """(nodes,) bool: nodes that some other taint keeps the pod away from."""
+    blocked = np.zeros(len(case.nodes), dtype=np.bool_)
+    for taints, positions in _by_taints(case, case.rejected("TaintToleration")):
+        blocked[positions] = any(taint.key != _CORDON for taint in taints)
+    return blocked
+
+
+def cordons(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Uncordon the nodes."""
+    names = [node.name for node in case.at(where)]
+    change = Change(edits=tuple(node_edit(name, _uncordoned) for name in names))
+    yield Remedy(f"uncordon {listed(names, 'nodes')}", "uncordon", True, change)
+
+
+def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """For each distinct list of taints: tolerate them, or take them off; end a condition that made one."""
+    for every, positions in _by_taints(case, where)[:_MAX_LISTS]:
+        blocking = tuple(taint for taint in every if taint.key != _CORDON)
+        names = [case.nodes.name(position) for position in positions.tolist()]
+        off = Change(edits=tuple(node_edit(name, partial(_without, gone=blocking)) for name in names))
+        conditions = [taint for taint in blocking if taint.key in _CONDITIONS]
+        if conditions:
+            if len(conditions) == len(blocking):
+                what = dict.fromkeys(_CONDITIONS[taint.key].format(listed(names, "nodes")) for taint in conditions)
+                yield Remedy(" and ".join(what), "nodeCondition", True, off)
+            continue
+        words = " and ".join(map(_words, blocking))
+        tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
+        yield Remedy(f"tolerate {words}", "toleration", case.chooses_nodes, tolerating)
+        yield Remedy(f"remove taint {words} from {listed(names, 'nodes')}", "taint", case.chooses_nodes, off)
+
+
+def _by_taints(case: Case, where: BoolVector) -> list[tuple[tuple[Taint, ...], np.ndarray]]:
+    """The distinct lists of taints that keep the pod away, with the positions of their nodes, most nodes first."""
+    ids = case.nodes.taint_ids
+    lists = case.nodes.columns.taint_lists.values
+    counts = Counter(ids[where].tolist())
+    lists_of = []
+    for number, _ in counts.most_common():
+        blocking = tuple(untolerated_taints(lists[number] or (), case.pod.tolerations))
+        if blocking:
+            lists_of.append((blocking, np.flatnonzero(where & (ids == number))))
+    return lists_of
+
+
+def _words(taint: Taint) -> str:
+    return f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
+
+
+def _toleration(taint: Taint) -> Toleration:
+    if taint.value:
+        return Toleration(taint.key, "Equal", taint.value, taint.effect)
+    return Toleration(taint.key, "Exists", "", taint.effect)
+
+
+def _tolerating(spec: PodSpec, more: tuple[Toleration, ...]) -> PodSpec:
+    return msgspec.structs.replace(spec, tolerations=(*(spec.tolerations or ()), *more))
+
+
+def _uncordoned(node: Node) -> Node:
+    kept = tuple(taint for taint in node.taints if taint.key != _CORDON)
+    return edited(node, spec=msgspec.structs.replace(node.spec, unschedulable=False, taints=kept or None))
+
+
+def _without(node: Node, gone: tuple[Taint, ...]) -> Node:
+    kept = tuple(taint for taint in node.taints if taint not in gone)
+    return edited(node, spec=msgspec.structs.replace(node.spec, taints=kept or None))

@@ -1,0 +1,121 @@
+"""Tries a change: the cluster state takes it in, the filters run, and the state takes it back."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.explanation.fix import Change, Edit, edited
+from kubesched.framework import CycleState, Framework, find_feasible
+from kubesched.state import ClusterState
+
+__all__ = ["Trial"]
+
+
+class Trial:
+    """Runs the filters of a profile for one pod on a changed cluster.
+
+    The cluster state takes the changes as events and gives the exact answer of a cluster that has them. It is the same
+    afterwards, with the pods of each node in the same order. What plugins log meanwhile is dropped: it would be about
+    a cluster that does not exist.
+
+    Args:
+        framework: of the profile, over the state.
+        pod: the pending pod.
+    """
+
+    def __init__(self, framework: Framework, pod: Pod) -> None:
+        self._framework = framework
+        self._state: ClusterState = framework.handle.cluster_state
+        self.pod = pod
+
+    def feasible(self, change: Change) -> list[str]:
+        """The nodes on which the changed pod fits in the changed cluster, in the snapshot's order."""
+        with _silent(), self._applied(change.edits):
+            return self._feasible(change.pod(self.pod))
+
+    def has_place(self, moved: Pod, change: Change, domains: frozenset[tuple[str, str]]) -> bool:
+        """Whether a pod that the change takes away fits on a node outside some domains, (label key, value) of each."""
+        away = edited(moved, spec=msgspec.structs.replace(moved.spec, node_name=""))
+        with _silent(), self._applied(change.edits):
+            info_of = self._state.snapshot().node_info
+            return any(domains.isdisjoint(info_of(name).labels.items()) for name in self._feasible(away))
+
+    def _feasible(self, pod: Pod) -> list[str]:
+        if not self._framework.run_pre_enqueue(pod).is_success:
+            return []
+        diagnosis = find_feasible(
+            self._framework, CycleState(self._state.pod_info(pod)), self._framework.handle.snapshot().nodes
+        )
+        if diagnosis.result is None or diagnosis.failure is not None or not diagnosis.result.fits.any():
+            return []
+        return diagnosis.result.feasible.names
+
+    @contextmanager
+    def _applied(self, edits: tuple[Edit, ...]) -> Iterator[None]:
+        before: dict[tuple[str, str], KubeObject | None] = {}
+        pods = {edit.key for edit in edits if edit.kind == "Pod"}
+        others = [edit for edit in edits if edit.kind != "Pod"]
+        rows = self._pods_of_rows(pods)
+        try:
+            for edit in others:
+                old = self._state.objects.get(edit.kind, edit.key)
+                before.setdefault((edit.kind, edit.key), old)
+                self._put(edit.kind, old, edit.change(old))
+            self._take_off(rows)
+            after = {pod.key: pod for on_row in rows for pod in on_row}
+            for edit in edits:
+                if edit.kind == "Pod":
+                    changed = edit.change(after.pop(edit.key, None))
+                    if isinstance(changed, Pod):
+                        after[edit.key] = changed
+            self._put_on(after.values())
+            yield
+        finally:
+            self._take_off(
+                [[pod for key in pods if isinstance(pod := self._state.objects.get("Pod", key), Pod)], *rows]
+            )
+            for (kind, key), old in reversed(before.items()):
+                self._put(kind, self._state.objects.get(kind, key), old)
+            self._put_on(pod for on_row in rows for pod in on_row)
+
+    def _pods_of_rows(self, keys: set[str]) -> list[list[Pod]]:
+        """All pods of the nodes that some of these pods are on, in NodeInfo order.
+
+        All are taken off and put on again, because taking off a single one would change the order and free host ports
+        that another one holds, too.
+        """
+        nodes = self._state.snapshot().nodes
+        names = {pod.node_name for key in keys if isinstance(pod := self._state.objects.get("Pod", key), Pod)}
+        positions = [position for name in names if (position := nodes.position_of(name)) is not None]
+        return [[info.pod for info in nodes.pods(position)] for position in sorted(positions)]
+
+    def _take_off(self, rows: list[list[Pod]]) -> None:
+        for on_row in rows:
+            for pod in on_row:
+                if self._state.objects.get("Pod", pod.key) is not None:
+                    self._state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
+
+    def _put_on(self, pods: Iterable[Pod]) -> None:
+        for pod in pods:
+            self._state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
+
+    def _put(self, kind: str, old: KubeObject | None, new: KubeObject | None) -> None:
+        if new is not None:
+            type_ = EventType.ADDED if old is None else EventType.MODIFIED
+            self._state.apply(WatchEvent(type_, kind, new))
+        elif old is not None:
+            self._state.apply(WatchEvent(EventType.DELETED, kind, old))
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Drop what plugins log."""
+    logger = logging.getLogger("kubesched.plugin")
+    was_disabled, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was_disabled

@@ -1,0 +1,56 @@
+"""The cluster that drains are tried on: its pending pods are placed first, as a scheduler does before anyone drains."""
+
+from collections.abc import Iterable, Sequence
+
+from kubesched.api import KubeObject, Node, Pod, ReplicaSet
+from kubesched.engine import paused_gc
+from kubesched.planning.changes import nodes_named
+from kubesched.planning.evict_budgets import Budgets
+from kubesched.planning.workloads import workload_of
+from kubesched.setup import Setup
+from kubesched.simulator import Trials
+
+__all__ = ["SettledCluster"]
+
+
+class SettledCluster:
+    """A cluster after its pending pods were scheduled.
+
+    Attributes:
+        trials: the cluster, for changes that are taken back.
+        budgets: its disruption budgets.
+        nodes: by name, in the snapshot's order.
+        n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
+    """
+
+    def __init__(self, snapshot: Iterable[KubeObject], setup: Setup) -> None:
+        known = list(snapshot)
+        self.trials = Trials(known, setup)
+        with paused_gc():
+            report = self.trials.schedule()
+        self.nodes = {one.name: one for one in known if isinstance(one, Node)}
+        self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
+        self.n_placed = sum(not one.is_left_pending and bool(one.node) for one in report.placements)
+        self.n_pending = len(report.placements) - self.n_placed
+        self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
+        self._finished: dict[str, list[Pod]] = {}
+        for one in known:
+            if isinstance(one, Pod) and one.is_finished:
+                self._finished.setdefault(one.node_name, []).append(one)
+
+    def named(self, names: Iterable[str]) -> list[Node]:
+        """The nodes of these names, in the given order, each once; a name may be cut at its first dot.
+
+        Raises:
+            InputError: there is no such node, or a short name belongs to several.
+        """
+        return nodes_named(self.nodes.values(), names)
+
+    def pods_on(self, nodes: Sequence[Node]) -> list[Pod]:
+        """The pods on some nodes, finished ones among them."""
+        return [pod for node in nodes for pod in (*self.trials.pods_on(node.name), *self._finished.get(node.name, ()))]
+
+    def owner_of(self, pod: Pod) -> str:
+        """`Kind/name` of the workload that a pod belongs to; empty for none."""
+        workload = workload_of(pod, self._replica_sets)
+        return f"{workload.kind}/{workload.name}" if workload is not None else ""

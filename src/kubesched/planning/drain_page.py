@@ -1,0 +1,311 @@
+"""The page of `kubesched drain`: the verdict, where pods would go, who would not, what would be lost, fill of nodes."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
+from kubesched.planning.limits import limits
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
+
+__all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_text"]
+
+_MAX_LISTED: Final = 4
+_MAX_NODES: Final = 20
+_GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("of", "OF"))
+_LEVELS: Final = {
+    Fate.MOVES: Level.GOOD,
+    Fate.PENDING: Level.WARNING,
+    Fate.BLOCKED: Level.WARNING,
+    Fate.LOST: Level.BAD,
+}
+
+
+def drain_page(result: Drain, *, again: str = "", taken_at: datetime | None = None) -> Page:
+    """The page.
+
+    Args:
+        again: the command that made the result; empty where there is none.
+        taken_at: when the snapshot was taken; None where that is not known.
+    """
+    pending = result.of(Fate.PENDING)
+    following = kubectl_drain(result) if result.can_go else ""
+    if pending and again:
+        following = f"{again} --write after.json && kubesched explain after.json --pod {pending[0].pod}"
+    return Page(
+        "drain",
+        Paragraph(_verdict(result), Level.GOOD if result.can_go else Level.BAD),
+        tuple(drain_parts(result)),
+        limits=limits(taken_at),
+        next_command=following,
+        document=_document(result),
+        lines=[_plain(pod) for pod in result.pods],
+        main="pods",
+        checks=[Check(*_key(pod), _why(pod)) for pod in result.pods],
+    )
+
+
+def drain_parts(result: Drain) -> Iterator[Part]:
+    """The tables and sentences about one drain."""
+    if result.n_placed_before or result.n_pending_before:
+        placed, pending = result.n_placed_before, result.n_pending_before
+        text = f"The pending pods of the snapshot are placed first: {placed:,} get a node, {pending:,} stay pending."
+        yield Paragraph(text, Level.DETAIL)
+    yield _moves(result.of(Fate.MOVES))
+    yield _pending(result.of(Fate.PENDING))
+    yield _held_up(result.budgets, result.of(Fate.BLOCKED))
+    yield _losses(result)
+    yield _pushed_out(result)
+    if left_out := _left_out(result):
+        yield Paragraph(left_out)
+    yield _nodes(result)
+    yield _pods(result)
+
+
+def kubectl_drain(result: Drain) -> str:
+    """The command that drains the nodes, with the flags that their pods need."""
+    pods = result.pods
+    flags = {
+        "--ignore-daemonsets": any(pod.message == "DaemonSet" for pod in pods),
+        "--delete-emptydir-data": any(pod.has_local_data for pod in pods),
+        "--force": bool(result.of(Fate.LOST)),
+    }
+    return " ".join(["kubectl drain", *result.nodes, *(flag for flag, is_needed in flags.items() if is_needed)])
+
+
+def workload_text(pod: DrainedPod) -> str:
+    """`Deployment shop/web`: what pods are grouped by; the pod itself where it has no controller."""
+    if not pod.owner:
+        return pod.pod
+    kind, _, name = pod.owner.partition("/")
+    return f"{kind} {pod.pod.partition('/')[0]}/{name}"
+
+
+def summary_of(result: Drain) -> str:
+    """What would become of the pods that have to leave, in a few words."""
+    counts = result.counts
+    said = {
+        "would run elsewhere": counts[Fate.MOVES],
+        "would stay pending": counts[Fate.PENDING],
+        "would never be evicted": counts[Fate.BLOCKED],
+        "would be lost": counts[Fate.LOST],
+    }
+    return ", ".join(f"{n:,} {words}" for words, n in said.items() if n)
+
+
+def _verdict(result: Drain) -> str:
+    who = result.nodes[0] if len(result.nodes) == 1 else f"{len(result.nodes):,} nodes"
+    n = result.n_evicted
+    if not n:
+        return f"{who} could be drained: no pod would have to move."
+    if result.can_go:
+        which = "its only pod" if n == 1 else f"all {n:,} pods"
+        return f"{who} could be drained: {which} would run elsewhere{_in_steps(result)}."
+    pushed = len(result.pushed_out)
+    others = f"; {_count(pushed, 'pod')} of other nodes would be evicted to make room" if pushed else ""
+    return f"{who} could not be drained without harm: of {_count(n, 'pod')}, {summary_of(result)}{others}."
+
+
+def _in_steps(result: Drain) -> str:
+    return f", in {result.steps} steps" if result.steps > 1 else ""
+
+
+# --- pods ---
+
+
+def _moves(pods: Sequence[DrainedPod]) -> Table:
+    columns = (*_GROUP, Column("to", "TO", Align.NODE), Column("step", "STEP"))
+    rows: list[Row] = []
+    for of, group in _grouped(pods, workload_text).items():
+        steps = sorted({pod.step for pod in group})
+        shown = str(steps[0]) if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
+        rows.append([len(group), of, _listed(dict.fromkeys(pod.to for pod in group)), shown])
+    return Table("moves", f"Would run elsewhere: {len(pods):,}", columns, rows)
+
+
+def _pending(pods: Sequence[DrainedPod]) -> Table:
+    columns = (*_GROUP, Column("why", "WHY"))
+    rows: list[Row] = [
+        [len(group), workload_text(group[0]), group[0].message]
+        for group in _grouped(pods, lambda pod: f"{workload_text(pod)} {pod.message}").values()
+    ]
+    return Table("pending", f"Would stay pending: {len(pods):,}", columns, rows)
+
+
+def _held_up(budgets: Iterable[BudgetUse], blocked: Sequence[DrainedPod]) -> Table:
+    columns = (
+        Column("budget", "BUDGET"),
+        Column("pods", "PODS", Align.NUMBER),
+        Column("allowed", "ALLOWED NOW", Align.NUMBER),
+        Column("outcome", "OUTCOME"),
+    )
+    several = {key for pod in blocked if len(pod.budgets) > 1 for key in pod.budgets}
+    rows: list[Row] = []
+    for one in budgets:
+        if one.n_blocked or one.steps > 1:
+            level = Level.BAD if one.n_blocked else Level.WARNING
+            outcome = Cell(_outcome(one, is_shared=one.budget in several), level=level)
+            rows.append([one.budget, one.n_pods, one.allowed, outcome])
+    notes = ("A step begins when the new pods of the step before it are ready.",) if rows else ()
+    return Table("budgets", "Held up by disruption budgets", columns, rows, notes=notes)
+
+
+def _outcome(budget: BudgetUse, *, is_shared: bool) -> str:
+    if not budget.n_blocked:
+        return f"evicts them in {budget.steps} steps"
+    blocks = f"blocks {_count(budget.n_blocked, 'pod')}"
+    if is_shared:
+        return f"{blocks}: kubectl cannot evict a pod that several budgets select"
+    if budget.allowed > 0:
+        return f"{blocks}: those evicted before do not become ready"
+    return f"{blocks}: it allows no eviction"
+
+
+def _losses(result: Drain) -> Table:
+    columns = (*_GROUP, Column("what", "WHAT"), Column("flag", "FLAG OF KUBECTL DRAIN"))
+    rows: list[Row] = [
+        [1, pod.pod, Cell("the pod: it has no controller that creates it again", level=Level.BAD), "--force"]
+        for pod in result.of(Fate.LOST)
+    ]
+    with_data = [pod for pod in result.pods if pod.has_local_data]
+    if with_data:
+        names = _listed(dict.fromkeys(map(workload_text, with_data)))
+        rows.append([len(with_data), names, "data in emptyDir volumes", "--delete-emptydir-data"])
+    return Table("losses", "Would be lost", columns, rows)
+
+
+def _pushed_out(result: Drain) -> Table:
+    columns = (
+        Column("pod", "POD"),
+        Column("owner", "OF"),
+        Column("node", "NODE", Align.NODE),
+        Column("preemptor", "FOR"),
+        Column("broken", "BREAKS BUDGET"),
+    )
+    rows: list[Row] = [
+        [Cell(f"- {one.pod}", level=Level.BAD), one.owner or "-", one.node, one.preemptor, ", ".join(one.broken) or "-"]
+        for one in result.pushed_out
+    ]
+    return Table("pushedOut", f"Would be evicted from other nodes to make room: {len(rows):,}", columns, rows)
+
+
+def _left_out(result: Drain) -> str:
+    staying, gone = result.of(Fate.STAYS), result.of(Fate.GONE)
+    daemons = sum(pod.message == "DaemonSet" for pod in staying)
+    parts = [
+        (daemons, "would stay, because a DaemonSet runs it there", "would stay, because DaemonSets run them there"),
+        (len(staying) - daemons, "is static and would stay", "are static and would stay"),
+        (sum(pod.message == "finished" for pod in gone), "has finished", "have finished"),
+        (sum(pod.message != "finished" for pod in gone), "is being deleted already", "are being deleted already"),
+    ]
+    return " ".join(f"{_count(n, 'pod')} {one if n == 1 else many}." for n, one, many in parts if n)
+
+
+def _pods(result: Drain) -> Table:
+    """One row for each pod: what CSV has."""
+    columns = (
+        Column("pod", "POD"),
+        Column("owner", "OF"),
+        Column("node", "NODE", Align.NODE),
+        Column("fate", "FATE"),
+        Column("to", "TO", Align.NODE),
+        Column("step", "STEP", Align.NUMBER),
+        Column("why", "WHY"),
+    )
+    rows: list[Row] = []
+    for pod in result.pods:
+        fate = Cell(pod.fate.value, level=_LEVELS.get(pod.fate, Level.PLAIN))
+        rows.append([pod.pod, pod.owner, pod.node, fate, pod.to, pod.step, _why(pod) or pod.message])
+    return Table("pods", "Every pod", columns, rows, is_wide=True)
+
+
+def _why(pod: DrainedPod) -> str:
+    """What is wrong with the fate of a pod; empty where nothing is."""
+    if pod.fate is Fate.BLOCKED:
+        return f"disruption budget {', '.join(pod.budgets)}"
+    if pod.fate is Fate.LOST:
+        return "it has no controller"
+    return (pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
+
+
+# --- nodes ---
+
+
+def _nodes(result: Drain) -> Table:
+    """The drained nodes, and those that get most."""
+    columns = (
+        Column("node", "NODE", Align.NODE),
+        Column("pods", "PODS"),
+        Column("cpu", "CPU"),
+        Column("memory", "MEMORY"),
+    )
+    before, after = result.before, result.after
+    others = [name for name in before.node_names if name not in result.nodes]
+    gained = {name: after.held(name)["pods"] - before.held(name)["pods"] for name in others}
+    changed = sorted((name for name in others if before.held(name) != after.held(name)), key=lambda name: -gained[name])
+    rows: list[Row] = []
+    for name in [*result.nodes, *changed][:_MAX_NODES]:
+        offered, held, then = after.allocatable(name), before.held(name), after.held(name)
+        n_before, n_after = held["pods"], then["pods"]
+        pods = str(n_before) if n_before == n_after else f"{n_before} -> {n_after}"
+        shares = (_share(offered.get(key, 0), held.get(key, 0), then.get(key, 0)) for key in ("cpu", "memory"))
+        rows.append([name, pods, *shares])
+    n_hidden = len(result.nodes) + len(changed) - len(rows)
+    notes = (f"{_count(n_hidden, 'more node')} would change.",) if n_hidden else ()
+    return Table("nodes", "Nodes: requested of allocatable, before and after", columns, rows, notes=notes)
+
+
+def _share(offered: int, before: int, after: int) -> Cell:
+    if offered <= 0:
+        return Cell("-")
+    first, then = before / offered, after / offered
+    text = f"{first:.0%}" if f"{first:.0%}" == f"{then:.0%}" else f"{first:.0%} -> {then:.0%}"
+    return Cell(text, round(then, 4), bar=(first, then))
+
+
+# --- words and documents ---
+
+
+def _grouped(pods: Iterable[DrainedPod], key: Callable[[DrainedPod], str]) -> dict[str, list[DrainedPod]]:
+    """By a key, in order of first appearance."""
+    groups: dict[str, list[DrainedPod]] = {}
+    for pod in pods:
+        groups.setdefault(key(pod), []).append(pod)
+    return groups
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = list(names)
+    if len(known) <= _MAX_LISTED + 1:
+        return ", ".join(known)
+    return f"{', '.join(known[:_MAX_LISTED])} and {len(known) - _MAX_LISTED} more"
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
+
+def _key(pod: DrainedPod) -> tuple[str, str]:
+    namespace, _, name = pod.pod.partition("/")
+    return namespace, name
+
+
+def _document(result: Drain) -> dict[str, Any]:
+    return {
+        "nodes": list(result.nodes),
+        "canGo": result.can_go,
+        "steps": result.steps,
+        "pods": [_plain(pod) for pod in result.pods],
+        "pushedOut": [_plain(one) for one in result.pushed_out],
+        "budgets": [_plain(one) for one in result.budgets],
+        "placedBefore": result.n_placed_before,
+        "pendingBefore": result.n_pending_before,
+        "summary": {fate.value: n for fate, n in result.counts.items()},
+    }
+
+
+def _plain(value: object) -> Any:
+    """Mappings, lists, texts and numbers."""
+    return msgspec.json.decode(msgspec.json.encode(value))

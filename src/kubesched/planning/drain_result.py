@@ -1,0 +1,150 @@
+"""What a drain does, pod by pod: the result of `drain`, `Drainer.each` and `Drainer.most`."""
+
+import enum
+from collections import Counter
+
+import msgspec
+
+from kubesched.api import KubeObject
+from kubesched.simulator import Fill
+
+__all__ = ["BudgetUse", "Drain", "DrainedPod", "Fate", "PushedOut"]
+
+
+class Fate(enum.Enum):
+    """What becomes of a pod on a drained node."""
+
+    MOVES = "moves"
+    """Its controller makes a new pod, which runs elsewhere."""
+    PENDING = "pending"
+    """Its controller makes a new pod, which stays pending."""
+    BLOCKED = "blocked"
+    """Disruption budgets never allow its eviction."""
+    LOST = "lost"
+    """It has no controller: nothing makes it again."""
+    GONE = "gone"
+    """It has finished, or is being deleted already."""
+    STAYS = "stays"
+    """A DaemonSet or the kubelet runs it on the node, also while the node is drained."""
+
+
+class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A pod on a drained node.
+
+    Attributes:
+        pod: `namespace/name`.
+        owner: `Kind/name` of its workload, empty for none.
+        node: where it is.
+        fate: what becomes of it.
+        to: where it runs afterwards; empty for nowhere.
+        step: the step in which it is evicted, from 1 on; 0 if it is not evicted.
+        message: why it stays pending, in kube-scheduler's words; why it stays or is gone.
+        budgets: `namespace/name` of the disruption budgets that select it.
+        has_local_data: whether it has an emptyDir volume, which is deleted with it.
+    """
+
+    pod: str
+    owner: str
+    node: str
+    fate: Fate
+    to: str = ""
+    step: int = 0
+    message: str = ""
+    budgets: tuple[str, ...] = ()
+    has_local_data: bool = False
+
+
+class PushedOut(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A pod on another node that preemption evicts for a pod of a drained node.
+
+    Attributes:
+        pod: `namespace/name`.
+        owner: `Kind/name` of its controller, empty for none.
+        node: where it was.
+        preemptor: for which pod it left.
+        broken: `namespace/name` of the disruption budgets that this breaks.
+    """
+
+    pod: str
+    owner: str
+    node: str
+    preemptor: str
+    broken: tuple[str, ...] = ()
+
+
+class BudgetUse(msgspec.Struct, frozen=True, rename="camel"):
+    """A disruption budget that selects evicted pods.
+
+    Attributes:
+        budget: `namespace/name`.
+        allowed: evictions that it allows before the drain.
+        n_pods: the pods on the drained nodes that it selects.
+        n_blocked: those of them that are never evicted.
+        steps: the step in which the last of the others is evicted; 0 if none is.
+    """
+
+    budget: str
+    allowed: int
+    n_pods: int
+    n_blocked: int
+    steps: int
+
+
+class Drain(msgspec.Struct, frozen=True, eq=False):
+    """The result of a drain: the nodes are cordoned, then their pods are evicted in steps.
+
+    In each step as many pods are evicted as the disruption budgets allow; the scheduler places the new ones, and each
+    that it places counts as ready in the next step.
+
+    Attributes:
+        nodes: the drained nodes.
+        pods: the pods on them, in the snapshot's order.
+        pushed_out: pods that preemption evicts from other nodes, in order.
+        budgets: those that select pods of the nodes.
+        steps: how many steps evict pods.
+        n_placed_before, n_pending_before: pending pods of the snapshot that the scheduler places before the drain, and
+            that stay pending without it.
+        before, after: how full the nodes are.
+        objects: the cluster after the last eviction, for a Simulator or `write_snapshot`: the pods of the last step are
+            pending. Empty in results of `each`.
+
+    Example:
+        result = drain(load_snapshot("cluster.json"), ["n1"])
+        print(result.can_go, [(pod.pod, pod.to) for pod in result.of(Fate.MOVES)])
+    """
+
+    nodes: tuple[str, ...]
+    pods: tuple[DrainedPod, ...]
+    pushed_out: tuple[PushedOut, ...]
+    budgets: tuple[BudgetUse, ...]
+    steps: int
+    n_placed_before: int
+    n_pending_before: int
+    before: Fill
+    after: Fill
+    objects: tuple[KubeObject, ...] = ()
+
+    @property
+    def can_go(self) -> bool:
+        """Whether every pod that runs before runs afterwards, apart from those that stay on the nodes."""
+        ends_badly = (Fate.PENDING, Fate.BLOCKED, Fate.LOST)
+        return not self.pushed_out and not any(pod.fate in ends_badly for pod in self.pods)
+
+    def of(self, fate: Fate) -> list[DrainedPod]:
+        """The pods with this fate."""
+        return [pod for pod in self.pods if pod.fate is fate]
+
+    @property
+    def counts(self) -> dict[Fate, int]:
+        """How many pods have each fate."""
+        counted = Counter(pod.fate for pod in self.pods)
+        return {fate: counted[fate] for fate in Fate}
+
+    @property
+    def n_evicted(self) -> int:
+        """The pods that have to leave while they run."""
+        return sum(pod.fate not in (Fate.STAYS, Fate.GONE) for pod in self.pods)
+
+    def __repr__(self) -> str:
+        counted = ", ".join(f"{n} {fate.value}" for fate, n in self.counts.items() if n)
+        return f"<Drain: {len(self.nodes)} nodes, {self.steps} steps; pods: {counted or 'none'}>"

@@ -1,0 +1,97 @@
+"""The pages of `kubesched drain --each` and `--most`: which nodes could go, alone or together."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from kubesched.planning.drain_page import drain_page, drain_parts, kubectl_drain, workload_text
+from kubesched.planning.drain_result import Drain, Fate
+from kubesched.planning.limits import limits
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table
+
+__all__ = ["each_page", "most_page"]
+
+_MAX_NAMED: Final = 2
+_BADLY: Final = {Fate.PENDING: "pending", Fate.BLOCKED: "blocked", Fate.LOST: "without controller"}
+
+
+def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> Page:
+    """The page of `--each`: the nodes that could go first, those with the fewest pods to move first."""
+    ordered = sorted(results, key=lambda one: (not one.can_go, one.n_evicted))
+    n_go = sum(one.can_go for one in results)
+    columns = (
+        Column("node", "NODE", Align.NODE),
+        Column("canGo", "COULD GO"),
+        Column("pods", "PODS", Align.NUMBER),
+        Column("steps", "STEPS", Align.NUMBER),
+        Column("why", "WHY NOT"),
+    )
+    rows: list[Row] = []
+    for one in ordered:
+        could = Cell("yes", level=Level.GOOD) if one.can_go else Cell("no", level=Level.BAD)
+        rows.append([one.nodes[0], could, one.n_evicted, one.steps, why_not(one)])
+    lines = [_line(one) for one in results]
+    first = next((one for one in ordered if one.can_go), None)
+    return Page(
+        "drain-each",
+        Paragraph(
+            f"{n_go:,} of {len(results):,} nodes could be drained, each alone.", Level.GOOD if n_go else Level.BAD
+        ),
+        (Table("nodes", "", columns, rows),),
+        limits=limits(taken_at),
+        next_command=kubectl_drain(first) if first is not None else "",
+        document={"nodes": lines, "canGo": n_go},
+        lines=lines,
+        checks=[Check("nodes", one.nodes[0], why_not(one)) for one in results],
+    )
+
+
+def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = None) -> Page:
+    """The page of `--most`.
+
+    Args:
+        n_candidates: how many nodes were tried.
+    """
+    page = drain_page(result, taken_at=taken_at)
+    n = len(result.nodes)
+    text = f"Found {n:,} of {n_candidates:,} nodes that could be drained together. A larger set may exist."
+    rows: list[Row] = [[node] for node in result.nodes]
+    parts = [Table("set", f"The set: {n:,} nodes", (Column("node", "NODE", Align.NODE),), rows), *drain_parts(result)]
+    return Page(
+        "drain-most",
+        Paragraph(text, Level.GOOD if n else Level.BAD),
+        tuple(parts),
+        limits=page.limits,
+        next_command=kubectl_drain(result) if n else "",
+        document={**page.document, "candidates": n_candidates},
+        lines=page.lines,
+        main="set",
+        checks=page.checks,
+    )
+
+
+def why_not(result: Drain) -> str:
+    """Why a node could not go, in a few words; empty if it could."""
+    parts = []
+    for fate, words in _BADLY.items():
+        pods = result.of(fate)
+        if pods:
+            named = list(dict.fromkeys(map(workload_text, pods)))
+            more = f" and {len(named) - _MAX_NAMED} more" if len(named) > _MAX_NAMED else ""
+            parts.append(f"{len(pods)} {words}: {', '.join(named[:_MAX_NAMED])}{more}")
+    if result.pushed_out:
+        n = len(result.pushed_out)
+        parts.append(f"evicts {n} pod{'' if n == 1 else 's'} of other nodes")
+    return "; ".join(parts)
+
+
+def _line(result: Drain) -> dict[str, Any]:
+    badly = {fate.value: [pod.pod for pod in result.of(fate)] for fate in _BADLY}
+    return {
+        "node": result.nodes[0],
+        "canGo": result.can_go,
+        "evicted": result.n_evicted,
+        "steps": result.steps,
+        **badly,
+        "pushedOut": [one.pod for one in result.pushed_out],
+    }

@@ -1,0 +1,165 @@
+"""drain and Drainer: what happens to the pods of nodes that are drained, asked of one cluster once or many times."""
+
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Self
+
+from kubesched.api import KubeObject, Node
+from kubesched.engine import paused_gc
+from kubesched.planning.drain_cluster import SettledCluster
+from kubesched.planning.drain_result import Drain, Fate
+from kubesched.planning.draining import Draining
+from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
+
+__all__ = ["Drainer", "drain"]
+
+Progress = Callable[[int, int], None]
+"""Called with how many nodes have been tried, and how many there are."""
+
+_NO_ARGS: Mapping[str, ArgsLike] = {}
+_COLLECT_EVERY: Final = 16
+
+
+class Drainer:
+    """Loads a cluster once, and tries drains on it; each begins with the same cluster. Close it, or use it in a `with`.
+
+    Args:
+        snapshot: the objects of the cluster. Its pending pods are placed first.
+        setup: the profiles that decide.
+
+    Raises:
+        PluginError: a plugin cannot be started.
+
+    Example:
+        with Drainer(load_snapshot("cluster.json"), set_up()) as drainer:
+            for result in drainer.each():
+                print(result.nodes[0], result.can_go)
+    """
+
+    def __init__(self, snapshot: Iterable[KubeObject], setup: Setup) -> None:
+        self._cluster = SettledCluster(snapshot, setup)
+        self._start = self._cluster.trials.mark()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the plugins; no drain can be tried afterwards."""
+        self._cluster.trials.close()
+
+    def drain(self, nodes: Iterable[str]) -> Drain:
+        """Drain some nodes together.
+
+        Args:
+            nodes: names, which may be cut at their first dot.
+        Raises:
+            InputError: there is no such node, or a short name belongs to several.
+        """
+        return self._try(self._cluster.named(nodes), keeps_objects=True)
+
+    def each(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Iterator[Drain]:
+        """Drain every node alone.
+
+        Args:
+            nodes: names; None for all nodes.
+        Raises:
+            InputError: as from `drain`.
+        """
+        chosen = self._chosen(nodes)
+        with paused_gc():
+            for i, node in enumerate(chosen):
+                yield self._try([node])
+                _collect(i)
+                if progress is not None:
+                    progress(i + 1, len(chosen))
+
+    def most(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Drain:
+        """Find a large set of nodes that can go together. A larger one may exist.
+
+        The nodes are tried one after another, the least full first, each in the cluster that the nodes before it have
+        left. What remains is drained together; nodes whose pods then find no place are left out.
+
+        Args:
+            nodes: the names of the candidates; None for all nodes.
+        Returns: the drain of this set, whose `nodes` may be empty.
+        Raises:
+            InputError: as from `drain`.
+        """
+        candidates = self._by_fill(self._chosen(nodes))
+        trials, going = self._cluster.trials, []
+        with paused_gc():
+            for i, node in enumerate(candidates):
+                before = trials.mark()
+                if Draining(self._cluster, [node]).run().can_go:
+                    going.append(node)
+                else:
+                    trials.go_back(before)
+                _collect(i)
+                if progress is not None:
+                    progress(i + 1, len(candidates))
+            trials.go_back(self._start)
+            return self._together(going)
+
+    def _together(self, nodes: list[Node]) -> Drain:
+        while True:
+            result = self._try(nodes, keeps_objects=True)
+            if result.can_go:
+                return result
+            bad = {pod.node for pod in result.pods if pod.fate in (Fate.PENDING, Fate.BLOCKED, Fate.LOST)}
+            nodes = [node for node in nodes if node.name not in bad] if bad else nodes[:-1]
+
+    def _chosen(self, nodes: Iterable[str] | None) -> list[Node]:
+        return list(self._cluster.nodes.values()) if nodes is None else self._cluster.named(nodes)
+
+    def _by_fill(self, nodes: Sequence[Node]) -> list[Node]:
+        """The nodes whose pods request the smallest share of them first."""
+        fill = self._cluster.trials.fill()
+
+        def share(node: Node) -> float:
+            held, offered = fill.held(node.name), fill.allocatable(node.name)
+            return max(
+                (held.get(name, 0) / offered[name] for name in ("cpu", "memory") if offered.get(name)), default=0
+            )
+
+        return sorted(nodes, key=share)
+
+    def _try(self, nodes: Sequence[Node], *, keeps_objects: bool = False) -> Drain:
+        try:
+            return Draining(self._cluster, nodes, keeps_objects=keeps_objects).run()
+        finally:
+            self._cluster.trials.go_back(self._start)
+
+
+def drain(
+    snapshot: Iterable[KubeObject],
+    nodes: Iterable[str],
+    configuration: ConfigurationLike | Setup = None,
+    plugins: Iterable[PluginLike] = (),
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+) -> Drain:
+    """Say what happens to the pods of some nodes that are drained together, as `kubectl drain` does it.
+
+    Args:
+        snapshot: the cluster, as load_snapshot gives it. Its pending pods are placed first.
+        nodes: names, which may be cut at their first dot.
+        configuration, plugins, plugin_args: as for Simulator.
+    Raises:
+        InputError: there is no such node, or the configuration cannot be read or is not valid.
+        PluginError: a plugin cannot be loaded or started.
+
+    Example:
+        result = drain(load_snapshot("cluster.json"), ["n1"])
+        print(result.can_go, result.steps)
+    """
+    setup = configuration if isinstance(configuration, Setup) else set_up(configuration, plugins, plugin_args)
+    with Drainer(snapshot, setup) as drainer:
+        return drainer.drain(nodes)
+
+
+def _collect(i: int) -> None:
+    """Remove young cycles now and then: the collector is paused, because it would scan the whole cluster."""
+    if i % _COLLECT_EVERY == 0:
+        gc.collect(0)

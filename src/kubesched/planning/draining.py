@@ -1,0 +1,144 @@
+"""One drain of a cluster in memory: cordon, then evict and schedule step by step until nothing more can be evicted."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kubesched.api import KubeObject, Node, Pod
+from kubesched.planning.changes import cordoned
+from kubesched.planning.drain_cluster import SettledCluster
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
+from kubesched.planning.evict_budgets import Allowance
+from kubesched.planning.evictions import has_local_data, leaves_because, replacement_of, stays_because
+from kubesched.simulator import Mark
+
+__all__ = ["Draining"]
+
+
+class Draining:
+    """Drains some nodes; `run` once.
+
+    Args:
+        cluster: different afterwards.
+        nodes: to be drained.
+        keeps_objects: whether the result has the objects.
+    """
+
+    def __init__(self, cluster: SettledCluster, nodes: Sequence[Node], *, keeps_objects: bool = False) -> None:
+        trials = cluster.trials
+        self._cluster = cluster
+        self._trials = trials
+        self._allowance = Allowance(cluster.budgets, lambda key: trials.get("PodDisruptionBudget", key))
+        self._nodes = nodes
+        self._pods = cluster.pods_on(nodes)
+        self._keeps_objects = keeps_objects
+        self._step_of: dict[str, int] = {}
+        self._message_of: dict[str, str] = {}
+        self._pushed_out: list[PushedOut] = []
+        self._last: Mark | None = None
+
+    def run(self) -> Drain:
+        """Cordon the nodes, and evict their pods in steps."""
+        before = self._trials.fill()
+        self._trials.change(cordoned(self._nodes, [node.name for node in self._nodes]))
+        waiting = self._leave_at_once()
+        n_steps = 0
+        while waiting:
+            now, waiting = self._allowed_now(waiting)
+            if not now:
+                break
+            n_steps += 1
+            self._step_of |= dict.fromkeys((pod.key for pod in now), n_steps)
+            self._evict(now)
+            self._schedule()
+        if self._keeps_objects and self._last is None:
+            self._last = self._trials.mark()
+        drained = tuple(map(self._described, self._pods))
+        return Drain(
+            nodes=tuple(node.name for node in self._nodes),
+            pods=drained,
+            pushed_out=tuple(self._pushed_out),
+            budgets=tuple(self._used(drained)),
+            steps=n_steps,
+            n_placed_before=self._cluster.n_placed,
+            n_pending_before=self._cluster.n_pending,
+            before=before,
+            after=self._trials.fill(),
+            objects=() if self._last is None else tuple(self._trials.objects(self._last)),
+        )
+
+    def _leave_at_once(self) -> list[Pod]:
+        """Remove what needs no eviction. Returns: the pods to evict."""
+        leaving = [pod for pod in self._pods if not stays_because(pod)]
+        self._evict(pod for pod in leaving if leaves_because(pod))
+        return [pod for pod in leaving if not leaves_because(pod)]
+
+    def _allowed_now(self, waiting: Iterable[Pod]) -> tuple[list[Pod], list[Pod]]:
+        """The pods that the budgets allow to evict in this step, and the others."""
+        now: list[Pod] = []
+        later: list[Pod] = []
+        for pod in waiting:
+            (now if self._allowance.take(pod) else later).append(pod)
+        return now, later
+
+    def _evict(self, pods: Iterable[Pod]) -> None:
+        """Take pods off their nodes; what their controllers make in their place is pending."""
+        made: list[KubeObject] = []
+        gone: list[KubeObject] = []
+        for pod in pods:
+            new, old = replacement_of(pod, self._trials.get)
+            made += new
+            gone += old
+        self._trials.change([*made, *self._allowance.changed()], gone)
+
+    def _schedule(self) -> None:
+        if self._keeps_objects:
+            self._last = self._trials.mark()
+        report = self._trials.schedule()
+        for action in self._trials.cluster.evicted:
+            broken = self._allowance.lose(action.pod)
+            owner = self._cluster.owner_of(action.pod)
+            preemptor = action.preemptor.key
+            self._pushed_out.append(PushedOut(action.pod.key, owner, action.node_name, preemptor, broken))
+            self._message_of[action.pod.key] = f"it was placed, and evicted for {preemptor}"
+        for placement in report.placements:
+            pod = self._trials.get("Pod", placement.pod)
+            if isinstance(pod, Pod) and pod.node_name:
+                self._allowance.give_back(pod)
+            elif pod is not None:
+                self._message_of[placement.pod] = placement.message
+
+    def _described(self, pod: Pod) -> DrainedPod:
+        step, now = self._step_of.get(pod.key, 0), self._trials.get("Pod", pod.key)
+        to, message = "", ""
+        if why := stays_because(pod) or leaves_because(pod):
+            fate, message = Fate.STAYS if stays_because(pod) else Fate.GONE, why
+        elif not step:
+            fate = Fate.BLOCKED
+        elif pod.metadata.controller is None:
+            fate = Fate.LOST
+        elif isinstance(now, Pod) and now.node_name:
+            fate, to = Fate.MOVES, now.node_name
+        else:
+            fate, message = Fate.PENDING, self._message_of.get(pod.key, "")
+        is_evicted = fate not in (Fate.STAYS, Fate.GONE)
+        return DrainedPod(
+            pod=pod.key,
+            owner=self._cluster.owner_of(pod),
+            node=pod.node_name,
+            fate=fate,
+            to=to,
+            step=step,
+            message=message,
+            budgets=self._cluster.budgets.of(pod) if is_evicted else (),
+            has_local_data=is_evicted and has_local_data(pod),
+        )
+
+    def _used(self, drained: Sequence[DrainedPod]) -> Iterator[BudgetUse]:
+        for key in dict.fromkeys(key for pod in drained for key in pod.budgets):
+            selected = [pod for pod in drained if key in pod.budgets]
+            yield BudgetUse(
+                budget=key,
+                allowed=self._allowance.first(key),
+                n_pods=len(selected),
+                n_blocked=sum(pod.fate is Fate.BLOCKED for pod in selected),
+                steps=max(pod.step for pod in selected),
+            )

@@ -1,0 +1,161 @@
+"""The largest number of equal pods that fit: that many fit, and one more does not."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from kubesched.api import KubeObject, Pod
+from kubesched.framework import Decision
+from kubesched.planning.asked import Asked
+from kubesched.planning.runs import Runs, has_place, placements_of
+from kubesched.simulator import NodeFill, Placement, Progress, Report
+from kubesched.state import PodRequests
+
+__all__ = ["Most", "most_that_fit"]
+
+_FIRST_TRY: Final = 20_000
+_MAX_PODS: Final = 500_000
+
+
+class Most(NamedTuple):
+    """The largest number of pods that fit.
+
+    Attributes:
+        new: the objects of that many pods.
+        report: of the simulation with them.
+        next_left: the pod that does not fit any more; None if the search ended at its upper limit.
+    """
+
+    new: list[KubeObject]
+    report: Report
+    next_left: Placement | None
+
+
+def most_that_fit(cluster: Sequence[KubeObject], asked: Asked, runs: Runs, progress: Progress | None = None) -> Most:
+    """Find the largest number.
+
+    One run tries pods until the first is left, and one more confirms the number. Where preemption takes part, a larger
+    number can change which pods are evicted, so the number is confirmed by runs with exactly as many pods.
+
+    Raises:
+        InputError: the pods belong to several workloads, or their number is fixed.
+    """
+    asked.only_workload()
+    search = _Search(cluster, asked, runs, progress)
+    n, preempts = search.scout()
+    if n == _MAX_PODS:
+        return Most(asked.objects(n), search.run(n), None)
+    if not preempts and search.n_placed(n + 1) == n:
+        return search.answer(n, without_last=True)
+    return search.answer(search.bisect(n))
+
+
+class _Search:
+    def __init__(self, cluster: Sequence[KubeObject], asked: Asked, runs: Runs, progress: Progress | None) -> None:
+        self._cluster = cluster
+        self._asked = asked
+        self._runs = runs
+        self._progress = progress
+        self._reports: dict[int, Report] = {}
+
+    def scout(self) -> tuple[int, bool]:
+        """Place pods until one finds no node. Returns: how many had one, and whether preemption took part."""
+        n = min(_MAX_PODS, max(1, self._room() + 1))
+        for n_tried in _growing(min(n, _FIRST_TRY)):
+            new = self._asked.objects(n_tried)
+            order = {pod.uid: i for i, pod in enumerate(pod for pod in new if isinstance(pod, Pod))}
+            watch = _FirstLeft(order)
+            self._runs.run([*self._cluster, *new], self._progress, until=watch)
+            if watch.index is not None:
+                return watch.index, watch.preempts
+        return _MAX_PODS, False
+
+    def _room(self) -> int:
+        """How many of the pods fit by their requests alone, if no pod is evicted."""
+        placed = (one for one in self._cluster if not (isinstance(one, Pod) and not one.node_name))
+        needed = {**PodRequests(self._asked.pods[0]).wanted, "pods": 1}
+        return sum(_room_on(node, needed) for node in self._runs.run(placed).report.nodes)
+
+    def run(self, n: int) -> Report:
+        """The report for exactly `n` pods."""
+        if n not in self._reports:
+            new = self._asked.objects(n)
+            self._reports[n] = self._runs.run([*self._cluster, *new], self._progress).report
+        return self._reports[n]
+
+    def n_placed(self, n: int) -> int:
+        """How many of `n` pods have a node."""
+        return sum(map(has_place, placements_of(self._asked.objects(n), self.run(n))))
+
+    def bisect(self, n: int) -> int:
+        """A number near `n` that fits, and one more does not."""
+        low, high = (n, None) if self._fits(n) else (None, n)
+        step = 1
+        while low is None and high is not None:
+            tried = max(0, high - step)
+            low, high = (tried, high) if self._fits(tried) else (None, tried)
+            step *= 2
+        step = 1
+        while high is None and low is not None:
+            tried = min(_MAX_PODS, low + step)
+            low, high = (tried, None) if self._fits(tried) and tried < _MAX_PODS else (low, tried)
+            step *= 2
+        assert low is not None
+        assert high is not None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._fits(middle) else (low, middle)
+        return low
+
+    def _fits(self, n: int) -> bool:
+        return n == 0 or self.n_placed(n) == n
+
+    def answer(self, n: int, *, without_last: bool = False) -> Most:
+        """The result for `n` pods.
+
+        Args:
+            without_last: whether the report for one more pod also describes `n` pods: it evicts no pod.
+        """
+        more = placements_of(self._asked.objects(n + 1), self.run(n + 1))
+        next_left = next(one for one in more if not has_place(one))
+        if not without_last:
+            return Most(self._asked.objects(n), self.run(n), next_left)
+        kept = tuple(one for one in self.run(n + 1).placements if one.pod != next_left.pod)
+        report = msgspec.structs.replace(self.run(n + 1), placements=kept)
+        return Most(self._asked.objects(n), report, next_left)
+
+
+class _FirstLeft:
+    """Ends a run when the first of some pods finds no node.
+
+    Args:
+        order: the index of each pod by uid.
+    Attributes:
+        index: of that pod; None until there is one.
+        preempts: whether any pod had victims until then.
+    """
+
+    def __init__(self, order: dict[str, int]) -> None:
+        self.index: int | None = None
+        self.preempts = False
+        self._order = order
+
+    def __call__(self, decision: Decision) -> bool:
+        self.preempts |= bool(decision.victims)
+        index = self._order.get(decision.pod.uid)
+        if index is not None and not decision.node_name and not decision.nominated_node_name:
+            self.index = index
+        return self.index is not None
+
+
+def _growing(n: int) -> Iterable[int]:
+    while n < _MAX_PODS:
+        yield n
+        n *= 4
+    yield _MAX_PODS
+
+
+def _room_on(node: NodeFill, needed: dict[str, int]) -> int:
+    free = ((node.allocatable.get(name, 0) - node.before.get(name, 0)) // n for name, n in needed.items() if n)
+    return max(0, min(free))

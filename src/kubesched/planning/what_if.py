@@ -1,0 +1,129 @@
+"""Changes to a cluster in one piece: what the what-if options of a command ask for."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from kubesched.api import KubeObject, Node, Pod
+from kubesched.errors import InputError
+from kubesched.planning.changes import (
+    cordoned,
+    nodes_matching,
+    nodes_named,
+    scaled,
+    with_nodes_like,
+    without_nodes,
+)
+from kubesched.planning.replicas import fresh_pod
+from kubesched.snapshot import load_snapshot
+
+__all__ = ["Changed", "WhatIf", "chosen_nodes", "node_model"]
+
+_FILES: Final = (".json", ".yaml", ".yml", ".gz", ".zst")
+_BOUND_TO_NODE: Final = ("DaemonSet", "Node")
+
+
+class Changed(NamedTuple):
+    """A cluster after changes.
+
+    Attributes:
+        notes: what became of pods, one sentence each.
+    """
+
+    objects: list[KubeObject]
+    notes: list[str]
+
+
+class WhatIf(msgspec.Struct, frozen=True):
+    """Changes to a cluster, made in this order.
+
+    Attributes:
+        cordon: nodes: names, or label selectors such as `pool=spot`.
+        add_nodes: how many nodes are added.
+        like: their model: the name of a node, or a file with a Node.
+        remove: nodes that are removed, as in `cordon`. Their pods are pending then, re-created by their controllers.
+        scale: workload -> number of pods, such as `deploy/web` -> 20.
+
+    Example:
+        changed = WhatIf(scale={"deploy/web": 20}).applied(load_snapshot("cluster.json"))
+    """
+
+    cordon: tuple[str, ...] = ()
+    add_nodes: int = 0
+    like: str = ""
+    remove: tuple[str, ...] = ()
+    scale: dict[str, int] = {}
+
+    def __bool__(self) -> bool:
+        return self != WhatIf()
+
+    def applied(self, objects: Iterable[KubeObject]) -> Changed:
+        """The changed cluster.
+
+        Raises:
+            InputError: a node or a workload is not there, a selector selects nothing, or a number is out of range.
+        """
+        known = list(objects)
+        notes: list[str] = []
+        if self.cordon:
+            known = cordoned(known, chosen_nodes(known, self.cordon))
+        if self.add_nodes:
+            known = with_nodes_like(known, node_model(known, self.like), self.add_nodes)
+        if self.remove:
+            names = chosen_nodes(known, self.remove)
+            leaving = [one for one in known if isinstance(one, Pod) and one.node_name in names]
+            back: list[KubeObject] = [fresh_pod(pod) for pod in leaving if _comes_back(pod)]
+            known = without_nodes(known, names) + back
+            notes += _notes_on(names, leaving, back)
+        for workload, n in self.scale.items():
+            known = scaled(known, workload, n)
+        return Changed(known, notes)
+
+
+def chosen_nodes(objects: Sequence[KubeObject], names: Iterable[str]) -> list[str]:
+    """The full names of the nodes that names and label selectors choose, each once.
+
+    Raises:
+        InputError: as from `nodes_named` and `nodes_matching`.
+    """
+    chosen: dict[str, None] = {}
+    for name in names:
+        is_selector = any(sign in name for sign in "=!<>( ")
+        nodes = nodes_matching(objects, name) if is_selector else nodes_named(objects, [name])
+        chosen |= dict.fromkeys(node.name for node in nodes)
+    return list(chosen)
+
+
+def node_model(objects: Sequence[KubeObject], text: str) -> Node:
+    """The node of a name, or the one in a file.
+
+    Raises:
+        InputError: there is no such node, or the file has not exactly one node.
+    """
+    if not text.endswith(_FILES) and not Path(text).is_file():
+        return nodes_named(objects, [text])[0]
+    nodes = load_snapshot(text).of(Node)
+    if len(nodes) != 1:
+        raise InputError(f"{text}: found {len(nodes)} nodes; expected a file with one Node")
+    return nodes[0]
+
+
+def _comes_back(pod: Pod) -> bool:
+    """Whether a controller re-creates a pod elsewhere."""
+    owner = pod.metadata.controller
+    return owner is not None and owner.kind not in _BOUND_TO_NODE and not pod.is_finished
+
+
+def _notes_on(names: Sequence[str], leaving: Sequence[Pod], back: Sequence[KubeObject]) -> list[str]:
+    lost = [pod.key for pod in leaving if pod.metadata.controller is None and not pod.is_finished]
+    notes = [f"{_count(len(names), 'node')} removed; {_count(len(back), 'pod')} from there would be re-created"]
+    if lost:
+        shown = ", ".join(lost[:3]) + (", ..." if len(lost) > 3 else "")
+        notes.append(f"{_count(len(lost), 'pod')} without a controller would be lost: {shown}")
+    return notes
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"

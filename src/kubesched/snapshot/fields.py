@@ -1,0 +1,62 @@
+"""Reduces objects to the fields that a scheduler reads.
+
+The structs of `api/` are the allow-list: a field that they do not decode is left out. So there are no environment
+variables, commands, arguments, probes, managed fields or templates of controllers. Annotations are free text. They are
+left out, except those that a rule reads.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+import msgspec
+
+from kubesched.api import CLASS_ANNOTATION, kind_of
+from kubesched.snapshot.objects import ClusterObjects, T
+
+__all__ = ["LAST_APPLIED", "READ_ANNOTATIONS", "only_read_fields"]
+
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""Where `kubectl apply` keeps the manifest, with the values of environment variables. It is never written."""
+
+READ_ANNOTATIONS: Final = frozenset(
+    (
+        CLASS_ANNOTATION,
+        "pv.kubernetes.io/bind-completed",
+        "pv.kubernetes.io/bound-by-controller",
+        "volume.kubernetes.io/selected-node",
+        "storage.alpha.kubernetes.io/migrated-plugins",
+        "storageclass.kubernetes.io/is-default-class",
+        "storageclass.beta.kubernetes.io/is-default-class",
+        "scheduler.alpha.kubernetes.io/preferAvoidPods",
+        "kubernetes.io/config.mirror",
+    )
+)
+"""The annotations that some rule of kubesched reads. A plugin may read others."""
+
+
+def only_read_fields(
+    cluster: ClusterObjects, *, keep_annotations: bool = False, whole: Collection[str] = ()
+) -> ClusterObjects:
+    """The same cluster with only the fields that a scheduler reads; objects that have no others stay the same.
+
+    Args:
+        keep_annotations: keep all annotations but that of `kubectl apply`.
+        whole: kinds whose objects keep their JSON, for plugins with `wants_raw` and for extenders.
+    """
+    objects = tuple(
+        known if kind_of(known) in whole else _reduced(known, keep_annotations) for known in cluster.objects
+    )
+    return msgspec.structs.replace(cluster, objects=objects)
+
+
+def _reduced(known: T, keep_annotations: bool) -> T:
+    """A copy without its JSON, so that `raw` is made from the fields."""
+    metadata = known.metadata
+    if metadata.annotations:
+        kept = {key: value for key, value in metadata.annotations.items() if _is_kept(key, keep_annotations)}
+        metadata = msgspec.structs.replace(metadata, annotations=kept or None)
+    return msgspec.structs.replace(known, metadata=metadata)
+
+
+def _is_kept(key: str, keep_annotations: bool) -> bool:
+    return key != LAST_APPLIED if keep_annotations else key in READ_ANNOTATIONS

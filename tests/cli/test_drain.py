@@ -1,0 +1,85 @@
+"""`kubesched drain` as a user runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
+from tests.planning.drain_clusters import owned_by
+
+ROOM = {"cpu": "2", "memory": "4Gi", "pods": "10"}
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    """Two pods on n1 and n2 in zone a that both fit on n3 in zone b."""
+    web = owned_by("ReplicaSet", "web")
+    return write(
+        tmp_path,
+        make_node("n1.example.com", allocatable=ROOM, zone="a", labels={"pool": "spot"}),
+        make_node("n2.example.com", allocatable=ROOM, zone="a"),
+        make_node("n3.example.com", allocatable=ROOM, zone="b"),
+        make_pod("web-1", node="n1.example.com", requests={"cpu": "1"}, metadata=web),
+        make_pod("web-2", node="n2.example.com", requests={"cpu": "1"}, metadata=web),
+        make_pod("web-3", node="n3.example.com", requests={"cpu": "1"}, metadata=web),
+    )
+
+
+@pytest.mark.parametrize(
+    "nodes", [["n1"], ["n1.example.com"], ["-l", "pool=spot"], ["--zone", "a", "-l", "pool in (spot)"]]
+)
+def test_nodes_are_named_or_selected(snapshot: Path, nodes: list[str]):
+    result = run("drain", snapshot, *nodes)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("n1.example.com could be drained: its only pod would run elsewhere.")
+
+
+def test_names_may_come_before_the_snapshot(snapshot: Path):
+    assert run("drain", "n1", snapshot).stdout == run("drain", snapshot, "n1").stdout
+
+
+def test_a_drain_with_pending_pods_exits_with_1_if_asked_to(snapshot: Path):
+    assert run("drain", snapshot, "--zone", "a").exit_code == 0
+    result = run("drain", snapshot, "--zone", "a", "--fail-on-pending")
+    assert result.exit_code == 1
+    assert "of 2 pods, 1 would run elsewhere, 1 would stay pending" in result.stdout
+
+
+def test_the_written_cluster_has_the_evicted_pods_pending(snapshot: Path, tmp_path: Path):
+    after = tmp_path / "after.json"
+    result = run("drain", snapshot, "n1", "--write", after, "-o", "json")
+    assert result.exit_code == 0
+    (pod,) = (pod for pod in json.loads(result.stdout)["pods"] if pod["fate"] == "moves")
+    simulated = [json.loads(line) for line in run("simulate", after, "-o", "jsonl").stdout.splitlines()]
+    assert [(line["pod"], line["node"]) for line in simulated] == [(pod["pod"], pod["to"])]
+
+
+def test_each_lists_every_node(snapshot: Path):
+    result = run("drain", snapshot, "--each", "-o", "json")
+    document = json.loads(result.stdout)
+    assert document["schema"] == "kubesched/drain-each/v1"
+    assert [line["canGo"] for line in document["nodes"]] == [True, True, True]
+
+
+def test_most_finds_a_set(snapshot: Path):
+    assert run("drain", snapshot, "--most").stdout.startswith("Found 1 of 3 nodes that could be drained together.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "name the nodes, or use -l LABELS, --zone ZONE, --each or --most"),
+        (["n1", "-l", "pool=spot"], "NODE and -l are mutually exclusive"),
+        (["--each", "--most"], "--each and --most are mutually exclusive"),
+        (["--each", "--write", "after.json"], "--each and --write are mutually exclusive"),
+        (["n11"], "no node has the name n11"),
+        (["-l", "pool=spto"], "selects none of the 3 nodes"),
+        (["n1", "--write", "after.txt"], "expected a name that ends with .json"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(snapshot: Path, arguments: list[str], words: str):
+    result = run("drain", snapshot, *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr

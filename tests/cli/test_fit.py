@@ -1,0 +1,97 @@
+"""`kubesched fit` as a user runs it."""
+
+import json
+
+import pytest
+
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
+
+NODES = [make_node(f"n{i}", allocatable={"cpu": "4", "memory": "8Gi", "pods": "10"}) for i in range(3)]
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web, resources: {requests: {cpu: "2"}}}]}
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    return write(tmp_path, *NODES)
+
+
+@pytest.fixture
+def manifest(tmp_path):
+    path = tmp_path / "deploy.yaml"
+    path.write_text(DEPLOYMENT)
+    return path
+
+
+def test_the_first_line_is_the_verdict(cluster, manifest):
+    result = run("fit", cluster, "-f", manifest)
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "4 of 4 would fit.")
+    assert "Not modelled: autoscalers, the timing of controllers, and resource claims." in result.stdout
+
+
+def test_the_first_pod_that_does_not_fit_is_named_with_its_reason(cluster, manifest):
+    result = run("fit", cluster, "-f", manifest, "--replicas", 8)
+    assert result.exit_code == 0
+    first = "6 of 8 would fit; the 7th: 0/3 nodes are available: 3 Insufficient cpu."
+    assert result.stdout.splitlines()[0] == first
+    assert run("fit", cluster, "-f", manifest, "--replicas", 8, "--fail-on-pending").exit_code == 1
+
+
+def test_max_names_the_number_and_what_stops_the_next(cluster, manifest):
+    result = run("fit", cluster, "-f", manifest, "--max", "--fail-on-pending")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0] == "6 would fit; the 7th: 0/3 nodes are available: 3 Insufficient cpu."
+
+
+def test_requests_alone_are_a_question(cluster):
+    result = run("fit", cluster, "--resource", "cpu=1", "--resource", "memory=4Gi", "--replicas", 6)
+    assert result.stdout.splitlines()[0] == "6 of 6 would fit."
+
+
+def test_a_manifest_comes_from_standard_input(cluster):
+    result = run("fit", cluster, "-f", "-", input=DEPLOYMENT)
+    assert result.stdout.splitlines()[0] == "4 of 4 would fit."
+
+
+def test_victims_are_listed(tmp_path):
+    low = [make_pod(f"low{i}", node=f"n{i}", requests={"cpu": "3"}, priority=-5) for i in range(3)]
+    result = run("fit", write(tmp_path, *NODES, *low), "--resource", "cpu=3", "--replicas", 2)
+    assert result.stdout.splitlines()[0] == "2 of 2 would fit."
+    assert "Would be evicted to make room: 2" in result.stdout
+    assert "- default/low0" in result.stdout
+
+
+def test_the_document_has_the_answer(cluster, manifest):
+    document = json.loads(run("fit", cluster, "-f", manifest, "--replicas", 7, "-o", "json").stdout)
+    assert document["schema"] == "kubesched/fit/v1"
+    assert (document["asked"], document["fit"], document["workloads"]) == (7, 6, ["Deployment shop/web"])
+    assert document["firstLeft"]["pod"] == document["pods"][6]["pod"]
+    assert len(run("fit", cluster, "-f", manifest, "-o", "jsonl").stdout.splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name the pods with -f FILE or with --resource NAME=QUANTITY; neither is given"),
+        (("-f", "x", "--resource", "cpu=1"), "name the pods with -f FILE or with --resource NAME=QUANTITY; both are"),
+        (("--resource", "cpu"), "found 'cpu'; write NAME=QUANTITY, such as cpu=2 or memory=4Gi"),
+        (("--resource", "cpu=1", "--resource", "cpu=2"), "cpu is given twice"),
+        (("--resource", "cpu=one"), "error: resource cpu: 'one' is not a quantity"),
+        (("--resource", "cpu=1", "--max", "--replicas", "2"), "--max and --replicas are mutually exclusive"),
+        (("--resource", "cpu=1", "--replicas", "0"), "--replicas: found 0; expected 1 or more"),
+    ],
+)
+def test_a_wrong_question_is_one_sentence(cluster, arguments, message):
+    result = run("fit", cluster, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -1,0 +1,92 @@
+"""The what-if options of `kubesched simulate`: the tables are those of the changed cluster."""
+
+import json
+
+import pytest
+
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
+
+SMALL = {"cpu": "2", "memory": "4Gi", "pods": "10"}
+OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-7d9f", "uid": "r", "controller": True}
+DAEMON = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "d", "controller": True}
+
+
+def web(i, node):
+    labels = {"pod-template-hash": "7d9f"}
+    metadata = {"ownerReferences": [OWNER]}
+    return make_pod(f"web-7d9f-{i}", node=node, labels=labels, requests={"cpu": "1"}, metadata=metadata)
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    return write(
+        tmp_path,
+        make_node("n1", allocatable=SMALL, labels={"pool": "a"}),
+        make_node("n2", allocatable=SMALL, labels={"pool": "b"}),
+        web(1, "n1"),
+        web(2, "n2"),
+        make_pod("logs-1", node="n1", requests={"cpu": "500m"}, metadata={"ownerReferences": [DAEMON]}),
+        make_pod("alone", node="n1"),
+    )
+
+
+def simulated(cluster, *options):
+    result = run("simulate", cluster, "-o", "json", *options)
+    assert result.exit_code == 0, result.stderr
+    document = json.loads(result.stdout)
+    return {pod["pod"]: pod.get("node", "") for pod in document["pods"]}, result.stderr
+
+
+@pytest.mark.parametrize(
+    "options", [("--without-nodes", "n1"), ("--without-nodes", "-l", "pool=a"), ("--without-nodes", "pool in (a)")]
+)
+def test_pods_of_removed_nodes_are_placed_again(cluster, options):
+    placed, notes = simulated(cluster, *options)
+    assert placed == {"default/web-7d9f-1": "n2"}
+    assert "1 node removed; 1 pod from there would be re-created" in notes
+    assert "1 pod without a controller would be lost: default/alone" in notes
+
+
+def test_several_nodes_can_be_removed(cluster):
+    placed, _ = simulated(cluster, "--without-nodes", "n1", "--without-nodes", "n2")
+    assert placed == {"default/web-7d9f-1": "", "default/web-7d9f-2": ""}
+
+
+def test_a_scaled_workload_has_new_pods(cluster):
+    placed, _ = simulated(cluster, "--scale", "deploy/web=4")
+    assert placed == {"default/web-7d9f-new-1": "n2", "default/web-7d9f-new-2": ""}
+
+
+def test_pods_go_to_added_nodes(cluster):
+    placed, _ = simulated(cluster, "--scale", "deploy/web=4", "--add-nodes", "1", "--like", "n1")
+    assert set(placed.values()) == {"n2", "new-1"}
+
+
+def test_a_node_is_described_by_a_file(cluster, tmp_path):
+    path = tmp_path / "big.yaml"
+    path.write_text("apiVersion: v1\nkind: Node\nmetadata: {name: big}\nstatus: {allocatable: {cpu: '9', pods: '9'}}\n")
+    placed, _ = simulated(cluster, "--scale", "deploy/web=9", "--add-nodes", "1", "--like", path)
+    assert sorted(placed.values()) == ["n2"] + ["new-1"] * 6
+
+
+def test_a_cordoned_node_gets_nothing(cluster):
+    placed, _ = simulated(cluster, "--scale", "deploy/web=3", "--cordon", "pool=b")
+    assert placed == {"default/web-7d9f-new-1": ""}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--add-nodes", "1"), "--add-nodes and --like belong together"),
+        (("--like", "n1"), "--add-nodes and --like belong together"),
+        (("-l", "pool=a"), "-l belongs to --without-nodes: --without-nodes -l pool=spot"),
+        (("--scale", "deploy/web"), "found 'deploy/web'; write WORKLOAD=N, such as deploy/web=20"),
+        (("--scale", "deploy/web=1", "--scale", "deploy/web=2"), "deploy/web is given twice"),
+        (("--cordon", "n3"), "no node has the name n3; found: n1, n2"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(cluster, options, message):
+    result = run("simulate", cluster, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -1,0 +1,74 @@
+"""Random small clusters with everything that matters for a drain: budgets, priorities, spreading, volumes, daemons."""
+
+from random import Random
+from typing import Any
+
+from kubesched.api import KubeObject
+from kubesched.testing import make_node, make_object, make_pod
+
+ZONES = ("a", "b", "c")
+
+
+def owned_by(kind: str, name: str) -> dict[str, Any]:
+    """The metadata of a pod that a controller made."""
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": f"{kind}/{name}", "controller": True}
+    return {"ownerReferences": [owner]}
+
+
+def budget(name: str, app: str, allowed: int, **status: Any) -> KubeObject:
+    """A disruption budget for the pods with a label `app`."""
+    spec = {"selector": {"matchLabels": {"app": app}}}
+    return make_object("PodDisruptionBudget", name, spec=spec, status={"disruptionsAllowed": allowed, **status})
+
+
+def random_cluster(seed: int) -> list[KubeObject]:
+    """Nodes in three zones, nearly full, with pods of a few workloads on them, and some pending."""
+    random = Random(seed)
+    nodes = [f"n{i}" for i in range(random.randrange(4, 9))]
+    objects: list[KubeObject] = [make_object("Namespace", "default")]
+    room = {"cpu": "4", "memory": "8Gi", "pods": "12"}
+    objects += [make_node(name, zone=ZONES[i % 3], allocatable=room) for i, name in enumerate(nodes)]
+    free = dict.fromkeys(nodes, 3900)
+    for name in nodes:
+        objects.append(
+            make_pod(f"agent-{name}", node=name, requests={"cpu": "100m"}, metadata=owned_by("DaemonSet", "agent"))
+        )
+    for number in range(random.randrange(4, 9)):
+        objects += _workload(random, f"app{number}", free)
+    random.shuffle(objects)
+    return objects
+
+
+def _workload(random: Random, app: str, free: dict[str, int]) -> list[KubeObject]:
+    kind = random.choice(["ReplicaSet", "ReplicaSet", "StatefulSet", "Job", ""])
+    cpu, priority = random.choice([300, 700, 1200]), random.choice([0, 0, 10, 1000])
+    spec: dict[str, Any] = {}
+    selector = {"matchLabels": {"app": app}}
+    rule = random.choice(["", "", "spread", "apart"])
+    if rule == "spread":
+        key, when = random.choice(["topology.kubernetes.io/zone", "kubernetes.io/hostname"]), "DoNotSchedule"
+        constraint = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": selector}
+        spec["topologySpreadConstraints"] = [constraint]
+    if rule == "apart":
+        term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": selector}
+        spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    made: list[KubeObject] = []
+    for i in range(random.randrange(1, 5)):
+        open_nodes = [name for name, left in free.items() if left >= cpu]
+        node = random.choice(open_nodes) if open_nodes and random.random() < 0.9 else ""
+        if node:
+            free[node] -= cpu
+        made.append(
+            make_pod(
+                f"{app}-{i}",
+                node=node,
+                labels={"app": app},
+                requests={"cpu": f"{cpu}m"},
+                priority=priority,
+                metadata=owned_by(kind, app) if kind else {},
+                spec={**spec, "volumes": [{"name": "tmp", "emptyDir": {}}]} if i == 0 else spec,
+            )
+        )
+    if random.random() < 0.5:
+        made.append(budget(app, app, random.randrange(3)))
+    return made

@@ -1,0 +1,220 @@
+"""What `kubectl drain` does with each kind of pod, and what disruption budgets allow in which step."""
+
+from typing import Any
+
+import pytest
+
+from kubesched import InputError, Plugin, Simulator, Status, drain
+from kubesched.api import KubeObject, Pod
+from kubesched.planning import BudgetUse, Drain, Drainer, Fate
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_object, make_pod
+from tests.planning.drain_clusters import budget, owned_by
+
+ROOM = {"cpu": "4", "memory": "8Gi", "pods": "20"}
+WEB = {"app": "web"}
+ON_N1 = {"key": "kubernetes.io/hostname", "operator": "In", "values": ["n1"]}
+HERE = {"nodeSelectorTerms": [{"matchExpressions": [ON_N1]}]}
+
+
+def web(name: str, node: str = "n1", **fields: Any) -> Pod:
+    given = {"labels": WEB, "requests": {"cpu": "1"}, "metadata": owned_by("ReplicaSet", "web-5d8"), **fields}
+    return make_pod(name, node=node, **given)
+
+
+def nodes(n: int) -> list[KubeObject]:
+    return [make_node(f"n{i}", allocatable=ROOM) for i in range(1, n + 1)]
+
+
+def fates(result: Drain) -> dict[str, Fate]:
+    return {pod.pod.partition("/")[2]: pod.fate for pod in result.pods}
+
+
+def fate_of(pod: Pod) -> Fate:
+    (drained,) = drain([*nodes(2), pod], ["n1"]).pods
+    return drained.fate
+
+
+def test_a_pod_of_a_controller_runs_elsewhere():
+    result = drain([*nodes(2), web("web-1")], ["n1"])
+    (pod,) = result.pods
+    assert (pod.pod, pod.owner, pod.node, pod.fate, pod.to, pod.step) == (
+        "default/web-1",
+        "ReplicaSet/web-5d8",
+        "n1",
+        Fate.MOVES,
+        "n2",
+        1,
+    )
+    assert result.can_go
+
+
+def test_the_drained_nodes_take_no_pods():
+    result = drain([*nodes(3), web("web-1"), web("web-2", "n2")], ["n1", "n2"])
+    assert {pod.to for pod in result.pods} == {"n3"}
+
+
+@pytest.mark.parametrize(
+    ("pod", "fate"),
+    [
+        (web("p", metadata=owned_by("DaemonSet", "agent")), Fate.STAYS),
+        (web("p", metadata=owned_by("Node", "n1")), Fate.STAYS),
+        (web("p", metadata={}, annotations={"kubernetes.io/config.mirror": "x"}), Fate.STAYS),
+        (web("p", status={"phase": "Succeeded"}), Fate.GONE),
+        (web("p", metadata=owned_by("DaemonSet", "agent"), status={"phase": "Failed"}), Fate.GONE),
+        (web("p", metadata={**owned_by("Job", "j"), "deletionTimestamp": "2026-01-01T00:00:00Z"}), Fate.GONE),
+        (web("p", metadata={}), Fate.LOST),
+        (web("p", requests={"cpu": "5"}), Fate.PENDING),
+        (web("p", spec={"schedulerName": "volcano"}), Fate.PENDING),
+    ],
+)
+def test_what_becomes_of_a_pod(pod: Pod, fate: Fate):
+    assert fate_of(pod) is fate
+
+
+def test_a_pod_of_a_stateful_set_that_is_being_deleted_comes_back_with_its_name():
+    about = {**owned_by("StatefulSet", "db"), "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    result = drain([*nodes(2), web("db-0", metadata=about), web("web-1")], ["n1"])
+    (again,) = (one for one in result.objects if one.key == "default/db-0")
+    assert not again.is_terminating
+
+
+def test_a_pod_with_an_empty_dir_loses_its_data():
+    spec = {"volumes": [{"name": "cache", "emptyDir": {}}]}
+    result = drain([*nodes(2), web("web-1", spec=spec), web("web-2")], ["n1"])
+    assert [pod.has_local_data for pod in result.pods] == [True, False]
+    assert result.can_go
+
+
+def test_a_budget_lets_pods_go_in_steps():
+    pods = [web(f"web-{i}") for i in range(3)]
+    result = drain([*nodes(2), *pods, budget("web", "web", 1)], ["n1"])
+    assert [pod.step for pod in result.pods] == [1, 2, 3]
+    assert result.budgets == (BudgetUse("default/web", 1, 3, 0, 3),)
+    assert result.can_go
+
+
+def test_a_budget_that_allows_nothing_blocks():
+    result = drain([*nodes(2), web("web-1"), make_pod("free", node="n1"), budget("web", "web", 0)], ["n1"])
+    assert fates(result) == {"web-1": Fate.BLOCKED, "free": Fate.LOST}
+    assert result.budgets == (BudgetUse("default/web", 0, 1, 1, 0),)
+
+
+def test_a_budget_blocks_when_what_it_let_go_stays_pending():
+    pods = [web("big", requests={"cpu": "5"}), web("web-2")]
+    result = drain([*nodes(2), *pods, budget("web", "web", 1)], ["n1"])
+    assert fates(result) == {"big": Fate.PENDING, "web-2": Fate.BLOCKED}
+
+
+def test_a_pod_that_two_budgets_select_is_never_evicted():
+    result = drain([*nodes(2), web("web-1"), budget("one", "web", 5), budget("two", "web", 5)], ["n1"])
+    assert fates(result) == {"web-1": Fate.BLOCKED}
+
+
+@pytest.mark.parametrize(
+    ("status", "policy", "healthy", "fate"),
+    [
+        ({"phase": "Pending"}, "", 0, Fate.MOVES),
+        ({"conditions": [{"type": "Ready", "status": "False"}]}, "AlwaysAllow", 0, Fate.MOVES),
+        ({"conditions": [{"type": "Ready", "status": "False"}]}, "", 2, Fate.MOVES),
+        ({"conditions": [{"type": "Ready", "status": "False"}]}, "", 1, Fate.BLOCKED),
+        ({"conditions": [{"type": "Ready", "status": "True"}]}, "AlwaysAllow", 2, Fate.BLOCKED),
+    ],
+)
+def test_a_pod_that_is_not_ready_may_go_without_the_budget(
+    status: dict[str, Any], policy: str, healthy: int, fate: Fate
+):
+    spec = {"selector": {"matchLabels": WEB}, **({"unhealthyPodEvictionPolicy": policy} if policy else {})}
+    counts = {"disruptionsAllowed": 0, "currentHealthy": healthy, "desiredHealthy": 2}
+    protects = make_object("PodDisruptionBudget", "web", spec=spec, status=counts)
+    assert fates(drain([*nodes(2), web("web-1", status=status), protects], ["n1"])) == {"web-1": fate}
+
+
+def test_pods_that_preemption_evicts_are_named_with_the_budget_that_this_breaks():
+    low = web("low", "n2", requests={"cpu": "4"}, labels={"app": "low"}, priority=1)
+    high = web("high", requests={"cpu": "4"}, priority=100)
+    result = drain([*nodes(2), low, high, budget("low", "low", 0)], ["n1"])
+    (victim,) = result.pushed_out
+    assert (victim.pod, victim.node, victim.preemptor) == ("default/low", "n2", "default/high")
+    assert victim.broken == ("default/low",)
+    assert not result.can_go
+
+
+def test_pending_pods_are_placed_before_the_drain():
+    result = drain([*nodes(2), web("waiting", ""), web("huge", "", requests={"cpu": "9"}), web("web-1")], ["n2"])
+    assert (result.n_placed_before, result.n_pending_before) == (1, 1)
+
+
+def test_the_claim_of_an_ephemeral_volume_is_made_again():
+    spec = {"volumes": [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]}
+    pod = web("web-1", spec=spec)
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "web-1", "uid": pod.uid, "controller": True}
+    claim = make_object(
+        "PersistentVolumeClaim",
+        "web-1-scratch",
+        metadata={"ownerReferences": [owner]},
+        spec={"volumeName": "pv-1", "storageClassName": "local"},
+        status={"phase": "Bound"},
+        annotations={"pv.kubernetes.io/bind-completed": "yes"},
+    )
+    volume = make_object(
+        "PersistentVolume",
+        "pv-1",
+        spec={
+            "claimRef": {"namespace": "default", "name": "web-1-scratch", "uid": claim.uid},
+            "nodeAffinity": {"required": HERE},
+            "storageClassName": "local",
+        },
+        status={"phase": "Bound"},
+    )
+    waits = make_object(
+        "StorageClass", "local", provisioner="example.com/local", volumeBindingMode="WaitForFirstConsumer"
+    )
+    result = drain([*nodes(2), pod, claim, volume, waits], ["n1"])
+    assert fates(result) == {"web-1": Fate.MOVES}
+
+
+def test_a_bound_volume_keeps_its_pod_on_its_nodes():
+    spec = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+    claim = make_object(
+        "PersistentVolumeClaim",
+        "data",
+        spec={"volumeName": "pv-1"},
+        status={"phase": "Bound"},
+        annotations={"pv.kubernetes.io/bind-completed": "yes"},
+    )
+    about = {"claimRef": {"namespace": "default", "name": "data", "uid": claim.uid}, "nodeAffinity": {"required": HERE}}
+    volume = make_object("PersistentVolume", "pv-1", spec=about, status={"phase": "Bound"})
+    result = drain([*nodes(2), web("web-1", spec=spec), claim, volume], ["n1"])
+    (pod,) = result.pods
+    assert pod.fate is Fate.PENDING
+    assert "didn't match PersistentVolume's node affinity" in pod.message
+
+
+def test_the_objects_of_the_result_have_the_nodes_cordoned_and_the_evicted_pods_pending():
+    result = drain([*nodes(2), web("web-1")], ["n1"])
+    (node,) = (one for one in result.objects if one.key == "n1")
+    assert node.document["spec"]["unschedulable"] is True
+    (placement,) = Simulator(result.objects).run().placements
+    assert (placement.pod, placement.node) == ("default/web-1", "n2")
+
+
+def test_a_node_that_does_not_exist_is_an_error():
+    with pytest.raises(InputError, match="no node has the name n9"):
+        drain(nodes(2), ["n9"])
+
+
+def test_a_plugin_takes_part():
+    class NotThere(Plugin):
+        def filter(self, state, pod, node):
+            return Status.unschedulable("not there") if node.name == "n2" else Status.SUCCESS
+
+    result = drain([*nodes(3), web("web-1")], ["n1"], plugins=[NotThere])
+    assert [pod.to for pod in result.pods] == ["n3"]
+
+
+def test_each_and_most_take_the_nodes_that_they_are_given():
+    with Drainer([*nodes(3), web("web-1"), web("web-2", "n2")], set_up()) as drainer:
+        assert [one.nodes for one in drainer.each(["n2", "n1"])] == [("n2",), ("n1",)]
+        assert drainer.most(["n1"]).nodes == ("n1",)
+        assert len(drainer.most().nodes) == 2

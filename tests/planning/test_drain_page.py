@@ -1,0 +1,113 @@
+"""The pages of drain, as they are read."""
+
+import io
+
+from rich.console import Console
+
+from kubesched import Drain, Drainer, drain
+from kubesched.api import KubeObject
+from kubesched.planning import drain_page, each_page, most_page
+from kubesched.reports import Page, as_csv, print_page
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_pod
+from tests.planning.drain_clusters import budget, owned_by
+
+ROOM = {"cpu": "4", "memory": "8Gi", "pods": "20"}
+
+
+def cluster(n_nodes: int = 3) -> list[KubeObject]:
+    """A pod of every fate on n1, and n2 and n3 with room."""
+    web, tmp = owned_by("ReplicaSet", "web"), {"volumes": [{"name": "tmp", "emptyDir": {}}]}
+    one = {"cpu": "500m"}
+    return [
+        *(make_node(f"n{i}", allocatable=ROOM) for i in range(1, n_nodes + 1)),
+        make_pod("web-1", node="n1", labels={"app": "web"}, requests=one, metadata=web, spec=tmp),
+        make_pod("web-2", node="n1", labels={"app": "web"}, requests=one, metadata=web),
+        budget("web", "web", 1),
+        make_pod("db-0", node="n1", labels={"app": "db"}, requests=one, metadata=owned_by("StatefulSet", "db")),
+        budget("db", "db", 0),
+        make_pod("big", node="n1", requests={"cpu": "5"}, metadata=owned_by("Job", "big")),
+        make_pod("alone", node="n1"),
+        make_pod("agent", node="n1", metadata=owned_by("DaemonSet", "agent")),
+        make_pod("static", node="n1", metadata=owned_by("Node", "n1")),
+        make_pod("done", node="n1", metadata=owned_by("Job", "done"), status={"phase": "Succeeded"}),
+    ]
+
+
+def text(page: Page, *, wide: bool = False) -> str:
+    file = io.StringIO()
+    print_page(page, Console(file=file, width=160, markup=False, emoji=False, highlight=False), wide=wide)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def everything() -> Drain:
+    return drain(cluster(), ["n1"])
+
+
+def test_the_verdict_counts_every_fate():
+    assert drain_page(everything()).verdict.text == (
+        "n1 could not be drained without harm: of 5 pods, 2 would run elsewhere, 1 would stay pending, "
+        "1 would never be evicted, 1 would be lost."
+    )
+
+
+def test_a_drain_without_harm_ends_with_the_kubectl_command():
+    objects = [one for one in cluster() if one.name not in ("db-0", "big", "alone")]
+    page = drain_page(drain(objects, ["n1"]))
+    assert page.verdict.text == "n1 could be drained: all 2 pods would run elsewhere, in 2 steps."
+    assert page.next_command == "kubectl drain n1 --ignore-daemonsets --delete-emptydir-data"
+
+
+def test_a_pod_that_stays_pending_leads_to_its_explanation():
+    page = drain_page(everything(), again="kubesched drain cluster.json n1")
+    assert page.next_command == (
+        "kubesched drain cluster.json n1 --write after.json && kubesched explain after.json --pod default/big"
+    )
+
+
+def test_the_tables_name_who_moves_waits_is_held_up_and_lost():
+    shown = text(drain_page(everything()))
+    for line in (
+        "2   ReplicaSet default/web   n2, n3   1 to 2",
+        "1   Job default/big   0/3 nodes are available",
+        "default/web      2             1   evicts them in 2 steps",
+        "default/db       1             0   blocks 1 pod: it allows no eviction",
+        "1   default/alone            the pod: it has no controller that creates it again   --force",
+        "1   ReplicaSet default/web   data in emptyDir volumes",
+        "1 pod would stay, because a DaemonSet runs it there. 1 pod is static and would stay. 1 pod has finished.",
+    ):
+        assert line in shown, f"{line}\n\n{shown}"
+
+
+def test_csv_has_a_line_for_each_pod():
+    lines = as_csv(drain_page(everything())).splitlines()
+    assert len(lines) == 1 + 8
+    assert "default/web-1,ReplicaSet/web,n1,moves,n2,1," in lines
+
+
+def test_json_names_the_fate_of_each_pod():
+    document = drain_page(everything()).document
+    assert document["canGo"] is False
+    assert {pod["pod"]: pod["fate"] for pod in document["pods"]}["default/db-0"] == "blocked"
+    assert document["summary"] == {"moves": 2, "pending": 1, "blocked": 1, "lost": 1, "gone": 1, "stays": 2}
+
+
+def test_each_lists_the_nodes_that_could_go_first():
+    with Drainer(cluster(), set_up()) as drainer:
+        page = each_page(list(drainer.each()))
+    assert page.verdict.text == "2 of 3 nodes could be drained, each alone."
+    assert [line["node"] for line in page.lines] == ["n1", "n2", "n3"]
+    shown = text(page)
+    assert shown.index(" n2 ") < shown.index(" n1 ")
+    assert "1 pending: Job default/big; 1 blocked: StatefulSet default/db; 1 without controller: default/alone" in shown
+
+
+def test_most_names_the_set_and_says_that_it_was_found_by_search():
+    with Drainer(cluster(), set_up()) as drainer:
+        page = most_page(drainer.most(), 3)
+    assert page.verdict.text == "Found 2 of 3 nodes that could be drained together. A larger set may exist."
+    assert page.next_command == "kubectl drain n2 n3"
+
+
+def test_every_report_says_what_is_not_modelled():
+    assert any("Not modelled" in limit for limit in drain_page(everything()).limits)

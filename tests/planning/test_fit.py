@@ -1,0 +1,160 @@
+"""Which of the asked pods fit, where, and how many in all."""
+
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubesched.errors import InputError
+from kubesched.planning import fit
+from kubesched.simulator import PodState
+from kubesched.testing import make_node, make_object, make_pod
+
+NODES = [
+    make_node(f"n{i}", allocatable={"cpu": "4", "memory": "8Gi", "pods": "10"}, zone="ab"[i % 2]) for i in range(3)
+]
+
+
+def deployment(replicas=2, cpu="1", name="web", **spec):
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container], **spec}}
+    body = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": body}
+
+
+def stream(*documents):
+    return io.BytesIO("\n---\n".join(map(json.dumps, documents)).encode())
+
+
+def test_pods_of_a_manifest_that_fit_all():
+    answer = fit(NODES, stream(deployment(4)))
+    assert (answer.n_fit, answer.n_asked, answer.all_fit, answer.first_left) == (4, 4, True, None)
+    assert answer.workloads == ("Deployment default/web",)
+    assert {one.node for one in answer.placements} == {"n0", "n1", "n2"}
+
+
+def test_the_first_pod_that_does_not_fit_has_its_reason():
+    answer = fit(NODES, stream(deployment(14)))
+    assert (answer.n_fit, answer.n_asked) == (12, 14)
+    assert answer.first_left is answer.placements[12]
+    assert answer.first_left.message.startswith("0/3 nodes are available: 3 Insufficient cpu.")
+
+
+@pytest.mark.parametrize("replicas", [1, 5])
+def test_replicas_replace_the_number_in_the_manifest(replicas):
+    assert fit(NODES, stream(deployment(3)), replicas=replicas).n_fit == replicas
+
+
+def test_requests_alone_are_a_pod():
+    answer = fit(NODES, {"cpu": "2", "memory": "1Gi"}, replicas=7)
+    assert (answer.n_fit, answer.n_asked) == (6, 7)
+
+
+def test_extended_resources_are_requests_too():
+    gpu = make_node("gpu", allocatable={"cpu": "4", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": "2"})
+    assert fit([*NODES, gpu], {"nvidia.com/gpu": 1}, maximum=True).n_fit == 2
+
+
+def test_pods_that_are_pending_already_are_tried_first():
+    pending = [make_pod(f"p{i}", requests={"cpu": "4"}) for i in range(2)]
+    answer = fit([*NODES, *pending], {"cpu": "4"}, maximum=True)
+    assert answer.n_fit == 1
+    assert answer.report.count(PodState.SCHEDULED) == 3
+
+
+def test_a_stateful_set_can_have_more_replicas_than_its_manifest():
+    db = deployment(1, name="db") | {"kind": "StatefulSet"}
+    answer = fit(NODES, stream(db), replicas=3)
+    assert [one.pod for one in answer.placements] == ["default/db-0", "default/db-1", "default/db-2"]
+
+
+def test_the_largest_number_counts_what_leaves_for_the_pods():
+    low = [make_pod(f"low{i}", node=f"n{i}", requests={"cpu": "3"}, priority=-5) for i in range(3)]
+    answer = fit([*NODES, *low], {"cpu": "4"}, maximum=True)
+    assert (answer.n_fit, len(answer.report.victims)) == (3, 3)
+    assert answer.next_left.message.startswith("0/3 nodes are available: 3 Insufficient cpu.")
+
+
+def test_the_largest_number_can_be_nothing():
+    answer = fit(NODES, {"cpu": "5"}, maximum=True)
+    assert (answer.n_fit, answer.n_asked, answer.placements) == (0, 0, ())
+    assert "3 Insufficient cpu" in answer.next_left.message
+
+
+def test_the_largest_number_of_pods_that_keep_apart_is_one_for_each_node():
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    nodes = [make_node(f"n{i}", labels={"kubernetes.io/hostname": f"n{i}"}) for i in range(3)]
+    answer = fit(nodes, stream(deployment(2, affinity=apart)), maximum=True)
+    assert answer.n_fit == 3
+    assert "didn't match pod anti-affinity rules" in answer.next_left.message
+
+
+def test_a_number_needs_one_workload():
+    two = stream(deployment(), deployment(name="api"))
+    with pytest.raises(
+        InputError, match=r"a number of replicas needs one workload; found 2: Deployment/web, Deployment/api"
+    ):
+        fit(NODES, two, replicas=3)
+
+
+def test_a_daemon_set_has_no_number_of_replicas():
+    daemons = deployment(name="logs") | {"kind": "DaemonSet"}
+    del daemons["spec"]["replicas"]
+    with pytest.raises(InputError, match="DaemonSet default/logs has one pod on each node and no replicas"):
+        fit(NODES, stream(daemons), maximum=True)
+
+
+@pytest.mark.parametrize("replicas", [0, -1, 500_001])
+def test_a_number_out_of_range_is_an_error(replicas):
+    with pytest.raises(InputError, match=f"replicas: found {replicas}; expected 1 to 500000"):
+        fit(NODES, {"cpu": "1"}, replicas=replicas)
+
+
+def test_manifests_without_pods_are_an_error():
+    with pytest.raises(InputError, match="the manifests have no pods"):
+        fit(NODES, stream(deployment(0)))
+
+
+@st.composite
+def questions(draw):
+    """A small cluster with pods of several priorities, some pending, and a pod to ask about."""
+    amounts = st.sampled_from([0, 500, 1000, 2000])
+    nodes = [
+        make_node(
+            f"n{i}", allocatable={"cpu": f"{draw(st.integers(0, 6))}", "pods": "4"}, zone=draw(st.sampled_from("ab"))
+        )
+        for i in range(draw(st.integers(1, 3)))
+    ]
+    pods = [
+        make_pod(
+            f"p{i}",
+            node=draw(st.sampled_from(["", *(node.name for node in nodes)])),
+            requests={"cpu": f"{draw(amounts)}m"},
+            labels={"app": "x"},
+            priority=draw(st.integers(-1, 2)),
+        )
+        for i in range(draw(st.integers(0, 5)))
+    ]
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+    }
+    spec = {"topologySpreadConstraints": [spread]} if draw(st.booleans()) else {}
+    asked = make_pod(
+        "new", requests={"cpu": f"{draw(amounts)}m"}, labels={"app": "x"}, priority=draw(st.integers(0, 2)), spec=spec
+    )
+    return [make_object("Namespace", "default"), *nodes, *pods], asked
+
+
+@given(questions())
+@settings(max_examples=5, deadline=None)
+def test_as_many_as_the_largest_number_fit_and_one_more_does_not(question):
+    cluster, pod = question
+    n = fit(cluster, [pod], maximum=True).n_fit
+    assert n == 0 or fit(cluster, [pod], replicas=n).all_fit
+    assert not fit(cluster, [pod], replicas=n + 1).all_fit
