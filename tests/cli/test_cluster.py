@@ -1,6 +1,6 @@
 """What commands say about their input on standard error."""
 
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 
 
@@ -52,3 +52,27 @@ def test_extenders_are_named_as_not_asked(tmp_path):
 
 def test_a_snapshot_with_everything_gets_no_notes(tmp_path):
     assert stderr(write(tmp_path, make_node("n1"), make_pod("p", node="n1"))) == []
+
+
+def refusal(path) -> str:
+    result = run("simulate", path)
+    assert result.exit_code == 2
+    return result.stderr.splitlines()[-1]
+
+
+def test_without_a_node_and_a_pending_pod_there_is_nothing_to_answer(tmp_path):
+    said = "kubesched: error: the snapshot has {}; expected what `kubectl get -A -o json nodes,pods,"
+    assert refusal(write(tmp_path)).startswith(said.format("no node and no pod"))
+    assert refusal(write(tmp_path, make_object("Namespace", "a"))).startswith(said.format("no node and no pod"))
+    pods = [make_pod("p", node="gone"), make_pod("done", status={"phase": "Succeeded"})]
+    assert refusal(write(tmp_path, *pods)).startswith(said.format("2 pods and no node"))
+    assert run("simulate", write(tmp_path, make_node("n1"))).exit_code == 0
+    assert run("simulate", write(tmp_path, make_pod("p"))).exit_code == 0
+
+
+def test_workloads_in_a_snapshot_are_answered_with_the_option_for_manifests(tmp_path):
+    (tmp_path / "web.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
+    assert refusal(tmp_path).endswith(" prints; to add the pods of new workloads, use --manifest FILE")
+    write(tmp_path, make_node("n1"))
+    note = "kubesched: note: left out, because kubesched does not read these kinds: 1 Deployment"
+    assert stderr(tmp_path) == [f"{note}; to add the pods of new workloads, use --manifest FILE"]

@@ -30,7 +30,7 @@ def load_snapshot(
             API server stores them; only a pod that has the name of its PriorityClass and no priority gets one, and a
             StorageClass the default binding mode.
         manifests: what `helm template` and `kustomize build` print: objects that no API server has seen. Workloads are
-            expanded, and all get its defaults. What a scheduler does not read is counted in `notes`. An unknown field
+            expanded, and all get its defaults. What kubesched does not read is counted in `notes`. An unknown field
             of anything else is an error.
         skip_bad_objects: leave out an object that does not decode, and say so in `bad`, instead of raising. A bad
             manifest always raises.

@@ -32,7 +32,7 @@ class ObjectReader:
         keep_source: whether objects keep their JSON (`raw`).
     Attributes:
         files: what is read; it has notes on it.
-        skipped: objects of kinds that a scheduler does not read, counted.
+        skipped: objects of kinds that kubesched does not read, counted.
         bad: a sentence for each bad object that was left out.
         taken_at: the earliest time that a list has, None where none has one.
         listed_kinds: kinds that some list has completely.
