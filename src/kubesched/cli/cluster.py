@@ -13,6 +13,7 @@ from kubesched.cli.live_cluster import LiveSource, read_live
 from kubesched.cli.output import progress_bar
 
 if TYPE_CHECKING:
+    from kubesched.config import ConfigSource
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
 
@@ -101,8 +102,6 @@ def _note_left_out(cluster: "ClusterObjects") -> None:
     if cluster.skipped:
         counted = ", ".join(f"{n} {kind}" for kind, n in sorted(cluster.skipped.items()))
         note(f"left out, because kubesched does not read these kinds: {counted}{_advice_on_workloads(cluster)}")
-    if cluster.scheduler_config and not click.get_current_context().params.get("config"):
-        note("the snapshot has a schedulerConfig, which is not used; save it as a file and name it with --config")
     for sentence in (*cluster.notes, *_homeless(cluster)):
         note(sentence)
 
@@ -125,7 +124,34 @@ def _count(n: int, thing: str) -> str:
     return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
-def read_setup(config: Path | None, references: Sequence[str], plugin_args: Mapping[str, str]) -> "Setup":
+def read_both(
+    snapshots: Sequence[str],
+    manifests: Sequence[str],
+    config: Path | None,
+    references: Sequence[str],
+    plugin_args: Mapping[str, str],
+    *,
+    skip_bad_objects: bool,
+) -> "tuple[ClusterObjects, Setup]":
+    """Read a cluster and what decides; without --config the configuration that the snapshot has, if it has one.
+
+    Raises:
+        InputError, ClusterError, PluginDefinitionError: as from `read_cluster` and `read_setup`.
+    """
+    from kubesched.config import ConfigSource
+
+    setup = read_setup(config, references, plugin_args)
+    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    if cluster.scheduler_config and config is None:
+        note("the configuration is the schedulerConfig of the snapshot; --config FILE replaces it")
+        source = ConfigSource("schedulerConfig of the snapshot", cluster.scheduler_config.decode(), snapshots[0])
+        setup = read_setup(source, references, plugin_args)
+    return cluster, setup
+
+
+def read_setup(
+    config: "Path | ConfigSource | None", references: Sequence[str], plugin_args: Mapping[str, str]
+) -> "Setup":
     """Read the configuration and load the plugins; log from the level in LOG_LEVEL on, by default warnings.
 
     Raises:

@@ -5,7 +5,7 @@ In folders and archives a file without Kubernetes objects is left out.
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -43,7 +43,7 @@ class _Unnamed(msgspec.Struct, rename="camel"):
     storage_classes: list[msgspec.Raw] | None = None
     priority_classes: list[msgspec.Raw] | None = None
     namespaces: list[msgspec.Raw] | None = None
-    scheduler_config: msgspec.Raw = msgspec.Raw()
+    scheduler_config: dict[str, Any] | None = None
 
 
 class _Status(msgspec.Struct):
@@ -118,15 +118,19 @@ class Files:
                 is_deleted = read.type == "DELETED"
                 yield label, Document(document.number, read.object, Header(kind="WatchEvent"), is_deleted=is_deleted)
         elif read.nodes is not None and read.pods is not None:
-            configuration = bytes(read.scheduler_config)
-            if configuration not in (b"null", b"{}"):
-                self.scheduler_config = configuration
+            self.scheduler_config = _with_type(read.scheduler_config) or self.scheduler_config
             for name, kind in _EXPORTED.items():
                 items = getattr(read, _FIELDS[name])
                 header = Header(KINDS[kind].api_version, f"{kind}List")
                 yield f"{label}: {name}", Document(document.number, document.raw, header, items or [])
         else:
             yield label, document
+
+
+def _with_type(configuration: dict[str, Any] | None) -> bytes:
+    """An exported configuration as a text; empty without one. Not every version of the simulator exports the type."""
+    typed = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    return msgspec.json.encode({**typed, **configuration}) if configuration else b""
 
 
 _FIELDS: Final = {field.encode_name: field.name for field in msgspec.structs.fields(_Unnamed)}
