@@ -131,11 +131,12 @@ def test_a_folder_may_have_other_files(tmp_path):
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: web\n")
     (tmp_path / "broken.yaml").write_text("a: [\n")
     (tmp_path / "empty.json").write_text("")
+    (tmp_path / "analysis.json").write_text('[{"name": "x", "insight": {"kind": "y"}}, "kind: z"]')
     (tmp_path / "image.json").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
     read = load_snapshot(tmp_path)
     assert [known.name for known in read] == ["n"]
-    shown = ", ".join(str(tmp_path / name) for name in ("Chart.yaml", "broken.yaml", "empty.json"))
-    assert read.notes == (f"left out 6 files without Kubernetes objects: {shown}, ...",)
+    shown = ", ".join(str(tmp_path / name) for name in ("Chart.yaml", "analysis.json", "broken.yaml"))
+    assert read.notes == (f"left out 7 files without Kubernetes objects: {shown}, ...",)
 
 
 def test_a_cut_snapshot_in_a_folder_is_not_left_out(tmp_path):

@@ -10,8 +10,9 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import KINDS
+from kubesched.documents import RawJson
 from kubesched.errors import InputError
-from kubesched.snapshot.documents import Document, Header, read_documents
+from kubesched.snapshot.documents import Document, Header, read_documents, read_header
 from kubesched.snapshot.hints import kind_hint, text_hint
 from kubesched.snapshot.sources import Source, Text, read_texts
 
@@ -83,7 +84,7 @@ class Files:
         """
         for text in read_texts(source):
             documents = list(self._documents_of(text))
-            if not text.is_named and not any(one.header.kind or one.items is not None for _, one in documents):
+            if not text.is_named and not any(_is_of_kubernetes(one) for _, one in documents):
                 self.foreign.append(text.label)
             else:
                 yield from documents
@@ -134,6 +135,20 @@ def _with_type(configuration: dict[str, Any] | None) -> bytes:
 
 
 _FIELDS: Final = {field.encode_name: field.name for field in msgspec.structs.fields(_Unnamed)}
+
+
+def _is_of_kubernetes(document: Document) -> bool:
+    """Whether a document, or an item of an array, has a kind."""
+    if document.header.kind or document.items is None:
+        return bool(document.header.kind)
+    return any(_has_kind(raw) for raw in document.items)
+
+
+def _has_kind(raw: RawJson) -> bool:
+    try:
+        return bool(read_header(raw).kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
 
 
 def _hint_on(document: Document) -> str:
