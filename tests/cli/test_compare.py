@@ -166,9 +166,10 @@ def test_extenders_that_are_not_called_are_named(cluster, config):
 
 
 def test_the_columns_that_a_narrow_terminal_hides_are_the_ranges(cluster):
-    said = CliRunner().invoke(main, ["compare", str(cluster), "--pack", "--seeds", "5"], env={"COLUMNS": "80"}).stdout
+    said = CliRunner().invoke(main, ["compare", str(cluster), "--pack", "--seeds", "5"], env={"COLUMNS": "60"}).stdout
     assert "CHANCE" in said
-    assert "RUNS OF B (-o wide shows them)" in said
+    said = " ".join(said.split())
+    assert "Hidden because the terminal is too narrow: RUNS OF A, RUNS OF B (-o wide shows them)." in said
 
 
 def test_pods_that_one_side_leaves_pending_are_grouped_by_workload(tmp_path):
