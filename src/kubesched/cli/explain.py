@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
-from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.new_pod import new_pod
@@ -115,8 +115,9 @@ def explain(
     if (nodes or all_nodes) and not names:
         raise click.UsageError("--node and --all-nodes need one pod: name it, such as shop/web-7")
     _refuse_ambiguous(targets.snapshots)
-    setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    cluster, setup = read_both(
+        targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
+    )
     calls = extender_calls(setup, extenders)
     asked = _Asked(cluster, setup, calls, _again(click.get_current_context()), output)
     if group is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
@@ -77,10 +77,10 @@ def simulate(
         raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")
     if no_preemption_effects and extenders == "call":
         raise click.UsageError("--extenders call and --no-preemption-effects are mutually exclusive")
-    whole = read_setup(config, references, plugin_args)
+    read, whole = read_both(snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects)
     setup = _only(profile, whole)
     left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
-    cluster = changed_cluster(read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects), what_if)
+    cluster = changed_cluster(read, what_if)
     simulator = _simulator(cluster, setup, tie_break, seed or 0, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
         n_pending, n_failed = _print_places(simulator, tie_break)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet
+from kubesched.api import KubeObject, Node, Pod, ReplicaSet, objects_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.evict_budgets import Budgets
@@ -24,7 +24,7 @@ class SettledCluster:
     """
 
     def __init__(self, snapshot: Iterable[KubeObject], setup: Setup) -> None:
-        known = list(snapshot)
+        known = objects_of(snapshot)
         self.trials = Trials(known, setup)
         with paused_gc():
             report = self.trials.schedule()
