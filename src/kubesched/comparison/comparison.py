@@ -146,7 +146,7 @@ def compare(
     ruler = cluster.ruler
     runs = Runs(cluster, seeds, progress)
     moves = _moves(runs)
-    of_a, of_b = runs.random(0), runs.random(1)
+    of_a, of_b = runs.random()
     return Comparison(
         a=sides[0].name,
         b=sides[1].name,
