@@ -271,9 +271,8 @@ def _group_page(asked: _Asked, name: str, namespace: str) -> "Page":
 
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
-    from kubesched.api import ReplicaSet
+    from kubesched.api import ReplicaSet, Workload, workload_of
     from kubesched.explanation import Explainer, as_line, overview_page
-    from kubesched.planning import workload_of
 
     sets = {one.key: one for one in asked.cluster.of(ReplicaSet)}
     meant = {pod.key for pod in chosen.pods}
@@ -287,7 +286,7 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
         is_for_people = asked.output != "json"
         page = overview_page(
             _with_progress(explainer.each(served, preempt=is_for_people), len(served)),
-            lambda pod: str(workload_of(pod, sets) or f"Pod {pod.key}"),
+            lambda pod: str(workload_of(pod, sets) or Workload.alone(pod)),
             explainer.fixes if is_for_people else lambda explanation: (),
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
             what=chosen.what,
