@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         parse_selector,
         whole_units,
     )
+    from kubesched.comparison import Candidate, Comparison, compare, packed
     from kubesched.config import FieldError, KubeSchedulerConfiguration, PluginArgs, child
     from kubesched.engine import BoolVector, IntVector
     from kubesched.errors import (
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
         SelectorError,
         StateError,
     )
-    from kubesched.explanation import Explainer, Explanation, explain
+    from kubesched.explanation import Explainer, Explanation, Fix, explain
     from kubesched.extender.client import ExtenderCaller
     from kubesched.framework import (
         ActionDone,
@@ -92,10 +93,12 @@ __all__ = [
     "ActionType",
     "Bind",
     "BoolVector",
+    "Candidate",
     "ClusterError",
     "ClusterEvent",
     "ClusterObjects",
     "Code",
+    "Comparison",
     "ConfigError",
     "CycleState",
     "DeletePod",
@@ -113,6 +116,7 @@ __all__ = [
     "Fate",
     "FieldError",
     "Fit",
+    "Fix",
     "Handle",
     "InputError",
     "IntVector",
@@ -160,12 +164,14 @@ __all__ = [
     "WriteObject",
     "__version__",
     "child",
+    "compare",
     "default_normalize",
     "drain",
     "explain",
     "fit",
     "load_configuration",
     "load_snapshot",
+    "packed",
     "parse_quantity",
     "parse_selector",
     "read_pod",
@@ -193,6 +199,7 @@ _ROOMS: Final = {
         "parse_selector",
         "whole_units",
     ),
+    "comparison": ("Candidate", "Comparison", "compare", "packed"),
     "config": ("FieldError", "KubeSchedulerConfiguration", "PluginArgs", "child"),
     "engine": ("BoolVector", "IntVector"),
     "errors": (
@@ -208,7 +215,7 @@ _ROOMS: Final = {
         "SelectorError",
         "StateError",
     ),
-    "explanation": ("Explainer", "Explanation", "explain"),
+    "explanation": ("Explainer", "Explanation", "Fix", "explain"),
     "extender.client": ("ExtenderCaller",),
     "framework": (
         "ActionDone",

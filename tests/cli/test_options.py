@@ -49,9 +49,9 @@ def test_manifests_are_expanded_beside_the_snapshot(cluster, tmp_path):
         "  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: c, image: app}]}\n"
     )
     result = run("simulate", cluster, "--manifest", deployment, "-o", "summary")
-    assert result.stdout.startswith("4 pending pods: 4 placed.")
+    assert result.stdout.startswith("4 pending pods: 4 would be placed.")
 
 
 def test_a_snapshot_may_come_by_standard_input(cluster):
     result = run("simulate", "-", "-o", "summary", input=cluster.read_text())
-    assert result.stdout.startswith("1 pending pod: 1 placed.")
+    assert result.stdout.startswith("1 pending pod: 1 would be placed.")

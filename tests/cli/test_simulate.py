@@ -48,14 +48,15 @@ def test_without_effects_every_pod_is_tried_once_and_victims_stay(cluster):
 
 def test_the_document_holds_pods_victims_nodes_and_counts(cluster):
     document = json.loads(run("simulate", cluster, "-o", "json").stdout)
-    assert list(document) == ["nodes", "pods", "summary", "victims"]
+    assert list(document) == ["nodes", "pods", "schema", "summary", "victims"]
+    assert document["schema"] == "kubesched/simulate/v1"
     assert document["summary"]["scheduled"] == 2
     assert document["victims"][0]["owner"] == "Job/nightly"
     assert document["nodes"][0]["after"]["cpu"] == 2000
 
 
 def test_the_same_input_gives_the_same_bytes(cluster):
-    for output in ("table", "json", "jsonl", "summary"):
+    for output in ("table", "wide", "json", "jsonl", "csv", "markdown", "summary"):
         assert run("simulate", cluster, "-o", output).stdout == run("simulate", cluster, "-o", output).stdout
 
 
@@ -106,10 +107,27 @@ def test_one_profile_may_run_alone(tmp_path):
 
 def test_a_summary_is_one_line(cluster):
     said = run("simulate", cluster, "-o", "summary").stdout
-    counts = "5 pending pods: 2 placed, 1 left pending, 2 not tried, 1 evicted."
-    assert said == f"{counts} Requested: cpu 75%, memory 0%.\n"
+    counts = "2 would be placed, 1 would stay pending, 2 would not be tried, 1 would be evicted."
+    assert said == f"5 pending pods: {counts} Requested: cpu 75%, memory 0%.\n"
 
 
 def test_without_pending_pods_there_is_nothing_to_do(tmp_path):
     said = run("simulate", write(tmp_path, make_object("Namespace", "default"), make_node("n1")), "-o", "summary")
     assert said.stdout.startswith("0 pending pods: nothing to do.")
+
+
+def test_a_run_with_failed_pods_exits_with_1(tmp_path, cluster):
+    plugin = tmp_path / "mem_head.py"
+    plugin.write_text(
+        "from kubesched import Plugin, Status\n\n"
+        "class MemHead(Plugin):\n"
+        "    def filter(self, state, pod, node):\n"
+        "        return room(node)\n\n"
+        "def room(node):\n"
+        "    return Status.SUCCESS if node.free > 0 else None\n"
+    )
+    for options in (("-o", "json"), ("-o", "jsonl", "--no-preemption-effects")):
+        result = run("simulate", cluster, "--plugin", f"{plugin}:MemHead", *options)
+        assert result.exit_code == 1
+        assert "has no attribute 'free'" in result.stdout
+    assert "1 would fail" in run("simulate", cluster, "--plugin", f"{plugin}:MemHead").stdout

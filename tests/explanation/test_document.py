@@ -1,4 +1,4 @@
-from kubesched.explanation import as_document, as_line
+from kubesched.explanation import as_document, as_line, explain
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, three_nodes
 
@@ -25,7 +25,17 @@ def test_a_pod_that_fits_nowhere_gets_the_nearest_nodes_advice_and_preemption():
     assert near["node"] == "n1"
     assert near["short"] == {"cpu": 1500}
     assert near["rejections"][0]["details"] == ["cpu is short by 1.5: requests 2, 500m of 2 free"]
-    assert document["advice"].startswith("to fit on n1")
+    assert (
+        document["advice"]
+        == "any one of these makes it fit: add a node like n1 -> 1 node; request 1.5 cpu less -> 1 node."
+    )
+    assert document["fixes"][1] == {
+        "text": "request 1.5 cpu less",
+        "kind": "requests",
+        "nNodes": 1,
+        "nodes": ["n1"],
+        "keepsIntent": False,
+    }
     assert document["preemption"] == {"node": "n1", "victims": ["default/on-n1"], "nPdbViolations": 0}
 
 
@@ -39,3 +49,22 @@ def test_no_more_than_twenty_nodes_are_near():
     nodes = [make_node(f"n{i:02}", taints=["gpu:NoSchedule"]) for i in range(25)]
     document = as_document(ask(make_pod("p"), *nodes))
     assert [near["node"] for near in document["nearest"]] == [f"n{i:02}" for i in range(20)]
+
+
+def test_the_parts_of_a_pair_are_listed():
+    (fix, *_) = as_document(ask(make_pod("p"), make_node("n1", taints=["gpu:NoSchedule"], unschedulable=True)))["fixes"]
+    assert fix["kind"] == "uncordon+toleration"
+    assert [part["text"] for part in fix["parts"]] == ["uncordon n1", "tolerate gpu:NoSchedule"]
+
+
+def test_a_pod_that_runs_has_its_node_with_rank_and_points():
+    document = as_document(explain([*three_nodes(), make_pod("p", node="n2")], "default/p"))
+    assert document["runsOn"] == {"node": "n2", "total": document["total"]["n2"], "rank": 1}
+    assert "runsOn" not in as_document(ask(make_pod("p"), *three_nodes()))
+
+
+def test_the_differences_of_a_choice_add_up_to_what_it_is_ahead():
+    nodes = (*three_nodes(), filling("n1", cpu="1"), filling("n2", cpu="1"))
+    choice = as_document(ask(make_pod("p", requests={"cpu": "100m"}), *nodes))["choice"]
+    assert (choice["best"]["node"], choice["nextBest"]) == ("n3", "n1")
+    assert choice["ahead"] == sum(choice["differences"].values()) > 0

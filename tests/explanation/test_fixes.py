@@ -75,25 +75,43 @@ def test_a_cordon_and_a_taint_need_a_pair():
     assert [part.kind for part in pair.parts] == ["uncordon", "toleration"]
 
 
+def test_every_pair_with_one_more_node_is_offered():
+    taint = {"labels": {"pool": "spot"}, "taints": ["spot:NoSchedule"]}
+    nodes = [make_node("n1", allocatable=SMALL), make_node("n2", allocatable=SMALL, **taint)]
+    pod = make_pod("p", requests={"cpu": "2"}, node_selector={"pool": "spot"})
+    fixes = fixes_of(pod, *nodes, filling("n1", cpu="1"), filling("n2", cpu="1"))
+    assert next(iter(fixes)) == "tolerate spot:NoSchedule and add a node like n2"
+    assert "drop the node selector pool=spot and add a node like n1" in fixes
+
+
 def test_a_value_that_no_node_has_is_corrected():
     nodes = [make_node(f"n{i}", labels={"pool": "general"}) for i in range(2)]
     fixes = fixes_of(make_pod("p", node_selector={"pool": "genral"}), *nodes)
     assert list(fixes) == [
-        "correct the node selector pool=genral to pool=general",
+        "correct the node selector pool=genral, which no node has, to pool=general",
         "drop the node selector pool=genral",
     ]
     assert [fix.keeps_intent for fix in fixes.values()] == [True, False]
 
 
+def test_another_architecture_is_no_typing_error():
+    fixes = fixes_of(
+        make_pod("p", node_selector={"kubernetes.io/arch": "arm64"}),
+        make_node("n1", labels={"kubernetes.io/arch": "amd64"}),
+    )
+    text = "change the node selector kubernetes.io/arch=arm64, which no node has, to kubernetes.io/arch=amd64"
+    assert not fixes[text].keeps_intent
+
+
 def test_a_key_that_no_node_has_is_corrected():
     node = make_node("n1", labels={"disktype": "ssd"})
     said = texts(make_pod("p", node_selector={"disk-type": "ssd"}), node)
-    assert said[0] == "correct the node selector disk-type=ssd to disktype=ssd"
+    assert said[0] == "correct the node selector disk-type=ssd, which no node has, to disktype=ssd"
 
 
 def test_a_label_that_nothing_resembles_can_be_put_on_a_node():
     fixes = fixes_of(make_pod("p", node_selector={"disk": "ssd"}), make_node("n1"), make_node("n2"))
-    assert list(fixes) == ["label n1 with disk=ssd", "drop the node selector disk=ssd"]
+    assert list(fixes) == ["label n1 with disk=ssd, which no node has", "drop the node selector disk=ssd"]
 
 
 def test_a_selector_can_be_changed_to_what_the_nodes_have():
@@ -118,7 +136,10 @@ def test_one_requirement_of_node_affinity_can_be_dropped():
 def test_a_wrong_value_in_node_affinity_is_corrected():
     pod = make_pod("p", spec=node_affinity({"key": "pool", "operator": "In", "values": ["genral"]}))
     said = texts(pod, make_node("n1", labels={"pool": "general"}))
-    assert said == ["correct the node affinity pool=genral to pool=general", "drop the node affinity"]
+    assert said == [
+        "correct the node affinity pool=genral, which no node has, to pool=general",
+        "drop the node affinity",
+    ]
 
 
 def test_the_smallest_cut_of_a_request_that_opens_a_node_is_named():
@@ -201,6 +222,19 @@ def test_spreading_gets_another_skew_or_is_only_preferred():
     assert said[0] == "set nodeTaintsPolicy: Honor for the spread over zone, so that nodes with taints do not count"
 
 
+def test_domains_that_do_not_exist_need_not_be_there():
+    constraint = {
+        "maxSkew": 1,
+        "minDomains": 2,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [constraint]})
+    web = make_pod("web", labels={"app": "web"}, node="n1")
+    assert "drop minDomains: 2 from the spread over zone" in texts(pod, make_node("n1", zone="a"), web)
+
+
 def with_claim(name: str, **spec: object) -> object:
     return make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}], **spec})
 
@@ -272,6 +306,28 @@ def test_the_user_of_a_claim_for_one_pod_is_named():
     assert said == ["stop default/first (n1), which uses claim data"]
 
 
+def test_a_pod_with_volumes_is_moved_off_a_node_that_takes_no_more():
+    driver = {"name": "ebs.example.com", "nodeID": "n1", "topologyKeys": [], "allocatable": {"count": 1}}
+    objects = [make_object("CSINode", "n1", spec={"drivers": [driver]})]
+    for name in ("data", "other"):
+        bound = {"pv.kubernetes.io/bind-completed": "yes"}
+        spec = {"accessModes": ["ReadWriteOnce"], "volumeName": f"pv-{name}"}
+        source = {"driver": "ebs.example.com", "volumeHandle": name}
+        objects += [
+            make_object("PersistentVolumeClaim", name, annotations=bound, spec=spec, status={"phase": "Bound"}),
+            make_object("PersistentVolume", f"pv-{name}", spec={"capacity": {"storage": "1Gi"}, "csi": source}),
+        ]
+    user = make_pod("first", spec={**with_claim("other").document["spec"], "nodeName": "n1"})
+    said = texts(with_claim("data"), make_node("n1"), user, *objects)
+    assert said == ["move default/first (n1) to another node, with its volumes"]
+
+
+def test_a_pod_with_the_same_disk_is_moved():
+    disk = {"volumes": [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]}
+    said = texts(make_pod("p", spec=disk), make_node("n1"), make_pod("first", node="n1", spec=disk))
+    assert said == ["move default/first (n1) to another node"]
+
+
 def test_a_gate_is_removed_and_goes_with_every_other_fix():
     pod = make_pod("p", spec={"schedulingGates": [{"name": "quota"}]})
     assert texts(pod, make_node("n1")) == ["remove the scheduling gate quota"]
@@ -282,6 +338,23 @@ def test_pods_that_end_are_waited_for():
     leaving = make_pod("old", node="n1", requests={"cpu": "2"}, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
     pod = make_pod("p", requests={"cpu": "2"})
     assert texts(pod, make_node("n1", allocatable=SMALL), leaving)[0] == "wait until default/old (n1) has ended"
+
+
+def test_room_that_is_kept_for_a_nominated_pod_is_told():
+    status = {"nominatedNodeName": "n1"}
+    first = make_pod("first", requests={"cpu": "2"}, priority=10, status=status)
+    fixes = fixes_of(make_pod("p", requests={"cpu": "1"}), make_node("n1", allocatable=SMALL), first)
+    assert next(iter(fixes)) == "clear the nomination of default/first, for which room is kept on n1"
+
+
+def test_what_is_not_decoded_survives_a_change():
+    pod = make_pod("p", spec={"dnsPolicy": "None", "containers": [{"name": "a", "command": ["run"]}]})
+    (fix, *_) = ask(pod, make_node("n1", taints=["gpu:NoSchedule"])).fixes
+    _, changed = fix.change.apply([], pod)
+    document = changed.document
+    assert document["spec"]["dnsPolicy"] == "None"
+    assert document["spec"]["containers"][0]["command"] == ["run"]
+    assert document["spec"]["tolerations"] == [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]
 
 
 class Broken(Plugin):
@@ -299,6 +372,44 @@ def test_a_plugin_that_fails_or_is_unknown_gets_no_fix(plugin):
     assert texts(make_pod("p"), make_node("n1", unschedulable=True), plugins=[plugin]) == []
 
 
+class Holding(Plugin):
+    def pre_enqueue(self, pod):
+        return Status.unresolvable("not today")
+
+
+def test_a_pod_that_a_plugin_keeps_out_of_the_queue_gets_no_fix():
+    assert texts(make_pod("p"), make_node("n1", unschedulable=True), plugins=[Holding]) == []
+
+
+class Talks(Plugin):
+    def filter(self, state, pod, node):
+        self.handle.logger.warning("node %s is odd", node.name)
+        return Status.SUCCESS
+
+
+def test_what_a_plugin_logs_about_a_trial_is_not_shown(caplog):
+    with Explainer([make_node("n1", unschedulable=True)], set_up(plugins=[Talks])) as explainer:
+        explanation = explainer.explain(make_pod("p"))
+        caplog.clear()
+        assert explainer.fixes(explanation)
+        assert not caplog.records
+        explainer.explain(make_pod("p"))
+        assert caplog.records
+
+
+class FailsForTolerant(Plugin):
+    def filter(self, state, pod, node):
+        if pod.tolerations and node.name == "n2":
+            raise ValueError("no")
+        return Status.SUCCESS
+
+
+def test_a_change_for_which_a_plugin_fails_is_no_fix():
+    nodes = [make_node(name, taints=["gpu:NoSchedule"]) for name in ("n1", "n2")]
+    said = texts(make_pod("p"), *nodes, plugins=[FailsForTolerant])
+    assert said == ["remove taint gpu:NoSchedule from 2 nodes (n1, n2)"]
+
+
 def test_the_explanation_keeps_its_verdicts_while_fixes_are_tried():
     explanation = ask(make_pod("p"), make_node("n1", taints=["gpu:NoSchedule"]), make_node("n2", unschedulable=True))
     assert list(explanation.rejections) == ["n1", "n2"]
@@ -306,12 +417,12 @@ def test_the_explanation_keeps_its_verdicts_while_fixes_are_tried():
 
 
 def test_the_search_leaves_the_cluster_as_it_was():
-    nodes = [make_node("n1", allocatable=SMALL), make_node("n2", zone="a", unschedulable=True)]
+    nodes = [make_node("n1"), make_node("n2", zone="a", unschedulable=True)]
     placed = [make_pod(f"w{i}", host_ports=[80 + i], node="n1", requests={"cpu": "500m"}) for i in range(3)]
-    pod = make_pod("p", host_ports=[81], requests={"cpu": "1"})
+    pod = make_pod("p", host_ports=[81])
     with Explainer([*nodes, *placed], set_up()) as explainer:
         explanation = explainer.explain(pod)
-        assert explainer.fixes(explanation)
+        assert any(fix.kind == "hostPort" for fix in explainer.fixes(explanation))
         explainer.cluster_state.check_invariants()
         assert [info.pod.name for info in explanation.nodes.pods(0)] == ["w0", "w1", "w2"]
         assert explainer.explain(pod).rejections == explanation.rejections

@@ -51,3 +51,26 @@ def test_a_resource_that_the_plugin_ignores_is_not_short():
 def test_nothing_is_short_on_a_node_that_has_room():
     found = ask(make_pod("p", requests={"cpu": "1"}), make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"]))
     assert shortages(found, 0) == {}
+
+
+def test_nodes_that_are_too_small_when_they_are_empty_come_last():
+    tainted = make_node("n2", taints=["gpu:NoSchedule"], unschedulable=True)
+    found = ask(make_pod("p", requests={"cpu": "3"}), make_node("n1", allocatable=SMALL), tainted)
+    assert order(found) == ["n2", "n1"]
+
+
+def test_nodes_that_the_pod_excludes_by_naming_another_come_last():
+    field = {"key": "metadata.name", "operator": "In", "values": ["n2"]}
+    terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    required = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    nodes = [make_node("n1"), make_node("n2", taints=["gpu:NoSchedule"], unschedulable=True)]
+    assert order(ask(make_pod("p", spec={"affinity": required}), *nodes)) == ["n2", "n1"]
+
+
+def test_a_cordon_and_the_taint_that_it_makes_count_once():
+    cordoned = make_node("n1", unschedulable=True, taints=["node.kubernetes.io/unschedulable:NoSchedule"])
+    assert order(ask(make_pod("p"), make_node("n0", unschedulable=True, taints=["a:NoSchedule"]), cordoned)) == [
+        "n1",
+        "n0",
+    ]
+    assert order(ask(make_pod("p"), cordoned, make_node("n2", taints=["a:NoSchedule"]))) == ["n1", "n2"]

@@ -96,10 +96,10 @@ def test_a_host_port_is_told_with_the_pod_that_holds_it():
     assert said == {"NodePorts": "host port 80/TCP is held by default/edge"}
 
 
-def test_pods_that_anti_affinity_avoids_are_counted_in_the_domain():
+def test_pods_that_anti_affinity_avoids_are_named_with_their_nodes():
     others = [make_pod(f"db-{i}", labels={"app": "db"}, node="n1") for i in range(2)]
     said = why(make_pod("p", spec=affinity("podAntiAffinity")), make_node("n1", zone="a"), *others)
-    assert said == {"InterPodAffinity": "there are 2 pods with app=db in zone a"}
+    assert said == {"InterPodAffinity": "pods default/db-0 (n1) and default/db-1 (n1) have app=db in zone a"}
 
 
 def test_a_pod_that_affinity_misses_is_described():
@@ -113,10 +113,18 @@ def test_affinity_over_a_label_that_the_node_lacks_names_the_label():
     }
 
 
-def test_anti_affinity_of_pods_that_are_there_keeps_the_plugin_s_words():
-    other = make_pod("db", node="n1", spec=affinity("podAntiAffinity"))
-    said = why(make_pod("p", labels={"app": "db"}), make_node("n1", zone="a"), other)
-    assert said == {"InterPodAffinity": "node(s) didn't satisfy existing pods anti-affinity rules"}
+def test_only_three_of_the_pods_in_the_way_are_named():
+    others = [make_pod(f"db-{i}", labels={"app": "db"}, node="n1") for i in range(5)]
+    said = why(make_pod("p", spec=affinity("podAntiAffinity")), make_node("n1", zone="a"), *others)
+    names = "default/db-0 (n1), default/db-1 (n1), default/db-2 (n1) and 2 more"
+    assert said == {"InterPodAffinity": f"pods {names} have app=db in zone a"}
+
+
+def test_pods_whose_own_anti_affinity_avoids_the_pod_are_named():
+    other = make_pod("db", node="n2", spec=affinity("podAntiAffinity"))
+    nodes = make_node("n1", zone="a"), make_node("n2", zone="a")
+    said = why(make_pod("p", labels={"app": "db"}), *nodes, other)
+    assert said == {"InterPodAffinity": "pod default/db (n2) has anti-affinity against the pod in zone a"}
 
 
 def test_spreading_is_told_with_its_limit():
@@ -129,7 +137,7 @@ def test_spreading_is_told_with_its_limit():
     pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [constraint]})
     there = make_pod("web", labels={"app": "web"}, node="n1")
     said = why(pod, make_node("n1", zone="a"), make_node("n2", zone="b"), there)
-    assert said == {"PodTopologySpread": "one more such pod in zone a would exceed maxSkew 1"}
+    assert said == {"PodTopologySpread": "one more such pod in zone a would exceed maxSkew 1: zone b has none"}
 
 
 def test_a_volume_out_of_reach_is_told_with_what_it_wants():
@@ -201,8 +209,42 @@ def test_only_the_constraint_that_is_broken_is_told():
     pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": constraints})
     nodes = [make_node(name, zone="a", labels={"kubernetes.io/hostname": name}) for name in ("n1", "n2")]
     said = why(pod, *nodes, make_pod("web", labels={"app": "web"}, node="n1"))
-    assert said == {"PodTopologySpread": "one more such pod on the node would exceed maxSkew 1"}
+    assert said == {"PodTopologySpread": "one more such pod on the node would exceed maxSkew 1: node n2 has none"}
 
 
 def test_a_node_that_fits_has_no_obstacles():
     assert why(make_pod("p"), make_node("n1")) == {}
+
+
+def test_the_user_of_a_claim_for_one_pod_is_named_with_its_node():
+    spec = {"volumeName": "pv-1", "accessModes": ["ReadWriteOncePod"]}
+    bound = {"pv.kubernetes.io/bind-completed": "yes"}
+    data = make_object("PersistentVolumeClaim", "data", annotations=bound, spec=spec, status={"phase": "Bound"})
+    volume = make_object("PersistentVolume", "pv-1", spec={"capacity": {"storage": "1Gi"}})
+    user = make_pod("first", spec={**pod_with_claim("data").document["spec"], "nodeName": "n2"})
+    said = why(pod_with_claim("data"), make_node("n1"), make_node("n2"), data, volume, user)
+    assert said == {"VolumeRestrictions": "pod default/first (n2) has claim data, which is ReadWriteOncePod"}
+
+
+def test_the_pod_with_the_same_disk_is_named():
+    disk = {"volumes": [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]}
+    said = why(make_pod("p", spec=disk), make_node("n1"), make_pod("first", node="n1", spec=disk))
+    assert said == {"VolumeRestrictions": "pod default/first (n1) has the same disk"}
+
+
+def test_the_limit_of_volumes_is_told_with_what_the_node_has():
+    driver = {"name": "ebs.example.com", "nodeID": "n1", "topologyKeys": [], "allocatable": {"count": 1}}
+    csi_node = make_object("CSINode", "n1", spec={"drivers": [driver]})
+    objects = []
+    for name in ("one", "two"):
+        spec = {"volumeName": f"pv-{name}", "accessModes": ["ReadWriteOnce"]}
+        bound = {"pv.kubernetes.io/bind-completed": "yes"}
+        source = {"driver": "ebs.example.com", "volumeHandle": name}
+        objects += [
+            make_object("PersistentVolumeClaim", name, annotations=bound, spec=spec, status={"phase": "Bound"}),
+            make_object("PersistentVolume", f"pv-{name}", spec={"capacity": {"storage": "1Gi"}, "csi": source}),
+        ]
+    user = make_pod("first", spec={**pod_with_claim("one").document["spec"], "nodeName": "n1"})
+    said = why(pod_with_claim("two"), make_node("n1"), csi_node, user, *objects)
+    expected = "1 of 1 places for volumes of ebs.example.com are in use; the pod brings 1 more"
+    assert said == {"NodeVolumeLimits": expected}

@@ -153,4 +153,4 @@ def test_a_plugin_that_differs_is_named_and_explained(
     assert line["points"] > 0
     result = run("explain", folder / line["snapshot"], "--pod", line["pod"], "--node", line["node"])
     assert result.exit_code == 0, result.output
-    assert f"goes to {line['ours']}" in result.stdout
+    assert f" to {line['ours']}: " in result.stdout.splitlines()[0]

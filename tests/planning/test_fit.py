@@ -102,6 +102,7 @@ def test_a_number_needs_one_workload():
 
 def test_a_daemon_set_has_no_number_of_replicas():
     daemons = deployment(name="logs") | {"kind": "DaemonSet"}
+    del daemons["spec"]["replicas"]
     with pytest.raises(InputError, match="DaemonSet default/logs has one pod on each node and no replicas"):
         fit(NODES, stream(daemons), maximum=True)
 

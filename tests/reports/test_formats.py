@@ -111,3 +111,37 @@ def test_csv_has_the_main_table_with_numbers_and_without_sums() -> None:
 @pytest.mark.parametrize("expected", ["**1 of 2 would fit.**", "| NODE | CPU | WHY |", "room \\| to spare", "```shell"])
 def test_markdown_has_verdict_tables_and_next_command(expected: str) -> None:
     assert expected in as_markdown(PAGE)
+
+
+def test_a_text_to_copy_keeps_its_blanks() -> None:
+    page = Page("fit", Paragraph("Yes."), (Paragraph("a:\n  - [b]", is_code=True),))
+    assert "\na:\n  - [b]\n" in printed(page)
+    assert "```yaml\na:\n  - [b]\n```" in as_markdown(page)
+
+
+def test_long_headings_are_broken_before_a_column_goes() -> None:
+    columns = (
+        Column("node", "NODE"),
+        Column("fit", "NodeResourcesBalancedAllocation", Align.NUMBER),
+        Column("n", "NODES THAT FIT"),
+    )
+    page = Page("fit", Paragraph("Yes."), (Table("scores", "", columns, [["n1", 7, "3"]]),))
+    assert " NODE   NodeResourcesBalancedAllocation   NODES THAT FIT " in printed(page, 60)
+    narrow = printed(page, 45)
+    assert [line.split() for line in narrow.splitlines()[1:6]] == [
+        [],
+        ["NodeResources"],
+        ["Balanced"],
+        ["NODE", "Allocation", "NODES", "THAT", "FIT"],
+        ["─" * len(line.strip()) for line in narrow.splitlines() if "─" in line],
+    ]
+    assert "too narrow: NODES THAT FIT (" in " ".join(printed(page, 22).split())
+
+
+def test_texts_are_folded_before_a_column_goes() -> None:
+    columns = (Column("pod", "POD"), Column("why", "WHY"))
+    rows = [["a-pod-with-a-name", "a reason of many words that is longer than the terminal is wide"]] * 2
+    text = printed(Page("fit", Paragraph("Yes."), (Table("pods", "", columns, rows),)), 50)
+    assert "WHY" in text
+    assert "Hidden" not in text
+    assert max(map(len, text.splitlines())) <= 50

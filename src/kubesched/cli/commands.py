@@ -10,7 +10,18 @@ import click
 from kubesched.errors import KubeschedError
 from kubesched.version import VERSION, VERSION_TEXT
 
-_COMMANDS: Final = ("simulate", "explain", "fit", "drain", "snapshot", "extender", "scheduler", "config", "plugins")
+_COMMANDS: Final = (
+    "simulate",
+    "explain",
+    "fit",
+    "drain",
+    "compare",
+    "snapshot",
+    "extender",
+    "scheduler",
+    "config",
+    "plugins",
+)
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
@@ -88,7 +99,7 @@ def main() -> None:
     \b
       kubesched snapshot -o cluster.json.gz
       kubesched simulate cluster.json.gz
-      kubesched explain cluster.json.gz --pod shop/web-7
+      kubesched explain cluster.json.gz shop/web-7
 
     \b
     With kubectl:

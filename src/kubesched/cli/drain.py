@@ -39,7 +39,7 @@ _ZONE: Final = "topology.kubernetes.io/zone"
 @click.option(
     "--fail-on-pending", is_flag=True, help="Exit with 1 if a pod would stay pending, or would never be evicted."
 )
-@report_output_option
+@report_output_option()
 def drain(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],

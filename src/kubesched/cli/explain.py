@@ -1,17 +1,26 @@
-"""`kubesched explain`: explain why a pod goes to its node, or why no node fits."""
+"""`kubesched explain`: explain why pods are pending, why a pod goes to its node, or why no node fits."""
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from kubesched.cli.chosen_pods import ChosenPods, choose_pods
 from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.live_cluster import LiveSource
+from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
-from kubesched.cli.output import output_option, print_document, print_line
+from kubesched.cli.output import print_line, progress_bar
+from kubesched.cli.queue_place import is_cheap, queue_place
+from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.targets import split_targets
 
 if TYPE_CHECKING:
+    from kubesched.api import Pod
     from kubesched.explanation import Explanation
+    from kubesched.reports import Page
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
 
@@ -23,21 +32,38 @@ _MAX_NAMED: Final = 5
 @setup_options
 @extenders_option
 @click.option(
-    "--pod", metavar="NAMESPACE/NAME", help="The pod to explain, placed or pending; or a file with one pod: POD.yaml."
+    "--pod",
+    metavar="NAME|FILE",
+    help="The pod to explain, placed or pending: NAMESPACE/NAME; or a new one from a file with a pod or a workload: "
+    "POD.yaml.",
 )
-@click.option("--all", "all_pods", is_flag=True, help="Explain all pending pods, highest priority first.")
+@click.option("--all", "all_pods", is_flag=True, help="Explain all pending pods. Without a pod, this is the default.")
+@click.option("-n", "--namespace", default="", metavar="NAME", help="Look only in this namespace.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Look in all namespaces. Without -n, this is the default.")
+@click.option("-l", "--selector", metavar="LABELS", help="Explain the pods with these labels.")
+@click.option(
+    "--group",
+    metavar="NAME|KEY=NAME",
+    help="Say how many pods of a group fit together. Its name is the value of a pod group label, or of the label KEY.",
+)
 @click.option(
     "--node", "nodes", metavar="NAME", multiple=True, help="Show each plugin's verdict on this node. Repeatable."
 )
-@click.option("--all-nodes", is_flag=True, help="Show every node, not only the 20 that are nearest to fitting.")
+@click.option("--all-nodes", is_flag=True, help="Show every node, each with its row.")
 @click.option(
     "--by",
     type=click.Choice(["node", "plugin"]),
     default="node",
     show_default=True,
-    help="Show a table row per node or per plugin.",
+    help="Show the rejections by node or by plugin.",
 )
-@output_option("table", "json", "jsonl", help="docs/reference/output.md describes the fields.")
+@click.option(
+    "--queue/--no-queue",
+    default=None,
+    help="Whether to simulate all pending pods, to say where the pod goes if the others are tried before it.  "
+    "[default: in small clusters, without --plugin and --extenders call]",
+)
+@report_output_option()
 def explain(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],
@@ -48,103 +74,163 @@ def explain(
     extenders: str,
     pod: str | None,
     all_pods: bool,
+    namespace: str,
+    all_namespaces: bool,
+    selector: str | None,
+    group: str | None,
     nodes: tuple[str, ...],
     all_nodes: bool,
     by: str,
+    queue: bool | None,
     output: str,
 ) -> None:
-    """Explain why a pod goes to its node, or why no node fits.
+    """Explain why pods are pending, why a pod goes to its node, or why no node fits.
+
+    Without a POD, the pending pods are explained together, a line for those of one workload with one cause. A POD is
+    NAMESPACE/NAME, NAME, pod/NAME, or a workload such as deploy/web or shop/statefulset/db. A pod that has a node is
+    explained as if it were still pending.
 
     \b
     Examples:
-      kubesched explain cluster.json --pod shop/web-7
+      kubesched explain cluster.json
+      kubesched explain cluster.json shop/web-7
+      kubesched explain cluster.json deploy/web -n shop
+      kubesched explain cluster.json shop/web-7 --node worker-3
       kubesched explain cluster.json --pod new-pod.yaml --by plugin
-      kubesched explain cluster.json --pod shop/web-7 --node worker-3
-      kubesched explain cluster.json --all -o jsonl
 
-    A pod that has a node is explained as if it were still pending. SNAPSHOT is a file or folder of
-    `kubectl get -o json|yaml`, also compressed, or - for standard input.
+    SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. An argument is
+    a SNAPSHOT if there is such a file or folder, or if it ends like one; every other argument is a POD.
     """  # noqa: D301
-    if all_pods and pod is not None:
-        raise click.UsageError("--all and --pod are mutually exclusive")
-    if all_pods and (nodes or all_nodes):
-        raise click.UsageError("--node and --all-nodes need one pod: name it with --pod")
+    targets = split_targets(snapshots)
+    names = (*targets.names, *((pod,) if pod is not None else ()))
+    if all_pods and (names or selector is not None):
+        given = "--pod" if pod is not None else "-l" if selector is not None else "POD"
+        raise click.UsageError(f"--all and {given} are mutually exclusive")
+    if group is not None and (names or all_pods or selector is not None):
+        raise click.UsageError("--group and other ways to choose pods are mutually exclusive")
+    if namespace and all_namespaces:
+        raise click.UsageError("-n and -A are mutually exclusive")
+    if (nodes or all_nodes) and not names:
+        raise click.UsageError("--node and --all-nodes need one pod: name it, such as shop/web-7")
+    _refuse_ambiguous(targets.snapshots)
     setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
     calls = extender_calls(setup, extenders)
-    if all_pods:
-        _print_all(cluster, setup, calls, output)
-    else:
-        view = View(by=by, nodes=nodes, all_nodes=all_nodes)
-        _print_one(_explain(cluster, setup, calls, pod), view, output)
+    asked = _Asked(cluster, setup, calls, _again(click.get_current_context()), output)
+    if group is not None:
+        print_report(_group_page(asked, group, namespace), output)
+        return
+    if queue is None:
+        queue = not references and calls is None and is_cheap(cluster)
+    view = View(by, nodes, all_nodes, queue, every_verdict=output == "html")
+    if pod is not None and _is_file(pod):
+        print_report(_new_pod_page(asked, pod, view), output)
+        return
+    chosen = choose_pods(cluster, names, namespace, selector)
+    is_alone = chosen.what == "chosen" and len(chosen.pods) == 1  # programs get the same form for one pod and for many
+    if chosen.is_one or (is_alone and output not in ("json", "jsonl")):
+        print_report(_pod_page(asked, chosen.pods[0], view), output)
+        return
+    if nodes or all_nodes:
+        raise click.UsageError(f"--node and --all-nodes need one pod; {len(chosen.pods)} are chosen")
+    _print_several(asked, chosen)
+
+
+next(param for param in explain.params if param.name == "snapshots").metavar = "[SNAPSHOT | POD]..."
 
 
 class View(NamedTuple):
-    """Which part of an explanation is shown as text."""
+    """Which part of an explanation is shown."""
 
     by: str
     nodes: tuple[str, ...]
     all_nodes: bool
+    queue: bool
+    every_verdict: bool
 
 
-def _print_all(cluster: "ClusterObjects", setup: "Setup", calls: "ExtenderCalls | None", output: str) -> None:
-    from kubesched.explanation import Explainer, as_line
+class _Asked(NamedTuple):
+    """What the question is about, and how the answer is printed.
 
-    with Explainer(cluster, setup, nominations=False, extender_calls=calls) as explainer:
-        explained = (explainer.explain(pod, preempt=False) for pod in explainer.pending)
-        if output == "jsonl":
-            for explanation in explained:
-                print_line(as_line(explanation))
-        elif output == "json":
-            print_document({"pods": [as_line(explanation) for explanation in explained]})
-        else:
-            from kubesched.cli.explanation_text import print_overview
-            from kubesched.cli.output import text_console
+    Attributes:
+        again: the command with the same cluster and setup.
+    """
 
-            with text_console() as console:
-                print_overview(explained, console)
+    cluster: "ClusterObjects"
+    setup: "Setup"
+    calls: "ExtenderCalls | None"
+    again: str
+    output: str
 
 
-def _explain(
-    cluster: "ClusterObjects", setup: "Setup", calls: "ExtenderCalls | None", pod: str | None
-) -> "Explanation":
+def _again(context: click.Context) -> str:
+    """The command line that has the same snapshot and setup, without what it was asked about."""
+    params: dict[str, Any] = context.params
+    live = LiveSource.current()
+    words = ["kubesched", "explain", *split_targets(params["snapshots"]).snapshots]
+    for option, values in (
+        ("--kubeconfig", [live.kubeconfig] if live.kubeconfig else []),
+        ("--context", [live.context] if live.context else []),
+        ("--manifest", params["manifests"]),
+        ("--config", [params["config"]] if params["config"] else []),
+        ("--plugin", params["references"]),
+        ("--plugin-args", [f"{name}={file}" for name, file in params["plugin_args"].items()]),
+    ):
+        for value in values:
+            words += [option, str(value)]
+    return shlex.join(words)
+
+
+# --- one pod ---
+
+
+def _pod_page(asked: _Asked, pod: "Pod", view: View) -> "Page":
     from kubesched.explanation import explain
-    from kubesched.snapshot import read_pod
 
-    if pod is None:
-        raise _which_pod(cluster)
-    if not _is_file(pod):
-        return explain(cluster, pod, setup, extender_calls=calls)
-    read, claims = read_pod(pod, cluster.objects)
-    return explain([*cluster, *claims], read, setup, extender_calls=calls)
+    # Before the explanation, whose plugins have to be those of its cluster when it is printed.
+    simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
+    explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
+    queue = "" if simulated is None else simulated.sentence(explanation)
+    return _page(explanation, view, f"{asked.again} {pod.key}", queue)
+
+
+def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
+    """The page of a pod that is not in the cluster."""
+    from kubesched.explanation import explain
+
+    pod, claims = new_pod(file, asked.cluster)
+    explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
+    return _page(explanation, view, f"{asked.again} --pod {shlex.quote(file)}", "")
+
+
+def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Page":
+    from kubesched.explanation import explanation_page, node_page
+
+    if view.nodes:
+        return node_page(explanation, [_position(explanation, name) for name in view.nodes])
+    return explanation_page(
+        explanation,
+        all_nodes=view.all_nodes,
+        by_plugin=view.by == "plugin",
+        every_verdict=view.every_verdict,
+        queue=queue,
+        again=again,
+    )
 
 
 def _is_file(pod: str) -> bool:
-    return pod == "-" or pod.endswith((".yaml", ".yml", ".json", ".gz", ".zst")) or Path(pod).is_file()
+    return bool(pod) and bool(split_targets([pod]).snapshots) and not Path(pod).is_dir()
 
 
-def _which_pod(cluster: "ClusterObjects") -> click.UsageError:
-    from kubesched.api import Pod
+def _refuse_ambiguous(snapshots: tuple[str, ...]) -> None:
+    """Reject a file or folder that has the form of a workload: it is not clear which one is meant."""
+    from kubesched.planning import is_workload_kind
 
-    pending = [pod.key for pod in cluster.of(Pod) if not pod.node_name and not pod.is_finished]
-    listed = f"; {len(pending)} are pending: {_first(pending)}" if pending else "; no pod is pending"
-    return click.UsageError(f"name the pod with --pod NAMESPACE/NAME or --pod FILE.yaml, or use --all{listed}")
-
-
-def _print_one(explanation: "Explanation", view: View, output: str) -> None:
-    from kubesched.explanation import as_document
-
-    if output == "json":
-        print_document(as_document(explanation))
-    elif output == "jsonl":
-        print_line(as_document(explanation))
-    else:
-        from kubesched.cli.explanation_text import ExplanationText
-        from kubesched.cli.output import text_console
-
-        positions = [_position(explanation, name) for name in view.nodes]
-        with text_console() as console:
-            ExplanationText(explanation, console).print(by=view.by, nodes=positions, all_nodes=view.all_nodes)
+    for path in snapshots:
+        kind, slash, name = path.partition("/")
+        if slash and "/" not in name and Path(path).exists() and is_workload_kind(kind, ()):
+            write = f"write ./{path} for the path, or --pod {path} for the workload"
+            raise click.UsageError(f'"{path}" is a path and may be a workload; {write}')
 
 
 def _position(explanation: "Explanation", name: str) -> int:
@@ -168,3 +254,49 @@ def _position(explanation: "Explanation", name: str) -> int:
 
 def _first(names: list[str]) -> str:
     return ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
+
+
+# --- several pods ---
+
+
+def _group_page(asked: _Asked, name: str, namespace: str) -> "Page":
+    from kubesched.explanation import Explainer, find_group, group_page, place_group
+
+    group = find_group(asked.cluster, name, namespace)
+    with Explainer(asked.cluster, asked.setup, extender_calls=asked.calls) as explainer:
+        return group_page(place_group(explainer, group), asked.again)
+
+
+def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
+    from kubesched.api import ReplicaSet
+    from kubesched.explanation import Explainer, as_line, overview_page
+    from kubesched.planning import workload_of
+
+    sets = {one.key: one for one in asked.cluster.of(ReplicaSet)}
+    meant = {pod.key for pod in chosen.pods}
+    with Explainer(asked.cluster, asked.setup, nominations=False, extender_calls=asked.calls) as explainer:
+        served = [pod for pod in explainer.pending if pod.key in meant]
+        served += [pod for pod in chosen.pods if pod.node_name and pod.scheduler_name in explainer.frameworks]
+        if asked.output == "jsonl":  # line by line: together they may be larger than the memory
+            for explanation in explainer.each(served, preempt=False):
+                print_line(as_line(explanation))
+            return
+        is_for_people = asked.output != "json"
+        page = overview_page(
+            _with_progress(explainer.each(served, preempt=is_for_people), len(served)),
+            lambda pod: str(workload_of(pod, sets) or f"Pod {pod.key}"),
+            explainer.fixes if is_for_people else lambda explanation: (),
+            foreign=[pod for pod in explainer.foreign if pod.key in meant],
+            what=chosen.what,
+            again=asked.again,
+            with_lines=not is_for_people,
+        )
+    print_report(page, asked.output)
+
+
+def _with_progress(explained: "Iterator[Explanation]", n: int) -> "Iterator[Explanation]":
+    with progress_bar("explaining") as progress:
+        for i, explanation in enumerate(explained, 1):
+            yield explanation
+            if progress is not None:
+                progress(i, n)

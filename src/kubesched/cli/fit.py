@@ -52,7 +52,7 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
 @setup_options
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
-@report_output_option
+@report_output_option()
 def fit(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],

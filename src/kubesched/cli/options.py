@@ -156,6 +156,11 @@ def beside_scheduler_options(command: F) -> F:
 
 
 def _with_setup(command: F, config_help: str) -> F:
+    return click.option("--config", type=_path, metavar="FILE", help=config_help)(plugin_options(command))
+
+
+def plugin_options(command: F) -> F:
+    """--plugin, --plugin-args: the plugins of the user."""
     for decorate in (
         click.option(
             "--plugin-args",
@@ -166,12 +171,6 @@ def _with_setup(command: F, config_help: str) -> F:
             help="Arguments of a plugin, in YAML or JSON, if the configuration has none for it. Repeatable.",
         ),
         plugin_option,
-        click.option(
-            "--config",
-            type=_path,
-            metavar="FILE",
-            help=config_help,
-        ),
     ):
         command = decorate(command)
     return command

@@ -11,17 +11,21 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown")
+_FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown", "html", "junit")
 
 
-def report_output_option(command: F) -> F:
-    """-o: the format of a report; the argument of `print_report`."""
-    return output_option(*_FORMATS, help="docs/reference/output.md describes the formats.")(command)
+def report_output_option(*others: str) -> Callable[[F], F]:
+    """-o: the format of a report; the argument of `print_report`.
+
+    Args:
+        others: formats that the command prints itself.
+    """
+    return output_option(*_FORMATS, *others, help="docs/reference/output.md describes the formats.")
 
 
 def print_report(page: "Page", output: str) -> None:
     """Print a report on standard output in one of the formats of `report_output_option`."""
-    from kubesched.reports import as_csv, as_json, as_jsonl, as_markdown, print_page
+    from kubesched.reports import as_csv, as_html, as_json, as_jsonl, as_junit, as_markdown, print_page
 
     if output in ("table", "wide"):
         from kubesched.cli.output import text_console
@@ -34,5 +38,7 @@ def print_report(page: "Page", output: str) -> None:
         "jsonl": as_jsonl,
         "csv": as_csv,
         "markdown": as_markdown,
+        "html": as_html,
+        "junit": as_junit,
     }
     sys.stdout.write(write[output](page))

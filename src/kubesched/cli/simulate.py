@@ -1,6 +1,7 @@
 """`kubesched simulate`: place the pending pods of a snapshot."""
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,8 @@ import click
 
 from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
-from kubesched.cli.output import output_option, print_document, print_line, progress_bar
+from kubesched.cli.output import print_line, progress_bar
+from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.what_if import changed_cluster, what_if_options
 
 if TYPE_CHECKING:
@@ -39,13 +41,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Try each pod once, by priority; list the victims of preemption but do not evict them.",
 )
-@output_option(
-    "table",
-    "json",
-    "jsonl",
-    "summary",
-    help="jsonl prints a line per pod; docs/reference/output.md describes the fields.",
-)
+@report_output_option("summary")
 def simulate(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],
@@ -65,7 +61,8 @@ def simulate(
     """Place the pending pods of a cluster as kube-scheduler would.
 
     Each pod goes through the queue and takes its resources and volumes before the next pod is tried. A pod that fits
-    nowhere may evict pods of lower priority. Evicted pods do not come back.
+    nowhere may evict pods of lower priority. Evicted pods do not come back. If a plugin fails, the pod ends in an error
+    (SchedulerError), and the command exits with 1.
 
     \b
     Examples:
@@ -86,14 +83,36 @@ def simulate(
     cluster = changed_cluster(read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects), what_if)
     simulator = _simulator(cluster, setup, tie_break, seed or 0, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
-        n_pending = _print_places(simulator, tie_break)
+        n_pending, n_failed = _print_places(simulator, tie_break)
     else:
         report = _run(simulator, tie_break if no_preemption_effects else None)
         _say_left_out(report, profile, left_out)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
-        _print(report, cluster, output, evicted=not no_preemption_effects)
-    if fail_on_pending and n_pending:
+        n_failed = _print(report, output, _explain_command(snapshots, manifests, config, references, plugin_args))
+    if n_failed or (fail_on_pending and n_pending):
         raise click.exceptions.Exit(1)
+
+
+def _explain_command(
+    snapshots: Sequence[str],
+    manifests: Sequence[str],
+    config: Path | None,
+    references: Sequence[str],
+    plugin_args: Mapping[str, str],
+) -> str:
+    """The command that explains a pod of the same cluster, without the pod; empty if standard input was read."""
+    if "-" in (*snapshots, *manifests):
+        return ""
+    words = ["kubesched", "explain", *snapshots]
+    for manifest in manifests:
+        words += ["--manifest", manifest]
+    if config is not None:
+        words += ["--config", str(config)]
+    for reference in references:
+        words += ["--plugin", reference]
+    for name, file in plugin_args.items():
+        words += ["--plugin-args", f"{name}={file}"]
+    return shlex.join(words)
 
 
 def _only(profile: str | None, setup: "Setup") -> "Setup":
@@ -138,33 +157,25 @@ def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":
         return place_all(simulator, TieBreak(one_by_one), progress)
 
 
-def _print_places(simulator: "Simulator", tie_break: str) -> int:
-    """Try each pod once and print a line for each. Returns: how many go nowhere."""
+def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
+    """Try each pod once and print a line for each. Returns: how many go nowhere, and how many failed."""
     from kubesched.scheduler import TieBreak
     from kubesched.simulator import place, placed_line
 
-    n_pending = 0
+    n_pending = n_failed = 0
     for placed in place(simulator, TieBreak(tie_break)):
         print_line(placed_line(placed))
         n_pending += not placed.node
-    return n_pending
+        n_failed += placed.is_failed
+    return n_pending, n_failed
 
 
-def _print(report: "Report", cluster: "ClusterObjects", output: str, *, evicted: bool) -> None:
-    from kubesched.simulator import placement_line, report_document
+def _print(report: "Report", output: str, explain: str) -> int:
+    """Print a report. Returns: how many pods ended in an error."""
+    from kubesched.simulator import PodState, report_page, summary_of
 
-    if output == "json":
-        print_document(report_document(report))
-    elif output == "jsonl":
-        for placement in report.placements:
-            print_line(placement_line(placement))
+    if output == "summary":
+        click.echo(summary_of(report))
     else:
-        from kubesched.cli.output import text_console
-        from kubesched.cli.simulation_text import SimulationText
-
-        with text_console() as console:
-            text = SimulationText(report, cluster, console, evicted=evicted)
-            if output == "summary":
-                text.print_summary()
-            else:
-                text.print()
+        print_report(report_page(report, explain), output)
+    return report.count(PodState.ERROR)

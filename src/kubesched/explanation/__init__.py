@@ -7,9 +7,14 @@ from kubesched.explanation.explainer import Explainer, explain, find_pod, unplac
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.fix import Change, Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
+from kubesched.explanation.group import Gang, GroupFit, find_group, group_page, place_group
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.nearest import nearest, shortages
+from kubesched.explanation.node_page import node_page
+from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
+from kubesched.explanation.overview import overview_page
+from kubesched.explanation.page import explanation_page
 
 __all__ = [
     "MAX_FIXES",
@@ -21,7 +26,10 @@ __all__ = [
     "Explainer",
     "Explanation",
     "Fix",
+    "Gang",
+    "GroupFit",
     "Obstacle",
+    "ObstacleRow",
     "PluginVerdicts",
     "Preemption",
     "Ranked",
@@ -30,10 +38,17 @@ __all__ = [
     "as_line",
     "choice",
     "explain",
+    "explanation_page",
+    "find_group",
     "find_pod",
     "fixes",
+    "group_page",
     "nearest",
+    "node_page",
+    "obstacle_rows",
     "obstacles",
+    "overview_page",
+    "place_group",
     "shortages",
     "unplaced",
 ]

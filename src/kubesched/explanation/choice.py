@@ -1,4 +1,4 @@
-"""Explains the choice of the best node: the runners-up, and the plugin that made the difference."""
+"""Explains the choice of the best node: the runners-up, and the points of each plugin that make the difference."""
 
 import msgspec
 import numpy as np
@@ -24,14 +24,20 @@ class Choice(msgspec.Struct, frozen=True, rename="camel"):
         best: the node: of equally good ones the first in the snapshot's order.
         runners_up: up to three next best nodes.
         n_best: how many nodes have the highest total.
-        plugin: whose scores speak most for the best node, compared with the best of the others with a lower total;
-            empty where there is none.
+        next_best: the best of the nodes with a lower total; empty where there is none.
+        ahead: by how many points the best node leads it.
+        differences: plugin -> by how many of these points, the largest difference first; plugins without one are left
+            out.
+        plugin: the plugin whose scores speak most for the best node in this comparison; empty where there is none.
         lead: by how many points.
     """
 
     best: Ranked
     runners_up: tuple[Ranked, ...]
     n_best: int
+    next_best: str
+    ahead: int
+    differences: dict[str, int]
     plugin: str
     lead: int
 
@@ -47,16 +53,22 @@ def choice(explanation: Explanation) -> Choice | None:
         return None
     order = np.argsort(-scores.total, kind="stable").tolist()
     n_best = int(np.count_nonzero(scores.total == scores.total[order[0]]))
-    best = _ranked(scores, order[0])
-    runners_up = tuple(_ranked(scores, position) for position in order[1 : 1 + _N_RUNNERS_UP])
-    plugin, lead = "", 0
-    if n_best < len(order):
-        next_best = _ranked(scores, order[n_best])
-        leads = {name: score - next_best.scores[name] for name, score in best.scores.items()}
-        plugin = max(leads, key=lambda name: leads[name])
-        lead = leads[plugin]
-    return Choice(best, runners_up, n_best, plugin, lead)
+    best = ranked(scores, order[0])
+    runners_up = tuple(ranked(scores, position) for position in order[1 : 1 + _N_RUNNERS_UP])
+    if n_best == len(order):
+        return Choice(best, runners_up, n_best, "", 0, {}, "", 0)
+    next_best = ranked(scores, order[n_best])
+    leads = differences(best, next_best)
+    plugin = max(leads, key=lambda name: leads[name])
+    return Choice(best, runners_up, n_best, next_best.node, best.total - next_best.total, leads, plugin, leads[plugin])
 
 
-def _ranked(scores: Scores, position: int) -> Ranked:
+def ranked(scores: Scores, position: int) -> Ranked:
+    """One node of the table of scores."""
     return Ranked(scores.nodes.name(position), int(scores.total[position]), scores.at(position))
+
+
+def differences(one: Ranked, other: Ranked) -> dict[str, int]:
+    """Plugin -> by how many points it prefers one node to another, the largest difference first, without zeros."""
+    leads = {name: score - other.scores[name] for name, score in one.scores.items()}
+    return {name: lead for name, lead in sorted(leads.items(), key=lambda item: -abs(item[1])) if lead}

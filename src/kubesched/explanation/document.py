@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 
 from kubesched.explanation.advice import advice
 from kubesched.explanation.choice import choice
@@ -16,8 +17,8 @@ N_NEAREST: Final = 20
 
 
 def as_document(explanation: Explanation) -> dict[str, Any]:
-    """The fields of as_line, and `heldBack`, `nNodes`, `nearest`, `advice`, `extenders`, `preemption`, `choice`,
-    `defaultSample`.
+    """The fields of as_line, and `runsOn`, `heldBack`, `nNodes`, `nearest`, `advice`, `extenders`, `preemption`,
+    `choice`, `defaultSample`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -26,6 +27,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
         assert document["nNodes"] == 2 and document["choice"]["best"]["node"] == "n1"
     """
     document = as_line(explanation)
+    document["runsOn"] = _current_node(explanation)
     document["heldBack"] = explanation.held_back
     document["nNodes"] = len(explanation.nodes)
     order = nearest(explanation)
@@ -39,6 +41,16 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
         document["choice"] = msgspec.to_builtins(chosen)
         document["defaultSample"] = default_sample(len(explanation.nodes))
     return {name: value for name, value in document.items() if value or name == "plugins"}
+
+
+def _current_node(explanation: Explanation) -> dict[str, Any]:
+    """The node of a pod that runs, with its rank and points among the nodes that fit."""
+    scores = explanation.scores
+    position = None if scores is None else scores.nodes.position_of(explanation.runs_on)
+    if scores is None or position is None:
+        return {"node": explanation.runs_on} if explanation.runs_on else {}
+    total = int(scores.total[position])
+    return {"node": explanation.runs_on, "total": total, "rank": 1 + int(np.count_nonzero(scores.total > total))}
 
 
 def _said(answer: ExtenderAnswer) -> dict[str, Any]:

@@ -1,18 +1,18 @@
 """Loads a cluster once and explains any of its pods, pending or placed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import Self
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod
-from kubesched.config import did_you_mean
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
+from kubesched.explanation.names import suggestion
 from kubesched.framework import Framework, NominatedPods, Services, VirtualClock
 from kubesched.scheduler import Extenders, build_frameworks, drive, load_cluster, start_plugins, stop_plugins, straight
 from kubesched.setup import (
@@ -42,6 +42,7 @@ class Explainer:
 
     Attributes:
         pending: the pods that some profile of the setup serves, highest priority first, then in the snapshot's order.
+        foreign: the pending pods that no profile serves.
 
     Raises:
         PluginError: a plugin cannot be started.
@@ -63,9 +64,15 @@ class Explainer:
         self.cluster_state = ClusterState()
         self.loop = EventLoop()
         names = {profile.scheduler_name for profile in setup.profiles}
-        served = [pod for pod in load_cluster(self.cluster_state, snapshot) if pod.scheduler_name in names]
-        self.pending = sorted(served, key=lambda pod: -pod.priority)
-        nominated = NominatedPods(self.cluster_state.columns, self._nominations if nominations else tuple)
+        waiting = load_cluster(self.cluster_state, snapshot)
+        self.pending = sorted((pod for pod in waiting if pod.scheduler_name in names), key=lambda pod: -pod.priority)
+        self.foreign = [pod for pod in waiting if pod.scheduler_name not in names]
+        objects = self.cluster_state.objects
+        nominated = NominatedPods(
+            self.cluster_state.columns,
+            self._nominations if nominations else tuple,
+            lambda: objects.generation("Pod"),
+        )
         self._calls = extender_calls
         services = Services(clock=VirtualClock(), rng=Random(0), nominated=nominated)
         called = () if extender_calls is None else setup.configuration.extenders
@@ -75,8 +82,10 @@ class Explainer:
         self.loop.run(start_plugins(self.frameworks.values()))
 
     def _nominations(self) -> list[tuple[str, PodInfo]]:
-        infos = [self.cluster_state.pod_info(pod) for pod in self.pending if pod.status.nominated_node_name]
-        return [(info.pod.status.nominated_node_name, info) for info in infos]
+        """Those of pending pods; the cluster state knows a pending pod only while a fix is tried that changes it."""
+        known = [self.cluster_state.objects.get("Pod", pod.key) or pod for pod in self.pending]
+        nominated = [pod for pod in known if isinstance(pod, Pod) and pod.status.nominated_node_name]
+        return [(pod.status.nominated_node_name, self.cluster_state.pod_info(pod)) for pod in nominated]
 
     def __enter__(self) -> Self:
         return self
@@ -106,6 +115,23 @@ class Explainer:
             names = ", ".join(self.frameworks)
             raise InputError(f'pod {pod.key}: no profile has the scheduler name "{pod.scheduler_name}"; found: {names}')
         return self.loop.run(self._evaluate(framework, pod, preempt=preempt))
+
+    def each(self, pods: Iterable[Pod], *, preempt: bool = True) -> Iterator[Explanation]:
+        """Explain pods, one after another; one that is on a node as if it were not there yet.
+
+        Returns: explanations that are valid until the next one is asked for.
+        """
+        for pod in map(completed, pods):
+            if not is_running(pod):
+                yield self.explain(pod, preempt=preempt)
+                continue
+            self.cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
+            try:
+                explanation = self.explain(unplaced(pod), preempt=preempt)
+                explanation.runs_on = pod.node_name
+                yield explanation
+            finally:
+                self.cluster_state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
 
     def fixes(self, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
         """Find what makes an explained pod fit, best first, and note it in `explanation.fixes`; see `fixes`."""
@@ -150,7 +176,8 @@ def explain(
     with Explainer(others, setup, extender_calls=extender_calls) as explainer:
         explanation = explainer.explain(unplaced(asked))
         explainer.fixes(explanation)
-        return explanation
+    explanation.runs_on = asked.node_name if is_running(asked) else ""
+    return explanation
 
 
 def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
@@ -170,12 +197,12 @@ def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
         raise InputError(
             f'several pods have the name "{name}": {", ".join(pod.key for pod in called_so)}; write one of these'
         )
-    raise InputError(f'no pod has the name "{name}"{_like(name, pods)}')
+    raise InputError(f'no pod has the name "{name}"; {suggestion(name, pods)}')
 
 
-def _like(name: str, pods: list[Pod]) -> str:
-    near = did_you_mean(name, [pod.key if "/" in name else pod.name for pod in pods])
-    return f"; {near}" if near else "; write namespace/name"
+def is_running(pod: Pod) -> bool:
+    """Whether the pod takes room on a node."""
+    return bool(pod.node_name) and not pod.is_finished
 
 
 def unplaced(pod: Pod) -> Pod:

@@ -131,6 +131,7 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
         preemption: what PostFilter would do; None when the pod fits, a plugin failed, or without `preempt`.
         extenders: what the extenders said, in the order of the calls.
         held_back: why kube-scheduler would not try the pod now; empty when it would.
+        runs_on: the node that the pod is on; it was explained as if it were not there yet. Empty for a pending pod.
         fixes: what makes it fit, best first, as `Explainer.fixes` finds it; empty until that was asked.
 
     Example:
@@ -149,6 +150,7 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
     preemption: Preemption | None = None
     extenders: list[ExtenderAnswer] = []
     held_back: str = ""
+    runs_on: str = ""
     fixes: tuple[Fix, ...] = ()
 
     @property

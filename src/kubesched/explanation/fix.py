@@ -84,6 +84,9 @@ class Fix(msgspec.Struct, frozen=True):
     parts: "tuple[Fix, ...]" = ()
     change: Change = Change()
 
+    def __str__(self) -> str:
+        return f"{self.text} -> {self.n_nodes} {'node' if self.n_nodes == 1 else 'nodes'}"
+
 
 def edited(obj: ObjectT, **fields: object) -> ObjectT:
     """A copy with other fields; the JSON that the object was decoded from is changed with them."""

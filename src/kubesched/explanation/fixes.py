@@ -12,6 +12,7 @@ from kubesched.explanation.fix import Change, Fix
 from kubesched.explanation.remedies import Case, Cause, Remedy, causes, without_gates
 from kubesched.explanation.trial import Trial
 from kubesched.framework import Framework
+from kubesched.state import PodInfo
 
 __all__ = ["MAX_FIXES", "fixes"]
 
@@ -19,7 +20,7 @@ MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
 _HEAVY: Final = {"stopPod", "moveVolume"}  # fixes that lose a pod its place or move data come after others
-_MAX_REMEDIES: Final = 6  # of each of the two causes
+_MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
 def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
@@ -40,7 +41,7 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     """
     if explanation.failure is not None or explanation.extenders or explanation.pod.is_terminating:
         return ()
-    case = Case(explanation)
+    case = Case(explanation, _nominated(framework, explanation))
     gates = without_gates(case)
     if explanation.fits and gates is None:
         return ()
@@ -48,9 +49,18 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     if explanation.fits:
         return tuple(search.tried([()]))
     known = causes(case)
-    helping = search.tried(_singles(case, known)) or search.tried(_pairs(case, known))
+    helping = search.tried(list(_singles(case, known))) or search.tried(list(_pairs(case, known)))
     helping.sort(key=lambda fix: (not fix.keeps_intent, not _HEAVY.isdisjoint(fix.kind.split("+")), -fix.n_nodes))
     return tuple(helping[:max_fixes])
+
+
+def _nominated(framework: Framework, explanation: Explanation) -> list[tuple[int, PodInfo]]:
+    """The pods that are nominated to nodes and count for the explained one, with the positions of the nodes."""
+    known = framework.handle.nominated
+    if not known:
+        return []
+    positions, pods = known.on(explanation.nodes, explanation.info)
+    return list(zip(positions.tolist(), pods.infos, strict=True))
 
 
 class _Search:
@@ -60,16 +70,16 @@ class _Search:
         self._trial = trial
         self._always = () if gates is None else (gates,)
 
-    def tried(self, combinations: "Iterator[tuple[Remedy, ...]] | list[tuple[()]]") -> list[Fix]:
+    def tried(self, combinations: Sequence[tuple[Remedy, ...]]) -> list[Fix]:
         """The combinations that help, in order; of a ladder of remedies only the first."""
         helping: dict[str, Fix] = {}
-        climbed: set[str] = set()
+        climbed: set[tuple[str, ...]] = set()
         for combination in combinations:
-            ladders = {remedy.ladder for remedy in combination if remedy.ladder}
-            fix = None if ladders & climbed else self._try((*self._always, *combination))
+            rungs = tuple(remedy.ladder or remedy.text for remedy in combination)
+            fix = None if rungs in climbed else self._try((*self._always, *combination))
             if fix is not None:
                 helping.setdefault(fix.text, fix)
-                climbed |= ladders
+                climbed.add(rungs)
         return list(helping.values())
 
     def _try(self, remedies: tuple[Remedy, ...]) -> Fix | None:
@@ -93,10 +103,10 @@ class _Search:
 
 
 def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:
-    """The remedies for nodes that have one cause only."""
-    n_causes = _count(case, known)
-    for cause in known:
-        where = cause.nodes & (n_causes == 1)
+    """The remedies for nodes that have one cause only, the cause of most nodes first."""
+    alone = _count(case, known) == 1
+    by_cause = [(cause, cause.nodes & alone) for cause in known]
+    for cause, where in sorted(by_cause, key=lambda one: -int(np.count_nonzero(one[1]))):
         if where.any():
             for find in cause.remedies:
                 for remedy in find(case, where):

@@ -3,11 +3,13 @@
 from typing import Any
 
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
+from kubesched.explanation.fix import Fix
 from kubesched.framework import Status
 
 
 def as_line(explanation: Explanation) -> dict[str, Any]:
-    """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best`, `message` and `fault`.
+    """The fields `pod`, `profile`, `plugins`, `filter`, `feasible`, `scores`, `total`, `best`, `message`, `fault` and
+    `fixes`.
 
     docs/reference/output.md describes them. Empty ones are left out; lists of nodes and of reasons are sorted.
 
@@ -20,6 +22,7 @@ def as_line(explanation: Explanation) -> dict[str, Any]:
     line["feasible"] = sorted(explanation.feasible)
     line["message"] = explanation.message
     line["fault"] = "" if explanation.failure is None else explanation.failure.message
+    line["fixes"] = [_fix(fix) for fix in explanation.fixes]
     if explanation.scores is not None:
         names = explanation.scores.nodes.names
         scores = {plugin: explanation.scores.of(plugin).tolist() for plugin in explanation.scores.by_plugin}
@@ -27,6 +30,12 @@ def as_line(explanation: Explanation) -> dict[str, Any]:
         line["total"] = dict(zip(names, explanation.scores.total.tolist(), strict=True))
         line["best"] = sorted(explanation.best)
     return {name: value for name, value in line.items() if value or name == "plugins"}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    said: dict[str, Any] = {"text": fix.text, "kind": fix.kind, "nNodes": fix.n_nodes, "nodes": list(fix.nodes)}
+    said["keepsIntent"] = fix.keeps_intent
+    return {**said, "parts": [_fix(part) for part in fix.parts]} if fix.parts else said
 
 
 def rejection(status: Status) -> dict[str, Any]:

@@ -4,11 +4,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.engine import FloatVector
-from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.explanation import BoolVector, Explanation
+from kubesched.explanation.remedies import Case, tainted
 from kubesched.framework import RowStatuses
 from kubesched.state import Nodes, PodInfo
 
 _FIT = "NodeResourcesFit"
+_PINNING = ("NodeAffinity", "VolumeBinding")  # they narrow the search to hosts that the pod or a local volume names
 
 
 def shortages(explanation: Explanation, position: int) -> dict[str, int]:
@@ -35,8 +37,10 @@ def _reason(resource: str) -> str:
 def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
     """The positions of all nodes that do not fit, the nearest to fitting first.
 
-    The fewer plugins reject a node, the nearer it is; then, the fewer reject it whatever pods leave; then, the less
-    room is missing. Equally near nodes keep the snapshot's order.
+    The fewer plugins reject a node, the nearer it is; a cordon and the taint that it makes count once. Then, the fewer
+    reject it whatever pods leave; then, the less room is missing. Equally near nodes keep the snapshot's order. Nodes
+    that can never take the pod come last: those that are too small even when they are empty, and those that are not the
+    host to which the pod is pinned.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
@@ -48,12 +52,39 @@ def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
     for said in explanation.by_plugin.values():
         rejecting += said.rejected
         for_good += said.rejected_for_good
+    twice = _cordoned_twice(explanation)
+    rejecting -= twice
+    for_good -= twice
     missing = np.zeros(len(nodes))
+    hopeless = hopeless_nodes(explanation)
     fit = explanation.by_plugin.get(_FIT)
     if fit is not None and fit.result is not None:
         missing = np.where(fit.rejected, _missing(explanation.info, nodes, fit.result.statuses()), 0.0)
-    order = np.lexsort((missing, for_good, rejecting))
+    order = np.lexsort((missing, for_good, rejecting, hopeless))
     return order[rejecting[order] > 0]
+
+
+def hopeless_nodes(explanation: Explanation) -> BoolVector:
+    """(nodes,) bool: nodes that can never take the pod, whatever changes around it.
+
+    Rule: kube-scheduler v1.36 NodeResourcesFit: a request above the allocatable of the whole node is
+    UnschedulableAndUnresolvable.
+    """
+    hopeless = np.zeros(len(explanation.nodes), dtype=np.bool_)
+    fit = explanation.by_plugin.get(_FIT)
+    if fit is not None and fit.pre_filter is None:
+        hopeless |= fit.rejected_for_good
+    for name in _PINNING:
+        said = explanation.by_plugin.get(name)
+        if said is not None and said.node_names is not None:
+            hopeless |= np.array([node not in said.node_names for node in explanation.nodes.names], dtype=np.bool_)
+    return hopeless
+
+
+def _cordoned_twice(explanation: Explanation) -> BoolVector:
+    """(nodes,) bool: nodes that NodeUnschedulable rejects, and TaintToleration for the taint of the cordon alone."""
+    case = Case(explanation)
+    return case.rejected("NodeUnschedulable") & case.rejected("TaintToleration") & ~tainted(case)
 
 
 def _missing(info: PodInfo, nodes: Nodes, statuses: RowStatuses) -> FloatVector:

@@ -1,5 +1,7 @@
 """Lists the obstacles on one node: which plugins reject it, and the cause behind each reason."""
 
+from collections import Counter
+from collections.abc import Collection
 from typing import Final
 
 import msgspec
@@ -26,11 +28,19 @@ class Obstacle(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The details, or the plugin's words where there are none; NO_REASON where it has no words either."""
-        return "; ".join(self.details or sorted(self.status.reasons)) or NO_REASON
+        return "; ".join(self.details or sorted(reasons_of(self.status)))
 
 
-def obstacles(explanation: Explanation, position: int) -> list[Obstacle]:
+def reasons_of(status: Status) -> tuple[str, ...]:
+    """The reasons of a rejection, empty ones left out; NO_REASON where there is none."""
+    return tuple(reason for reason in status.reasons if reason.strip()) or (NO_REASON,)
+
+
+def obstacles(explanation: Explanation, position: int, plugins: Collection[str] = ()) -> list[Obstacle]:
     """Everything that keeps the pod from a node, in the order in which filters run; empty for a node that fits.
+
+    Args:
+        plugins: those that are known to reject the node; without them, all are asked.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
@@ -38,6 +48,18 @@ def obstacles(explanation: Explanation, position: int) -> list[Obstacle]:
     """
     return [
         Obstacle(name, status, said.details(position))
-        for name, said in explanation.by_plugin.items()
+        for name, said in ((name, explanation.by_plugin[name]) for name in plugins or explanation.by_plugin)
         if not (status := said.status_of(position)).is_success
     ]
+
+
+def reason_counts(explanation: Explanation) -> list[tuple[str, int]]:
+    """Each reason of the whole profile with its number of nodes, most nodes first; a node without a reason counts."""
+    diagnosis = explanation.diagnosis
+    counted = diagnosis.counts()
+    n_left_out = diagnosis.n_all_nodes - sum(n for _, n in counted) - len(explanation.feasible)
+    counts: Counter[str] = Counter()
+    for status, n in (*counted, (diagnosis.absent, n_left_out)):
+        for reason in reasons_of(status) if n else ():
+            counts[reason] += n
+    return counts.most_common()

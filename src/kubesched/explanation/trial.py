@@ -1,5 +1,6 @@
 """Tries a change: the cluster state takes it in, the filters run, and the state takes it back."""
 
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -17,7 +18,8 @@ class Trial:
     """Runs the filters of a profile for one pod on a changed cluster.
 
     The cluster state takes the changes as events and gives the exact answer of a cluster that has them. It is the same
-    afterwards, with the pods of each node in the same order.
+    afterwards, with the pods of each node in the same order. What plugins log meanwhile is dropped: it would be about
+    a cluster that does not exist.
 
     Args:
         framework: of the profile, over the state.
@@ -31,13 +33,13 @@ class Trial:
 
     def feasible(self, change: Change) -> list[str]:
         """The nodes on which the changed pod fits in the changed cluster, in the snapshot's order."""
-        with self._applied(change.edits):
+        with _silent(), self._applied(change.edits):
             return self._feasible(change.pod(self.pod))
 
     def has_place(self, moved: Pod, change: Change, domains: frozenset[tuple[str, str]]) -> bool:
         """Whether a pod that the change takes away fits on a node outside some domains, (label key, value) of each."""
         away = edited(moved, spec=msgspec.structs.replace(moved.spec, node_name=""))
-        with self._applied(change.edits):
+        with _silent(), self._applied(change.edits):
             info_of = self._state.snapshot().node_info
             return any(domains.isdisjoint(info_of(name).labels.items()) for name in self._feasible(away))
 
@@ -106,3 +108,14 @@ class Trial:
             self._state.apply(WatchEvent(type_, kind, new))
         elif old is not None:
             self._state.apply(WatchEvent(EventType.DELETED, kind, old))
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Drop what plugins log."""
+    logger = logging.getLogger("kubesched.plugin")
+    was_disabled, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was_disabled

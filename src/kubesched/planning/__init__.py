@@ -19,7 +19,7 @@ from kubesched.planning.limits import limits
 from kubesched.planning.replicas import fresh_pod
 from kubesched.planning.runs import Ran, Runs
 from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
-from kubesched.planning.workloads import Workload, find_workload, workload_of, workloads
+from kubesched.planning.workloads import Workload, find_workload, is_workload_kind, workload_of, workloads
 
 __all__ = [
     "Asked",
@@ -47,6 +47,7 @@ __all__ = [
     "fit_asked",
     "fit_page",
     "fresh_pod",
+    "is_workload_kind",
     "limits",
     "most_page",
     "node_model",

@@ -1,6 +1,4 @@
-"""The page of `kubesched drain`: the verdict, where pods would go, who would not, what would be lost, nodes before and
-after.
-"""
+"""The page of `kubesched drain`: the verdict, where pods would go, who would not, what would be lost, fill of nodes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -220,7 +218,7 @@ def _pods(result: Drain) -> Table:
     for pod in result.pods:
         fate = Cell(pod.fate.value, level=_LEVELS.get(pod.fate, Level.PLAIN))
         rows.append([pod.pod, pod.owner, pod.node, fate, pod.to, pod.step, _why(pod) or pod.message])
-    return Table("pods", "Every pod", columns, rows)
+    return Table("pods", "Every pod", columns, rows, is_wide=True)
 
 
 def _why(pod: DrainedPod) -> str:

@@ -46,8 +46,8 @@ def replacement_of(pod: Pod, find: Find) -> Replacement:
 
     The new pod has the old one's name, so that reports can be followed; only those of a StatefulSet have it in fact. It
     keeps its claims, except those of generic ephemeral volumes: these are deleted with the pod and created again,
-    unbound. A pod without a controller does not come back. Neither does one that is being deleted, except in a StatefulSet: any
-    other controller has created the new pod already.
+    unbound. A pod without a controller does not come back. Neither does one that is being deleted, except in a
+    StatefulSet: any other controller has created the new pod already.
     """
     owner = pod.metadata.controller
     is_expected = owner is not None and (not pod.is_terminating or owner.kind == "StatefulSet") and not pod.is_finished

@@ -7,7 +7,7 @@ from kubesched.api import KubeObject, Pod, ReplicaSet, ReplicationController, St
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError
 
-__all__ = ["Workload", "find_workload", "workload_of", "workloads"]
+__all__ = ["Workload", "find_workload", "is_workload_kind", "workload_of", "workloads"]
 
 _HASH_LABEL: Final = "pod-template-hash"
 _SHORT_NAMES: Final = {
@@ -88,6 +88,13 @@ def find_workload(known: Iterable[Workload], text: str) -> Workload:
         spaces = ", ".join(one.namespace for one in named)
         raise InputError(f"{text}: namespaces {spaces} have a {kind} {name}; write NAMESPACE/{text}")
     raise InputError(f"{text}: the cluster has no {kind} {'/'.join([*space, name])}; {_near(kind, name, everything)}")
+
+
+def is_workload_kind(word: str, known: Iterable[Workload]) -> bool:
+    """Whether a word means a kind of workload, such as `deploy`, and not for example a namespace."""
+    everything = list(known)
+    kinds = {one.kind for one in everything} | set(_SHORT_NAMES.values()) | {"Job"}
+    return _full_kind(word, everything) in kinds
 
 
 def _full_kind(kind: str, known: Sequence[Workload]) -> str:

@@ -23,11 +23,11 @@ from kubesched.framework import (
     Status,
     Verdicts,
 )
+from kubesched.plugins.affinity_details import anti_affinity_of_others, broken_anti_affinity, missed_affinity
 from kubesched.plugins.args import InterPodAffinityArgs
 from kubesched.plugins.hints import is_placed, queue_if, registration
-from kubesched.plugins.pod_terms import all_match, resolved_terms
-from kubesched.plugins.rejection_words import domain_words, selector_words
-from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, PodGroup, Rows, Snapshot, Term
+from kubesched.plugins.pod_terms import all_match, group_of, resolved_terms
+from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, Rows, Snapshot, Term
 
 __all__ = ["InterPodAffinity"]
 
@@ -136,14 +136,14 @@ class InterPodAffinity(Plugin):
         wanted = terms.required_affinity
         if not wanted:
             return {}
-        group = _group(snapshot, *wanted)
+        group = group_of(snapshot, *wanted)
         return {term.topology_key: group.by_domain(term.topology_key) for term in wanted}
 
     @staticmethod
     def _anti_affinity_sums(terms: AffinityTerms, snapshot: Snapshot) -> dict[str, FloatVector]:
         sums: dict[str, FloatVector] = {}
         for term in terms.required_anti_affinity:
-            by_code = _group(snapshot, term).by_domain(term.topology_key)
+            by_code = group_of(snapshot, term).by_domain(term.topology_key)
             before = sums.get(term.topology_key)
             sums[term.topology_key] = by_code if before is None else before + by_code
         return sums
@@ -179,22 +179,15 @@ class InterPodAffinity(Plugin):
         return has_keys & all_there
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
-        """Each term that its domain breaks; what existing pods refuse has no details."""
+        """Each term that its domain breaks, with the pods that break it."""
         snapshot = self.handle.snapshot()
         terms = resolved_terms(state.pod.terms, snapshot)
         if self.reasons[0].message in status.reasons:
-            for term in terms.required_affinity:
-                if term.topology_key not in node.labels:
-                    yield f"label {term.topology_key} is absent"
-                elif not _count(term, node, snapshot):
-                    where = domain_words(term.topology_key, node.labels)
-                    yield f"no pod has {selector_words(term.selector)} {where}"
-        elif self.reasons[1].message in status.reasons:
-            for term in terms.required_anti_affinity:
-                if n := _count(term, node, snapshot):
-                    there = "there is a pod" if n == 1 else f"there are {n} pods"
-                    where = domain_words(term.topology_key, node.labels)
-                    yield f"{there} with {selector_words(term.selector)} {where}"
+            return missed_affinity(terms.required_affinity, node, snapshot)
+        if self.reasons[1].message in status.reasons:
+            return broken_anti_affinity(terms.required_anti_affinity, node, snapshot)
+        keys = [sums.topology_key for sums in self._terms_about(state, snapshot)]
+        return anti_affinity_of_others(state.pod.identity.value, keys, node, snapshot)
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
         self._move(state, changes, 1)
@@ -267,7 +260,7 @@ class InterPodAffinity(Plugin):
     def _add_own_terms(points: dict[str, FloatVector], terms: AffinityTerms, snapshot: Snapshot) -> None:
         for sign, preferred in ((1, terms.preferred_affinity), (-1, terms.preferred_anti_affinity)):
             for term in preferred:
-                by_code = _group(snapshot, term).by_domain(term.topology_key)
+                by_code = group_of(snapshot, term).by_domain(term.topology_key)
                 if by_code.any():
                     _add(points, term.topology_key, by_code * (sign * term.weight))
 
@@ -356,18 +349,6 @@ def _add(points: dict[str, FloatVector], key: str, by_code: FloatVector) -> None
     total = longer.copy()
     total[: len(shorter)] += shorter
     points[key] = total
-
-
-def _group(snapshot: Snapshot, *terms: Term) -> PodGroup:
-    """The pods that all of these terms mean."""
-    return snapshot.groups.group(("terms", *[term.key for term in terms]), lambda pod: all_match(terms, pod))
-
-
-def _count(term: Term, node: NodeInfo, snapshot: Snapshot) -> int:
-    """How many pods a term matches in the node's domain; none where the node lacks the key."""
-    value = node.labels.get(term.topology_key)
-    code = snapshot.nodes.label(term.topology_key).code(value) if value is not None else 0
-    return int(_group(snapshot, term).by_domain(term.topology_key)[code]) if code else 0
 
 
 def _identity(pod: Pod) -> Identity:

@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.36 NodeVolumeLimits (CSI). The VolumeLimitScaling gate i
 CSI driver's.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import numpy as np
@@ -25,6 +25,7 @@ from kubesched.state import (
     AttachedVolumes,
     CSIVolume,
     Has,
+    NodeInfo,
     Nodes,
     PodVolumes,
     driver_limits,
@@ -101,6 +102,21 @@ class NodeVolumeLimits(Plugin):
                 return earlier.volumes, Status.unresolvable(text)
         mine = attached.of_pod(pod, volumes)
         return mine.volumes, Status.error(mine.fault) if mine.fault else None
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """Each driver of which the node has no place left for the pod's volumes."""
+        volumes = self.handle.cluster_state.volumes
+        nodes = self.handle.snapshot().nodes
+        position = nodes.position_of(node.name)
+        if status.reasons != _EXCEEDED.reasons or position is None:
+            return
+        one, limits = nodes.select(np.array([position])), volumes.csi_nodes.limits
+        wanted, _ = self._wanted(volumes.attached, pod, state.pod.volumes)
+        for driver, mine in sorted(_by_driver(wanted).items()):
+            new = int(_count_new(volumes.attached, one, mine)[0])
+            held = int(_held(volumes.attached, one, driver)[0])
+            if driver in limits and 0 < new > (limit := int(one.take(limits[driver])[0])) - held:
+                yield f"{held} of {limit} places for volumes of {driver} are in use; the pod brings {new} more"
 
     def events_to_register(self) -> list[EventRegistration]:
         """Limits that come or grow; pods, attachments that go; claims that come."""

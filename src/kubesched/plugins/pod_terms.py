@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from kubesched.state import AffinityTerms, Identity, Part, Snapshot, Term
+from kubesched.state import AffinityTerms, Identity, Part, PodGroup, Snapshot, Term
 
-__all__ = ["all_match", "resolved_terms"]
+__all__ = ["all_match", "group_of", "resolved_terms"]
 
 _NO_LABELS: Final[dict[str, str]] = {}
 
@@ -35,6 +35,11 @@ def all_match(terms: tuple[Term, ...], pod: Identity) -> bool:
     Rule: kube-scheduler v1.36: after resolution terms are matched with empty namespace labels.
     """
     return bool(terms) and all(term.matches(pod.namespace, pod.labels, _NO_LABELS) for term in terms)
+
+
+def group_of(snapshot: Snapshot, *terms: Term) -> PodGroup:
+    """The placed pods that all of these terms mean."""
+    return snapshot.groups.group(("terms", *[term.key for term in terms]), lambda pod: all_match(terms, pod))
 
 
 def _resolved(terms: tuple[Term, ...], snapshot: Snapshot) -> tuple[Term, ...]:

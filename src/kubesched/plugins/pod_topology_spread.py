@@ -190,7 +190,7 @@ class PodTopologySpread(Plugin):
                 yield f"label {constraint.topology_key} is absent"
             elif domains.skew(nodes)[position] > constraint.max_skew:
                 where = domain_words(constraint.topology_key, node.labels)
-                yield f"one more such pod {where} would exceed maxSkew {constraint.max_skew}"
+                yield f"one more such pod {where} would exceed maxSkew {constraint.max_skew}{_emptiest(domains, nodes)}"
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
         self._move(state, changes, 1)
@@ -349,6 +349,18 @@ class PodTopologySpread(Plugin):
             return queue_if(had or has)
         moved = has and (old.taints != new.taints or any(old.labels.get(key) != new.labels.get(key) for key in keys))
         return queue_if(had != has or moved)
+
+
+def _emptiest(domains: _Domains, nodes: Nodes) -> str:
+    """The domain with the fewest matching pods, in words; empty where minDomains makes the least number 0."""
+    codes = np.flatnonzero(domains.present)
+    if not len(codes) or len(codes) < domains.constraint.min_domains:
+        return ""
+    code, key = int(codes[domains.counts[codes].argmin()]), domains.constraint.topology_key
+    n_pods = int(domains.counts[code])
+    short, value = key.rpartition("/")[2], nodes.label(key).values.values[code]
+    where = f"node {value}" if short == "hostname" else f"{short} {value}"
+    return f": {where} has {n_pods or 'none'}"
 
 
 def _by_domain(constraint: Constraint, counts: FloatVector, weight: float) -> FloatVector:

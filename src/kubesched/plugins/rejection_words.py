@@ -1,10 +1,14 @@
 """Describes requirements, selectors and domains in words, for the details of a rejection."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from kubesched.api import Node, ParsedNodeTerm, Requirement, Selector
+from kubesched.state import PodInfo
 
-__all__ = ["domain_words", "missed_terms", "selector_words", "unmet"]
+__all__ = ["domain_words", "missed_terms", "pods_words", "selector_words", "unmet"]
+
+_MAX_NAMED: Final = 3
 
 
 def unmet(requirement: Requirement, node: Node) -> str:
@@ -37,6 +41,15 @@ def domain_words(key: str, labels: Mapping[str, str]) -> str:
     """The domain that a node's labels put it in, such as `in zone a`; the node has the key."""
     short = key.rpartition("/")[2]
     return "on the node" if short == "hostname" else f"in {short} {labels[key]}"
+
+
+def pods_words(pods: Sequence[PodInfo]) -> str:
+    """Placed pods with their nodes, and the verb after them in the singular or plural: `pod a/web (n1) has`."""
+    named = [f"{info.pod.key} ({info.pod.node_name})" for info in pods[:_MAX_NAMED]]
+    if len(pods) == 1:
+        return f"pod {named[0]} has"
+    last = f"{len(pods) - _MAX_NAMED} more" if len(pods) > _MAX_NAMED else named.pop()
+    return f"pods {', '.join(named)} and {last} have"
 
 
 def selector_words(selector: Selector) -> str:

@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.36 VolumeRestrictions. What-if moves are judged by claim
 evicting a pod of another namespace with an equally named claim "solves" the conflict there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -23,7 +23,8 @@ from kubesched.framework import (
     Verdicts,
 )
 from kubesched.plugins.hints import claim_hint, queue_if, registration
-from kubesched.state import NO_VOLUMES, ClusterState, Disk, Has, Nodes, PodInfo, disks_conflict, pod_volumes
+from kubesched.plugins.rejection_words import pods_words
+from kubesched.state import NO_VOLUMES, ClusterState, Disk, Has, NodeInfo, Nodes, PodInfo, disks_conflict, pod_volumes
 
 __all__ = ["VolumeRestrictions", "has_no_disk"]
 
@@ -95,6 +96,27 @@ class VolumeRestrictions(Plugin):
         if disks:
             verdicts[has_no_disk(disks, nodes, self.handle.cluster_state)] = _NO_DISK
         return Verdicts(verdicts, self.reasons)
+
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """The pods that use the claim, anywhere, or the disk, on the node."""
+        if self.reasons[0].message in status.reasons:
+            disks = state.pod.volumes.disks
+            users = [info for info in node.pods if info.volumes.disks and disks_conflict(disks, info.volumes.disks)]
+            if users:
+                yield f"{pods_words(users)} the same disk"
+            return
+        nodes, exclusive = self.handle.snapshot().nodes, state.find(ExclusiveClaims)
+        claim_rows = self.handle.cluster_state.volumes.use.claim_rows
+        for name in sorted(exclusive.names) if exclusive is not None else ():
+            rows = set(claim_rows.get(f"{pod.namespace}/{name}", ()))
+            users = [
+                info
+                for position in np.flatnonzero(np.isin(nodes.all_rows, list(rows))).tolist()
+                for info in nodes.pods(position)
+                if info.pod.namespace == pod.namespace and name in info.volumes.direct_claims
+            ]
+            if users:
+                yield f"{pods_words(users)} claim {name}, which is ReadWriteOncePod"
 
     def events_to_register(self) -> list[EventRegistration]:
         """A pod with the disk or the claim goes; a node comes; the claim comes."""

@@ -1,5 +1,7 @@
 """Reports of commands: one model, and the formats that are made from it."""
 
+from kubesched.reports.html import as_html
+from kubesched.reports.junit import as_junit
 from kubesched.reports.machine import as_csv, as_json, as_jsonl
 from kubesched.reports.markdown import as_markdown
 from kubesched.reports.page import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
@@ -17,8 +19,10 @@ __all__ = [
     "Row",
     "Table",
     "as_csv",
+    "as_html",
     "as_json",
     "as_jsonl",
+    "as_junit",
     "as_markdown",
     "print_page",
 ]

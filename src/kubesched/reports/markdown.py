@@ -22,6 +22,9 @@ def as_markdown(page: Page) -> str:
 def _paragraph(paragraph: Paragraph) -> Iterator[str]:
     if paragraph.is_wide:
         return
+    if paragraph.is_code:
+        yield f"```yaml\n{paragraph.text}\n```"
+        return
     lines = [_plain(line) for line in paragraph.text.splitlines()]
     if paragraph.level is Level.HEADING:
         yield f"### {' '.join(lines)}"
@@ -30,7 +33,7 @@ def _paragraph(paragraph: Paragraph) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    if not table.rows:
+    if not table.rows or table.is_wide:
         return
     if table.title:
         yield f"### {_plain(table.title)}"

@@ -79,6 +79,8 @@ class Table(msgspec.Struct, frozen=True):
         title: a line above it; may be empty.
         n_totals: how many of the last rows are sums of those before.
         notes: lines below it.
+        is_wide: whether only `-o wide`, CSV and HTML have it.
+        group_by: keys of columns by which HTML groups the rows into a heat map of the cells with bars; empty for none.
     """
 
     name: str
@@ -87,6 +89,8 @@ class Table(msgspec.Struct, frozen=True):
     rows: Sequence[Row]
     n_totals: int = 0
     notes: tuple[str, ...] = ()
+    is_wide: bool = False
+    group_by: tuple[str, ...] = ()
 
 
 class Paragraph(msgspec.Struct, frozen=True):
@@ -95,12 +99,14 @@ class Paragraph(msgspec.Struct, frozen=True):
     Attributes:
         is_indented: whether it belongs to the paragraph before it.
         is_wide: whether only `-o wide` and HTML have it.
+        is_code: whether it is a text to copy, such as YAML, whose blanks count.
     """
 
     text: str
     level: Level = Level.PLAIN
     is_indented: bool = False
     is_wide: bool = False
+    is_code: bool = False
 
 
 Part = Table | Paragraph

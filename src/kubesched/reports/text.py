@@ -1,11 +1,15 @@
 """Reports for a terminal: the verdict first, the next command last, tables as wide as the terminal.
 
-Where a table is too wide, bars go first, then columns from the right, and a line says which. Names of nodes are
+Where a table is too wide, headings are broken into lines, then bars go, then columns from the right, and a line says
+which. Names of nodes are
 shortened by the beginning and the end that they share.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Table, as_cell
 
@@ -24,8 +28,11 @@ _STYLES: Final = {
 }
 _BAR: Final = 10
 _GAP: Final = 3
-_LONGEST: Final = 48  # a longer text is folded before a column goes
+_LONGEST: Final = (48, 24, 16)  # longer texts are folded before a column goes, in narrow terminals earlier
 _FEWEST: Final = 2
+_HEADING: Final = 14  # as long as a broken heading should be
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])\s?|[A-Z]?[^A-Z\s]+\s?|\s+")
+_WORTH_IT: Final = 9  # characters; `kind-` and `ip-10-0-` stay, because names without them are not recognised
 
 
 def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
@@ -36,21 +43,27 @@ def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
         wide: whether to print what only `-o wide` has, and every column.
     """
     console.print(page.verdict.text, style=f"bold {_STYLES[page.verdict.level]}".strip())
-    for part in page.parts:
+    parts = [part for part in page.parts if wide or not part.is_wide]
+    shortening = _Shortening(part for part in parts if isinstance(part, Table))
+    for part in parts:
         if isinstance(part, Table):
-            _print_table(part, console, wide=wide)
-        elif wide or not part.is_wide:
+            _print_table(part, shortening, console, wide=wide)
+        else:
             _print_paragraph(part, console)
     for limit in page.limits:
         console.print(limit, style="dim")
     if page.next_command:
-        console.print(f"\nNext: {page.next_command}", style="bold")
+        console.print(f"\nNext: {page.next_command}", style="bold", soft_wrap=True)  # to be copied as it is
 
 
 def _print_paragraph(paragraph: Paragraph, console: "Console") -> None:
     from rich.padding import Padding
 
     style = _STYLES[paragraph.level]
+    if paragraph.is_code:
+        console.print(paragraph.text, style=style, soft_wrap=True)
+        console.print()
+        return
     if paragraph.is_indented:
         console.print(Padding(paragraph.text, (0, 0, 0, 4)), style=style)
         return
@@ -59,7 +72,7 @@ def _print_paragraph(paragraph: Paragraph, console: "Console") -> None:
     console.print(paragraph.text, style=style)
 
 
-def _print_table(table: Table, console: "Console", *, wide: bool) -> None:
+def _print_table(table: Table, shortening: "_Shortening", console: "Console", *, wide: bool) -> None:
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -71,10 +84,11 @@ def _print_table(table: Table, console: "Console", *, wide: bool) -> None:
     kept = [i for i, column in enumerate(table.columns) if wide or not column.is_wide]
     cells = [[as_cell(row[i]) for i in kept] for row in table.rows]
     columns = [table.columns[i] for i in kept]
-    notes = list(table.notes) + _shorten(columns, cells[: len(cells) - table.n_totals])
+    notes = list(table.notes) + shortening.apply(columns, cells)
+    headings = [column.heading for column in columns]
     n_shown, has_bars = (len(columns), True) if wide else _fitting(columns, cells, console.width)
     if n_shown < len(columns):
-        hidden = ", ".join(column.heading for column in columns[n_shown:])
+        hidden = ", ".join(headings[n_shown:])
         notes.append(f"Hidden because the terminal is too narrow: {hidden} (-o wide shows them).")
     rich = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
     for column in columns[:n_shown]:
@@ -90,25 +104,43 @@ def _print_table(table: Table, console: "Console", *, wide: bool) -> None:
         console.print(note, style="dim")
 
 
-def _fitting(columns: Sequence[Column], cells: Sequence[Sequence[Cell]], width: int) -> tuple[int, bool]:
-    """How many columns fit, and whether with bars."""
-    for has_bars in (True, False):
-        if _total(columns, cells, has_bars=has_bars) <= width:
+def _fitting(columns: list[Column], cells: Sequence[Sequence[Cell]], width: int) -> tuple[int, bool]:
+    """How many columns fit, and whether with bars; if needed, headings are broken, in place."""
+    if _total(columns, cells, has_bars=True) <= width:
+        return len(columns), True
+    columns[:] = [msgspec.structs.replace(column, heading=_broken(column.heading)) for column in columns]
+    for has_bars, longest in ((True, _LONGEST[0]), *((False, longest) for longest in _LONGEST)):
+        if _total(columns, cells, has_bars=has_bars, longest=longest) <= width:
             return len(columns), has_bars
     n = len(columns)
-    while n > _FEWEST and _total(columns[:n], cells, has_bars=False) > width:
+    while n > _FEWEST and _total(columns[:n], cells, has_bars=False, longest=_LONGEST[-1]) > width:
         n -= 1
     return n, False
 
 
-def _total(columns: Sequence[Column], cells: Sequence[Sequence[Cell]], *, has_bars: bool) -> int:
-    return sum(_width(i, column, cells, has_bars=has_bars) for i, column in enumerate(columns)) - _GAP
+def _total(
+    columns: Sequence[Column], cells: Sequence[Sequence[Cell]], *, has_bars: bool, longest: int = _LONGEST[0]
+) -> int:
+    """The width of a table whose texts are folded after so many characters."""
+    widths = (_width(i, column, cells, has_bars=has_bars, longest=longest) for i, column in enumerate(columns))
+    return sum(widths) - _GAP
 
 
-def _width(i: int, column: Column, cells: Sequence[Sequence[Cell]], *, has_bars: bool) -> int:
+def _width(i: int, column: Column, cells: Sequence[Sequence[Cell]], *, has_bars: bool, longest: int) -> int:
     texts = (_text(row[i], has_bars=has_bars, ascii_only=True) for row in cells)
-    longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
-    return min(max(longest, len(column.heading)), _LONGEST) + _GAP
+    lines = [*column.heading.splitlines(), *(line for text in texts for line in text.splitlines())]
+    most = longest if column.align is Align.TEXT else _LONGEST[0]
+    return min(max(map(len, lines), default=0), most) + _GAP
+
+
+def _broken(heading: str) -> str:
+    """The heading in lines of few characters, broken between words and in names of plugins before capitals."""
+    lines = [""]
+    for word in _WORDS.findall(heading):
+        if lines[-1] and len(lines[-1]) + len(word.rstrip()) > _HEADING:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(line.strip() for line in lines)
 
 
 def _text(cell: Cell, *, has_bars: bool, ascii_only: bool) -> str:
@@ -124,17 +156,39 @@ def _bar(before: float, after: float, *, ascii_only: bool) -> str:
     return full * low + new * (high - low) + rest * (_BAR - high)
 
 
-def _shorten(columns: Sequence[Column], cells: Sequence[list[Cell]]) -> list[str]:
-    """Shorten the names in the columns of nodes, in place. Returns: a line that says so, if anything changed."""
-    places = [(i, row) for i, column in enumerate(columns) if column.align is Align.NODE for row in cells]
-    start, end = shared_ends(row[i].text for i, row in places)
-    if not start and not end:
-        return []
-    for i, row in places:
-        cell = row[i]
-        row[i] = Cell(cell.text[len(start) : len(cell.text) - len(end)], cell.value, cell.level, cell.bar)
-    shown = " and ".join(f"'{part}'" for part in (start and f"{start}*", end and f"*{end}") if part)
-    return [f"Node names are shortened by {shown}."]
+class _Shortening:
+    """Shortens the names of nodes in all tables of a page by what they share, and says so once."""
+
+    def __init__(self, tables: Iterable[Table]) -> None:
+        names: set[str] = set()
+        for table in tables:
+            rows = table.rows[: len(table.rows) - table.n_totals]
+            for i in (i for i, column in enumerate(table.columns) if column.align is Align.NODE):
+                names.update(name for row in rows for name in _names(as_cell(row[i]).text)[0])
+        start, self._end = shared_ends(names)
+        self._start = start if len(start) >= _WORTH_IT else ""
+        self._has_said = not self._start and not self._end
+
+    def apply(self, columns: Sequence[Column], cells: Sequence[list[Cell]]) -> list[str]:
+        """Shorten names in place. Returns: a line that says so, in the first table that has names."""
+        places = [i for i, column in enumerate(columns) if column.align is Align.NODE]
+        for row in cells:
+            for i in places:
+                names, rest = _names(row[i].text)
+                text = ", ".join(name.removeprefix(self._start).removesuffix(self._end) for name in names) + rest
+                row[i] = Cell(text, row[i].value, row[i].level, row[i].bar)
+        if self._has_said or not places:
+            return []
+        self._has_said = True
+        start, end = self._start, self._end
+        shown = " and ".join(f"'{part}'" for part in (start and f"{start}*", end and f"*{end}") if part)
+        return [f"Node names are shortened by {shown}."]
+
+
+def _names(text: str) -> tuple[list[str], str]:
+    """The names of a list such as `n1, n2 and 3 more`, and its end; names of nodes have neither commas nor blanks."""
+    listed, more, n_more = text.partition(" and ")
+    return listed.split(", "), more + n_more
 
 
 def shared_ends(names: Iterable[str]) -> tuple[str, str]:

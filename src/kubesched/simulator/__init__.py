@@ -2,6 +2,7 @@
 
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.documents import placed_line, placement_line, report_document
+from kubesched.simulator.page import report_page, summary_of
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
 from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim
 from kubesched.simulator.simulator import Progress, Simulator
@@ -27,4 +28,6 @@ __all__ = [
     "placed_line",
     "placement_line",
     "report_document",
+    "report_page",
+    "summary_of",
 ]

@@ -12,6 +12,7 @@ import msgspec
 from kubesched.api import Pod
 from kubesched.framework import NO_NODES, CycleState, Framework, PluginFault, find_feasible
 from kubesched.scheduler import TieBreak, select_best
+from kubesched.simulator.diagnosis import diagnosis_of
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
 from kubesched.simulator.simulator import Progress, Simulator
 
@@ -33,6 +34,8 @@ class Placed(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         message: the FitError text, without what PostFilter says.
         preemption: the one outcome that was chosen, if any.
         post_filter_message: what PostFilter says.
+        diagnosis: the nearest obstacle in one line.
+        is_failed: whether a plugin failed; kube-scheduler ends such an attempt as SchedulerError.
     """
 
     pod: str
@@ -41,6 +44,8 @@ class Placed(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     message: str = ""
     preemption: tuple[PreemptionOutcome, ...] = ()
     post_filter_message: str = ""
+    diagnosis: str = ""
+    is_failed: bool = False
 
 
 def pending_in_order(pods: Iterable[Pod]) -> list[Pod]:
@@ -70,19 +75,22 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
             progress(len(placed), total)
     placements = tuple(_placement(pod, placed.get(pod.key)) for pod in pending_in_order(simulator.pending))
     victims = tuple(_victims(simulator, placed.values()))
-    return Report(placements, victims, before, Fill(simulator.cluster_state.columns), 0.0)
+    after, groups = Fill(simulator.cluster_state.columns), simulator.node_groups()
+    return Report(placements, victims, before, after, 0.0, groups, evicted=False)
 
 
 def _placement(pod: Pod, placed: Placed | None) -> Placement:
+    owner = owner_of(pod)
     if placed is None:
         message = f'no profile has the scheduler name "{pod.scheduler_name}"'
-        return Placement(pod.key, "", PodState.NOT_TRIED, message=message)
+        return Placement(pod.key, "", PodState.NOT_TRIED, message=message, owner=owner)
     if placed.node:
-        return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1)
+        return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1, owner=owner)
     message = f"{placed.message} {placed.post_filter_message}".rstrip()
     if not message.startswith(("0/", NO_NODES)):  # no FitError: a plugin failed
-        return Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message)
+        return Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message, owner=owner)
     waiting = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
+    waiting.owner, waiting.diagnosis = owner, placed.diagnosis
     for outcome in placed.preemption:
         waiting.nominated_node, waiting.victims = outcome.node, outcome.victims
     return waiting
@@ -109,16 +117,19 @@ async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break
         try:
             scores = framework.run_score(state, pod, result, is_whole=result.nodes is snapshot.nodes)
         except PluginFault as fault:
-            return Placed(pod.key, name, message=fault.status.message)
+            return Placed(pod.key, name, message=fault.status.message, is_failed=True)
         best = select_best(scores.total, tie_break, None, simulator.rng)
         node_name = scores.nodes.name(best)
         cluster_state.assume(info, node_name)
         return Placed(pod.key, name, node_name)
     if not snapshot.n_nodes:
-        return Placed(pod.key, name, message=diagnosis.message)
+        return Placed(pod.key, name, message=diagnosis.message, diagnosis=diagnosis.message)
+    filters = [plugin.name for plugin in framework.profile.points["filter"]]
+    nearest = diagnosis_of(diagnosis.counts(), filters, diagnosis.message)
     freed, status = await framework.run_post_filter(state, pod, diagnosis)
     outcome: tuple[PreemptionOutcome, ...] = ()
     if freed is not None and freed.nominated_node_name:
         leaving = sorted(victim.pod.key for victim in freed.victims if not victim.pod.is_terminating)
         outcome = (PreemptionOutcome(freed.nominated_node_name, tuple(leaving)),)
-    return Placed(pod.key, name, "", diagnosis.message, outcome, status.message)
+    failed = diagnosis.failure is not None
+    return Placed(pod.key, name, "", diagnosis.message, outcome, status.message, nearest, failed)

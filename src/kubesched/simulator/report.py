@@ -1,14 +1,19 @@
 """The result of a simulation, pod by pod and node by node."""
 
 import enum
+from collections.abc import Mapping
 
 import msgspec
 
 from kubesched.api import Pod
 from kubesched.engine import IntMatrix
+from kubesched.simulator.node_groups import NodeGroup
 from kubesched.state import NodeColumns
 
-__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim"]
+__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "owner_of"]
+
+_NO_GROUPS: Mapping[str, NodeGroup] = {}
+_NO_GROUP = NodeGroup()
 
 
 class PodState(enum.Enum):
@@ -47,6 +52,8 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         attempts: how often it was tried.
         reason: `Unschedulable` or `SchedulerError`; empty when placed.
         message: what the PodScheduled condition says, or why the pod was not tried.
+        owner: `Kind/name` of its controller, empty for none.
+        diagnosis: the nearest obstacle in one line, for a pod that no node fits.
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
         evicted_by: the pod for which it had to leave again, after it was placed.
@@ -70,6 +77,8 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     total: int = 0
     scores: dict[str, int] = {}
     runners_up: tuple[tuple[str, int], ...] = ()
+    owner: str = ""
+    diagnosis: str = ""
 
     @property
     def is_left_pending(self) -> bool:
@@ -77,17 +86,20 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         return self.state in (PodState.UNSCHEDULABLE, PodState.ERROR) or bool(self.evicted_by)
 
 
-class NodeFill(msgspec.Struct, frozen=True, rename="camel"):
+class NodeFill(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """How full a node is, before and after.
 
     Attributes:
         allocatable, before, after: resource -> amount in canonical units (milli-CPU, bytes, counts), `pods` among them.
+        pool, zone: where it belongs; empty where its labels do not say it.
     """
 
     node: str
     allocatable: dict[str, int]
     before: dict[str, int]
     after: dict[str, int]
+    pool: str = ""
+    zone: str = ""
 
 
 class Fill:
@@ -131,6 +143,8 @@ class Report(msgspec.Struct, frozen=True, eq=False):
         victims: pods that left, in order.
         before, after: how full the nodes were and became.
         seconds: virtual time that passed.
+        groups: the pool and zone of each node.
+        evicted: whether the victims left; else they are only named.
 
     Example:
         report = Simulator(load_snapshot("cluster.json")).run()
@@ -142,14 +156,17 @@ class Report(msgspec.Struct, frozen=True, eq=False):
     before: Fill
     after: Fill
     seconds: float
+    groups: Mapping[str, NodeGroup] = _NO_GROUPS
+    evicted: bool = True
 
     @property
     def nodes(self) -> tuple[NodeFill, ...]:
         """The fill of every node, in the snapshot's order."""
-        before, after = self.before, self.after
-        return tuple(
-            NodeFill(name, after.allocatable(name), before.held(name), after.held(name)) for name in after.node_names
-        )
+        return tuple(self._node(name, self.groups.get(name, _NO_GROUP)) for name in self.after.node_names)
+
+    def _node(self, name: str, group: NodeGroup) -> NodeFill:
+        before, after = self.before.held(name), self.after.held(name)
+        return NodeFill(name, self.after.allocatable(name), before, after, group.pool, group.zone)
 
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""

@@ -11,13 +11,14 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent
+from kubesched.api import EventType, KubeObject, Node, Pod, WatchEvent
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
 from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, Services, VirtualClock, answer_text
 from kubesched.scheduler import (
     BindingCycle,
     Eviction,
+    MakeFramework,
     PermitRequest,
     Scheduler,
     TieBreak,
@@ -40,6 +41,8 @@ from kubesched.setup import (
     without_bind,
 )
 from kubesched.simulator.cluster import MemoryCluster
+from kubesched.simulator.diagnosis import diagnosis_of
+from kubesched.simulator.node_groups import NodeGroup, group_nodes
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
 from kubesched.simulator.suspended import LATER, SuspendedCycles
 from kubesched.state import ClusterState
@@ -67,6 +70,7 @@ class Simulator:
         seed: the random seed, for random ties and for the node where preemption starts its search.
         extender_calls: calls the extenders of the configuration, and is closed after the run; without it they are not
             asked. Their bind is not called: a pod is bound in memory.
+        make_framework: makes the framework of a profile; for a caller that observes plugins.
 
     Raises:
         InputError: the configuration cannot be read or is not valid; the profiles run for another cluster; or the
@@ -96,6 +100,7 @@ class Simulator:
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
         extender_calls: ExtenderCalls | None = None,
+        make_framework: MakeFramework = Framework,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
         self.cluster_state = ClusterState()
@@ -113,6 +118,7 @@ class Simulator:
             initial_backoff=setup.configuration.pod_initial_backoff_seconds,
             max_backoff=setup.configuration.pod_max_backoff_seconds,
             extenders=() if extender_calls is None else without_bind(setup.configuration.extenders),
+            make_framework=make_framework,
         )
         self._calls = extender_calls
         self.frameworks: dict[str, Framework] = self.scheduler.frameworks
@@ -283,6 +289,7 @@ class Simulator:
         placements = []
         for pod in sorted(self.pending, key=lambda pod: -pod.priority):
             placement = self._placement(pod, gated)
+            placement.owner = owner_of(pod)
             placement.victims = tuple(victims.get(pod.uid, ()))
             placement.evicted_by = evicted.get(pod.uid, "")
             placements.append(placement)
@@ -290,7 +297,14 @@ class Simulator:
             Victim(action.pod.key, owner_of(action.pod), action.node_name, action.preemptor.key)
             for action in self.cluster.evicted
         )
-        return Report(tuple(placements), left, before, Fill(self.cluster_state.columns), self.clock.seconds)
+        after = Fill(self.cluster_state.columns)
+        return Report(tuple(placements), left, before, after, self.clock.seconds, self.node_groups())
+
+    def node_groups(self) -> dict[str, NodeGroup]:
+        """The pool and zone of each node of the cluster."""
+        objects = self.cluster_state.objects
+        nodes = (objects.get("Node", name) for name in self.cluster_state.columns.row_of)
+        return group_nodes(node for node in nodes if isinstance(node, Node))
 
     def _placement(self, pod: Pod, gated: dict[str, str]) -> Placement:
         name = pod.scheduler_name
@@ -311,6 +325,9 @@ class Simulator:
             placement.state = PodState.ERROR if decision.reason == "SchedulerError" else PodState.UNSCHEDULABLE
             placement.reason = decision.reason
             placement.message = decision.outcome.message
+            if placement.state is PodState.UNSCHEDULABLE:
+                filters = [plugin.name for plugin in self.frameworks[name].profile.points["filter"]]
+                placement.diagnosis = diagnosis_of(decision.rejections, filters, placement.message)
             current = self.cluster_state.objects.get("Pod", pod.key)
             if isinstance(current, Pod):
                 placement.nominated_node = current.status.nominated_node_name

@@ -5,6 +5,7 @@ empty. Each run therefore begins as that of a Simulator that has just loaded `ob
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -27,6 +28,8 @@ class Mark(msgspec.Struct, frozen=True, eq=False):
     """A moment to which a Trials can go back."""
 
     objects: dict[Key, KubeObject]
+    pending: dict[Key, Pod]
+    positions: dict[Key, int]
     n_changes: int
 
 
@@ -57,13 +60,18 @@ class Trials(Simulator):
     ) -> None:
         known = list(snapshot)
         self._seed = seed
+        self._n_arrived = count()
         self._given: dict[Key, KubeObject] = {}
         self._now: dict[Key, KubeObject] = {}  # in the order of the snapshot that `objects` returns
+        self._pending: dict[Key, Pod] = {}  # those of them that wait for a node, in the same order
+        self._position: dict[Key, int] = {}  # the same order, to sort by
         self._changed: list[Key] = []
         self._disturbed: set[str] = set()  # nodes that a pod has left: the order of the others is another one now
         super().__init__(known, configuration, plugins, plugin_args, tie_break=tie_break, seed=seed)
-        self._given = {_key(one): one for one in map(completed, known)}
-        self._now = dict(self._given)
+        for one in map(completed, known):
+            self._given[_key(one)] = one
+            self._remember(_key(one), one)
+        self._changed.clear()
 
     # --- what there is ---
 
@@ -104,41 +112,45 @@ class Trials(Simulator):
 
     def mark(self) -> Mark:
         """Remember this moment."""
-        return Mark(dict(self._now), len(self._changed))
+        return Mark(dict(self._now), dict(self._pending), dict(self._position), len(self._changed))
 
     def go_back(self, mark: Mark) -> None:
         """Take back every change since a mark, and forget the marks after it."""
         keys = dict.fromkeys(self._changed[mark.n_changes :])
         del self._changed[mark.n_changes :]
-        self._now = dict(mark.objects)
+        self._now, self._pending, self._position = dict(mark.objects), dict(mark.pending), dict(mark.positions)
         objects = self.cluster_state.objects
-        returning: list[KubeObject] = []
+        others: list[KubeObject] = []
+        pods: list[Pod] = []
         for kind, key in keys:
             then, current = self._now.get((kind, key)), objects.get(kind, key)
             if then is current:
                 continue
             if current is not None and (then is None or kind == "Pod"):
                 super()._tell(WatchEvent(EventType.DELETED, kind, current))
-            if then is not None and kind == "Pod":
-                self._disturbed.add(then.node_name if isinstance(then, Pod) else "")
+            if isinstance(then, Pod):
+                if then.node_name:
+                    pods.append(then)
             elif then is not None:
-                returning.append(then)
-        for one in returning:
+                others.append(then)
+        for one in (*others, *pods):
             super()._tell(WatchEvent(EventType.MODIFIED, kind_of(one), one))
+        self._disturbed.update(pod.node_name for pod in pods)
         self._put_in_order()
 
     def _put_in_order(self) -> None:
         """Have the pods of disturbed nodes in the order in which a loaded snapshot has them; ties may depend on it."""
-        disturbed, self._disturbed = self._disturbed - {""}, set()
-        if not disturbed:
-            return
-        pods = (one for one in self._now.values() if isinstance(one, Pod))
-        there = [pod for pod in pods if pod.node_name in disturbed and not pod.is_finished]
-        for pod in there:
-            if self.cluster_state.objects.get("Pod", pod.key) is not None:
-                super()._tell(WatchEvent(EventType.DELETED, "Pod", pod))
-        for pod in there:
-            super()._tell(WatchEvent(EventType.ADDED, "Pod", pod))
+        columns = self.cluster_state.columns
+        for node in self._disturbed:
+            row = columns.row_of.get(node)
+            keys = [] if row is None else [("Pod", info.pod.key) for info in columns.pods[row]]
+            ordered = sorted(keys, key=self._position.__getitem__)
+            if ordered == keys:
+                continue
+            for type_ in (EventType.DELETED, EventType.ADDED):
+                for key in ordered:
+                    super()._tell(WatchEvent(type_, "Pod", self._now[key]))
+        self._disturbed.clear()
 
     # --- runs ---
 
@@ -150,9 +162,7 @@ class Trials(Simulator):
         self._errors.clear()
         self.cluster.evicted.clear()
         self.cluster.events.clear()
-        self.pending = [
-            one for one in self._now.values() if isinstance(one, Pod) and not one.node_name and not one.is_finished
-        ]
+        self.pending = list(self._pending.values())
         before = Fill(self.cluster_state.columns)
         self.loop.run(self._place_all(progress))
         self._suspended.close()
@@ -168,6 +178,8 @@ class Trials(Simulator):
         key = (event.kind, event.object.key)
         if event.type is EventType.DELETED:
             gone = self._now.pop(key, None)
+            self._pending.pop(key, None)
+            self._position.pop(key, None)
             self._changed.append(key)
             if isinstance(gone, Pod):
                 self._disturbed.add(gone.node_name)
@@ -180,9 +192,13 @@ class Trials(Simulator):
         if old is one:
             return
         self._changed.append(key)
-        if isinstance(one, Pod) and one.node_name and not (isinstance(old, Pod) and old.node_name):
-            self._now.pop(key, None)  # the last one to arrive on its node
+        if isinstance(one, Pod):
+            if not one.node_name and not one.is_finished:
+                self._pending[key] = one
+            elif self._pending.pop(key, None) is not None:
+                del self._now[key], self._position[key]  # it is the last one to arrive on its node
         self._now[key] = one
+        self._position.setdefault(key, next(self._n_arrived))
 
 
 def _key(one: KubeObject) -> Key:

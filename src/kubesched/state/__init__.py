@@ -2,7 +2,7 @@
 
 from kubesched.state.cluster_state import ClusterState
 from kubesched.state.columns import NodeColumns
-from kubesched.state.csi_migration import in_tree_source
+from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES, in_tree_source
 from kubesched.state.disruption_budgets import Budget, DisruptionBudgets
 from kubesched.state.groups import PodGroup
 from kubesched.state.image_state import ImageState
@@ -42,6 +42,7 @@ from kubesched.state.volumes import (
 __all__ = [
     "CPU",
     "EPHEMERAL_STORAGE",
+    "KNOWN_DRIVER_NAMES",
     "MEMORY",
     "NO_LIMIT",
     "NO_VOLUMES",

@@ -19,6 +19,7 @@ from kubesched.api import (
 )
 
 __all__ = [
+    "KNOWN_DRIVER_NAMES",
     "InTree",
     "Labels",
     "csi_handle",
@@ -72,6 +73,10 @@ _KINDS: Final = (
     InTree("vsphere_volume", "kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com", False),
     InTree("portworx_volume", "kubernetes.io/portworx-volume", "pxd.portworx.com", True),
 )
+KNOWN_DRIVER_NAMES: Final = frozenset(
+    name for kind in _KINDS for name in (kind.plugin, kind.driver, kind.zone_key) if name
+)
+"""Plugins, drivers and zone labels that this file knows by name."""
 _BY_PLUGIN: Final = {kind.plugin: kind for kind in _KINDS}
 
 

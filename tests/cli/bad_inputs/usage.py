@@ -21,10 +21,10 @@ USAGE = {
     "one argument too many": Case("config diff good.yaml good.yaml x", ("unexpected extra argument (x)", _HELP)),
     "standard input twice": Case("config diff - -", ("A and B cannot both be standard input", _HELP)),
     "an unknown output of simulate": Case(
-        "simulate cluster.json -o xml", ("'--output': 'xml' is not one of 'table', 'json', 'jsonl', 'summary'", _HELP)
+        "simulate cluster.json -o xml", ("'--output': 'xml' is not one of 'table', 'wide', 'json', 'jsonl',", _HELP)
     ),
     "an unknown output of explain": Case(
-        "explain cluster.json --all -o csv", ("'--output': 'csv' is not one of 'table', 'json', 'jsonl'", _HELP)
+        "explain cluster.json --all -o xml", ("'--output': 'xml' is not one of 'table', 'wide', 'json', 'jsonl'", _HELP)
     ),
     "an unknown output of config check": Case(
         "config check good.yaml -o yaml", ("'yaml' is not one of 'text', 'json'",)
@@ -42,8 +42,22 @@ USAGE = {
         "simulate cluster.json --profile batch",
         ("--profile batch: the configuration has no such profile; found: default-scheduler",),
     ),
-    "no pod named": Case(
-        "explain cluster.json", ("--pod NAMESPACE/NAME", "--all; 2 are pending: shop/web-1, shop/web-2", _HELP)
+    "a node without a pod": Case(
+        "explain cluster.json --node n1", ("--node and --all-nodes need one pod: name it, such as shop/web-7", _HELP)
+    ),
+    "a pod of a namespace that is not there": Case(
+        "explain cluster.json shp/web-1",
+        ('no pod has the name "shp/web-1"; no pod is in namespace "shp"; did you mean "shop/web-1"?',),
+    ),
+    "a pod that begins like others": Case(
+        "explain cluster.json web", ('no pod has the name "web"; did you mean "web-1" or "web-2"?',)
+    ),
+    "a workload that is not there": Case(
+        "explain cluster.json deploy/api", ("deploy/api: the cluster has no Deployment api",)
+    ),
+    "a pod name that is nothing like those of its namespace": Case(
+        "explain cluster.json --pod shop/newsvc",
+        ('no pod has the name "shop/newsvc"; no pod of that namespace has a similar name; --manifest FILE adds pods',),
     ),
     "one pod and all of them": Case("explain cluster.json --all --pod shop/web-1", ("--all and --pod are mutually",)),
     "a pod that is not there": Case(

@@ -1,6 +1,6 @@
 """What remedies are made from: the explanation of a pod, its nodes, and short ways to write edits."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -12,7 +12,7 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.plugins import required_node_affinity
-from kubesched.state import NodeInfo, PodInfo
+from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 
 __all__ = [
     "Case",
@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _MAX_LISTED: Final = 3
+_ABOVE_ALL: Final = 2**62  # higher than every priority
 
 
 class Remedy(msgspec.Struct, frozen=True):
@@ -55,10 +56,12 @@ class Case:
         explanation: why.
         info, pod: the pod.
         nodes: all nodes.
+        nominated: pending pods that keep room on nodes for themselves, with the positions of these nodes.
     """
 
-    def __init__(self, explanation: Explanation) -> None:
+    def __init__(self, explanation: Explanation, nominated: Sequence[tuple[int, PodInfo]] = ()) -> None:
         self.explanation = explanation
+        self.nominated = nominated
         self.info = explanation.info
         self.pod = explanation.pod
         self.nodes = explanation.nodes
@@ -76,20 +79,39 @@ class Case:
         """The nodes of a mask."""
         return (self.nodes[position] for position in np.flatnonzero(where).tolist())
 
-    def where(self, test: Callable[[NodeInfo], bool]) -> BoolVector:
-        """(nodes,) bool: nodes that pass a test."""
-        return np.array([test(node) for node in self.nodes], dtype=np.bool_)
-
     @cached_property
     def chooses_nodes(self) -> bool:
         """Whether the pod says where it wants to run, by a node selector or required node affinity."""
         return required_node_affinity(self.info.node_choice) is not None
 
     @cached_property
-    def placed(self) -> list[tuple[PodInfo, int]]:
-        """Every pod on a node, with the position of the node."""
-        nodes = self.nodes
-        return [(info, position) for position in range(len(nodes)) for info in nodes.pods(position)]
+    def placed(self) -> "Placed":
+        """The pods on the nodes."""
+        return Placed(self.nodes)
+
+
+class Placed:
+    """The pods on some nodes, node by node, as they are before any change is tried.
+
+    Attributes:
+        pods: the pods.
+        positions: (pods,) the position of the node of each.
+        leaving, with_volumes, with_anti_affinity: (n,) indices of those that are being deleted, that have volumes, and
+            that have required anti-affinity.
+    """
+
+    def __init__(self, nodes: Nodes) -> None:
+        batch, self.positions = nodes.columns.pod_table.below(_ABOVE_ALL, nodes.all_rows, nodes.columns.n_rows)
+        self.pods = list(batch.infos)
+        self.leaving = batch.having(Has.DELETION_TIMESTAMP)
+        self.with_volumes = batch.having(Has.VOLUMES)
+        self.with_anti_affinity = batch.having(Has.ANTI_AFFINITY)
+        self._identities, self._which = batch.identities()
+
+    def matching(self, test: Callable[[Identity], bool]) -> Rows:
+        """(n,) indices of the pods whose namespace and labels pass a test."""
+        passes = np.array([test(identity) for identity in self._identities], dtype=np.bool_)
+        return np.flatnonzero(passes[self._which])
 
 
 def listed(names: Iterable[str], what: str) -> str:

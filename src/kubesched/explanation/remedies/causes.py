@@ -12,6 +12,7 @@ from kubesched.explanation.remedies.node_choice import node_choice
 from kubesched.explanation.remedies.placed_pods import (
     affinity,
     anti_affinity,
+    nominated,
     ports,
     terminating,
     volume_limits,
@@ -49,11 +50,11 @@ def causes(case: Case) -> list[Cause]:
         Cause("cordon", cordoned(case), (cordons,)),
         Cause("taints", tainted(case), (taints,)),
         Cause("NodeAffinity", rejected("NodeAffinity"), (node_choice,)),
-        Cause("NodePorts", rejected("NodePorts"), (terminating, ports)),
-        Cause("NodeResourcesFit", rejected("NodeResourcesFit"), (terminating, requests)),
+        Cause("NodePorts", rejected("NodePorts"), (terminating, nominated, ports)),
+        Cause("NodeResourcesFit", rejected("NodeResourcesFit"), (terminating, nominated, requests)),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
-        Cause("InterPodAffinity", rejected("InterPodAffinity"), (terminating, anti_affinity, affinity)),
+        Cause("InterPodAffinity", rejected("InterPodAffinity"), (terminating, nominated, anti_affinity, affinity)),
     ]
     covered = {"NodeUnschedulable", "TaintToleration", *_MISSING} | {cause.name for cause in known}
     others = [Cause(name, rejected(name)) for name in case.explanation.by_plugin if name not in covered]

@@ -33,8 +33,10 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for i, j, one in numbered[:_MAX_REQUIREMENTS]:
         corrected = _corrected(case, one)
         if corrected is not None:
-            text = f"correct the node affinity {_words(one)} to {_words(corrected)}"
-            yield Remedy(text, "nodeAffinity", True, _with_term(terms, i, j, corrected))
+            keeps = not one.key.partition("/")[0].endswith(_MANAGED)
+            verb = "correct" if keeps else "change"
+            text = f"{verb} the node affinity {_words(one)}, which no node has, to {_words(corrected)}"
+            yield Remedy(text, "nodeAffinity", keeps, _with_term(terms, i, j, corrected))
         if len(terms[i].match_expressions or ()) + len(terms[i].match_fields or ()) > 1:
             yield _drop(f"{_words(one)} from the node affinity", "nodeAffinity", _with_term(terms, i, j, None))
     yield _drop("the node affinity", "nodeAffinity", _with_required(None))
@@ -44,21 +46,26 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 
 def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remedy]:
-    lacking = [node for node in case.at(where) if node.labels.get(key) != value]
-    if not lacking:
+    column = case.nodes.label(key)
+    codes = case.nodes.codes(key)
+    lacking = where & (codes != column.code(value))
+    if not lacking.any():
         return
+    managed = key.partition("/")[0].endswith(_MANAGED)
     known = _known_values(case, key)
     near = [] if value in known else [(key, other) for other in get_close_matches(value, known, n=1)]
     if not known:
         near = [(other, value) for other in get_close_matches(key, _keys(case), n=1)]
     for new_key, new_value in near:
-        text = f"correct the node selector {key}={value} to {new_key}={new_value}"
-        yield Remedy(text, "nodeSelector", True, _with_pair(key, new_key, new_value))
-    if value not in known and not near and not key.partition("/")[0].endswith(_MANAGED):
-        node = lacking[0]
-        yield Remedy(f"label {node.name} with {key}={value}", "label", True, _labelled(node.name, key, value))
-    others = {node.labels.get(key) for node in lacking}
-    if len(others) == 1 and (other := others.pop()) is not None and not near:
+        verb = "change" if managed else "correct"
+        text = f"{verb} the node selector {key}={value}, which no node has, to {new_key}={new_value}"
+        yield Remedy(text, "nodeSelector", not managed, _with_pair(key, new_key, new_value))
+    if value not in known and not near and not managed:
+        node = next(case.at(lacking))
+        text = f"label {node.name} with {key}={value}, which no node has"
+        yield Remedy(text, "label", True, _labelled(node.name, key, value))
+    others = set(codes[lacking].tolist())
+    if len(others) == 1 and (other := column.values.values[others.pop()]) is not None and not near:
         text = f"change the node selector {key}={value} to {key}={other}"
         yield Remedy(text, "nodeSelector", False, _with_pair(key, key, other))
     yield _drop(f"the node selector {key}={value}", "nodeSelector", _with_pair(key, "", ""))

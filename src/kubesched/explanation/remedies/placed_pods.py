@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -9,15 +11,16 @@ import numpy as np
 
 from kubesched.api import Container, Pod, Selector
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, Edit
+from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, joined, of, removal, spec_edit
-from kubesched.state import PodInfo, Port, Term, disks_conflict
+from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
 
-__all__ = ["affinity", "anti_affinity", "ports", "terminating", "volume_limits", "volume_users"]
+__all__ = ["affinity", "anti_affinity", "nominated", "ports", "terminating", "volume_limits", "volume_users"]
 
 _ANY: Final = "0.0.0.0"
 _MAX_DOMAINS: Final = 4
 _MAX_NODES: Final = 3
+_MAX_SEARCHED: Final = 200  # nodes of which the one with the fewest holders of a port is taken
 _MAX_PODS: Final = 3
 _MAX_LEAVING: Final = 50
 _HOSTNAME: Final = "kubernetes.io/hostname"
@@ -30,7 +33,7 @@ def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Free the ports on the node where the fewest pods hold them; do without them."""
     mine = case.info.ports.value
     held: list[tuple[int, str, list[PodInfo], set[Port]]] = []
-    for node in case.at(where):
+    for node in islice(case.at(where), _MAX_SEARCHED):
         clashes = [(info, port) for info in node.pods for port in info.ports.value if _clashes(mine, port)]
         holders = list({info.pod.uid: info for info, _ in clashes}.values())
         held.append((len(holders), node.name, holders, {port for _, port in clashes}))
@@ -84,8 +87,10 @@ def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Move the pods out of a domain that anti-affinity keeps apart from this one; drop the terms."""
     blockers = _blockers(case)
     groups: dict[frozenset[tuple[str, str]], int] = defaultdict(int)
-    for node in case.at(where):
-        domains = frozenset((key, value) for key in blockers if (value := node.labels.get(key)) in blockers[key])
+    columns = [(key, case.nodes.codes(key)[where].tolist(), case.nodes.label(key).values.values) for key in blockers]
+    for codes in zip(*(codes for _, codes, _ in columns), strict=True):
+        values = [(key, known[code]) for (key, _, known), code in zip(columns, codes, strict=True)]
+        domains = frozenset((key, value) for key, value in values if value is not None and value in blockers[key])
         if domains:
             groups[domains] += 1
     few = sorted(
@@ -110,25 +115,31 @@ def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 def _blockers(case: Case) -> dict[str, dict[str, list[PodInfo]]]:
     """Topology key -> value -> the placed pods there that required anti-affinity, theirs or the pod's, keeps apart."""
-    snapshot, me = case.explanation.snapshot, case.info.identity.value
-    mine = case.info.terms.value.required_anti_affinity
-    my_labels = snapshot.namespace_labels(me.namespace)
-    hated: dict[int, list[Term]] = {}
+    snapshot, me, placed = case.explanation.snapshot, case.info.identity.value, case.placed
+    namespace_labels = snapshot.namespace_labels
+    keys: dict[int, set[str]] = defaultdict(set)  # by index of the pod
+    for term in case.info.terms.value.required_anti_affinity:
+
+        def is_hated(them: Identity, term: Term = term) -> bool:
+            return term.matches(them.namespace, them.labels, namespace_labels(them.namespace))
+
+        for index in placed.matching(is_hated).tolist():
+            keys[index].add(term.topology_key)
+    my_labels = namespace_labels(me.namespace)
+    hating: dict[int, set[str]] = {}  # topology keys by the part with the terms
+    for index in placed.with_anti_affinity.tolist():
+        part = placed.pods[index].terms
+        if id(part) not in hating:
+            terms = part.value.required_anti_affinity
+            hating[id(part)] = {term.topology_key for term in terms if term.matches(me.namespace, me.labels, my_labels)}
+        if hating[id(part)]:
+            keys[index] |= hating[id(part)]
     blockers: dict[str, dict[str, list[PodInfo]]] = defaultdict(lambda: defaultdict(list))
-    labels = [node.labels for node in case.nodes]
-    for info, position in case.placed:
-        identity = info.identity
-        if mine and id(identity) not in hated:
-            them = identity.value
-            theirs = snapshot.namespace_labels(them.namespace)
-            hated[id(identity)] = [term for term in mine if term.matches(them.namespace, them.labels, theirs)]
-        terms = {term.topology_key for term in hated.get(id(identity), ())}
-        for term in info.terms.value.required_anti_affinity:
-            if term.matches(me.namespace, me.labels, my_labels):
-                terms.add(term.topology_key)
-        for key in terms:
-            if (value := labels[position].get(key)) is not None:
-                blockers[key][value].append(info)
+    for index in sorted(keys):
+        labels = case.nodes.node(int(placed.positions[index])).labels
+        for key in keys[index]:
+            if key in labels:
+                blockers[key][labels[key]].append(placed.pods[index])
     return blockers
 
 
@@ -200,19 +211,18 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Stop the pods that use a ReadWriteOncePod claim of this one, or that have its disk on a node."""
     wanted = set(case.info.volumes.direct_claims)
     disks = case.info.volumes.disks
+    with_volumes = (case.placed.pods[index] for index in case.placed.with_volumes.tolist())
     users = [
         info
-        for info, _ in case.placed
-        if info.pod.spec.volumes
-        and info.pod.namespace == case.pod.namespace
-        and wanted.intersection(info.volumes.direct_claims)
+        for info in with_volumes
+        if info.pod.namespace == case.pod.namespace and wanted.intersection(info.volumes.direct_claims)
     ]
     if users:
         claims = sorted(wanted.intersection(name for info in users for name in info.volumes.direct_claims))
         text = f"stop {joined(map(of, users[:_MAX_PODS]))}, which uses claim {' and '.join(claims)}"
         if len(users) <= _MAX_PODS:
             yield Remedy(text, "claimInUse", True, removal(users))
-    for node in list(case.at(where))[:_MAX_NODES] if disks else ():
+    for node in islice(case.at(where), _MAX_NODES) if disks else ():
         here = [info for info in node.pods if info.volumes.disks and disks_conflict(disks, info.volumes.disks)]
         if here:
             yield Remedy(f"move {joined(map(of, here))} to another node", "diskInUse", True, removal(here))
@@ -220,7 +230,7 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Move a pod with volumes off a full node."""
-    for node in list(case.at(where))[:_MAX_NODES]:
+    for node in islice(case.at(where), _MAX_NODES):
         with_volumes = [info for info in node.pods if info.pod.spec.volumes and info.volumes.n_attachable]
         for info in with_volumes[:_MAX_PODS]:
             text = f"move {of(info)} to another node, with its volumes"
@@ -229,11 +239,25 @@ def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
 
 def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Wait for pods that are being deleted."""
-    leaving = [info for info, _ in case.placed if info.pod.is_terminating]
-    here = {node.name for node in case.at(where)}
-    near = [info for info in leaving if info.pod.node_name in here]
+    placed = case.placed
+    leaving = [placed.pods[index] for index in placed.leaving.tolist()]
+    near = [placed.pods[index] for index in placed.leaving.tolist() if where[placed.positions[index]]]
     for pods in (near, leaving) if len(near) < len(leaving) else (near,):
         if 0 < len(pods) <= _MAX_LEAVING:
             shown = joined(map(of, pods[:_MAX_PODS])) + (f" and {len(pods) - _MAX_PODS} more" if len(pods) > 3 else "")
             text = f"wait until {shown} {'has' if len(pods) == 1 else 'have'} ended"
             yield Remedy(text, "terminating", True, removal(pods), ladder="terminating")
+
+
+def nominated(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Clear the nominations of pending pods that keep room on a node."""
+    for position in dict.fromkeys(position for position, _ in case.nominated if where[position]):
+        pods = [info.pod for at, info in case.nominated if at == position]
+        name = case.nodes.name(position)
+        text = f"clear the nomination of {joined(pod.key for pod in pods)}, for which room is kept on {name}"
+        edits = tuple(Edit("Pod", pod.key, partial(_not_nominated, pod)) for pod in pods)
+        yield Remedy(text, "nomination", True, Change(edits=edits))
+
+
+def _not_nominated(pod: Pod, _: Pod | None) -> Pod:
+    return edited(pod, status=msgspec.structs.replace(pod.status, nominated_node_name=""))

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Final
 
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, Node, Pod, Resources, is_extended_resource, parse_quantity, whole_units
+from kubesched.api import Container, Pod, Resources, is_extended_resource, parse_quantity, whole_units
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, joined
@@ -19,6 +20,7 @@ _HOSTNAME: Final = "kubernetes.io/hostname"
 _GIBI, _MEBI, _KIBI = 2**30, 2**20, 2**10
 _BYTES: Final = ("memory", "ephemeral-storage")
 _MAX_TEMPLATES: Final = 3
+_MAX_SIZES: Final = 50  # different nodes that are looked at
 _PLUGIN: Final = "NodeResourcesFit"
 
 
@@ -34,7 +36,8 @@ def _shortages(case: Case, where: BoolVector) -> tuple[dict[str, np.ndarray], np
     """Resource -> what is short of it on each node of `where` that has a place for one more pod; and these nodes."""
     nodes = case.nodes
     said = case.explanation.by_plugin.get(_PLUGIN)
-    checked = {reason for status in (said.rejections.values() if said else ()) for reason in status.reasons}
+    statuses = said.result.statuses().distinct if said is not None and said.result is not None else []
+    checked = {reason for status in statuses for reason in status.reasons}
     positions = np.flatnonzero(where & (nodes.n_pods < nodes.allowed_pods))
     short = {}
     for name, amount in case.info.requests.value.wanted.items():
@@ -55,7 +58,7 @@ def _cuts(case: Case, short: dict[str, np.ndarray], positions: np.ndarray) -> li
     missing = np.array([short[name] for name in names])
     share = (missing / np.array([[wanted[name]] for name in names])).sum(axis=0)
     sets = (missing > 0).T @ (1 << np.arange(len(names)))
-    for number in np.unique(sets).tolist():
+    for number in sorted(set(sets.tolist())):
         among = np.flatnonzero(sets == number)
         place = int(among[share[among].argmin()])
         cut = {name: int(missing[i, place]) for i, name in enumerate(names) if missing[i, place]}
@@ -154,17 +157,19 @@ def _lowered(resources: Resources, name: str, by: int) -> Resources:
 def _more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """A copy of a node, with what its DaemonSets run there; a larger one where no node is large enough."""
     wanted = {**case.info.requests.value.wanted, "pods": 1}
-    templates: dict[object, tuple[float, NodeInfo, dict[str, str]]] = {}
-    for node in case.at(where):
+    nodes = case.nodes
+    templates: dict[bytes, int] = {}  # by what the node offers: the first such node
+    rows = np.ascontiguousarray(np.vstack((nodes.allowed_pods, nodes.allocatable)).T)
+    for position in np.flatnonzero(where & ~nodes.unschedulable).tolist():
+        templates.setdefault(rows[position].tobytes(), position)
+    grown: list[tuple[float, NodeInfo, dict[str, str]]] = []
+    for node in islice((nodes[position] for position in templates.values()), _MAX_SIZES):
         offered = node.allocatable
-        size = tuple(sorted(offered.items()))
-        if size in templates or node.node.unschedulable:
-            continue
         held = _held_by_daemons(node, wanted)
         lacking = [name for name, amount in wanted.items() if amount + held[name] > offered.get(name, 0)]
         growth = sum((wanted[name] + held[name]) / max(offered.get(name, 0), 1) for name in lacking)
-        templates[size] = (growth, node, {name: _enough(name, wanted[name] + held[name]) for name in lacking})
-    for _, node, raised in sorted(templates.values(), key=lambda one: one[0])[:_MAX_TEMPLATES]:
+        grown.append((growth, node, {name: _enough(name, wanted[name] + held[name]) for name in lacking}))
+    for _, node, raised in sorted(grown, key=lambda one: one[0])[:_MAX_TEMPLATES]:
         larger = f" but with {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
         yield Remedy(f"add a node like {node.name}{larger}", "addNode", True, _added(node, raised), ladder="addNode")
 
@@ -186,20 +191,14 @@ def _enough(name: str, amount: int) -> str:
 
 
 def _added(like: NodeInfo, raised: dict[str, str]) -> Change:
-    name = f"{like.name}-copy"
-
-    def node(_: Node | None) -> Node:
-        labels = {**like.labels, **({_HOSTNAME: name} if _HOSTNAME in like.labels else {})}
-        metadata = msgspec.structs.replace(like.node.metadata, name=name, uid=f"{like.node.uid}-copy", labels=labels)
-        allocatable = {**(like.node.status.allocatable or {}), **raised}
-        return edited(
-            like.node,
-            metadata=metadata,
-            status=msgspec.structs.replace(like.node.status, allocatable=allocatable),
-        )
-
+    """The change that adds the node, with its DaemonSets' pods; it is as they are now, whatever else is tried."""
+    old, name = like.node, f"{like.name}-copy"
+    labels = {**old.labels, **({_HOSTNAME: name} if _HOSTNAME in old.labels else {})}
+    metadata = msgspec.structs.replace(old.metadata, name=name, uid=f"{old.uid}-copy", labels=labels)
+    status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
+    node = edited(old, metadata=metadata, status=status)
     edits = [Edit("Pod", f"{info.pod.key}-copy", partial(_daemon, info.pod, name)) for info in _daemons(like)]
-    return Change(edits=(Edit("Node", name, node), *edits))
+    return Change(edits=(Edit("Node", name, lambda _: node), *edits))
 
 
 def _daemon(like: Pod, node_name: str, _: Pod | None) -> Pod:

@@ -1,10 +1,10 @@
 """Remedies for topology spread constraints: another maxSkew or policy, ScheduleAnyway, a pod moved out of a domain."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from kubesched.api import TopologySpreadConstraint, parse_selector
 from kubesched.engine import BoolVector
@@ -29,6 +29,9 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if (one.node_taints_policy or "Ignore") != "Honor":
             text = f"set nodeTaintsPolicy: Honor for the spread over {key}, so that nodes with taints do not count"
             yield Remedy(text, "spreadPolicy", True, _with(i, node_taints_policy="Honor"))
+        if one.min_domains is not None:
+            text = f"drop minDomains: {one.min_domains} from the spread over {key}"
+            yield Remedy(text, "minDomains", False, _with(i, min_domains=None))
         for more in _SKEWS:
             skew = one.max_skew + more
             text = f"set maxSkew: {skew} for the spread over {key}"
@@ -52,22 +55,22 @@ def _with(place: int, **fields: object) -> Change:
 
 def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iterator[Remedy]:
     """A pod that counts, out of each of the domains that have the most nodes."""
-    selector, key = parse_selector(one.label_selector), one.topology_key
-    sizes: dict[str, int] = defaultdict(int)
-    for node in case.at(where):
-        if key in node.labels:
-            sizes[node.labels[key]] += 1
-    chosen = sorted(sizes, key=lambda value: -sizes[value])[:_MAX_DOMAINS]
-    first: dict[str, PodInfo] = {}
-    for info, position in case.placed:
-        if info.pod.namespace == case.pod.namespace and selector.matches(info.pod.labels):
-            value = case.nodes[position].labels.get(key, "")
-            if value in chosen and not info.pod.is_terminating:
-                first.setdefault(value, info)
+    selector, key, placed = parse_selector(one.label_selector), one.topology_key, case.placed
+    codes, known = case.nodes.codes(key), case.nodes.label(key).values.values
+    sizes = np.bincount(codes[where], minlength=len(known))
+    sizes[0] = 0  # nodes without the key
+    chosen = [int(code) for code in np.argsort(-sizes, kind="stable")[:_MAX_DOMAINS] if sizes[code]]
+    first: dict[int, PodInfo] = {}
+    namespace = case.pod.namespace
+    for index in placed.matching(lambda pod: pod.namespace == namespace and selector.matches(pod.labels)).tolist():
+        info = placed.pods[index]
+        if not info.pod.is_terminating:
+            first.setdefault(int(codes[placed.positions[index]]), info)
     short = key.rpartition("/")[2]
-    for value in chosen:
-        if value in first:
-            info = first[value]
+    for code in chosen:
+        value = known[code]
+        if code in first and value is not None:
+            info = first[code]
             where_to = "to another node" if short == "hostname" else f"out of {short} {value}"
             text, domain = f"move {of(info)} {where_to}", frozenset({(key, value)})
             yield Remedy(text, "movePod", True, removal([info]), moved=(info.pod,), domains=domain)

@@ -17,7 +17,7 @@ from kubesched.api import (
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.explanation.remedies.case import Case, Remedy
-from kubesched.state import ClaimUse, NodeInfo, is_bound, storage_class_of
+from kubesched.state import ClaimUse, NodeInfo, is_bound, is_controlled_by, storage_class_of
 
 __all__ = ["claims", "has_claim_problem", "volume_places"]
 
@@ -55,6 +55,9 @@ def _problem(case: Case, use: ClaimUse) -> Remedy | None:
     if not isinstance(claim, PersistentVolumeClaim):
         who = "let the ephemeral volume controller create" if use.is_ephemeral else "create"
         return _bound_claim(case, f"{who} PersistentVolumeClaim {key}", "claimMissing", key, use)
+    if use.is_ephemeral and not is_controlled_by(claim, case.pod):
+        text = f"delete PersistentVolumeClaim {key}, which was not created for the pod, so that it is created again"
+        return _bound_claim(case, text, "claimMissing", key, use)
     if claim.is_terminating:
         return _bound_claim(
             case, f"create PersistentVolumeClaim {key} again: it is being deleted", "claimMissing", key, use

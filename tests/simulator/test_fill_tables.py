@@ -33,3 +33,11 @@ def test_a_large_cluster_without_pools_is_shown_by_zone(tmp_path):
 def test_a_large_cluster_without_either_is_shown_as_a_whole(tmp_path):
     said = fill_lines(write(tmp_path, *(make_node(f"n{i}") for i in range(14))))
     assert any(line.startswith("all 14") for line in said)
+
+
+def test_all_devices_are_shown_and_a_line_names_the_rest(tmp_path):
+    offered = {"cpu": "2", "memory": "1Gi", "pods": "9", "example.com/a": "2", "nvidia.com/gpu": "4"}
+    pod = make_pod("p", requests={"nvidia.com/gpu": "1", "example.com/a": "1"})
+    said = fill_lines(write(tmp_path, make_node("n1", allocatable=offered), pod))
+    assert said[2] == "NODE CPU MEMORY example.com/a nvidia.com/gpu"
+    assert "-o wide also shows pods." in said

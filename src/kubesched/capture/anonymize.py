@@ -1,0 +1,231 @@
+"""Replaces the names in a snapshot, so that it can be shown to others and is decided as before.
+
+Everything that a user or a provider chose is replaced: names, namespaces, uids, label keys and values, taints, images,
+extended resources. What Kubernetes defines stays, such as topology.kubernetes.io/zone; so do numbers and times. Text in
+a field that this file does not know is replaced.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from kubesched.api import CLASS_ANNOTATION, Condition, OwnerReference
+from kubesched.capture.replaced_words import ReplacedWords
+from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
+
+__all__ = ["Anonymized", "anonymize"]
+
+T = TypeVar("T")
+
+_KEPT_FIELDS: Final = frozenset(
+    (
+        "access_modes",
+        "action",
+        "capacity",
+        "creation_timestamp",
+        "declared_features",
+        "deletion_timestamp",
+        "effect",
+        "maximum_volume_size",
+        "node_affinity_policy",
+        "node_taints_policy",
+        "operator",
+        "phase",
+        "preemption_policy",
+        "protocol",
+        "resource_version",
+        "restart_policy",
+        "scheduler_name",  # the configuration has it
+        "start_time",
+        "status",  # of a condition: True, False or Unknown
+        "volume_binding_mode",
+        "volume_mode",
+        "when_unsatisfiable",
+    )
+)
+"""Fields whose values Kubernetes defines, numbers and times."""
+_LABELS: Final = ("labels", "match_labels", "node_selector", "selector")
+_QUANTITIES: Final = ("allocatable", "allocated_resources", "capacity", "limits", "overhead", "requests")
+_KEPT_RESOURCES: Final = frozenset(("cpu", "memory", "ephemeral-storage", "storage", "pods"))
+_KEPT_RESOURCE_PREFIXES: Final = ("hugepages-", "attachable-volumes-")
+_KEPT_VALUES: Final = frozenset(
+    (
+        "kubernetes.io/os",
+        "kubernetes.io/arch",
+        "beta.kubernetes.io/os",
+        "beta.kubernetes.io/arch",
+        "node.kubernetes.io/instance-type",
+        "beta.kubernetes.io/instance-type",
+    )
+)
+"""Labels whose values are public words; legacy plugins read the type of an instance."""
+_NUMERIC: Final = ("Gt", "Lt")
+_KINDS: Final = frozenset(
+    (
+        "CronJob",
+        "DaemonSet",
+        "Deployment",
+        "Job",
+        "Node",
+        "PersistentVolumeClaim",
+        "Pod",
+        "ReplicaSet",
+        "ReplicationController",
+        "StatefulSet",
+    )
+)
+"""Kinds of owners that keep their name."""
+_CONDITIONS: Final = frozenset(
+    (
+        "ContainersReady",
+        "DiskPressure",
+        "DisruptionTarget",
+        "Initialized",
+        "MemoryPressure",
+        "NetworkUnavailable",
+        "PIDPressure",
+        "PodReadyToStartContainers",
+        "PodResizeInProgress",
+        "PodResizePending",
+        "PodScheduled",
+        "Ready",
+    )
+)
+"""Conditions of nodes and pods that Kubernetes defines."""
+_READ_REASONS: Final = ("PodResizeInProgress", "PodResizePending", "PodScheduled")
+_AVOID_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+_NAMES_IN_ANNOTATIONS: Final = (CLASS_ANNOTATION, "volume.kubernetes.io/selected-node", "kubernetes.io/config.mirror")
+
+
+class Anonymized(NamedTuple):
+    """A snapshot with other names.
+
+    Attributes:
+        table: the words that names are made of, by their replacements. Keep it private.
+    """
+
+    cluster: ClusterObjects
+    table: dict[str, str]
+
+
+def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ()) -> Anonymized:
+    """Replace all names.
+
+    Args:
+        cluster: only the fields that a scheduler reads (`only_read_fields`).
+        salt: the same names get the same replacements in every snapshot with this salt; without one, replacements keep
+            the order of the names.
+        keep: texts whose words stay, such as those of the configuration that is to decide about the result.
+    Raises:
+        InputError: the salt gives two words the same replacement.
+    """
+    texts: set[str] = set()
+
+    def collect(text: str) -> str:
+        texts.add(text)
+        return text
+
+    first = _Walk(collect, set())
+    for known in cluster.objects:
+        first.struct(known)
+    words = ReplacedWords(texts, salt, keep)
+    second = _Walk(words, first.numeric_keys)
+    objects = tuple(second.struct(known) for known in cluster.objects)
+    return Anonymized(msgspec.structs.replace(cluster, objects=objects, notes=(), bad=()), words.used)
+
+
+class _Walk:
+    """Visits every text of objects, and makes objects of what a function gives for it.
+
+    Args:
+        numeric_keys: labels whose values are compared as numbers, and stay.
+    Attributes:
+        numeric_keys: those, and the ones that were met.
+    """
+
+    def __init__(self, text: Callable[[str], str], numeric_keys: set[str]) -> None:
+        self.numeric_keys = numeric_keys
+        self._text = text
+        self._done: dict[int, Any] = {}  # pods share equal parts; the objects outlive the walk
+
+    def struct(self, value: T) -> T:
+        """A struct with all texts below it replaced."""
+        done = self._done.get(id(value))
+        if done is None:
+            done = self._done[id(value)] = self._special(value)
+        result: T = done
+        return result
+
+    def _special(self, value: Any) -> Any:
+        if isinstance(value, OwnerReference):
+            return self._owner(value)
+        if isinstance(value, Condition):
+            reason = value.reason if value.type in _READ_REASONS else ""
+            return msgspec.structs.replace(value, type=self._condition(value.type), reason=reason, message="")
+        changes = {name: self._field(name, getattr(value, name), value) for name in value.__struct_fields__}
+        return msgspec.structs.replace(value, **changes)
+
+    def _owner(self, owner: OwnerReference) -> OwnerReference:
+        name, uid = self._text(owner.name), self._text(owner.uid)
+        if owner.kind in _KINDS:
+            return msgspec.structs.replace(owner, name=name, uid=uid)
+        kind, version = self._text(owner.kind), self._text(owner.api_version)
+        return msgspec.structs.replace(owner, name=name, uid=uid, kind=kind, api_version=version)
+
+    def _field(self, name: str, value: Any, of: Any) -> Any:
+        if isinstance(value, msgspec.Struct):
+            return self.struct(value)
+        if isinstance(value, dict):
+            return self._dict(name, value)
+        if name in _KEPT_FIELDS:
+            return value
+        if name in ("value", "values") and isinstance(value, str | tuple):
+            return self._values(of.key, value, getattr(of, "operator", ""))
+        if isinstance(value, tuple):
+            return tuple(self.struct(one) if isinstance(one, msgspec.Struct) else self._text(one) for one in value)
+        if not isinstance(value, str):
+            return value
+        return self._condition(value) if name == "type" else self._text(value)
+
+    def _condition(self, type: str) -> str:
+        return type if type in _CONDITIONS else self._text(type)
+
+    def _values(self, key: str, value: Any, operator: str) -> Any:
+        if operator in _NUMERIC:
+            self.numeric_keys.add(key)
+        if isinstance(value, str):
+            return self._value(key, value)
+        return tuple(self._value(key, one) for one in value)
+
+    def _value(self, key: str, value: str) -> str:
+        return value if key in _KEPT_VALUES or key in self.numeric_keys else self._text(value)
+
+    def _dict(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
+        if name in _LABELS:
+            return {self._text(key): self._value(key, text) for key, text in value.items()}
+        if name in _QUANTITIES:
+            return {self._resource(resource): quantity for resource, quantity in value.items()}
+        if name == "annotations":
+            return {key: self._annotation(key, text) for key, text in value.items() if key in READ_ANNOTATIONS}
+        return dict.fromkeys(map(self._text, value))  # disruptedPods: only the names are read
+
+    def _resource(self, name: str) -> str:
+        is_kept = name in _KEPT_RESOURCES or name.startswith(_KEPT_RESOURCE_PREFIXES)
+        return name if is_kept else self._text(name)
+
+    def _annotation(self, key: str, text: str) -> str:
+        if key in _NAMES_IN_ANNOTATIONS:
+            return self._text(text)
+        return self._avoided(text) if key == _AVOID_PODS else text
+
+    def _avoided(self, text: str) -> str:
+        """The controllers that a node asks to be spared: their kinds, and their uids replaced."""
+        try:
+            entries = json.loads(text)["preferAvoidPods"]
+            controllers = [entry["podSignature"]["podController"] for entry in entries]
+            kept = [{"kind": str(c["kind"]), "uid": self._text(str(c["uid"]))} for c in controllers]
+        except (ValueError, LookupError, TypeError):
+            return ""
+        return json.dumps({"preferAvoidPods": [{"podSignature": {"podController": one}} for one in kept]})

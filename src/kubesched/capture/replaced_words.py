@@ -1,0 +1,134 @@
+"""Replaces the words that names are made of, so that equal names stay equal and names that belong together do too.
+
+A name keeps its separators, and each of its words gets a replacement: `web-7f9c-abcde` becomes `x0k2-x02p-x051`. So the
+claim `<pod>-<volume>` of an ephemeral volume still follows from both names, a zone still begins with its region, an
+extended resource still has a domain, and an image its tag. Replacements have one length and the order of the words, so
+that names compare as before.
+"""
+
+import hashlib
+import hmac
+import re
+from base64 import b32encode
+from collections.abc import Iterable
+from typing import Final
+
+from kubesched.errors import InputError
+from kubesched.state import KNOWN_DRIVER_NAMES
+
+__all__ = ["ReplacedWords"]
+
+_WORD: Final = re.compile(
+    r"(?<![^\W_])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![^\W_])|[^\W_]+"
+)  # a uid is one word
+_KEPT_WORDS: Final = frozenset(
+    ("default", "kube", "system", "public", "node", "lease", "scheduler", "cluster", "critical", "latest", "aws", "vol")
+)
+"""Words of names that rules read: kube-system, system-node-critical, an image's tag, the form of a volume's id."""
+_KEPT_TEXTS: Final = KNOWN_DRIVER_NAMES | {"metadata.name", "0.0.0.0"}
+_OF_KUBERNETES: Final = re.compile(r"((?:[^/]*\.)?)(kubernetes\.io|k8s\.io)/(.*)", re.DOTALL)
+_KEPT_PREFIXES: Final = frozenset(
+    (
+        "",
+        "app.",
+        "apps.",
+        "batch.",
+        "beta.",
+        "failure-domain.beta.",
+        "node.",
+        "node.cloudprovider.",
+        "statefulset.",
+        "topology.",
+    )
+)
+"""Prefixes of kubernetes.io under which Kubernetes defines all names."""
+_KEPT_ROLES: Final = ("control-plane", "master")
+_PUBLIC_IMAGES: Final = "registry.k8s.io/"
+_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_HASH_LENGTH: Final = 9
+_MAX_LABEL: Final = 63
+
+
+class ReplacedWords:
+    """The replacements for a set of texts.
+
+    Args:
+        texts: every text that is going to be replaced.
+        salt: derives replacements from the words, so that they are the same in every snapshot with this salt, but in
+            any order; empty for replacements in the order of the words.
+        keep: texts whose words stay.
+    Attributes:
+        used: the replacements that were given out, and the words.
+    Raises:
+        InputError: two words get the same replacement from this salt.
+    """
+
+    def __init__(self, texts: Iterable[str], salt: str = "", keep: Iterable[str] = ()) -> None:
+        self._kept = _KEPT_WORDS.union(*map(_WORD.findall, keep))
+        self.used: dict[str, str] = {}
+        self._salt = salt.encode()
+        self._known: dict[str, str] = {}
+        self._long: set[str] = set()
+        distinct = set(texts)
+        while True:
+            words = {word for text in distinct - self._long for word in _WORD.findall(text)} | self._long
+            self._replacements = self._numbered(words) if not salt else self._hashed(words)
+            longer = {text for text in distinct - self._long if len(self._split(text)) > max(len(text), _MAX_LABEL)}
+            if not longer:
+                break
+            self._long |= longer  # a label with so many words would be too long: it is replaced as one word
+        self._known.clear()
+        self.used.clear()
+
+    def __call__(self, text: str) -> str:
+        """The replacement of a text; texts that rules read literally stay."""
+        known = self._known.get(text)
+        if known is None:
+            known = self._known[text] = self._replaced(text)
+        return known
+
+    def _replaced(self, text: str) -> str:
+        if text in _KEPT_TEXTS or text.startswith(_PUBLIC_IMAGES):
+            return text
+        if text in self._long:
+            return self._word(text)
+        if (parts := _OF_KUBERNETES.fullmatch(text)) is None:
+            return self._split(text)
+        prefix, domain, name = parts.groups()
+        if "/" not in name and (prefix in _KEPT_PREFIXES or name in _KEPT_ROLES):
+            return text
+        return f"{self._split(prefix)}{domain}/{self._split(name)}"
+
+    def _split(self, text: str) -> str:
+        return _WORD.sub(lambda word: self._word(word[0]), text)
+
+    def _word(self, word: str) -> str:
+        if word in self._kept:
+            return word
+        replacement = self._replacements[word]
+        self.used[replacement] = word
+        return replacement
+
+    def _numbered(self, words: set[str]) -> dict[str, str]:
+        width = 2
+        while len(_DIGITS) ** width < len(words):
+            width += 1
+        return {word: f"x{_number(i, width)}" for i, word in enumerate(sorted(words))}
+
+    def _hashed(self, words: set[str]) -> dict[str, str]:
+        replacements = {word: self._hash(word) for word in words}
+        if len(set(replacements.values())) < len(words):
+            raise InputError("--salt: two words get the same replacement; choose another salt")
+        return replacements
+
+    def _hash(self, word: str) -> str:
+        digest = hmac.new(self._salt, word.encode(), hashlib.sha256).digest()
+        return f"x{b32encode(digest).decode().lower()[:_HASH_LENGTH]}"
+
+
+def _number(number: int, width: int) -> str:
+    digits = []
+    for _ in range(width):
+        number, digit = divmod(number, len(_DIGITS))
+        digits.append(_DIGITS[digit])
+    return "".join(reversed(digits))

@@ -1,0 +1,154 @@
+"""`kubesched compare`: place the same pods with two configurations and compare the outcome."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kubesched.cli.cluster import read_cluster
+from kubesched.cli.options import cluster_options, plugin_options
+from kubesched.cli.output import progress_bar
+from kubesched.cli.reports import print_report, report_output_option
+
+if TYPE_CHECKING:
+    from kubesched.comparison import Candidate
+
+_DEFAULTS = "defaults"
+_MOST_CONFIGS = 2
+
+
+@click.command()
+@cluster_options
+@click.option(
+    "--config",
+    "configs",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    multiple=True,
+    help="KubeSchedulerConfiguration. Give it twice to compare two, once to compare the defaults with it.",
+)
+@plugin_options
+@click.option("--pack", is_flag=True, help="Compare with NodeResourcesFit's strategy MostAllocated.")
+@click.option(
+    "--pods",
+    metavar="CHOICE",
+    default="pending",
+    show_default=True,
+    help="Which pods to place: pending; all: also every running pod that a controller would re-create; or "
+    "rollout=SELECTOR: also those of them that the label selector selects.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=5),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="How many times to run each side, each with other random ties.",
+)
+@click.option(
+    "--prices",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Prices of nodes per hour by instance type, in YAML or JSON.",
+)
+@click.option(
+    "--fail-on",
+    metavar="CONDITIONS",
+    help="Exit with 1 if a figure of the second side is like this, such as 'pending>0,skew>5'.",
+)
+@report_output_option()
+def compare(
+    snapshots: tuple[str, ...],
+    manifests: tuple[str, ...],
+    skip_bad_objects: bool,
+    configs: tuple[Path, ...],
+    references: tuple[str, ...],
+    plugin_args: Mapping[str, str],
+    pack: bool,
+    pods: str,
+    seeds: int,
+    prices: Path | None,
+    fail_on: str | None,
+    output: str,
+) -> None:
+    """Compare two scheduler configurations, or a configuration without and with a plugin.
+
+    Both place the same pods. Each figure is the median of several runs with random ties, so that chance does not look
+    like a result.
+
+    \b
+    Examples:
+      kubesched compare cluster.json --config old.yaml --config new.yaml
+      kubesched compare cluster.json --pack --pods all
+      kubesched compare cluster.json --plugin team_zone.py:TeamZone --fail-on 'pending>0'
+
+    With one --config or none, --plugin and --pack apply to the second side only. With two, --plugin loads the plugin
+    for both.
+    """  # noqa: D301
+    from kubesched.comparison import compare as run
+    from kubesched.comparison import comparison_page, failures, parse_conditions, read_prices
+
+    sides = _sides(configs, references, plugin_args, pack=pack)
+    conditions = () if fail_on is None else parse_conditions(fail_on)
+    known_prices = None if prices is None else read_prices(prices)
+    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    with progress_bar("comparing") as progress:
+        comparison = run(cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress)
+    checks = failures(conditions, comparison)
+    print_report(comparison_page(comparison, checks, next_command=_next(configs)), output)
+    if any(checks.values()):
+        raise click.exceptions.Exit(1)
+
+
+def _sides(
+    configs: Sequence[Path], references: tuple[str, ...], plugin_args: Mapping[str, str], *, pack: bool
+) -> "tuple[Candidate, Candidate]":
+    from kubesched.comparison import Candidate, packed
+
+    if len(configs) > _MOST_CONFIGS:
+        raise click.UsageError(f"--config is given {len(configs)} times; compare two configurations at a time")
+    if len(configs) == _MOST_CONFIGS:
+        if pack:
+            raise click.UsageError("--pack and a second --config are mutually exclusive")
+        a, b = (Candidate(str(file), file, references, plugin_args) for file in configs)
+        return a, b
+    file, name = (configs[0], str(configs[0])) if configs else (None, _DEFAULTS)
+    if pack:
+        names = (name, f"{name} with MostAllocated") if configs else ("LeastAllocated", "MostAllocated")
+        base = Candidate(names[0], file, references, plugin_args)
+        return base, packed(Candidate(names[1], file, references, plugin_args))
+    if references:
+        names_of_plugins = [reference.rpartition(":")[2] for reference in references]
+        if file is not None:
+            _refuse_plugins_of(file, references, names_of_plugins)
+        loaded = " and ".join(names_of_plugins)
+        return Candidate(name, file), Candidate(f"{name} with {loaded}", file, references, plugin_args)
+    if not configs:
+        raise click.UsageError("there is nothing to compare; give --config twice, or --config, --plugin or --pack")
+    return Candidate(_DEFAULTS), Candidate(name, file)
+
+
+def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[str]) -> None:
+    """Refuse a configuration that names one of the plugins: without the plugin it is not valid.
+
+    Raises:
+        InputError, ConfigError, PluginDefinitionError: it cannot be read with the plugins.
+    """
+    from kubesched.errors import ConfigError
+    from kubesched.setup import set_up
+
+    set_up(file, references)
+    try:
+        set_up(file)
+    except ConfigError as error:
+        named = next((name for name in names if f'"{name}"' in str(error)), " and ".join(names))
+        raise click.UsageError(f"{file} names {named} itself; give a second --config without it") from error
+
+
+def _next(configs: Sequence[Path]) -> str:
+    import shlex
+
+    if len(configs) < _MOST_CONFIGS:
+        return ""
+    return f"kubesched config diff {shlex.join(map(str, configs))}"

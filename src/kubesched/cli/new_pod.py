@@ -1,0 +1,38 @@
+"""Reads a pod to explain from a file: a pod, or the first pod of a workload."""
+
+from typing import TYPE_CHECKING
+
+from kubesched.cli.cluster import note
+
+if TYPE_CHECKING:
+    from kubesched.api import KubeObject, Pod
+    from kubesched.snapshot import ClusterObjects
+
+
+def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject]]":
+    """Read the pod, as if the cluster had neither it nor its workload.
+
+    Returns: the pod, and the other objects of the file, such as its claims.
+    Raises:
+        InputError: the file cannot be read, or has no pod, or several that are not of one workload.
+    """
+    from kubesched.api import Pod, ReplicaSet, ReplicationController, StatefulSet
+    from kubesched.errors import InputError
+    from kubesched.snapshot import admit_manifests, read_pod
+
+    workloads = (Pod, ReplicaSet, ReplicationController, StatefulSet)
+    admitted = admit_manifests([known for known in cluster if not isinstance(known, workloads)], [file])
+    pods = admitted.of(Pod)
+    if not pods:
+        pod, claims = read_pod(file, cluster.objects)  # which says what the file has instead
+        return pod, list(claims)
+    owners = {pod.metadata.controller for pod in pods}
+    if len(pods) > 1 and (len(owners) > 1 or None in owners):
+        raise InputError(
+            f"{file}: found {len(pods)} pods; expected a file with one Pod or one workload. kubesched fit -f {file} "
+            "answers for all of them"
+        )
+    if len(pods) > 1:
+        alike = f"{file} has {len(pods)} pods that are alike; {pods[0].key} is explained"
+        note(f"{alike}; kubesched fit -f {file} answers for all")
+    return pods[0], [known for known in admitted if not isinstance(known, Pod)]

@@ -1,0 +1,69 @@
+"""What a full simulation makes of one pod, when the other pending pods are tried before it."""
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from kubesched.api import Pod
+    from kubesched.explanation import Explanation
+    from kubesched.setup import Setup
+    from kubesched.simulator import Placement
+    from kubesched.snapshot import ClusterObjects
+
+_CHEAP: Final = 100_000  # pending pods x nodes: well below a second with kube-scheduler's plugins
+
+
+class QueuePlace(NamedTuple):
+    """The place of a pod in a simulation.
+
+    Attributes:
+        n_before: how many pods are tried before it.
+    """
+
+    placement: "Placement"
+    n_before: int
+
+    def sentence(self, explanation: "Explanation") -> str:
+        """What the simulation adds to the answer for the pod alone; empty if that is nothing."""
+        from kubesched.explanation import choice
+
+        placement, chosen = self.placement, choice(explanation)
+        alone = chosen.best.node if chosen is not None else ""
+        if not self.n_before and placement.node == alone:
+            return ""
+        pods = {0: "no pod is", 1: "1 pod is"}.get(self.n_before, f"{self.n_before} pods are")
+        return f"Taken alone. In a full simulation {pods} tried before it, and {self._outcome(alone)}."
+
+    def _outcome(self, alone: str) -> str:
+        placement = self.placement
+        after = f" after evicting {', '.join(placement.victims)}" if placement.victims else ""
+        if placement.evicted_by:
+            return f"it would go to {placement.node} and be evicted for {placement.evicted_by}"
+        if not placement.node:
+            return "it would also fit nowhere" if not alone else f"it would fit nowhere: {_first(placement.message)}"
+        same = "it would go to the same node" if placement.node == alone else f"it would go to {placement.node}"
+        return same + after
+
+
+def is_cheap(cluster: "ClusterObjects") -> bool:
+    """Whether a simulation with kube-scheduler's plugins takes little time."""
+    from kubesched.api import Node, Pod
+
+    n_pending = sum(not pod.node_name and not pod.is_finished for pod in cluster.of(Pod))
+    return n_pending * len(cluster.of(Node)) <= _CHEAP
+
+
+def queue_place(cluster: "ClusterObjects", pod: "Pod", setup: "Setup") -> QueuePlace | None:
+    """Simulate the queue and find the pod in it; None for a pod that is not tried."""
+    from kubesched.simulator import PodState, Simulator
+
+    n_before = 0
+    for placement in Simulator(cluster, setup).run().placements:
+        if placement.pod == pod.key:
+            return None if placement.state is PodState.NOT_TRIED else QueuePlace(placement, n_before)
+        n_before += placement.state is not PodState.NOT_TRIED
+    return None
+
+
+def _first(message: str) -> str:
+    """kube-scheduler's message without what PostFilter plugins add, and without its full stop."""
+    return message.partition(". ")[0].rstrip(".")

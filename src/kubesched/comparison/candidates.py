@@ -1,0 +1,87 @@
+"""The two sides of a comparison: a configuration with its plugins, under a name, read once for many runs."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from kubesched.config import KubeSchedulerConfiguration, effective
+from kubesched.setup import (
+    ArgsLike,
+    ConfigurationLike,
+    PluginLike,
+    Setup,
+    find_plugins,
+    load_configuration,
+    set_up,
+)
+
+__all__ = ["Candidate", "ReadCandidate", "packed"]
+
+_NO_ARGS: Mapping[str, ArgsLike] = {}
+
+
+class Candidate(msgspec.Struct, frozen=True, eq=False):
+    """A side of a comparison.
+
+    Attributes:
+        name: what reports call it.
+        configuration, plugins, plugin_args: what decides, as for load_configuration.
+
+    Example:
+        with_plugin = Candidate("TeamZone", None, [TeamZone], {"TeamZone": {"owners": {"shop": "a"}}})
+    """
+
+    name: str
+    configuration: ConfigurationLike = None
+    plugins: Iterable[PluginLike] = ()
+    plugin_args: Mapping[str, ArgsLike] = _NO_ARGS
+
+
+class ReadCandidate:
+    """A candidate whose files are read and whose plugins are imported.
+
+    Attributes:
+        name: as given.
+        configuration: complete and valid.
+        plugins: the classes of the user's plugins.
+        scheduler_names: of its profiles.
+
+    Raises:
+        InputError, ConfigError, PluginDefinitionError: as from load_configuration.
+    """
+
+    def __init__(self, candidate: Candidate) -> None:
+        registry = find_plugins(candidate.plugins)
+        self.name = candidate.name
+        self.plugins = [registry[name].plugin_class for name in registry.loaded]
+        self.configuration: KubeSchedulerConfiguration = load_configuration(
+            candidate.configuration, self.plugins, candidate.plugin_args
+        )
+        self.scheduler_names = [profile.scheduler_name for profile in self.configuration.profiles]
+
+    def set_up(self) -> Setup:
+        """New profiles, for one run."""
+        return set_up(self.configuration, self.plugins)
+
+
+def packed(candidate: Candidate) -> Candidate:
+    """The same configuration with NodeResourcesFit's strategy MostAllocated in every profile.
+
+    The weights of the resources stay.
+
+    Raises:
+        InputError, ConfigError, PluginDefinitionError: as from load_configuration.
+
+    Example:
+        comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=5)
+    """
+    read = ReadCandidate(candidate)
+    document: dict[str, Any] = effective(read.configuration)
+    for profile in document["profiles"]:
+        for entry in profile.get("pluginConfig", ()):
+            if entry["name"] == "NodeResourcesFit":
+                strategy = entry["args"]["scoringStrategy"]
+                strategy["type"] = "MostAllocated"
+                strategy.pop("requestedToCapacityRatio", None)
+    return Candidate(candidate.name, msgspec.json.encode(document), read.plugins)

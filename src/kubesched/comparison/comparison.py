@@ -1,0 +1,236 @@
+"""Compares two configurations on one cluster: the figures of both, how far chance moves them, and which pods move."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.api import KubeObject, completed
+from kubesched.comparison.candidates import Candidate, ReadCandidate
+from kubesched.comparison.figures import FIGURES, Figure
+from kubesched.comparison.measure import NOWHERE, Ruler
+from kubesched.comparison.moves import Move, MoveWatch
+from kubesched.comparison.placed_again import PodChoice, parse_pod_choice, placed_again
+from kubesched.comparison.runs import Cluster, Run, Runs
+from kubesched.comparison.settings import Settings, providers, settings
+from kubesched.comparison.workloads import Workloads
+from kubesched.errors import InputError
+from kubesched.setup import ConfigurationLike
+from kubesched.simulator import Progress
+
+__all__ = ["MANY_RUNS", "Comparison", "Difference", "PendingPod", "compare"]
+
+_FEWEST_RUNS: Final = 5
+MANY_RUNS: Final = 20
+
+Range = tuple[float, float]
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A figure of both sides.
+
+    Attributes:
+        figure: which one.
+        a, b: its median over the runs, which one of the runs has.
+        range_a, range_b: the least and the greatest value over the runs.
+        is_finding: whether the difference is beyond chance, see `_is_beyond_chance`.
+    """
+
+    figure: Figure
+    a: float
+    b: float
+    range_a: Range
+    range_b: Range
+    is_finding: bool
+
+
+class PendingPod(msgspec.Struct, frozen=True, rename="camel"):
+    """A pod that is pending in most runs of one side only.
+
+    Attributes:
+        pod: `namespace/name`.
+        workload: `Kind namespace/name`.
+        n_a, n_b: in how many runs of each side it is pending.
+    """
+
+    pod: str
+    workload: str
+    n_a: int
+    n_b: int
+
+
+class Comparison(msgspec.Struct, frozen=True, eq=False):
+    """Two configurations on one cluster.
+
+    Attributes:
+        a, b: what the sides are called.
+        choice: which pods are placed.
+        n_pods: how many these are.
+        n_runs: runs of each side whose ties are broken at random, with the seeds from 1 on.
+        differences: a figure each; figures that the cluster does not have are left out.
+        pending: pods that are pending in most runs of one side only, in the order of the cluster.
+        moves: pods that are on another node if both sides take the first of equally good nodes, as `simulate` does.
+        widest: for each side the workload with the largest zone skew, in a run with the median; empty for none.
+        settings: what to configure for `b`.
+        providers: `eks` or `aks` if nodes of the cluster have labels of these.
+        unpriced: instance type -> how many nodes have no price; empty without prices.
+        extenders: addresses of the extenders that the configurations have; they are not called.
+        taken_at: when the snapshot was taken, in UTC; None where that is not known.
+
+    Example:
+        comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=5)
+        for difference in comparison.findings:
+            print(difference.figure.title, difference.a, difference.b)
+    """
+
+    a: str
+    b: str
+    choice: PodChoice
+    n_pods: int
+    n_runs: int
+    differences: tuple[Difference, ...]
+    pending: tuple[PendingPod, ...]
+    moves: tuple[Move, ...]
+    widest: tuple[str, str]
+    settings: Settings
+    providers: tuple[str, ...] = ()
+    unpriced: dict[str, int] = {}
+    extenders: tuple[str, ...] = ()
+    taken_at: datetime | None = None
+
+    @property
+    def findings(self) -> list[Difference]:
+        """The differences that are larger than chance."""
+        return [difference for difference in self.differences if difference.is_finding]
+
+
+def compare(
+    snapshot: Iterable[KubeObject],
+    a: Candidate | ConfigurationLike = None,
+    b: Candidate | ConfigurationLike = None,
+    *,
+    pods: str = "pending",
+    seeds: int = 20,
+    prices: Mapping[str, float] | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Place the same pods with two configurations, several times each, and compare what comes of it.
+
+    Args:
+        snapshot: the cluster, as load_snapshot gives it.
+        a, b: the sides; a configuration, or a Candidate, which also has plugins and a name.
+        pods: `pending`; `all`: also every running pod that a controller would re-create; or `rollout=SELECTOR`: also
+            those of them that the selector selects.
+        seeds: how many runs of each side there are, at least 5; every run breaks ties in another random way.
+        prices: instance type -> price of a node for an hour.
+        progress: called after each run with the number of runs so far, and of all.
+    Raises:
+        InputError: an argument is not valid, or a configuration cannot be read.
+        PluginError: a plugin cannot be loaded or started.
+
+    Example:
+        comparison = compare(load_snapshot("cluster.json"), None, "scheduler.yaml", seeds=5)
+        print([difference.figure.name for difference in comparison.findings])
+    """
+    if seeds < _FEWEST_RUNS:
+        raise InputError(
+            f"seeds: found {seeds}; expected at least {_FEWEST_RUNS}, because fewer runs do not show what chance does"
+        )
+    choice = parse_pod_choice(pods)
+    sides = [ReadCandidate(_candidate(side, name)) for side, name in ((a, "A"), (b, "B"))]
+    names = [name for side in sides for name in side.scheduler_names]
+    objects = placed_again([completed(one) for one in snapshot], choice, names)
+    cluster = Cluster(objects, sides, prices)
+    ruler = cluster.ruler
+    runs = Runs(cluster, seeds, progress)
+    moves = _moves(runs)
+    of_a, of_b = runs.random(0), runs.random(1)
+    return Comparison(
+        a=sides[0].name,
+        b=sides[1].name,
+        choice=choice,
+        n_pods=len(ruler.pods),
+        n_runs=seeds,
+        differences=tuple(_differences(of_a, of_b)),
+        pending=tuple(_pending(ruler, Workloads(objects), of_a, of_b)),
+        moves=tuple(moves),
+        widest=(_widest(of_a), _widest(of_b)),
+        settings=settings(sides[1]),
+        providers=providers(objects),
+        unpriced=ruler.unpriced,
+        extenders=tuple(dict.fromkeys(one.url_prefix for side in sides for one in side.configuration.extenders)),
+        taken_at=getattr(snapshot, "taken_at", None),
+    )
+
+
+def _candidate(side: Candidate | ConfigurationLike, name: str) -> Candidate:
+    return side if isinstance(side, Candidate) else Candidate(name, side)
+
+
+def _moves(runs: Runs) -> list[Move]:
+    placed = [one for one in runs.first(0).placements if one.node and not one.evicted_by]
+    watch = MoveWatch({one.pod: one.node for one in placed})
+    return watch.moves(runs.first(1, watch.framework).placements)
+
+
+def _differences(of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[Difference]:
+    for figure in FIGURES:
+        if figure.name == "moved":
+            values = _n_moved(of_a, of_a), _n_moved(of_a, of_b)
+        else:
+            values = _values(of_a, figure), _values(of_b, figure)
+        if values[0] and values[1]:
+            (a, range_a), (b, range_b) = map(_median_and_range, values)
+            is_finding = _is_beyond_chance(a, b, range_a, range_b, len(of_a))
+            yield Difference(figure, a, b, range_a, range_b, is_finding)
+
+
+def _is_beyond_chance(a: float, b: float, range_a: Range, range_b: Range, n_runs: int) -> bool:
+    """Whether chance alone hardly makes two sides differ like this.
+
+    The ranges must not overlap. With many runs the ranges are wide, and it is enough that the median of one side is
+    outside the range of the other. If both sides had the same distribution, this would be so for 1 of 126 figures with
+    5 runs, 1 of 462 with 6, and fewer than 1 of 1,000 with more.
+    """
+    if n_runs < MANY_RUNS:
+        return range_a[1] < range_b[0] or range_b[1] < range_a[0]
+    return not (range_a[0] <= b <= range_a[1] and range_b[0] <= a <= range_b[1])
+
+
+def _values(runs: Sequence[Run], figure: Figure) -> list[float]:
+    return [value for run in runs if (value := run.measured[figure.name]) is not None]
+
+
+def _widest(runs: Sequence[Run]) -> str:
+    """The workload with the largest zone skew in the first run that has the median."""
+    skews = [run.measured["skew"] or 0.0 for run in runs]
+    return runs[skews.index(_median_and_range(skews)[0])].widest
+
+
+def _n_moved(of_a: Sequence[Run], of_b: Sequence[Run]) -> list[float]:
+    """How many pods are on another node than in the run of A with the next seed.
+
+    With A on both sides this is what chance alone moves.
+    """
+    moved = []
+    for i, run in enumerate(of_b):
+        here, there = run.where, of_a[(i + 1) % len(of_a)].where
+        moved.append(float(np.count_nonzero((here != there) & (here != NOWHERE) & (there != NOWHERE))))
+    return moved
+
+
+def _median_and_range(values: Sequence[float]) -> tuple[float, Range]:
+    """The median (the lower one of two), the least and the greatest value."""
+    ordered = sorted(values)
+    return ordered[(len(ordered) - 1) // 2], (ordered[0], ordered[-1])
+
+
+def _pending(ruler: Ruler, workloads: Workloads, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[PendingPod]:
+    n_a, n_b = (Counter(pod for run in runs for pod in run.pending) for runs in (of_a, of_b))
+    half = len(of_a) / 2
+    for pod in ruler.pods:
+        if (n_a[pod.key] > half) != (n_b[pod.key] > half):
+            yield PendingPod(pod.key, workloads.of(pod), n_a[pod.key], n_b[pod.key])

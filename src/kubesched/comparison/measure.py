@@ -1,0 +1,250 @@
+"""Measures a cluster after a run. What is the same in every run is computed once, by `Ruler`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import KubeObject, Node, Pod
+from kubesched.comparison.placed_again import is_bound_to_node
+from kubesched.comparison.workloads import Workloads
+from kubesched.engine import IntVector
+from kubesched.plugins import RequiredNodeAffinity
+from kubesched.simulator import Placement, PodState, Report
+from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
+
+__all__ = ["NOWHERE", "Measured", "Ruler"]
+
+NOWHERE: Final = -1
+_CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_INSTANCE_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_ZONES: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+
+Measured = dict[str, float | None]
+"""Figure -> value, without `moved`; None where the cluster has nothing to measure."""
+
+
+class _Workload:
+    """A workload with a pod to place.
+
+    Attributes:
+        members: row in `Ruler.pods` of each of its pods that are to be placed.
+        staying: `namespace/name` and row of the node of its other pods.
+        zones: where its node selector and node affinity allow its pods.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.members: list[int] = []
+        self.staying: list[tuple[str, int]] = []
+        self.zones: frozenset[str] = frozenset()
+
+    def nodes(self, where: npt.NDArray[np.int32], left: set[str]) -> list[int]:
+        """The row of the node of each pod that has one.
+
+        Args:
+            where: (pods,) as from `Ruler.where`.
+            left: pods that were evicted.
+        """
+        placed = [row for row in where[self.members].tolist() if row != NOWHERE]
+        return placed + [row for key, row in self.staying if key not in left]
+
+
+class Ruler:
+    """What is measured, and in which cluster.
+
+    Args:
+        objects: the cluster, `completed`; the pods to place have no node.
+        scheduler_names: of all profiles that are compared.
+        prices: instance type -> price of a node for an hour.
+
+    Attributes:
+        pods: the pods to place, in the order of the cluster.
+        node_names: the nodes, in the order of the cluster.
+        unpriced: how many nodes `prices` has no price for, by instance type, in alphabetical order; those without the
+            label are under an empty name.
+    """
+
+    def __init__(
+        self, objects: Sequence[KubeObject], scheduler_names: Iterable[str], prices: Mapping[str, float] | None = None
+    ) -> None:
+        names = frozenset(scheduler_names)
+        self._nodes = [one for one in objects if isinstance(one, Node)]
+        pods = [one for one in objects if isinstance(one, Pod) and not one.is_finished]
+        self.pods = [
+            pod for pod in pods if not pod.node_name and pod.scheduler_name in names and not pod.is_terminating
+        ]
+        self.node_names = [node.name for node in self._nodes]
+        self.node_row = {name: row for row, name in enumerate(self.node_names)}
+        self._zone_of = [_label(node, _ZONES) for node in self._nodes]
+        self._is_open = np.array([not node.unschedulable for node in self._nodes], dtype=np.bool_)
+        self._is_control_plane = np.array([bool(_label(node, _CONTROL_PLANE, "yes")) for node in self._nodes], np.bool_)
+        self._bound_to_node = {pod.uid for pod in pods if is_bound_to_node(pod)}
+        self._shapes = _shapes(self.pods)
+        self._workloads = self._find_workloads(objects, pods)
+        self.unpriced: dict[str, int] = {}
+        self._prices: npt.NDArray[np.float64] | None = None if prices is None else self._read_prices(prices)
+
+    def _read_prices(self, prices: Mapping[str, float]) -> npt.NDArray[np.float64]:
+        types = [_label(node, _INSTANCE_TYPES) for node in self._nodes]
+        missing = sorted(name for name in types if name not in prices)
+        self.unpriced = {name: missing.count(name) for name in missing}
+        return np.array([prices.get(name, 0.0) for name in types], dtype=np.float64)
+
+    def _find_workloads(self, objects: Sequence[KubeObject], pods: Sequence[Pod]) -> list[_Workload]:
+        """The workloads that have a controller and a pod to place."""
+        workloads, by_name = Workloads(objects), dict[str, _Workload]()
+        for row, pod in enumerate(self.pods):
+            if pod.metadata.controller is not None and not is_bound_to_node(pod):
+                name = workloads.of(pod)
+                workload = by_name.setdefault(name, _Workload(name))
+                workload.zones = workload.zones or self._zones_of(pod)
+                workload.members.append(row)
+        for pod in pods:
+            if pod.node_name in self.node_row and (known := by_name.get(workloads.of(pod))):
+                known.staying.append((pod.key, self.node_row[pod.node_name]))
+        return list(by_name.values())
+
+    def _zones_of(self, pod: Pod) -> frozenset[str]:
+        """The zones of nodes that the pod's node selector and required node affinity allow."""
+        affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+        required = RequiredNodeAffinity(pod.node_selector.items(), affinity)
+        allowed = (zone for zone, node in zip(self._zone_of, self._nodes, strict=True) if required.matches_node(node))
+        return frozenset(zone for zone in allowed if zone)
+
+    # --- after a run ---
+
+    def where(self, report: Report) -> npt.NDArray[np.int32]:
+        """(pods,) int32: the row of the node of each pod to place in the end; NOWHERE where it has none."""
+        at = {
+            placement.pod: self.node_row[placement.node]
+            for placement in report.placements
+            if placement.state is PodState.SCHEDULED and not placement.evicted_by
+        }
+        return np.array([at.get(pod.key, NOWHERE) for pod in self.pods], dtype=np.int32)
+
+    def pending(self, report: Report) -> list[str]:
+        """The pods that are left without a node: `namespace/name`, without those behind a scheduling gate."""
+        chosen = {pod.key for pod in self.pods}
+        return [one.pod for one in report.placements if one.pod in chosen and _is_pending(one)]
+
+    def measure(self, cluster_state: ClusterState, report: Report) -> Measured:
+        """The figures of one run; `moved` compares two and is not among them."""
+        columns = cluster_state.columns
+        rows = np.array([columns.row_of[name] for name in self.node_names], dtype=np.intp)
+        in_use = self._is_control_plane | np.array([self._is_used(columns, row) for row in rows.tolist()], np.bool_)
+        allocatable, requested = columns.allocatable[:, rows], columns.requested[:, rows]
+        free = np.where(self._is_open, np.maximum(allocatable - requested, 0), 0)
+        where = self.where(report)
+        measured: Measured = {
+            "placed": float(np.count_nonzero(where != NOWHERE)),
+            "pending": float(len(self.pending(report))),
+            "victims": float(len(report.victims)),
+            "nodesInUse": float(np.count_nonzero(in_use)),
+            "nodesFree": float(np.count_nonzero(~in_use)),
+            "pricePerHour": None if self._prices is None else round(float(self._prices[in_use].sum()), 6),
+            "cpuGap": _largest(free[CPU]),
+            "memoryGap": _largest(free[MEMORY]),
+            "fragmentation": self._fragmentation(columns, rows, free),
+        }
+        for name, resource in (("cpu", CPU), ("memory", MEMORY)):
+            shares = _shares(requested[resource][in_use], allocatable[resource][in_use])
+            measured[f"{name}Median"] = _percentile(shares, 50)
+            measured[f"{name}P95"] = _percentile(shares, 95)
+        return {**measured, **self._spread(where, {victim.pod for victim in report.victims})}
+
+    def _is_used(self, columns: NodeColumns, row: int) -> bool:
+        return any(info.pod.uid not in self._bound_to_node for info in columns.pods[row])
+
+    def _fragmentation(self, columns: NodeColumns, rows: npt.NDArray[np.intp], free: IntVector) -> float | None:
+        """The share of free cpu on nodes where no pod to place that requests cpu has enough of every resource."""
+        if not self._shapes:
+            return None
+        has_slot = (columns.allowed_pods - columns.n_pods)[rows] > 0
+        usable = np.zeros(len(rows), dtype=np.bool_)
+        for shape in self._shapes:
+            fits = has_slot.copy()
+            for name, amount in shape.items():
+                resource = columns.resources.find(name)
+                fits &= resource is not None and free[resource] >= amount
+            usable |= fits
+        total = int(free[CPU].sum())
+        return _share(float(free[CPU][~usable].sum()) / total) if total else 0.0
+
+    def _spread(self, where: npt.NDArray[np.int32], left: set[str]) -> Measured:
+        """The zone skew, and how many workloads of at least two pods have all of them on one node.
+
+        Args:
+            left: pods that were evicted.
+        """
+        if not self._workloads:
+            return {"skew": None, "onOneNode": None}
+        at = [workload.nodes(where, left) for workload in self._workloads]
+        return {
+            "skew": max(self._skews(at).values(), default=None),
+            "onOneNode": float(sum(len(nodes) > 1 and len(set(nodes)) == 1 for nodes in at)),
+        }
+
+    def widest(self, report: Report) -> str:
+        """The workload with the largest zone skew; empty where no workload has a skew."""
+        where, left = self.where(report), {victim.pod for victim in report.victims}
+        skews = self._skews([workload.nodes(where, left) for workload in self._workloads])
+        name = max(skews, key=lambda one: skews[one], default="")
+        return name if skews.get(name) else ""
+
+    def _skews(self, at: Sequence[Sequence[int]]) -> dict[str, float]:
+        """Workload -> zone skew; without those that have no zone to go to.
+
+        Args:
+            at: the nodes of each workload's pods.
+        """
+        skews = {}
+        for workload, nodes in zip(self._workloads, at, strict=True):
+            per_zone = dict.fromkeys(workload.zones, 0)
+            for row in nodes:
+                if self._zone_of[row] in per_zone:
+                    per_zone[self._zone_of[row]] += 1
+            if per_zone:
+                skews[workload.name] = float(max(per_zone.values()) - min(per_zone.values()))
+        return skews
+
+
+def _is_pending(placement: Placement) -> bool:
+    """Whether a pod has no node; also one whose scheduler name the other side alone has."""
+    return placement.is_left_pending or (placement.state is PodState.NOT_TRIED and not placement.profile)
+
+
+def _label(node: Node, keys: Iterable[str], present: str = "") -> str:
+    """The first of some labels that a node has, or `present` if it is there; empty without any."""
+    return next((present or node.labels[key] for key in keys if key in node.labels), "")
+
+
+def _shapes(pods: Iterable[Pod]) -> list[dict[str, int]]:
+    """The distinct requests of pods that request cpu, without zeros."""
+    distinct: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
+    for pod in pods:
+        wanted = {name: amount for name, amount in PodRequests(pod).wanted.items() if amount}
+        if "cpu" in wanted:
+            distinct[tuple(sorted(wanted.items()))] = wanted
+    return list(distinct.values())
+
+
+def _share(value: float) -> float:
+    """A share as precise as reports show it, so that two that read the same are the same."""
+    return round(value, 3)
+
+
+def _shares(requested: IntVector, allocatable: IntVector) -> npt.NDArray[np.float64]:
+    has_some = allocatable > 0
+    shares: npt.NDArray[np.float64] = requested[has_some] / allocatable[has_some]
+    return shares
+
+
+def _percentile(values: npt.NDArray[np.float64], percent: int) -> float | None:
+    """The nearest rank: the smallest value that at least this percentage of the values do not exceed."""
+    return _share(float(np.percentile(values, percent, method="inverted_cdf"))) if len(values) else None
+
+
+def _largest(values: IntVector) -> float | None:
+    return float(values.max()) if len(values) else None

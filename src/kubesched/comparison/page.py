@@ -1,0 +1,274 @@
+"""A comparison as a page: what differs beyond chance, every figure, the pods that move, the settings to paste."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod
+from kubesched.comparison.document import as_document, as_lines
+from kubesched.comparison.figures import Figure
+from kubesched.comparison.moves import Cause, Move
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table
+
+__all__ = ["comparison_page"]
+
+_N_IN_VERDICT: Final = 3
+_N_MOVES: Final = 10
+_N_NAMES: Final = 2
+_FIGURES: Final = (
+    Column("title", "FIGURE"),
+    Column("a", "A", Align.NUMBER),
+    Column("b", "B", Align.NUMBER),
+    Column("change", "CHANGE", Align.NUMBER),
+    Column("chance", "CHANCE"),
+    Column("rangeA", "RUNS OF A", Align.NUMBER),
+    Column("rangeB", "RUNS OF B", Align.NUMBER),
+    Column("name", "NAME", is_wide=True),
+)
+_PENDING: Final = (
+    Column("pods", "PODS", Align.NUMBER),
+    Column("workload", "OF"),
+    Column("nA", "RUNS OF A", Align.NUMBER),
+    Column("nB", "RUNS OF B", Align.NUMBER),
+    Column("names", "NAMES"),
+)
+_CAUSES: Final = (Column("pods", "PODS", Align.NUMBER), Column("why", "WHY B DOES NOT TAKE A'S NODE"))
+_MOVES: Final = (
+    Column("pod", "POD"),
+    Column("a", "A", Align.NODE),
+    Column("b", "B", Align.NODE),
+    Column("why", "WHY"),
+)
+_NO_CHECKS: Final[Mapping[str, str]] = {}
+
+
+def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHECKS, *, next_command: str = "") -> Page:
+    """Describe a comparison.
+
+    Args:
+        checks: condition -> why it fails, empty where it does not.
+        next_command: what a reader would run next.
+    """
+    verdict, level = _verdict(comparison)
+    failed = [Paragraph(f"Failed: {condition}; {why}", Level.BAD) for condition, why in checks.items() if why]
+    document = {**as_document(comparison), "checks": [_check(*one) for one in checks.items()]}
+    return Page(
+        "compare",
+        Paragraph(verdict, level),
+        (
+            *failed,
+            Paragraph(_sides(comparison)),
+            Table(
+                "figures", "Figures", _FIGURES, [_row(one) for one in comparison.differences], notes=_notes(comparison)
+            ),
+            *_pending(comparison),
+            *_moved(comparison.moves),
+            *_settings(comparison),
+        ),
+        limits=_limits(comparison),
+        next_command=next_command,
+        document=document,
+        lines=list(as_lines(comparison)),
+        main="figures",
+        checks=[Check("compare", condition, why) for condition, why in checks.items()],
+    )
+
+
+def _check(condition: str, why: str) -> dict[str, object]:
+    return {"condition": condition, "failed": bool(why), "message": why}
+
+
+# --- the verdict ---
+
+
+def _verdict(comparison: Comparison) -> tuple[str, Level]:
+    findings = comparison.findings
+    if not findings:
+        return f"{comparison.b} differs from {comparison.a} in no figure beyond chance.", Level.PLAIN
+    shown = ", ".join(map(_in_words, findings[:_N_IN_VERDICT]))
+    more = len(findings) - _N_IN_VERDICT
+    rest = f", and {more} more {'figures' if more > 1 else 'figure'}" if more > 0 else ""
+    levels = {_level(one) for one in findings} - {Level.PLAIN}
+    return f"{comparison.b} instead of {comparison.a}: {shown}{rest}.", levels.pop() if len(
+        levels
+    ) == 1 else Level.WARNING
+
+
+def _in_words(difference: Difference) -> str:
+    one = difference.figure
+    a, b = _value(one, difference.a), _value(one, difference.b)
+    return f"{b} {one.title} (chance alone: {a})" if one.name == "moved" else f"{one.title} {a} -> {b}"
+
+
+def _level(difference: Difference) -> Level:
+    better = difference.figure.better
+    if not difference.is_finding or not better or difference.a == difference.b:
+        return Level.PLAIN
+    return Level.GOOD if (difference.b - difference.a) * better > 0 else Level.BAD
+
+
+def _sides(comparison: Comparison) -> str:
+    pods = f"{comparison.n_pods:,} pod{'' if comparison.n_pods == 1 else 's'}"
+    which = {"pending": "that wait", "all": "that wait or would be re-created"}.get(
+        comparison.choice.mode, f"that wait or are selected by {comparison.choice.selector}"
+    )
+    return (
+        f"A: {comparison.a}. B: {comparison.b}. Both place the {pods} {which}, {comparison.n_runs} times each; "
+        "ties between nodes are broken at random."
+    )
+
+
+# --- the figures ---
+
+
+def _row(difference: Difference) -> list[Cell | str]:
+    one = difference.figure
+    change = difference.b - difference.a
+    sign = "+" if change > 0 else "-" if change < 0 else ""
+    level = _level(difference)
+    return [
+        one.title,
+        Cell(_value(one, difference.a), difference.a),
+        Cell(_value(one, difference.b), difference.b),
+        Cell(f"{sign}{_value(one, abs(change))}" if change else "", change, level),
+        _words(difference),
+        _range(one, difference.range_a),
+        _range(one, difference.range_b),
+        one.name,
+    ]
+
+
+def _words(difference: Difference) -> Cell:
+    if difference.is_finding:
+        return Cell("beyond", level=_level(difference))
+    return Cell("within" if difference.a != difference.b else "", level=Level.DETAIL)
+
+
+def _value(figure: Figure, value: float) -> str:
+    return figure.unit.in_words(value)
+
+
+def _range(figure: Figure, limits: tuple[float, float]) -> str:
+    low, high = (_value(figure, value) for value in limits)
+    return low if low == high else f"{low} to {high}"
+
+
+def _notes(comparison: Comparison) -> tuple[str, ...]:
+    few = "the ranges of the runs do not overlap"
+    beyond = few if comparison.n_runs < MANY_RUNS else "the median of one side is outside the runs of the other"
+    notes = [
+        f"A and B are medians. Beyond chance: {beyond}.",
+        "The figure of A for pods on another node is what chance alone moves.",
+    ]
+    notes += [
+        f"The largest skew of {side} is that of {workload}."
+        for side, workload in zip("AB", comparison.widest, strict=True)
+        if workload
+    ]
+    if comparison.unpriced:
+        counted = ", ".join(f"{name or 'no instance type'} ({n})" for name, n in comparison.unpriced.items())
+        notes.append(f"Nodes without a price count as 0: {counted}.")
+    return tuple(notes)
+
+
+# --- the pods ---
+
+
+def _pending(comparison: Comparison) -> list[Table]:
+    half = comparison.n_runs / 2
+    new = [one for one in comparison.pending if one.n_b > half]
+    gone = [one for one in comparison.pending if one.n_b <= half]
+    return [
+        _pending_table("newPending", "Pending with B, not with A", new, comparison.n_runs, Level.BAD),
+        _pending_table("noLongerPending", "Pending with A, not with B", gone, comparison.n_runs, Level.GOOD),
+    ]
+
+
+def _pending_table(name: str, title: str, pods: Sequence[PendingPod], n_runs: int, level: Level) -> Table:
+    """A row for each workload."""
+    groups: dict[str, list[PendingPod]] = {}
+    for one in pods:
+        groups.setdefault(one.workload, []).append(one)
+    rows: list[list[Cell | str | int]] = [
+        [
+            Cell(f"{len(group):,}", len(group), level),
+            workload,
+            _runs([one.n_a for one in group], n_runs),
+            _runs([one.n_b for one in group], n_runs),
+            _names([one.pod.rpartition("/")[2] for one in group]),
+        ]
+        for workload, group in groups.items()
+    ]
+    return Table(name, title, _PENDING, rows)
+
+
+def _runs(counts: Sequence[int], n_runs: int) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low} of {n_runs}" if low == high else f"{low} to {high} of {n_runs}"
+
+
+def _names(names: Sequence[str]) -> str:
+    left = len(names) - _N_NAMES
+    return ", ".join(names[:_N_NAMES]) + (f" and {left:,} more" if left > 0 else "")
+
+
+def _moved(moves: Sequence[Move]) -> list[Table]:
+    counts = Counter((move.cause, move.plugin) for move in moves)
+    causes: list[list[Cell | str | int]] = [[n, _why(*cause)] for cause, n in counts.most_common()]
+    listed: list[list[Cell | str | int]] = [
+        [move.pod, move.a, move.b, _why(move.cause, move.plugin, move.points)] for move in moves[:_N_MOVES]
+    ]
+    left = len(moves) - len(listed)
+    title = f"{len(moves):,} {'pod is' if len(moves) == 1 else 'pods are'} on another node if ties go to the first node"
+    return [
+        Table("causes", title, _CAUSES, causes),
+        Table("moves", "", _MOVES, listed, notes=(f"{left:,} more: -o jsonl prints all.",) if left > 0 else ()),
+    ]
+
+
+def _why(cause: Cause, plugin: str, points: int = 0) -> str:
+    match cause:
+        case Cause.SCORE:
+            more = f"{points} point{'' if points == 1 else 's'} more" if points else "more points"
+            return f"{plugin} gives B's node {more}"
+        case Cause.FILTER:
+            return f"{plugin or 'PreFilter'} rejects A's node, as the cluster is then"
+        case _:
+            return "both nodes have the same points"
+
+
+# --- the settings, and what is left out ---
+
+
+def _settings(comparison: Comparison) -> list[Paragraph]:
+    """What to configure for B; the forms of other providers than the cluster's are only in wide formats."""
+    texts = comparison.settings
+    parts = [
+        Paragraph(f"Settings of B ({comparison.b})", Level.HEADING),
+        Paragraph(texts.configuration.rstrip(), is_code=True),
+    ]
+    for name, title, text in (
+        ("eks", "Amazon EKS: KubeSchedulerConfig of the cluster", texts.eks),
+        ("aks", "Azure Kubernetes Service: scheduler profile (preview)", texts.aks),
+    ):
+        is_wide = name not in comparison.providers
+        if text:
+            parts.append(Paragraph(title, Level.HEADING, is_wide=is_wide))
+            parts.append(Paragraph(text.rstrip(), is_wide=is_wide, is_code=True))
+        elif not is_wide:
+            where = title.partition(":")[0]
+            parts.append(Paragraph(f"{where}: no form of these settings is known that it accepts.", Level.WARNING))
+    return parts
+
+
+def _limits(comparison: Comparison) -> tuple[str, ...]:
+    skipped = (f"Extenders are not called: {', '.join(comparison.extenders)}.",) if comparison.extenders else ()
+    moved = () if comparison.choice.mode == "pending" else ("Pods that are placed again keep their volumes.",)
+    taken = () if comparison.taken_at is None else (f"The snapshot is of {comparison.taken_at:%Y-%m-%d %H:%M} UTC.",)
+    return (
+        *taken,
+        "Autoscalers are not modelled: no node comes or goes. Evicted pods do not come back.",
+        *moved,
+        *skipped,
+        "The order of the pods is that of the snapshot, with the highest priority first.",
+    )

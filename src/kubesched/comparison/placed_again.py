@@ -1,0 +1,142 @@
+"""Chooses the pods that a comparison places: those that wait, those of a rollout, or all that would be re-created."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from kubesched.api import (
+    KubeObject,
+    Node,
+    PersistentVolumeClaim,
+    Pod,
+    Selector,
+    VolumeAttachment,
+    parse_selector_text,
+)
+from kubesched.config import did_you_mean
+from kubesched.errors import InputError, SelectorError
+from kubesched.explanation import unplaced
+from kubesched.state import pod_volumes
+
+__all__ = ["PENDING", "PodChoice", "is_bound_to_node", "parse_pod_choice", "placed_again"]
+
+_MODES: Final = ("pending", "all", "rollout")
+_BOUND_TO_NODE: Final = ("DaemonSet", "Node")
+
+
+class PodChoice(msgspec.Struct, frozen=True):
+    """Which pods are placed, as `--pods` has it. Pods that wait for a node are placed in any case.
+
+    Attributes:
+        mode: `pending`; `all`: also every pod that a controller would re-create; `rollout`: also those of them that
+            the selector selects.
+        selector: the labels of a rollout, as written.
+    """
+
+    mode: str
+    selector: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.mode}={self.selector}" if self.selector else self.mode
+
+
+PENDING: Final = PodChoice("pending")
+
+
+def parse_pod_choice(text: str) -> PodChoice:
+    """Read `pending`, `all` or `rollout=SELECTOR`.
+
+    Raises:
+        InputError: it is something else.
+
+    Example:
+        assert parse_pod_choice("rollout=app=web").selector == "app=web"
+    """
+    mode, sign, selector = text.partition("=")
+    if mode not in _MODES or bool(sign) != (mode == "rollout"):
+        near = did_you_mean(mode, _MODES) if mode not in _MODES else ""
+        advice = near or "expected pending, all, or rollout=SELECTOR such as rollout=app=web"
+        raise InputError(f'pods: found "{text}"; {advice}')
+    choice = PodChoice(mode, selector.strip())
+    if mode == "rollout":
+        _parsed(choice)
+    return choice
+
+
+def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_names: Iterable[str]) -> list[KubeObject]:
+    """The objects, with the chosen pods and their volumes taken off their nodes. Pods of other schedulers, and on
+    nodes that the cluster does not have, stay.
+
+    Raises:
+        InputError: a rollout selects no pod that a controller would re-create.
+    """
+    known, names = list(objects), frozenset(scheduler_names)
+    if choice.mode == "pending":
+        return known
+    selector, nodes = _parsed(choice), {one.name for one in known if isinstance(one, Node)}
+    changed = [
+        unplaced(one)
+        if isinstance(one, Pod)
+        and one.node_name in nodes
+        and _is_re_created(one, names)
+        and selector.matches(one.labels)
+        else one
+        for one in known
+    ]
+    if choice.mode == "rollout" and all(old is new for old, new in zip(known, changed, strict=True)):
+        raise InputError(
+            f"pods: rollout={choice.selector} selects no running pod that a controller would re-create; "
+            "pods of DaemonSets, mirror pods and pods without a controller stay"
+        )
+    return _detached(known, changed)
+
+
+def is_bound_to_node(pod: Pod) -> bool:
+    """Whether a pod belongs to its node: a pod of a DaemonSet, or a mirror pod, whose controller is the node."""
+    controller = pod.metadata.controller
+    return controller is not None and controller.kind in _BOUND_TO_NODE
+
+
+def _detached(before: Sequence[KubeObject], after: Sequence[KubeObject]) -> list[KubeObject]:
+    """The objects, without the attachments of volumes that no pod on their node uses any more.
+
+    An attachment counts against the limit of its node, also without a pod; it goes when the last pod does.
+    """
+    volume_of = {one.key: one.spec.volume_name for one in after if isinstance(one, PersistentVolumeClaim)}
+    gone = set(_claims_in_use(before)) - set(_claims_in_use(after))
+    detached = {(node, volume) for node, claim in gone if (volume := volume_of.get(claim))}
+    return [
+        one
+        for one in after
+        if not isinstance(one, VolumeAttachment)
+        or (one.spec.node_name, one.spec.source.persistent_volume_name) not in detached
+    ]
+
+
+def _claims_in_use(objects: Iterable[KubeObject]) -> Iterator[tuple[str, str]]:
+    """The node and the claim of each claim that a pod on a node uses."""
+    for one in objects:
+        if isinstance(one, Pod) and one.node_name and one.volumes and not one.is_finished:
+            for claim in pod_volumes(one).claims:
+                yield one.node_name, f"{one.namespace}/{claim.name}"
+
+
+def _is_re_created(pod: Pod, scheduler_names: frozenset[str]) -> bool:
+    return (
+        pod.metadata.controller is not None
+        and not is_bound_to_node(pod)
+        and not pod.is_finished
+        and not pod.is_terminating
+        and pod.scheduler_name in scheduler_names
+    )
+
+
+def _parsed(choice: PodChoice) -> Selector:
+    try:
+        selector = parse_selector_text(choice.selector)
+    except SelectorError as error:
+        raise InputError(f"pods: rollout={choice.selector}: {error}") from error
+    if choice.mode == "rollout" and selector.is_empty:
+        raise InputError("pods: rollout has no selector; write for example rollout=app=web")
+    return selector

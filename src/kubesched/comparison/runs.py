@@ -1,0 +1,91 @@
+"""The runs of a comparison: every side over the same cluster. A run depends on its side and its seed alone."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from kubesched.api import KubeObject
+from kubesched.comparison.candidates import ReadCandidate
+from kubesched.comparison.measure import Measured, Ruler
+from kubesched.framework import Framework
+from kubesched.scheduler import MakeFramework, TieBreak
+from kubesched.simulator import Progress, Report, Simulator
+
+__all__ = ["Cluster", "Run", "Runs"]
+
+
+class Run(msgspec.Struct, frozen=True, eq=False):
+    """What is kept of a run.
+
+    Attributes:
+        measured: its figures.
+        where: (pods,) int32, the node of each pod to place.
+        pending: the pods that are left.
+        widest: the workload with the largest zone skew, empty for none.
+    """
+
+    measured: Measured
+    where: npt.NDArray[np.int32]
+    pending: list[str]
+    widest: str
+
+
+class Cluster:
+    """What every run of a comparison has in common.
+
+    Args:
+        objects: the cluster; the pods to place have no node.
+        sides: A and B.
+        prices: as for Ruler.
+    """
+
+    def __init__(
+        self, objects: Sequence[KubeObject], sides: Sequence[ReadCandidate], prices: Mapping[str, float] | None
+    ) -> None:
+        self.objects = objects
+        self.sides = sides
+        self.ruler = Ruler(objects, [name for side in sides for name in side.scheduler_names], prices)
+
+    def run(self, side: int, seed: int) -> Run:
+        """One run that breaks ties at random, measured."""
+        simulator = Simulator(self.objects, self.sides[side].set_up(), tie_break=TieBreak.RANDOM, seed=seed)
+        report, ruler = simulator.run(), self.ruler
+        measured = ruler.measure(simulator.cluster_state, report)
+        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report))
+
+
+class Runs:
+    """Carries out the runs of a comparison.
+
+    Args:
+        n_seeds: how many random runs each side has.
+        progress: called after each run.
+    """
+
+    def __init__(self, cluster: Cluster, n_seeds: int, progress: Progress | None) -> None:
+        self._cluster = cluster
+        self._n_seeds = n_seeds
+        self._progress = progress
+        self._n_done = 0
+
+    def first(self, side: int, make_framework: MakeFramework = Framework) -> Report:
+        """One run that takes the first of equally good nodes."""
+        cluster = self._cluster
+        report = Simulator(cluster.objects, cluster.sides[side].set_up(), make_framework=make_framework).run()
+        self._note()
+        return report
+
+    def random(self, side: int) -> list[Run]:
+        """The runs of a side with random ties, with the seeds from 1 on."""
+        runs = []
+        for seed in range(1, self._n_seeds + 1):
+            runs.append(self._cluster.run(side, seed))
+            self._note()
+        return runs
+
+    def _note(self) -> None:
+        self._n_done += 1
+        if self._progress is not None:
+            self._progress(self._n_done, 2 * self._n_seeds + 2)

@@ -1,0 +1,52 @@
+"""Suggests the pods that a wrong name may mean: those that begin alike come before those that are spelt alike."""
+
+import difflib
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from kubesched.api import Pod
+
+__all__ = ["near_words", "suggestion"]
+
+_N_OFFERED: Final = 3
+_ALIKE: Final = 0.6
+
+
+def suggestion(wrong: str, pods: Sequence[Pod]) -> str:
+    """What to write instead of a name that no pod has, as the end of a message.
+
+    Args:
+        wrong: `namespace/name` or a name alone.
+    """
+    namespace, slash, name = wrong.rpartition("/")
+    if not name:
+        return "write namespace/name"
+    namespaces = {pod.namespace for pod in pods}
+    if slash and namespace not in namespaces:
+        near = difflib.get_close_matches(namespace, sorted(namespaces), n=1)
+        return f'no pod is in namespace "{namespace}"' + (f'; did you mean "{near[0]}/{name}"?' if near else "")
+    known = dict.fromkeys(pod.name for pod in pods if not slash or pod.namespace == namespace)
+    if words := near_words(name, known, f"{namespace}/" if slash else ""):
+        return words
+    if not slash:
+        return "write namespace/name"
+    return "no pod of that namespace has a similar name; --manifest FILE adds pods that are not in the cluster yet"
+
+
+def near_words(wrong: str, known: Collection[str], before: str = "") -> str:
+    """`did you mean "x" or "y"?`, with a text before each word; empty where no word is near."""
+    near = _begin_alike(wrong, known) or difflib.get_close_matches(wrong, known, n=_N_OFFERED, cutoff=_ALIKE)
+    shown = [f'"{before}{one}"' for one in near[:_N_OFFERED]]
+    more = [f"one of {len(near) - _N_OFFERED} more"] if len(near) > _N_OFFERED else []
+    return f"did you mean {' or '.join([*shown, *more])}?" if near else ""
+
+
+def _begin_alike(name: str, known: Collection[str]) -> list[str]:
+    """The names that begin with the name, or with as many of its parts between dashes as possible; alike ones first."""
+    beginning = name.lower()
+    while beginning:
+        alike = [one for one in known if one.lower().startswith(beginning)]
+        if alike:
+            return sorted(alike, key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
+        beginning = beginning.rpartition("-")[0]
+    return []

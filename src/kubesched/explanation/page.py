@@ -1,0 +1,135 @@
+"""An explanation as a report: what becomes of the pod, then why, then what would help."""
+
+from collections.abc import Iterator
+
+from kubesched.api import in_words
+from kubesched.explanation.choice import Choice, choice
+from kubesched.explanation.document import as_document
+from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.nearest import nearest
+from kubesched.explanation.plugin_tables import extender_table, plugin_table, verdict_table
+from kubesched.explanation.ranking import current_place, ranking_parts
+from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
+from kubesched.framework import Code
+from kubesched.reports import Check, Level, Page, Paragraph, Part, Table
+from kubesched.scheduler import EXTENDER
+
+__all__ = ["circumstances", "explanation_page", "verdict"]
+
+
+def explanation_page(
+    explanation: Explanation,
+    *,
+    all_nodes: bool = False,
+    by_plugin: bool = False,
+    every_verdict: bool = False,
+    queue: str = "",
+    again: str = "",
+) -> Page:
+    """The report on one pod and the whole cluster.
+
+    Args:
+        all_nodes: whether each node has its row. Otherwise the best ones have, and nodes with the same obstacles share
+            one.
+        by_plugin: whether the rejections have a row for each plugin.
+        every_verdict: whether to add a table of all nodes and all plugins, which readers of HTML can filter.
+        queue: a sentence on what a full simulation makes of the pod; empty for none.
+        again: the command that explains the pod, which the next command extends.
+
+    Example:
+        page = explanation_page(explain(load_snapshot("cluster.json"), "shop/web-7"))
+        assert page.verdict.text == "Pod shop/web-7 fits on 2 of 2 nodes and would go to n1."
+    """
+    chosen = choice(explanation)
+    document = as_document(explanation)
+    parts: list[Part] = [*circumstances(explanation), fix_table(explanation)]
+    if chosen is not None:
+        parts += ranking_parts(explanation, chosen, all_nodes=all_nodes)
+    if by_plugin:
+        parts.append(plugin_table(explanation))
+    elif all_nodes:
+        parts.append(all_rejections(explanation))
+    elif chosen is None:
+        parts += rejection_parts(explanation)
+    parts.append(extender_table(explanation))
+    if every_verdict:
+        parts.append(verdict_table(explanation))
+    if queue:
+        parts.append(Paragraph(queue))
+    tables = [part.name for part in parts if isinstance(part, Table) and part.name != "fixes"]
+    answer = verdict(explanation, chosen)
+    pod = explanation.pod
+    return Page(
+        "explain",
+        answer,
+        tuple(parts),
+        main="plugins" if by_plugin else tables[0],
+        next_command=_next(explanation, chosen, again or f"kubesched explain {explanation.pod.key}"),
+        document=document,
+        lines=(document,),
+        checks=(Check(pod.namespace, pod.name, "" if chosen is not None else answer.text),),
+    )
+
+
+def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
+    """What becomes of the pod, in one sentence."""
+    pod, n_nodes = f"Pod {explanation.pod.key}", len(explanation.nodes)
+    if explanation.failure is not None:
+        what = "an extender" if explanation.failure.plugin == EXTENDER else "a plugin"
+        where = _where_it_failed(explanation)
+        return Paragraph(f"{pod}: {what} failed{where}, so no node is chosen (SchedulerError).", Level.BAD)
+    if explanation.runs_on:
+        return current_place(explanation, chosen)
+    if chosen is None:
+        preempted = explanation.preemption.node_name if explanation.preemption is not None else ""
+        room = f"; preemption would make room on {preempted}" if preempted else ""
+        return Paragraph(f"{pod} fits on none of {n_nodes} nodes{room}.", Level.WARNING if room else Level.BAD)
+    fits = f"{pod} fits on {len(explanation.feasible)} of {n_nodes} nodes and would go to {chosen.best.node}."
+    return Paragraph(fits, Level.WARNING if explanation.held_back else Level.GOOD)
+
+
+def circumstances(explanation: Explanation) -> Iterator[Paragraph]:
+    """What the pod asks for, what keeps it out of the queue, and kube-scheduler's message."""
+    wanted = explanation.info.requests.value.wanted
+    asks = ", ".join(f"{in_words(name, amount)} {name}" for name, amount in wanted.items() if amount)
+    priority = explanation.pod.priority
+    yield Paragraph(f"Profile {explanation.profile}, priority {priority}, requests {asks or 'nothing'}.", Level.DETAIL)
+    if explanation.held_back:
+        yield Paragraph(
+            f"kube-scheduler does not try this pod now: {explanation.held_back}. The rest describes an attempt without "
+            "that.",
+            Level.WARNING,
+        )
+    if nominated := explanation.pod.status.nominated_node_name:
+        yield Paragraph(
+            f"Nominated to {nominated}: kube-scheduler takes that node if the pod fits there.", Level.WARNING
+        )
+    message = explanation.message if explanation.failure is None else explanation.failure.message
+    if message:
+        yield Paragraph(message, Level.DETAIL if explanation.failure is None else Level.PLAIN)
+
+
+def _where_it_failed(explanation: Explanation) -> str:
+    failed = [name for name, status in explanation.rejections.items() if status.code is Code.ERROR]
+    others = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+    return f" on {failed[0]}{others}" if failed else ""
+
+
+def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
+    """Ask about one node: where the pod is, the next best, or the one that is nearest to fitting."""
+    if explanation.failure is not None:
+        return ""
+    node = chosen.next_best if chosen is not None else ""
+    if chosen is not None and explanation.nodes.position_of(explanation.runs_on) is not None:
+        node = explanation.runs_on if explanation.runs_on != chosen.best.node else node
+    if not node:
+        order = nearest(explanation)
+        node = explanation.nodes.name(int(order[0])) if len(order) else ""
+    return f"{again} --node {_short(explanation, node)}" if node else ""
+
+
+def _short(explanation: Explanation, node: str) -> str:
+    """The name up to its first dot, where no other node has it."""
+    short = node.partition(".")[0]
+    n_alike = sum(name.partition(".")[0] == short for name in explanation.nodes.names)
+    return short if n_alike == 1 else node

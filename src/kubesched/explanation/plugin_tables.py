@@ -1,0 +1,113 @@
+"""What each plugin, and each extender, made of all nodes."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import numpy as np
+
+from kubesched.explanation.explanation import Explanation, PluginVerdicts
+from kubesched.explanation.obstacles import NO_REASON, reasons_of
+from kubesched.framework import Status
+from kubesched.reports import Align, Cell, Column, Level, Row, Table
+from kubesched.scheduler import ExtenderAnswer
+
+__all__ = ["extender_table", "plugin_table", "verdict_table"]
+
+_N_REASONS: Final = 5
+
+
+def plugin_table(explanation: Explanation) -> Table:
+    """A row for each Filter plugin: how many nodes it rejects by itself, and why."""
+    columns = (Column("plugin", "PLUGIN"), Column("rejects", "REJECTS", Align.NUMBER), Column("why", "WHY"))
+    rows = [[name, *_row_of(said)] for name, said in explanation.by_plugin.items()]
+    return Table("plugins", "What each plugin rejects, independent of the others:", columns, rows)
+
+
+def verdict_table(explanation: Explanation) -> Table:
+    """Every node with the verdict and the points of each plugin, for formats in which readers filter and sort.
+
+    Plugins that had nothing to check and give no node a point are left out.
+    """
+    points = _points_by_node(explanation)
+    asked = {name: said.rejected.tolist() for name, said in explanation.by_plugin.items() if not said.skipped}
+    scoring = {name for scores in points.values() for name, score in scores.items() if score}
+    names = [*asked, *sorted(scoring - set(asked))]
+    columns = (
+        Column("node", "NODE", Align.NODE),
+        Column("fits", "FITS"),
+        Column("total", "TOTAL", Align.NUMBER),
+        *(Column(name, name, Align.NUMBER) for name in names),
+    )
+    rows: list[Row] = []
+    for position, node in enumerate(explanation.nodes.names):
+        scores = points.get(node)
+        verdicts = [
+            Cell("rejects", level=Level.BAD) if asked[name][position] else _number(scores, name) for name in asked
+        ]
+        total = Cell("") if scores is None else _cell(sum(scores.values()))
+        fits = Cell("no", level=Level.BAD) if scores is None else Cell("yes", level=Level.GOOD)
+        rows.append([node, fits, total, *verdicts, *(_number(scores, name) for name in names[len(asked) :])])
+    return Table("verdicts", "Every node and every plugin:", columns, rows)
+
+
+def _points_by_node(explanation: Explanation) -> dict[str, dict[str, int]]:
+    scores = explanation.scores
+    if scores is None:
+        return {}
+    return {name: scores.at(position) for position, name in enumerate(scores.nodes.names)}
+
+
+def _number(scores: Mapping[str, int] | None, plugin: str) -> Cell:
+    """The points of a plugin; empty where it gives none."""
+    return Cell("") if scores is None or plugin not in scores else _cell(scores[plugin])
+
+
+def _cell(points: int) -> Cell:
+    return Cell(str(points), points)
+
+
+def extender_table(explanation: Explanation) -> Table:
+    """A row for each call of an extender; without rows where none was called."""
+    columns = (
+        Column("extender", "EXTENDER"),
+        Column("verb", "VERB"),
+        Column("nodes", "NODES", Align.NUMBER),
+        Column("ms", "MS", Align.NUMBER),
+        Column("answer", "ANSWER"),
+    )
+    rows: list[Row] = [
+        [said.extender, said.verb, len(said.offered), round(1000 * said.seconds), _answer(said)]
+        for said in explanation.extenders
+    ]
+    return Table("extenders", "", columns, rows)
+
+
+def _row_of(said: PluginVerdicts) -> Row:
+    if said.pre_filter is not None:
+        return "all", f"{said.pre_filter.message or NO_REASON} (before looking at nodes)"
+    if said.skipped:
+        return "-", "nothing to check"
+    reasons = _counted(said.rejections.values()).split("; ") if said.rejections else []
+    if said.node_names is not None:
+        reasons.append(f"narrows the search to {len(said.node_names)} nodes")
+    return int(np.count_nonzero(said.rejected)), "\n".join(reasons)
+
+
+def _counted(statuses: Iterable[Status]) -> str:
+    counts: Counter[str] = Counter()
+    for status in statuses:
+        counts.update(reasons_of(status))
+    reasons = [f"{n} {reason}" for reason, n in counts.most_common(_N_REASONS)]
+    return "; ".join(reasons + ["..."] * (len(counts) > _N_REASONS))
+
+
+def _answer(said: ExtenderAnswer) -> str:
+    if said.error:
+        return said.error
+    if said.verb == "filter":
+        reasons = _counted(said.rejected.values())
+        return f"rejects {len(said.rejected)}: {reasons}" if reasons else "rejects none"
+    if not said.scores:
+        return "no scores"
+    return f"adds {min(said.scores.values())} to {max(said.scores.values())} points"

@@ -1,0 +1,161 @@
+"""The nodes that fit, the best first: a row for nodes with equal scores, a column for each plugin."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from kubesched.explanation.choice import Choice, differences, ranked
+from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.obstacle_rows import obstacle_texts
+from kubesched.explanation.obstacles import obstacles, reason_counts
+from kubesched.framework import Scores
+from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
+from kubesched.scheduler import default_sample
+
+__all__ = ["current_place", "points_words", "ranking_parts", "ranking_table"]
+
+_N_ROWS: Final = 10
+_SINCE: Final = (
+    "kube-scheduler does not move a pod that runs. Other pods and nodes have come and gone since this one was placed."
+)
+
+
+def ranking_parts(explanation: Explanation, chosen: Choice, *, all_nodes: bool) -> list[Part]:
+    """The table, what made the difference, and what else to know about the choice."""
+    scores = explanation.scores
+    assert scores is not None
+    parts: list[Part] = []
+    if chosen.runners_up:
+        parts += [ranking_table(scores, explanation.runs_on, all_nodes=all_nodes), Paragraph(_lead(chosen))]
+    if explanation.runs_on not in ("", chosen.best.node):
+        parts.append(Paragraph(_SINCE, Level.DETAIL))
+    parts.append(Paragraph(_default_choice(explanation), Level.DETAIL))
+    if explanation.rejections and not all_nodes:
+        reasons = "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation))
+        parts.append(Paragraph(f"The other nodes: {reasons}.", Level.DETAIL))
+    return parts
+
+
+def ranking_table(scores: Scores, runs_on: str = "", *, all_nodes: bool) -> Table:
+    """The best nodes as rows and the plugins as columns, those first that tell the nodes apart.
+
+    Args:
+        runs_on: a node that gets its row in any case.
+        all_nodes: whether every feasible node gets a row; otherwise nodes with equal scores share one.
+    """
+    groups = _equal_nodes(scores, runs_on, all_nodes=all_nodes)
+    kept = groups[: len(groups) if all_nodes else _N_ROWS]
+    kept += [group for group in groups[len(kept) :] if scores.nodes.name(group[0]) == runs_on]
+    first = [group[0] for group in kept]
+    points = {name: scores.of(name)[first].tolist() for name in scores.by_plugin}
+    telling = [name for name in points if len(set(points[name])) > 1 or (len(kept) == 1 and points[name][0])]
+    shown = [*telling, *(name for name in points if name not in telling)]
+    is_merged = any(len(group) > 1 for group in kept)
+    columns = [Column("node", "NODE", Align.NODE)]
+    columns.append(Column("nodes", "EQUAL NODES", Align.NUMBER, is_wide=not is_merged))
+    columns += [Column("total", "TOTAL", Align.NUMBER), *_plugin_columns(shown, telling)]
+    rows: list[Row] = []
+    for i, group in enumerate(kept):
+        name = scores.nodes.name(group[0])
+        level = Level.GOOD if i == 0 else Level.WARNING if name == runs_on else Level.PLAIN
+        total = int(scores.total[group[0]])
+        rows.append([Cell(name, level=level), len(group), total, *(points[plugin][i] for plugin in shown)])
+    equal_points = {name: column[0] for name, column in points.items() if name not in telling}
+    notes = _left_out(sum(map(len, groups)) - sum(map(len, kept)), equal_points)
+    return Table("scores", "", tuple(columns), rows, notes=notes)
+
+
+def _equal_nodes(scores: Scores, runs_on: str, *, all_nodes: bool) -> list[list[int]]:
+    """The positions of all nodes, the best first; those with the same points of each plugin together."""
+    points = [scores.of(name).tolist() for name in scores.by_plugin]
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for position in np.argsort(-scores.total, kind="stable").tolist():
+        is_alone = all_nodes or scores.nodes.name(position) == runs_on
+        key = (*(column[position] for column in points), position if is_alone else -1)
+        groups.setdefault(key, []).append(position)
+    return list(groups.values())
+
+
+def _plugin_columns(names: Sequence[str], telling: Sequence[str]) -> Iterator[Column]:
+    """A column for each plugin; those that do not tell the nodes apart are for `-o wide`, CSV and HTML."""
+    return (Column(name, name, Align.NUMBER, is_wide=name not in telling) for name in names)
+
+
+def _left_out(n_nodes: int, equal: Mapping[str, int]) -> tuple[str, ...]:
+    """What the table does not show: nodes, and plugins with equal points on the nodes that it shows."""
+    nodes = "1 more node has" if n_nodes == 1 else f"{n_nodes} more nodes have"
+    notes = [f"{nodes} fewer points; --all-nodes shows every node."] if n_nodes else []
+    listed = ", ".join(f"{name} {points}" for name, points in sorted(equal.items(), key=lambda item: -item[1]))
+    return (*notes, f"Equal on all of these nodes: {listed}.") if equal else tuple(notes)
+
+
+def points_words(points: dict[str, int]) -> str:
+    """Differences in points: `NodeResourcesFit +40, PodTopologySpread -10`."""
+    return ", ".join(f"{name} {lead:+d}" for name, lead in points.items())
+
+
+def _lead(chosen: Choice) -> str:
+    tie = ""
+    if chosen.n_best > 1:
+        tie = f"{chosen.n_best} nodes have the highest total; {chosen.best.node} is the first of them in the snapshot. "
+    if not chosen.next_best:
+        return tie.rstrip()
+    what = "It" if tie else chosen.best.node
+    ahead = f"{_n_points(chosen.ahead)} ahead of {chosen.next_best}"
+    return f"{tie}{what} is {ahead}: {points_words(chosen.differences)}."
+
+
+def _n_points(n: int) -> str:
+    return f"{n} point{'' if n == 1 else 's'}"
+
+
+def _default_choice(explanation: Explanation) -> str:
+    n_nodes, n_fit = len(explanation.nodes), len(explanation.feasible)
+    n_sampled = default_sample(n_nodes)
+    if n_fit == 1:
+        return "By default kube-scheduler takes this node, too: it does not score the only node that fits."
+    if n_fit <= n_sampled:
+        return f"By default kube-scheduler would also compare all {n_fit} nodes that fit."
+    return (
+        f"By default kube-scheduler stops after {n_sampled} of the {n_fit} nodes that fit, and may take another one; "
+        "kubesched compared all of them."
+    )
+
+
+# --- a pod that runs ---
+
+
+def current_place(explanation: Explanation, chosen: Choice | None) -> Paragraph:
+    """Where the pod runs, its rank there, and where a new decision would take it and why."""
+    here = f"Pod {explanation.pod.key} runs on {explanation.runs_on}"
+    scores = explanation.scores
+    position = None if scores is None else scores.nodes.position_of(explanation.runs_on)
+    elsewhere = "fits nowhere else" if chosen is None else f"would go to {chosen.best.node}"
+    if scores is None or position is None or chosen is None:
+        return Paragraph(
+            f"{here}, where it does not fit now: {_why_not(explanation)}. A new pod {elsewhere}.", Level.BAD
+        )
+    mine = ranked(scores, position)
+    rank = 1 + int(np.count_nonzero(scores.total > mine.total))
+    place = f"{here}, rank {rank} of {len(scores.nodes)} nodes that fit, with {_n_points(mine.total)}"
+    if mine.node == chosen.best.node:
+        return Paragraph(f"{place}; a new decision would take it again.", Level.GOOD)
+    if mine.total == chosen.best.total:
+        return Paragraph(
+            f"{place}; a new decision would take {chosen.best.node}, which has as many points and comes first in the "
+            "snapshot.",
+            Level.GOOD,
+        )
+    return Paragraph(
+        f"{place}; a new decision would take {chosen.best.node} with {chosen.best.total}: "
+        f"{points_words(differences(chosen.best, mine))}.",
+        Level.WARNING,
+    )
+
+
+def _why_not(explanation: Explanation) -> str:
+    position = explanation.nodes.position_of(explanation.runs_on)
+    if position is None:
+        return "the snapshot does not have this node"
+    return "; ".join(obstacle_texts(obstacles(explanation, position))) or "no plugin rejects it alone"

@@ -1,0 +1,114 @@
+"""Why a pod fits nowhere: what would help, what preemption would do, and the nodes grouped by their obstacles."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from kubesched.explanation.advice import advice
+from kubesched.explanation.explanation import Explanation, Preemption
+from kubesched.explanation.nearest import hopeless_nodes, nearest
+from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows, obstacle_texts
+from kubesched.explanation.obstacles import Obstacle, obstacles
+from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
+
+__all__ = ["all_rejections", "fix_table", "preemption_sentence", "preemption_words", "rejection_parts"]
+
+_N_ROWS: Final = 12
+_OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|(?:^|(?<=, ))preemption: ")
+"""What PostFilter plugins put before their messages, and what DynamicResources says about pods without claims."""
+
+
+def rejection_parts(explanation: Explanation) -> list[Part]:
+    """The parts for a pod that no node takes; without advice where a plugin failed."""
+    parts: list[Part] = []
+    if explanation.failure is None:
+        if not explanation.fixes and (said := advice(explanation, nearest(explanation))):
+            parts.append(Paragraph(f"What would help: {said}", Level.WARNING))
+        if explanation.preemption is not None:
+            parts += _preemption(explanation.preemption)
+    rows = obstacle_rows(explanation)
+    if rows:
+        parts.append(_table(explanation, rows))
+    return parts
+
+
+def fix_table(explanation: Explanation) -> Table:
+    """What makes the pod fit, the best first; without rows where nothing does."""
+    fixes = explanation.fixes
+    columns = (
+        Column("fix", "FIX"),
+        Column("nodes", "NODES THAT FIT", Align.NUMBER),
+        Column("first", "FIRST NODE", Align.NODE),
+        Column("kind", "KIND", is_wide=True),
+        Column("keepsIntent", "KEEPS INTENT", is_wide=True),
+    )
+    nodes = explanation.nodes
+    rows: list[Row] = []
+    for fix in fixes:
+        first = next((name for name in fix.nodes if nodes.position_of(name) is not None), "")  # empty for a new node
+        keeps = "yes" if fix.keeps_intent else "no"
+        rows.append([Cell(fix.text, level=Level.GOOD), fix.n_nodes, first, fix.kind, keeps])
+    title = "Any one of these makes it fit:" if len(fixes) > 1 else "This makes it fit:"
+    if explanation.fits:
+        title = "This lets kube-scheduler try it:"
+    return Table("fixes", title, columns, rows)
+
+
+def all_rejections(explanation: Explanation) -> Table:
+    """A row for each node that does not fit, the nearest to fitting first."""
+    columns = (Column("node", "NODE", Align.NODE), Column("obstacles", "OBSTACLES"))
+    rows = [
+        [explanation.nodes.name(position), _lines(obstacles(explanation, position))]
+        for position in nearest(explanation).tolist()
+    ]
+    return Table("rejections", "The nodes that do not fit, the nearest to fitting first:", columns, rows)
+
+
+def preemption_words(message: str) -> str:
+    """What PostFilter plugins said, without their names, and without the plugin that had nothing to do."""
+    return _OF_PLUGINS.sub("", message)
+
+
+def _table(explanation: Explanation, rows: Sequence[ObstacleRow]) -> Table:
+    columns = (
+        Column("nodes", "NODES", Align.NUMBER),
+        Column("obstacles", "OBSTACLES"),
+        Column("nearest", "NEAREST NODE", Align.NODE),
+    )
+    shown: list[Row] = [
+        [len(row.positions), _lines(row.obstacles, is_alike=row.is_alike), explanation.nodes.name(row.positions[0])]
+        for row in rows[:_N_ROWS]
+    ]
+    notes = []
+    if left := rows[_N_ROWS:]:
+        n_nodes = sum(len(row.positions) for row in left)
+        nodes = "1 more node has" if n_nodes == 1 else f"{n_nodes} more nodes have"
+        notes.append(f"{nodes} other obstacles; --all-nodes shows every node.")
+    hopeless = hopeless_nodes(explanation)
+    if n := sum(bool(hopeless[position]) for row in rows for position in row.positions):
+        notes.append(f"{n} {'node' if n == 1 else 'nodes'}, in the last rows, can never take this pod.")
+    return Table("obstacles", "The nodes by what keeps the pod from them:", columns, shown, notes=tuple(notes))
+
+
+def _lines(listed: Sequence[Obstacle], *, is_alike: bool = True) -> str:
+    """A line for each obstacle, with the plugin before it."""
+    texts = obstacle_texts(listed)
+    kept = [obstacle for obstacle in listed if obstacle.text in texts]
+    rest = "" if is_alike else "\n(on the nearest node; on the others with other amounts or values)"
+    return "\n".join(f"{obstacle.plugin}: {obstacle.text}" for obstacle in kept) + rest
+
+
+def _preemption(preemption: Preemption) -> list[Part]:
+    said = preemption_words(preemption.message)
+    if not preemption.node_name:
+        why = f": {said}" if said else "."
+        return [Paragraph(f"Preemption would not make room{why}", Level.DETAIL)]
+    return [Paragraph(f"{preemption_sentence(preemption)}.", Level.WARNING)]
+
+
+def preemption_sentence(preemption: Preemption) -> str:
+    """Where preemption would make room, and by whose eviction."""
+    victims = ", ".join(f"{one.pod.key} (priority {one.priority})" for one in preemption.victims)
+    broken = preemption.n_pdb_violations
+    budget = f"; {broken} of these evictions violate a disruption budget" if broken else ""
+    return f"Preemption would make room on {preemption.node_name} by evicting {victims}{budget}"

@@ -1,0 +1,177 @@
+"""Reports as one HTML file that needs no network: the whole page, tables to sort and filter, heat maps of nodes."""
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+from html import escape
+from typing import Final
+
+from kubesched.reports.html_assets import SCRIPT, STYLE
+from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Row, Table, as_cell
+
+__all__ = ["as_html"]
+
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+_TO_FILTER: Final = 8  # rows from which on a table has a filter
+_BUDGET: Final = 2_000_000  # characters of one table; a longer one ends there, and a line says so
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def as_html(page: Page) -> str:
+    """The whole page, with everything that `-o wide` has."""
+    title = f"kubesched {page.name}"
+    body = [f"<h1{_class(page.verdict.level)}>{_text(page.verdict.text)}</h1>"]
+    for number, part in enumerate(page.parts):
+        body += _table(part, f"t{number}") if isinstance(part, Table) else _paragraph(part)
+    body += [f'<p class="detail">{_text(limit)}</p>' for limit in page.limits]
+    if page.next_command:
+        body.append(f"<p>Next: <code>{_text(page.next_command)}</code></p>")
+    head = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>"
+    )
+    return "\n".join([head, *body, "</main>", f"<script>{SCRIPT}</script>", "</body>", "</html>", ""])
+
+
+def _paragraph(paragraph: Paragraph) -> Iterator[str]:
+    if paragraph.level is Level.HEADING:
+        yield f"<h2>{_text(paragraph.text)}</h2>"
+    elif paragraph.is_code:
+        yield f'<pre tabindex="0">{_text(paragraph.text)}</pre>'
+    else:
+        indented = "indented" if paragraph.is_indented else ""
+        yield f"<p{_class(paragraph.level, indented)}>{_text(paragraph.text)}</p>"
+
+
+# --- tables ---
+
+
+def _table(table: Table, name: str) -> Iterator[str]:
+    if not table.rows:
+        return
+    yield f'<section aria-labelledby="{name}">'
+    if table.group_by:
+        yield from _heat_maps(table)
+    title = f'<span id="{name}">{_text(table.title or table.name)}</span>'
+    if table.is_wide:
+        yield f"<details><summary>{title}</summary>"
+    else:
+        yield f"<h2>{title}</h2>"
+    rows, sums = table.rows[: len(table.rows) - table.n_totals], table.rows[len(table.rows) - table.n_totals :]
+    if len(rows) >= _TO_FILTER:
+        yield '<div class="filter"><label>Filter <input type="search"></label> <output></output></div>'
+    yield f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}"><table class="sortable"><thead><tr>'
+    yield "".join(
+        f'<th scope="col"{_class(_of(column))}><button type="button">{_text(column.heading)}</button></th>'
+        for column in table.columns
+    )
+    yield "</tr></thead><tbody>"
+    n_shown = yield from _within_budget(table.columns, rows)
+    yield "</tbody>"
+    if sums:
+        yield "<tfoot>"
+        yield from (_row(table.columns, row) for row in sums)
+        yield "</tfoot>"
+    yield "</table></div>"
+    if n_shown < len(rows):
+        yield f'<p class="warning">The first {n_shown:,} of {len(rows):,} rows are shown. -o csv and json have all.</p>'
+    yield from (f'<p class="detail">{_text(note)}</p>' for note in table.notes if not note.startswith("-o wide"))
+    if table.is_wide:
+        yield "</details>"
+    yield "</section>"
+
+
+def _within_budget(columns: Sequence[Column], rows: Sequence[Row]) -> Generator[str, None, int]:
+    """Rows as HTML until they are too long. Returns: how many."""
+    left = _BUDGET
+    for n, row in enumerate(rows):
+        line = _row(columns, row)
+        left -= len(line)
+        if left < 0:
+            return n
+        yield line
+    return len(rows)
+
+
+def _row(columns: Sequence[Column], row: Row) -> str:
+    cells = (as_cell(entry) for entry in row)
+    return f"<tr>{''.join(_entry(column, cell) for column, cell in zip(columns, cells, strict=True))}"
+
+
+def _entry(column: Column, cell: Cell) -> str:
+    bar = "" if cell.bar is None else _bar(*cell.bar)
+    value = "" if cell.value is None else f" data-v={cell.value}"
+    return f"<td{_class(cell.level, _of(column) or ('w' if bar else ''))}{value}>{bar}{_text(cell.text)}"
+
+
+def _of(column: Column) -> str:
+    return {Align.NUMBER: "n", Align.NODE: "w"}.get(column.align, "")
+
+
+def _bar(before: float, after: float) -> str:
+    low, high = sorted(min(100, max(0, round(100 * share))) for share in (before, after))
+    return f"<b style=--l:{low};--h:{high}></b>"
+
+
+# --- heat maps ---
+
+
+def _heat_maps(table: Table) -> Iterator[str]:
+    """For each column with bars, the nodes of each group as squares, before and after."""
+    keys = [column.key for column in table.columns]
+    by = [keys.index(key) for key in table.group_by if key in keys]
+    rows = [[as_cell(entry) for entry in row] for row in table.rows[: len(table.rows) - table.n_totals]]
+    groups: dict[tuple[str, ...], list[list[Cell]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[i].text or "-" for i in by), []).append(row)
+    heads = "".join(f'<th scope="col">{_text(table.columns[i].heading)}</th>' for i in by)
+    for i, column in enumerate(table.columns):
+        if column.is_wide or not any(row[i].bar for row in rows):
+            continue
+        yield f"<h3>{_text(column.heading)}: each square is a row of the table, a stronger colour means fuller</h3>"
+        yield (
+            f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(column.heading)} by group"><table>'
+            f'<thead><tr>{heads}<th scope="col" class="n">COUNT</th><th scope="col">BEFORE</th>'
+            '<th scope="col">AFTER</th></tr></thead><tbody>'
+        )
+        for names, members in sorted(groups.items()):
+            shares = [cell.bar for member in members if (cell := member[i]).bar is not None]
+            if shares:
+                first, *others = (_text(name) for name in names)
+                yield f'<tr><th scope="row">{first}</th>{"".join(f"<td>{name}" for name in others)}'
+                yield f"<td class=n>{len(members)}{_squares(members, i, 0)}{_squares(members, i, 1)}"
+        yield "</tbody></table></div>"
+    if rows:
+        yield '<p class="detail">Orange: 90% or more.</p>'
+
+
+def _squares(members: Sequence[Sequence[Cell]], i: int, moment: int) -> str:
+    """A square for each member, and what they have on average, in words."""
+    shares = [bar[moment] for member in members if (bar := member[i].bar) is not None]
+    said = f"{sum(shares) / len(shares):.0%} on average, {max(shares):.0%} at most"
+    squares = "".join(_square(member, i, moment) for member in members)
+    return f"<td>{said}<div class=heat aria-hidden=true>{squares}</div>"
+
+
+def _square(member: Sequence[Cell], i: int, moment: int) -> str:
+    cell = member[i]
+    if cell.bar is None:
+        return "<i class=x></i>"
+    level = min(10, max(0, int(10 * cell.bar[moment])))
+    title = f' title="{_text(member[0].text)}: {_text(cell.text)}"' if moment else ""
+    return f"<i class=h{level}{title}></i>"
+
+
+# --- text ---
+
+
+def _class(level: Level | str, *others: str) -> str:
+    level_name = level.value if isinstance(level, Level) else level
+    names = " ".join(name for name in (level_name, *others) if name)
+    return f' class="{names}"' if names else ""
+
+
+def _text(text: str) -> str:
+    """Text without a meaning in HTML; control characters are escapes, as in a terminal."""
+    return escape(_CONTROLS.sub(lambda control: f"\\x{ord(control[0]):02x}", text))

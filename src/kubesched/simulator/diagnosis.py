@@ -1,0 +1,60 @@
+"""Says in one line why a pod stays pending: the filter that rejects the nodes that all earlier filters accept."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from kubesched.framework import Status
+
+__all__ = ["diagnosis_of", "without_post_filter"]
+
+_HEAD: Final = re.compile(r"^0/\d+ nodes are available: ")
+_POST_FILTER: Final = re.compile(r"(?<=\.) (no new claims to deallocate|preemption:|not found).*$", re.DOTALL)
+"""What PostFilter plugins add to kube-scheduler's message."""
+_NODES: Final = "node(s)"  # how most of kube-scheduler's reasons begin
+_NO_REASON: Final = "no reason given"
+
+
+def diagnosis_of(rejections: Iterable[tuple[Status, int]], filters: Sequence[str], message: str) -> str:
+    """Name the obstacle that is nearest to the pod.
+
+    Filters run in order, and a node has the verdict of the first one that rejects it. So the nodes that the last of
+    them rejects need the fewest changes.
+
+    Args:
+        rejections: distinct verdicts, with how many nodes have each.
+        filters: names of the plugins, in the order in which they filter.
+        message: kube-scheduler's, for a pod that is rejected before any node is looked at.
+
+    Example:
+        rejections = [(Status.unresolvable("node(s) had a taint").by("Taints"), 2), (Status.error("full").by("Fit"), 1)]
+        assert diagnosis_of(rejections, ["Taints", "Fit"], "") == "Fit: the last 1 of 3 nodes: full"
+        assert diagnosis_of(rejections[:1], ["Taints", "Fit"], "") == "Taints: all 2 nodes had a taint"
+    """
+    counted = list(rejections)
+    if not counted:
+        return _HEAD.sub("", without_post_filter(message)).rstrip(".")
+    position = {name: i for i, name in enumerate(filters)}
+    last = max((status.plugin for status, _ in counted), key=lambda name: position.get(name, len(position)))
+    n_nodes = sum(n for _, n in counted)
+    reasons: Counter[str] = Counter()
+    n_last = 0
+    for status, n in counted:
+        if status.plugin == last:
+            n_last += n
+            reasons.update(dict.fromkeys(status.reasons or (_NO_REASON,), n))
+    distinct = [reason if n == n_last else f"{n} {reason}" for reason, n in reasons.most_common()]
+    which = f"the last {n_last} of {n_nodes} nodes" if n_last < n_nodes else _all(n_nodes)
+    said = ", ".join(distinct)
+    end = said.removeprefix(_NODES) if len(distinct) == 1 and said.startswith(_NODES) else f": {said}"
+    return f"{f'{last}: ' if last else ''}{which}{end}"
+
+
+def without_post_filter(message: str) -> str:
+    """kube-scheduler's message without what PostFilter plugins add."""
+    return _POST_FILTER.sub("", message)
+
+
+def _all(n_nodes: int) -> str:
+    return f"all {n_nodes} nodes" if n_nodes > 1 else "the only node"

@@ -1,0 +1,194 @@
+"""The report of a simulation as a page: placed pods, pending pods with the obstacle of each, victims, fill of nodes."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
+from kubesched.simulator.diagnosis import without_post_filter
+from kubesched.simulator.documents import placement_line, report_document
+from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
+from kubesched.simulator.report import Placement, PodState, Report
+
+__all__ = ["report_page", "summary_of"]
+
+_MAX_NODES: Final = 4
+_GROUP: Final = (Column("count", "PODS", Align.NUMBER), Column("of", "OF"))
+_STATES: Final = {
+    PodState.SCHEDULED: "placed",
+    PodState.UNSCHEDULABLE: "pending",
+    PodState.ERROR: "failed",
+    PodState.NOT_TRIED: "not tried",
+}
+
+
+def report_page(report: Report, explain: str = "") -> Page:
+    """The page of `kubesched simulate`.
+
+    Args:
+        explain: the command that explains a pod of the same cluster, without the pod; empty for none.
+    """
+    by_state: dict[PodState, list[Placement]] = {state: [] for state in PodState}
+    for placement in report.placements:
+        by_state[placement.state].append(placement)
+    placed, pending = by_state[PodState.SCHEDULED], by_state[PodState.UNSCHEDULABLE]
+    fills = report.nodes
+    has_nodes = bool(fills)
+    parts: list[Part] = [
+        *([Paragraph(fill_words(fills))] if has_nodes else []),
+        _placed("placed", "Would be placed", [one for one in placed if not one.evicted_by]),
+        _why("evicted-again", "Would be placed, and evicted again", [one for one in placed if one.evicted_by]),
+        _why("pending", "Would stay pending", pending, _notes_on(pending)),
+        _why("failed", "Would fail (SchedulerError)", by_state[PodState.ERROR]),
+        _why("not-tried", "Would not be tried", by_state[PodState.NOT_TRIED]),
+        _victims(report),
+        *([fill_table(fills)] if has_nodes else []),
+        _pods(report),
+        *([nodes_table(fills)] if has_nodes else []),
+    ]
+    return Page(
+        "simulate",
+        Paragraph(_verdict(report), _level(report)),
+        tuple(parts),
+        next_command=f"{explain} --pod {pending[0].pod}" if explain and pending else "",
+        document=report_document(report),
+        lines=[placement_line(placement) for placement in report.placements],
+        main="pods",
+        checks=tuple(_checks(report)),
+    )
+
+
+def summary_of(report: Report) -> str:
+    """What became of the pods, and how full the cluster gets, in one line."""
+    return f"{_verdict(report)} {fill_words(report.nodes)}".rstrip()
+
+
+def _verdict(report: Report) -> str:
+    counts = [
+        f"{report.count(PodState.SCHEDULED)} would be placed",
+        f"{report.count(PodState.UNSCHEDULABLE)} would stay pending",
+        f"{report.count(PodState.ERROR)} would fail",
+        f"{report.count(PodState.NOT_TRIED)} would not be tried",
+        f"{len(report.victims)} would be evicted",
+    ]
+    said = ", ".join(count for count in counts if not count.startswith("0 ")) or "nothing to do"
+    n = len(report.placements)
+    return f"{n} pending pod{'' if n == 1 else 's'}: {said}."
+
+
+def _level(report: Report) -> Level:
+    if report.count(PodState.ERROR):
+        return Level.BAD
+    return Level.WARNING if any(one.is_left_pending for one in report.placements) else Level.GOOD
+
+
+# --- pods by workload ---
+
+
+def _placed(name: str, title: str, placements: Sequence[Placement]) -> Table:
+    rows: list[Row] = []
+    for of, group in _grouped(placements, _workload).items():
+        nodes = dict.fromkeys(placement.node for placement in group)
+        rows.append([len(group), of, _listed(list(nodes))])
+    return Table(name, f"{title}: {len(placements)}", (*_GROUP, Column("nodes", "NODES", Align.NODE)), rows)
+
+
+def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[str, ...] = ()) -> Table:
+    """One row for the pods of a workload that share a reason."""
+    columns = (*_GROUP, Column("why", "WHY"), Column("message", "MESSAGE", is_wide=True))
+    rows: list[Row] = []
+    for group in _grouped(placements, lambda one: f"{_workload(one)} {_without_numbers(one)}").values():
+        first = group[0]
+        message = without_post_filter(first.message)
+        rows.append([len(group), _workload(first), _reason(first), Cell(message, level=Level.DETAIL)])
+    return Table(name, f"{title}: {len(placements)}", columns, rows, notes=notes)
+
+
+def _notes_on(pending: Iterable[Placement]) -> tuple[str, ...]:
+    """What preemption would do, and what WHY shows."""
+    notes = [
+        f"preemption would make room for {one.pod} on {one.nominated_node} by evicting {', '.join(one.victims)}"
+        for one in pending
+        if one.nominated_node and one.victims
+    ]
+    if any(" the last " in one.diagnosis for one in pending):
+        notes.append("Filters run in order: WHY is the last filter, on the nodes that passed all earlier ones.")
+    return tuple(notes)
+
+
+def _reason(placement: Placement) -> str:
+    if placement.evicted_by:
+        return f"evicted for {placement.evicted_by}"
+    return placement.diagnosis or without_post_filter(placement.message)
+
+
+def _without_numbers(placement: Placement) -> str:
+    """The reason with its numbers left out: pods that wait for the same reasons have the same."""
+    return re.sub(r"\d+", "#", f"{_reason(placement)} {without_post_filter(placement.message)}")
+
+
+def _workload(placement: Placement) -> str:
+    """What pods are grouped by: their controller, or the pod itself."""
+    if not placement.owner:
+        return placement.pod
+    kind, _, name = placement.owner.partition("/")
+    return f"{kind} {placement.pod.partition('/')[0]}/{name}"
+
+
+def _grouped(placements: Iterable[Placement], key: Callable[[Placement], str]) -> dict[str, list[Placement]]:
+    """By a key, in order of first appearance."""
+    groups: dict[str, list[Placement]] = {}
+    for placement in placements:
+        groups.setdefault(key(placement), []).append(placement)
+    return groups
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) <= _MAX_NODES + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MAX_NODES])} and {len(names) - _MAX_NODES} more"
+
+
+# --- victims, and pod by pod ---
+
+
+def _victims(report: Report) -> Table:
+    title = "Would be evicted to make room"
+    columns = (
+        Column("pod", "POD"),
+        Column("owner", "OF"),
+        Column("node", "NODE", Align.NODE),
+        Column("preemptor", "FOR"),
+    )
+    rows: list[Row] = [
+        [Cell(f"- {victim.pod}", level=Level.BAD), victim.owner or "-", victim.node, victim.preemptor]
+        for victim in report.victims
+    ]
+    return Table("victims", f"{title}: {len(rows)}", columns, rows)
+
+
+def _pods(report: Report) -> Table:
+    """One row for each pending pod: what CSV has."""
+    columns = (
+        Column("pod", "POD"),
+        Column("owner", "OF"),
+        Column("state", "STATE"),
+        Column("node", "NODE", Align.NODE),
+        Column("why", "WHY"),
+        Column("message", "MESSAGE"),
+    )
+    levels = {PodState.SCHEDULED: Level.GOOD, PodState.NOT_TRIED: Level.PLAIN, PodState.ERROR: Level.BAD}
+    rows: list[Row] = []
+    for one in report.placements:
+        state = "evicted again" if one.evicted_by else _STATES[one.state]
+        level = Level.WARNING if one.evicted_by else levels.get(one.state, Level.WARNING)
+        why = "" if one.state is PodState.SCHEDULED and not one.evicted_by else _reason(one)
+        rows.append([one.pod, one.owner, Cell(state, level=level), one.node, why, one.message])
+    return Table("pods", "Every pod", columns, rows, is_wide=True)
+
+
+def _checks(report: Report) -> Iterator[Check]:
+    for one in report.placements:
+        namespace, _, name = one.pod.partition("/")
+        is_placed = one.state is PodState.SCHEDULED and not one.evicted_by
+        yield Check(namespace, name, "" if is_placed else f"{_reason(one)}\n{one.message}".rstrip())

@@ -1,0 +1,199 @@
+import io
+import json
+import re
+import types
+import typing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kubesched import explain
+from kubesched.api import KINDS, KubeObject, Node, Pod, decode_object
+from kubesched.capture import anonymize
+from kubesched.snapshot import ClusterObjects, load_snapshot, only_read_fields, write_snapshot
+from kubesched.testing import make_node, make_pod
+from tests.golden.test_cases import CASES
+from tests.oracle.compare import read_case
+from tests.oracle.product import answer
+
+SHOP = Path(__file__).parents[2] / "examples" / "shop" / "cluster.json.gz"
+SECRET = "hunter2"
+DEFINED_BY_KUBERNETES = {
+    "access_modes",
+    "action",
+    "capacity",
+    "creation_timestamp",
+    "declared_features",
+    "deletion_timestamp",
+    "effect",
+    "maximum_volume_size",
+    "node_affinity_policy",
+    "node_taints_policy",
+    "operator",
+    "phase",
+    "preemption_policy",
+    "protocol",
+    "resource_version",
+    "restart_policy",
+    "scheduler_name",
+    "start_time",
+    "status",
+    "volume_binding_mode",
+    "volume_mode",
+    "when_unsatisfiable",
+}
+"""Fields that hold words of Kubernetes, quantities or times."""
+
+
+def filled(hint: object) -> object:
+    """A value of a type with a secret in every text."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return filled(next(one for one in arguments if one is not type(None)))
+    if origin is tuple:
+        return (filled(arguments[0]),)
+    if origin is dict:
+        return {SECRET: "1" if "float" in str(arguments[1]) else filled(arguments[1])}
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        hints = typing.get_type_hints(hint)
+        return hint(**{name: filled(hints[name]) for name in hint.__struct_fields__})
+    return SECRET if hint is str else hint() if isinstance(hint, type) else None
+
+
+def fields_with_secrets(value: object, name: str = "") -> set[str]:
+    if isinstance(value, msgspec.Struct):
+        return set().union(*(fields_with_secrets(getattr(value, one), one) for one in value.__struct_fields__))
+    if isinstance(value, tuple):
+        return set().union(*(fields_with_secrets(one, name) for one in value))
+    if isinstance(value, dict):
+        return {name} if SECRET in repr(value) else set()
+    return {name} if value == SECRET else set()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_text_is_replaced_but_what_kubernetes_defines(kind: str) -> None:
+    known = typing.cast("KubeObject", filled(KINDS[kind].type))
+    assert fields_with_secrets(known) - DEFINED_BY_KUBERNETES, "the test fills what it looks for"
+    (replaced,) = anonymize(ClusterObjects((known,))).cluster
+    assert fields_with_secrets(replaced) <= DEFINED_BY_KUBERNETES
+
+
+def one(kind: str, **fields: object) -> KubeObject:
+    document = {"metadata": {"name": "x"}, **fields}
+    return decode_object(kind, json.dumps(document).encode(), keep_source=False)
+
+
+def test_references_hold() -> None:
+    owner = {"apiVersion": "argoproj.io/v1", "kind": "Rollout", "name": "web", "uid": "u-1", "controller": True}
+    pod = make_pod("web-1", namespace="shop", node="n-1", labels={"team": "red"}, metadata={"ownerReferences": [owner]})
+    node = make_node("n-1", labels={"pool": "red"}, taints=["pool=red:NoSchedule"])
+    service = one("Service", metadata={"name": "web", "namespace": "shop"}, spec={"selector": {"team": "red"}})
+    replaced = anonymize(only_read_fields(ClusterObjects((node, pod, service)))).cluster
+    (new_node,), (new_pod,), new_service = replaced.of(Node), replaced.of(Pod), replaced.objects[2]
+    assert new_pod.node_name == new_node.name != "n-1"
+    assert new_node.labels["kubernetes.io/hostname"] == new_node.name
+    (taint,) = new_node.taints
+    assert new_node.labels[taint.key] == taint.value
+    assert new_pod.labels == new_service.spec.selector  # type: ignore[attr-defined]
+    assert new_pod.namespace == new_service.namespace
+    assert new_pod.metadata.controller is not None
+    assert new_pod.metadata.controller.kind not in ("Rollout", "rollout")
+    assert f"{new_pod.metadata.controller.name}-" in new_pod.name
+
+
+def test_labels_that_are_compared_as_numbers_stay() -> None:
+    required = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["8"]}]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    nodes = [make_node("small", labels={"cores": "4", "rack": "8"}), make_node("large", labels={"cores": "16"})]
+    cluster = only_read_fields(ClusterObjects((*nodes, make_pod("p", spec={"affinity": affinity}))))
+    replaced, table = anonymize(cluster)
+    (pod,) = replaced.of(Pod)
+    assert [table[explain(replaced, pod.key).feasible[0]]] == ["large"]
+    assert "8" in table.values(), "the value of another key is replaced"
+
+
+def test_messages_and_reasons_of_conditions_are_left_out() -> None:
+    said = {"type": "Ready", "status": "False", "reason": SECRET, "message": SECRET}
+    waits = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": SECRET}
+    pod = one("Pod", status={"conditions": [said, waits]})
+    (replaced,) = anonymize(ClusterObjects((pod,))).cluster.of(Pod)
+    assert [(c.type, c.reason, c.message) for c in replaced.status.conditions or ()] == [
+        ("Ready", "", ""),
+        ("PodScheduled", "SchedulingGated", ""),
+    ]
+
+
+def test_annotations_that_hold_names_are_replaced_and_others_left_out() -> None:
+    avoided = {"preferAvoidPods": [{"podSignature": {"podController": {"kind": "ReplicaSet", "uid": "u1"}}}]}
+    annotations = {
+        "scheduler.alpha.kubernetes.io/preferAvoidPods": json.dumps(avoided),
+        "volume.kubernetes.io/selected-node": "n1",
+        "pv.kubernetes.io/bind-completed": "yes",
+        "note": SECRET,
+    }
+    replaced, table = anonymize(ClusterObjects((one("Node", metadata={"name": "n1", "annotations": annotations}),)))
+    (node,) = replaced.of(Node)
+    assert node.annotations.keys() == annotations.keys() - {"note"}
+    assert node.annotations["pv.kubernetes.io/bind-completed"] == "yes"
+    assert node.annotations["volume.kubernetes.io/selected-node"] == node.name
+    (entry,) = json.loads(node.annotations["scheduler.alpha.kubernetes.io/preferAvoidPods"])["preferAvoidPods"]
+    assert table[entry["podSignature"]["podController"]["uid"]] == "u1"
+
+
+# --- the same verdicts ---
+
+
+def translated(value: list[dict], table: dict[str, str]) -> list[dict]:
+    """Every replacement in every text by its word."""
+    text = json.dumps(value)
+    return json.loads(re.sub(r"x[0-9a-z]{2,9}(?![0-9a-z])", lambda word: table.get(word[0], word[0]), text))
+
+
+def in_any_order(value: object) -> object:
+    """Lists and messages sorted, because words that stay are elsewhere in the order."""
+    if isinstance(value, dict):
+        return {
+            key: _pieces(one) if key.lower().endswith("message") else in_any_order(one) for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return sorted((in_any_order(one) for one in value), key=repr)
+    return value
+
+
+def _pieces(message: object) -> list[str]:
+    return sorted(re.split(r", |: ", str(message).rstrip(".")))
+
+
+def document_of(cluster: ClusterObjects) -> dict:
+    stream = io.BytesIO()
+    write_snapshot(cluster, stream)
+    return json.loads(stream.getvalue())
+
+
+def test_words_of_the_configuration_stay_so_that_it_still_applies() -> None:
+    node = make_node("gpu-1", labels={"pool": "gpu"})
+    replaced, table = anonymize(ClusterObjects((node,)), keep=["pool: gpu"])
+    assert replaced.of(Node)[0].labels["pool"] == "gpu"
+    assert table.keys().isdisjoint({"pool", "gpu"})
+
+
+@pytest.mark.parametrize(
+    "path",
+    CASES[::16],
+    ids=lambda path: path.name.removesuffix(".json.gz"),
+)
+def test_recorded_cases_are_decided_as_before(path: Path) -> None:
+    check_case(path)
+
+
+def check_case(path: Path) -> None:
+    case = read_case(path)
+    cluster = only_read_fields(load_snapshot(io.BytesIO(json.dumps(case["snapshot"]).encode())))
+    replaced, table = anonymize(cluster, keep=(case["config"] and [case["config"]]) or ())
+    before = answer({**case, "snapshot": document_of(cluster)})
+    after = answer({**case, "snapshot": document_of(replaced)})
+    for lines, new_lines in zip(before, after, strict=True):
+        wanted, got = translated(lines, {}), translated(new_lines, table)
+        assert [line["pod"] for line in got] == [line["pod"] for line in wanted]
+        assert in_any_order(got) == in_any_order(wanted)

@@ -1,0 +1,86 @@
+from pathlib import Path
+
+import pytest
+
+from kubesched import explain
+from kubesched.api import KubeObject, Node, Pod
+from kubesched.capture import smallest_around
+from kubesched.errors import InputError
+from kubesched.setup import set_up
+from kubesched.snapshot import ClusterObjects, load_snapshot
+from kubesched.testing import make_node, make_object, make_pod
+
+SHOP = Path(__file__).parents[2] / "examples" / "shop" / "cluster.json.gz"
+
+
+def around(pod: str, *objects: KubeObject) -> ClusterObjects:
+    return smallest_around(ClusterObjects(objects), pod, set_up())
+
+
+def keys(cluster: ClusterObjects) -> list[str]:
+    return [known.key for known in cluster]
+
+
+def test_one_node_for_each_reason_is_left() -> None:
+    full = [make_node(f"full-{i}", allocatable={"cpu": "1", "pods": "9"}) for i in range(6)]
+    tainted = [make_node(f"tainted-{i}", allocatable={"cpu": "9", "pods": "9"}, taints=["a:NoSchedule"]) for i in "012"]
+    cluster = around(
+        "default/p",
+        *full,
+        *tainted,
+        make_object("Service", "unrelated", spec={}),
+        *(make_pod(f"other-{i}", node="full-0") for i in range(5)),
+        make_pod("p", requests={"cpu": "4"}),
+    )
+    assert len(cluster.of(Node)) == 2
+    assert [pod.key for pod in cluster.of(Pod)] == ["default/p"]
+    assert len(cluster) == 3
+
+
+def test_the_pod_that_takes_the_room_is_kept() -> None:
+    small = {"cpu": "2", "pods": "9"}
+    cluster = around(
+        "default/p",
+        *(make_node(name, allocatable=small) for name in ("n1", "n2")),
+        *(make_pod(f"{node}-{i}", node=node, requests={"cpu": "1"}, priority=9) for node in ("n1", "n2") for i in "01"),
+        make_pod("p", requests={"cpu": "2"}),
+    )
+    assert len(cluster.of(Node)) == 1
+    assert len(cluster.of(Pod)) == 2
+
+
+def test_a_pod_that_fits_still_goes_to_its_node() -> None:
+    busy = [make_pod(f"busy-{i}", node="n1", requests={"cpu": "1"}) for i in range(2)]
+    nodes = [make_node(name, allocatable={"cpu": "4", "memory": "8Gi", "pods": "9"}) for name in ("n1", "n2", "n3")]
+    cluster = around("default/p", *nodes, *busy, make_pod("p", requests={"cpu": "1"}))
+    assert keys(cluster) == ["n2", "default/p"]
+
+
+def test_victims_of_preemption_stay() -> None:
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "2", "pods": "9"}) for i in range(4)]
+    placed = [make_pod(f"low-{i}", node=f"n{i}", requests={"cpu": "2"}, priority=i) for i in range(4)]
+    cluster = around("default/p", *nodes, *placed, make_pod("p", requests={"cpu": "2"}, priority=100))
+    assert keys(cluster) == ["n0", "default/low-0", "default/p"]
+
+
+def test_a_running_pod_is_kept_with_its_verdict() -> None:
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "2", "pods": "9"}) for i in range(4)]
+    cluster = around("p", *nodes, make_pod("p", node="n3", requests={"cpu": "1"}))
+    (pod,) = cluster.of(Pod)
+    assert pod.node_name == "n3"
+    assert explain(cluster, "p").best[0] == "n0"
+
+
+def test_an_unknown_pod_is_refused() -> None:
+    with pytest.raises(InputError, match='no pod has the name "nobody"'):
+        around("nobody", make_node("n1"))
+
+
+def test_a_pending_pod_of_the_shop_needs_few_objects() -> None:
+    shop = load_snapshot(SHOP)
+    cluster = smallest_around(shop, "checkout/session-redis-3", set_up())
+    before, after = explain(shop, "checkout/session-redis-3"), explain(cluster, "checkout/session-redis-3")
+    assert {status.reasons for status in after.rejections.values()} == {
+        status.reasons for status in before.rejections.values()
+    }
+    assert len(cluster) < 30

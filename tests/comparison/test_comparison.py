@@ -1,0 +1,179 @@
+"""Whole comparisons on small clusters."""
+
+from io import BytesIO
+from random import Random
+
+import pytest
+
+from kubesched.api import Pod
+from kubesched.comparison import FIGURES, Candidate, Cause, Comparison, compare, packed
+from kubesched.comparison.comparison import _is_beyond_chance
+from kubesched.comparison.document import as_document
+from kubesched.errors import InputError
+from kubesched.framework import Plugin, Status
+from kubesched.snapshot import load_snapshot
+from kubesched.testing import make_node, make_pod
+from tests.clusters import realistic
+from tests.comparison.small_clusters import empty_nodes, owned, random_cluster, replicas
+
+
+class OnlyFirst(Plugin):
+    """Rejects every node but n0."""
+
+    def filter(self, state, pod, node):
+        return Status.SUCCESS if node.name == "n0" else Status.unschedulable("not the first node")
+
+
+class LikesLast(Plugin):
+    """Prefers n3."""
+
+    def score(self, state, pod, node):
+        return 100 if node.name == "n3" else 0
+
+
+def spread_and_packed(objects, **said) -> Comparison:
+    return compare(objects, Candidate("spread"), packed(Candidate("packed")), **{"seeds": 5, **said})
+
+
+def figures(comparison: Comparison) -> dict[str, tuple[float, float]]:
+    return {one.figure.name: (one.a, one.b) for one in comparison.differences}
+
+
+def test_packing_uses_fewer_nodes_and_this_is_a_finding():
+    comparison = spread_and_packed([*empty_nodes(), *replicas("web", 4)])
+    assert figures(comparison)["nodesInUse"] == (4, 1)
+    assert figures(comparison)["onOneNode"] == (0, 1)
+    assert {"nodesInUse", "nodesFree", "skew"} <= {one.figure.name for one in comparison.findings}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_configuration_against_itself_has_no_finding(seed: int):
+    comparison = compare(random_cluster(seed), seeds=5, pods="all")
+    assert comparison.findings == []
+    assert comparison.moves == comparison.pending == ()
+
+
+@pytest.mark.parametrize("shape", ["gke", "eks", "bare-metal"])
+def test_clusters_of_every_shape_have_their_figures(shape: str):
+    snapshot = load_snapshot(BytesIO(realistic(shape, 40)))
+    comparison = spread_and_packed(snapshot, seeds=5, pods="all")
+    missing = {"gke": {"pricePerHour"}, "eks": {"pricePerHour"}, "bare-metal": {"pricePerHour", "skew"}}[shape]
+    assert {one.name for one in FIGURES} - set(figures(comparison)) == missing
+    assert "cpuMedian" in {one.figure.name for one in comparison.findings}
+    assert comparison.providers == (("eks",) if shape == "eks" else ())
+
+
+def test_ties_alone_make_a_range_and_no_finding():
+    comparison = compare([*empty_nodes(), *replicas("web", 2, "1", node="n0"), make_pod("one")], seeds=6)
+    (moved,) = (one for one in comparison.differences if one.figure.name == "moved")
+    assert moved.range_a[1] == 1
+    assert not moved.is_finding
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "n", "is_finding"),
+    [
+        ((1, 2), (3, 4), 5, True),
+        ((3, 4), (1, 2), 5, True),
+        ((1, 3), (3, 4), 5, False),
+        ((1, 3), (2, 44), 19, False),
+        ((1, 3), (2, 44), 20, True),
+        ((2, 44), (1, 3), 20, True),
+        ((1, 3), (2, 3), 20, False),
+    ],
+)
+def test_what_is_beyond_chance_depends_on_the_number_of_runs(of_a, of_b, n, is_finding):
+    assert _is_beyond_chance(of_a[1], of_b[1], of_a, of_b, n) == is_finding
+
+
+def test_chance_makes_few_findings():
+    rng = Random(1)
+    for n, at_most in ((5, 12), (7, 3), (20, 3)):
+        found_by_chance = 0
+        for _ in range(1000):
+            sides = [sorted(rng.random() for _ in range(n)) for _ in range(2)]
+            (a, range_a), (b, range_b) = ((one[(n - 1) // 2], (one[0], one[-1])) for one in sides)
+            found_by_chance += _is_beyond_chance(a, b, range_a, range_b, n)
+        assert found_by_chance <= at_most
+
+
+def test_the_same_input_gives_the_same_document():
+    first, second = (as_document(spread_and_packed(random_cluster(1), pods="all")) for _ in range(2))
+    assert first == second
+
+
+def test_a_pod_that_one_side_leaves_pending_is_listed():
+    pods = replicas("web", 3, "2")
+    comparison = compare([*empty_nodes(2), *pods], None, Candidate("first", plugins=[OnlyFirst]), seeds=5)
+    assert [(one.pod, one.workload, one.n_a, one.n_b) for one in comparison.pending] == [
+        ("default/web-2", "StatefulSet default/web", 0, 5)
+    ]
+    back = compare([*empty_nodes(2), *pods], Candidate("first", plugins=[OnlyFirst]), None, seeds=5)
+    assert [(one.n_a, one.n_b) for one in back.pending] == [(5, 0)]
+
+
+def test_a_moved_pod_names_the_plugin_with_the_largest_difference():
+    comparison = compare([*empty_nodes(), make_pod("web")], None, Candidate("last", plugins=[LikesLast]), seeds=5)
+    (move,) = comparison.moves
+    assert (move.pod, move.a, move.b) == ("default/web", "n0", "n3")
+    assert (move.cause, move.plugin, move.points) == (Cause.SCORE, "LikesLast", 100)
+
+
+def test_a_moved_pod_names_the_plugin_that_rejects_the_node():
+    busy = make_pod("busy", node="n0", requests={"cpu": "2"})
+    comparison = compare(
+        [*empty_nodes(2), busy, make_pod("web")], None, Candidate("first", plugins=[OnlyFirst]), seeds=5
+    )
+    (move,) = comparison.moves
+    assert (move.a, move.b, move.cause, move.plugin) == ("n1", "n0", Cause.FILTER, "OnlyFirst")
+
+
+def test_all_places_what_a_controller_would_re_create_and_nothing_else():
+    stays = [
+        make_pod("bare", node="n0"),
+        make_pod("agent", node="n0", metadata=owned("DaemonSet", "agent")),
+        make_pod("static", node="n0", metadata=owned("Node", "n0")),
+        make_pod("done", node="n0", metadata=owned("Job", "done"), status={"phase": "Succeeded"}),
+        make_pod("foreign", node="n0", metadata=owned("Job", "foreign"), spec={"schedulerName": "volcano"}),
+        make_pod("lost", node="gone", metadata=owned("Job", "lost")),
+    ]
+    going = {**owned("Job", "x"), "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    stays.append(make_pod("leaving", node="n0", metadata=going))
+    objects = [*empty_nodes(), *replicas("web", 3, node="n0"), make_pod("new"), *stays]
+    assert compare(objects, pods="all", seeds=5).n_pods == 4
+    assert compare(objects, seeds=5).n_pods == 1
+
+
+def test_a_rollout_places_the_selected_pods_and_those_that_wait():
+    objects = [*empty_nodes(), *replicas("web", 3, node="n0"), *replicas("db", 2, node="n1"), make_pod("new")]
+    comparison = compare(objects, pods="rollout=app in (web)", seeds=5)
+    assert (comparison.n_pods, str(comparison.choice)) == (4, "rollout=app in (web)")
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"pods": "al"}, 'pods: found "al"; did you mean "all"?'),
+        ({"pods": "rollout"}, "expected pending, all, or rollout=SELECTOR"),
+        ({"pods": "rollout="}, "rollout has no selector"),
+        ({"pods": "rollout=app=nothing"}, "selects no running pod that a controller would re-create"),
+        ({"pods": "rollout=app=((("}, "is not a label requirement"),
+        ({"seeds": 4}, "seeds: found 4; expected at least 5"),
+    ],
+)
+def test_a_wrong_argument_is_one_sentence(said: dict, words: str):
+    with pytest.raises(InputError) as raised:
+        compare([make_node("n")], **said)
+    assert words in str(raised.value)
+
+
+def test_progress_counts_the_runs():
+    seen: list[tuple[int, int]] = []
+    compare(empty_nodes(), seeds=5, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(i, 12) for i in range(1, 13)]
+
+
+def test_the_snapshot_is_not_changed():
+    objects = [*empty_nodes(), *replicas("web", 2, node="n0")]
+    compare(objects, pods="all", seeds=5)
+    assert [one.node_name for one in objects if isinstance(one, Pod)] == ["n0", "n0"]

@@ -1,0 +1,94 @@
+"""Conditions and prices: what is read, and what is refused."""
+
+import pytest
+
+from kubesched.comparison import Comparison, compare, failures, parse_conditions, read_prices
+from kubesched.errors import InputError
+from kubesched.testing import make_node, make_pod
+from tests.comparison.small_clusters import empty_nodes
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    """One pod placed, one left pending, no prices."""
+    return compare(
+        [*empty_nodes(1), make_pod("web", requests={"cpu": "3"}), make_pod("huge", requests={"cpu": "9"})], seeds=5
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "fails"),
+    [
+        ("pending>0", True),
+        ("pending>1", False),
+        ("pending>=1", True),
+        ("pending<1", False),
+        ("pending<=1", True),
+        ("pending==1", True),
+        ("pending!=1", False),
+        ("cpuMedian>74%", True),
+        ("cpuMedian>0.76", False),
+        ("cpuGap<1500m", True),
+        ("cpuGap<1", False),
+        ("memoryGap>7Gi", True),
+        ("pricePerHour>1", True),
+    ],
+)
+def test_a_condition_that_holds_fails_the_check(comparison: Comparison, text: str, fails: bool):
+    (why,) = failures(parse_conditions(text), comparison).values()
+    assert bool(why) == fails
+
+
+def test_the_reason_has_the_value_of_the_second_side(comparison: Comparison):
+    assert failures(parse_conditions(" pending > 0 ,victims>0"), comparison) == {
+        "pending>0": "pods pending: 1",
+        "victims>0": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("pendng>0", '"pendng" is not a figure; did you mean "pending"?'),
+        ("zzz>0", '"zzz" is not a figure; expected one of placed, pending,'),
+        ("pending", '"pending" is not a condition; expected for example pending>0'),
+        ("pending>0,", '"" is not a condition'),
+        ("pending>many", '"many" is not a value; expected for example 5'),
+        ("pending>nan", '"nan" is not a value'),
+        ("cpuGap>many", "expected for example 500m or 4"),
+        ("memoryGap>many", "expected for example 16Gi"),
+        ("skew>", "is not a condition"),
+    ],
+)
+def test_a_wrong_condition_is_one_sentence(text: str, words: str):
+    with pytest.raises(InputError) as raised:
+        parse_conditions(text)
+    assert words in str(raised.value)
+
+
+def test_prices_are_read_from_yaml_and_json():
+    assert read_prices(b"a: 1\nb: 0.5\n") == read_prices(b'{"a": 1, "b": 0.5}') == {"a": 1.0, "b": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "prices: not a list of prices"),
+        ("- a", "prices: not a list of prices"),
+        ("a: much", "prices: a: 'much' is not a price; expected instance types"),
+        ("a: true", "prices: a: True is not a price"),
+        ("a: -1", "prices: a: -1 is not a price"),
+        ("a: 1\na: 2", "prices: line 2: this instance type is there twice"),
+        ("a: [", "prices: line"),
+    ],
+)
+def test_wrong_prices_are_one_sentence(text: str, words: str):
+    with pytest.raises(InputError) as raised:
+        read_prices(text.encode())
+    assert words in str(raised.value)
+
+
+def test_prices_count_the_nodes_in_use():
+    nodes = [make_node(f"n{i}", labels={"node.kubernetes.io/instance-type": "x"}) for i in range(3)]
+    comparison = compare([*nodes, make_pod("web")], seeds=5, prices={"x": 0.25})
+    assert [one.b for one in comparison.differences if one.figure.name == "pricePerHour"] == [0.25]

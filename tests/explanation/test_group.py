@@ -1,0 +1,102 @@
+"""Pods that are to run together: how many of them fit now."""
+
+import pytest
+
+from kubesched.errors import InputError
+from kubesched.explanation import Explainer, GroupFit, find_group, group_page, place_group
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_pod
+from tests.explanation.asking import SMALL
+
+KEY = "scheduling.x-k8s.io/pod-group"
+
+
+def member(name: str, group: str = "train", key: str = KEY, **more):
+    labels = {key: group, **more.pop("labels", {})}
+    return make_pod(name, requests={"cpu": "1"}, labels=labels, **more)
+
+
+def answer(objects, name: str = "train") -> GroupFit:
+    with Explainer(objects, set_up()) as explainer:
+        return place_group(explainer, find_group(objects, name))
+
+
+NODES = [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]
+"""Four CPUs in all."""
+
+
+def test_the_pods_of_a_group_take_room_from_each_other():
+    fit = answer([*NODES, *(member(f"w{i}") for i in range(5))])
+    assert list(fit.placed) == [f"default/w{i}" for i in range(4)]
+    assert fit.lacking == {"default/w4": "all nodes: cpu is short by 1: requests 1, 0 of 2 free"}
+    page = group_page(fit)
+    assert page.verdict.text == "Group default/train needs 5 pods: 4 of 5 pending pods would fit now."
+    assert page.next_command == "kubesched explain default/w4"
+    assert "one by one" in " ".join(getattr(part, "text", "") for part in page.parts)
+
+
+def test_running_pods_count_and_the_minimum_is_that_of_the_pods():
+    labels = {f"{KEY}-min": "3"}
+    pods = [member("w0", node="n1", labels=labels), *(member(f"w{i}", labels=labels) for i in range(1, 5))]
+    fit = answer([*NODES, *pods])
+    assert (fit.group.minimum, fit.running, len(fit.placed)) == (3, ("default/w0",), 3)
+    assert group_page(fit).verdict.text == (
+        "Group default/train needs 3 pods: 1 runs, 3 of 4 pending pods would fit now."
+    )
+
+
+def test_the_cluster_is_afterwards_as_before():
+    objects = [*NODES, *(member(f"w{i}") for i in range(4))]
+    with Explainer(objects, set_up()) as explainer:
+        group = find_group(objects, "train")
+        assert place_group(explainer, group) == place_group(explainer, group)
+        assert len(explainer.explain(make_pod("p", requests={"cpu": "2"})).feasible) == 2
+
+
+@pytest.mark.parametrize(
+    "key", ["pod-group.scheduling.sigs.k8s.io", "kueue.x-k8s.io/pod-group-name", "scheduling.k8s.io/group-name"]
+)
+def test_the_labels_of_known_gang_schedulers_name_a_group(key: str):
+    assert len(answer([*NODES, member("w0", key=key)]).placed) == 1
+
+
+def test_an_annotation_names_a_group_too():
+    pod = make_pod("w0", annotations={"scheduling.k8s.io/group-name": "train"})
+    assert list(answer([*NODES, pod]).placed) == ["default/w0"]
+
+
+def test_any_label_can_be_the_key():
+    assert list(answer([*NODES, member("w0", key="job-name")], "job-name=train").placed) == ["default/w0"]
+
+
+def test_pods_of_another_scheduler_are_judged_by_the_first_profile_and_that_is_told():
+    fit = answer([*NODES, member("w0", spec={"schedulerName": "volcano"})])
+    texts = [getattr(part, "text", "") for part in group_page(fit).parts]
+    assert "The pods are for scheduler volcano; the answer is that of default-scheduler." in texts
+
+
+def test_a_misspelt_group_gets_the_near_ones():
+    objects = [*NODES, member("w0")]
+    with pytest.raises(InputError, match='no pod is of such a group; did you mean "train"'):
+        find_group(objects, "trian")
+    with pytest.raises(InputError, match="others with --group KEY=NAME"):
+        find_group(objects, "zzzzzz")
+
+
+def test_a_group_of_two_namespaces_needs_one():
+    objects = [member("w0"), member("w0", namespace="dev")]
+    with pytest.raises(InputError, match="namespaces default, dev have such a group; name one with -n"):
+        find_group(objects, "train")
+    assert find_group(objects, "train", "dev").namespace == "dev"
+
+
+def test_the_document_has_every_pod():
+    document = group_page(answer([*NODES, *(member(f"w{i}") for i in range(5))])).document
+    assert (document["group"], document["minimum"], document["key"]) == ("default/train", 5, KEY)
+    assert document["placed"][0] == {"pod": "default/w0", "node": "n1"}
+    assert [one["pod"] for one in document["lacking"]] == ["default/w4"]
+
+
+def test_a_check_fails_for_each_pod_without_a_node():
+    checks = group_page(answer([*NODES, *(member(f"w{i}") for i in range(5))])).checks
+    assert [(check.name, bool(check.failure)) for check in checks] == [(f"w{i}", i == 4) for i in range(5)]

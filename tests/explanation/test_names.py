@@ -1,0 +1,37 @@
+import pytest
+
+from kubesched.explanation.names import suggestion
+from kubesched.testing import make_pod
+
+PODS = [
+    make_pod(name, namespace=namespace)
+    for namespace, name in (
+        ("shop", "web-5f7d9-abcde"),
+        ("shop", "web-5f7d9-fghij"),
+        ("shop", "redis-0"),
+        ("shop", "redis-1"),
+        ("prod", "newsletter-77"),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("shop/web", 'did you mean "shop/web-5f7d9-abcde" or "shop/web-5f7d9-fghij"?'),
+        ("web-5f7d9-xxxxx", 'did you mean "web-5f7d9-abcde" or "web-5f7d9-fghij"?'),
+        ("shop/redis-7", 'did you mean "shop/redis-0" or "shop/redis-1"?'),
+        ("redsi-0", 'did you mean "redis-0" or "redis-1"?'),
+        ("shpo/redis-0", 'no pod is in namespace "shpo"; did you mean "shop/redis-0"?'),
+        ("prod/web-5f7d9-abcde", "no pod of that namespace has a similar name"),
+        ("zzz", "write namespace/name"),
+        ("", "write namespace/name"),
+    ],
+)
+def test_names_that_begin_alike_come_before_those_that_are_spelt_alike(wrong: str, said: str):
+    assert suggestion(wrong, PODS).startswith(said)
+
+
+def test_three_names_are_offered_and_the_rest_is_counted():
+    pods = [make_pod(f"web-{i}") for i in range(5)]
+    assert suggestion("web", pods) == 'did you mean "web-0" or "web-1" or "web-2" or one of 2 more?'

@@ -1,0 +1,56 @@
+from kubesched.explanation import obstacle_rows
+from kubesched.framework import Plugin, Status
+from kubesched.testing import make_node, make_pod
+from tests.explanation.asking import SMALL, ask, filling
+
+
+def summary(explanation) -> list[tuple[list[str], tuple[str, ...]]]:
+    names = explanation.nodes.name
+    return [([names(position) for position in row.positions], row.texts) for row in obstacle_rows(explanation)]
+
+
+def test_nodes_are_grouped_by_their_obstacles_the_nearest_first():
+    nodes = [make_node(f"n{i}", taints=["a:NoSchedule"], unschedulable=i % 2 == 0) for i in range(4)]
+    assert summary(ask(make_pod("p"), *nodes)) == [
+        (["n1", "n3"], ("taint a:NoSchedule is not tolerated",)),
+        (["n0", "n2"], ("the node is cordoned", "taint a:NoSchedule is not tolerated")),
+    ]
+
+
+def test_equal_reasons_with_different_details_are_different_rows():
+    nodes = [make_node(f"n{i}", labels={"pool": "a" if i < 2 else "b"}) for i in range(3)]
+    assert summary(ask(make_pod("p", node_selector={"pool": "c"}), *nodes)) == [
+        (["n0", "n1"], ("label pool is 'a', wanted: 'c'",)),
+        (["n2"], ("label pool is 'b', wanted: 'c'",)),
+    ]
+
+
+def test_more_than_four_different_details_are_one_row_with_those_of_the_nearest_node():
+    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(5)]
+    pods = [filling(f"n{i}", cpu=f"{1900 - 100 * i}m") for i in range(5)]
+    (row,) = obstacle_rows(ask(make_pod("p", requests={"cpu": "2"}), *nodes, *pods))
+    assert row.positions == (4, 3, 2, 1, 0)
+    assert not row.is_alike
+    assert row.texts == ("cpu is short by 1.5: requests 2, 500m of 2 free",)
+    assert row.plugins == ("NodeResourcesFit",)
+
+
+def test_a_pod_that_is_rejected_before_the_nodes_has_one_row():
+    pod = make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]})
+    ((names, texts),) = summary(ask(pod, make_node("n1"), make_node("n2")))
+    assert names == ["n1", "n2"]
+    assert {text.partition("persistentvolumeclaim")[2] for text in texts} == {' "data" not found'}
+
+
+class Grumbles(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable("") if node.name == "n1" else Status.unschedulable()
+
+
+def test_an_empty_reason_and_none_are_the_same():
+    found = ask(make_pod("p"), make_node("n1"), make_node("n2"), plugins=[Grumbles])
+    assert summary(found) == [(["n1", "n2"], ("rejected without a reason",))]
+
+
+def test_a_pod_that_fits_everywhere_has_no_rows():
+    assert obstacle_rows(ask(make_pod("p"), make_node("n1"))) == []

@@ -1,0 +1,162 @@
+"""The report on several pods."""
+
+from collections.abc import Sequence
+
+from kubesched.api import KubeObject, Pod
+from kubesched.explanation import Explainer, overview_page
+from kubesched.framework import Plugin
+from kubesched.reports import Page
+from kubesched.setup import set_up
+from kubesched.testing import make_node, make_pod
+from tests.explanation.asking import SMALL, filling
+
+
+def report(objects: Sequence[KubeObject], pods: Sequence[Pod] | None = None, plugins=(), **options) -> Page:
+    with Explainer(objects, set_up(None, plugins), nominations=False) as explainer:
+        chosen = explainer.pending if pods is None else pods
+        return overview_page(
+            explainer.each(chosen, preempt=False),
+            lambda pod: pod.name.rpartition("-")[0],
+            foreign=explainer.foreign,
+            **options,
+        )
+
+
+def fixed(objects: Sequence[KubeObject]) -> Page:
+    """A report with fixes."""
+    with Explainer(objects, set_up()) as explainer:
+        return overview_page(explainer.each(explainer.pending), lambda pod: pod.name, explainer.fixes)
+
+
+def rows(page: Page, table: str) -> list[list[str]]:
+    (one,) = [one for one in page.tables if one.name == table]
+    return [[getattr(cell, "text", str(cell)) for cell in row] for row in one.rows]
+
+
+def big(name: str, **more) -> Pod:
+    return make_pod(name, requests={"cpu": "9"}, **more)
+
+
+NODE = make_node("n1", allocatable=SMALL)
+
+
+def test_pods_of_one_workload_with_one_cause_share_a_row():
+    page = report([NODE, big("db-0"), big("db-1"), make_pod("web-0"), make_pod("web-1")])
+    assert page.verdict.text == "4 pending pods: 2 on no node, 2 would fit now."
+    assert rows(page, "groups") == [
+        [
+            "2",
+            "no node",
+            "db",
+            "the only node: requests 9 cpu; the whole node has 2",
+            "default/db-0",
+            "0/1 nodes are available: 1 Insufficient cpu.",
+        ]
+    ]
+    assert rows(page, "fits") == [["2", "web", "1", "n1"]]
+
+
+def test_pods_of_one_workload_with_two_causes_have_two_rows():
+    page = report([NODE, big("db-0"), make_pod("db-1", node_selector={"disk": "ssd"})])
+    assert [row[3] for row in rows(page, "groups")] == [
+        "the only node: requests 9 cpu; the whole node has 2",
+        "the only node: label disk is absent, wanted: 'ssd'",
+    ]
+
+
+def test_the_row_of_the_nodes_that_are_nearest_is_the_cause():
+    nodes = [make_node("n1", taints=["a:NoSchedule"], unschedulable=True), make_node("n2", taints=["a:NoSchedule"])]
+    page = report([*nodes, make_pod("web-0")])
+    assert rows(page, "groups")[0][3] == "1 node: taint a:NoSchedule is not tolerated"
+
+
+def test_the_best_fix_follows_and_the_cause_is_that_of_the_nodes_that_it_opens():
+    nodes = [make_node("n1", labels={"pool": "a"}), make_node("n2", labels={"pool": "db"}, taints=["db:NoSchedule"])]
+    page = fixed([*nodes, make_pod("web-0", node_selector={"pool": "db"})])
+    assert (
+        rows(page, "groups")[0][3]
+        == "1 node: taint db:NoSchedule is not tolerated\nfix: tolerate db:NoSchedule -> 1 node"
+    )
+
+
+def test_a_claim_that_does_not_exist_is_the_cause_once():
+    spec = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
+    assert rows(report([NODE, make_pod("db-0", spec=spec)]), "pods")[0][3] == 'persistentvolumeclaim "data" not found'
+
+
+def test_pods_that_are_held_back_come_after_those_without_a_node():
+    gated = make_pod("job-0", priority=9, spec={"schedulingGates": [{"name": "not-yet"}]})
+    page = report([NODE, gated, big("db-0")])
+    assert [row[1] for row in rows(page, "groups")] == ["no node", "held back"]
+    assert rows(page, "groups")[1][3] == "waiting for scheduling gates: [not-yet]; fits on 1 of 1 nodes"
+
+
+class Fails(Plugin):
+    def filter(self, state, pod, node):
+        raise KeyError("x")
+
+
+def test_a_plugin_that_fails_is_first_and_has_no_cause_of_ours():
+    page = report([NODE, make_pod("web-0")], plugins=[Fails])
+    assert page.verdict.text == "1 pending pod: 1 failed."
+    assert rows(page, "groups")[0][1:4] == ["failed", "web", "running \"Fails\" filter plugin: KeyError: 'x'"]
+
+
+def test_running_pods_are_explained_as_if_they_were_not_there_and_are_there_for_the_next():
+    first, second = filling("n1", cpu="1"), make_pod("b-0", node="n1", requests={"cpu": "1"})
+    page = report([NODE, first, second], [first, second], what="chosen")
+    assert page.verdict.text == "2 chosen pods: 2 running."
+    assert all("runs on n1, rank 1 of 1 nodes that fit, with" in row[3] for row in rows(page, "groups"))
+    with Explainer([NODE, first, second], set_up()) as explainer:
+        assert [one.fits for one in explainer.each([first, second])] == [True, True]
+        assert not explainer.explain(make_pod("c-0", requests={"cpu": "500m"})).fits
+
+
+def test_pods_of_other_schedulers_are_counted():
+    page = report([NODE, make_pod("a-0", spec={"schedulerName": "volcano"})])
+    assert page.verdict.text == "No pod is pending."
+    assert "1 more pod is for schedulers that no profile of the configuration serves: volcano." in [
+        getattr(part, "text", "") for part in page.parts
+    ]
+
+
+def test_documents_are_there_for_programs_alone():
+    objects = [NODE, make_pod("web-0")]
+    assert report(objects).lines == []
+    assert [line["pod"] for line in report(objects, with_lines=True).document["pods"]] == ["default/web-0"]
+
+
+def test_the_next_command_explains_the_first_pod_of_the_first_row():
+    page = report([NODE, make_pod("web-0"), big("db-0")], again="kubesched explain x.json")
+    assert page.next_command == "kubesched explain x.json default/db-0"
+
+
+def test_csv_has_every_pod():
+    page = report([NODE, big("db-0"), big("db-1"), make_pod("web-0")])
+    assert page.main_table.name == "pods"
+    why = "the only node: requests 9 cpu; the whole node has 2"
+    message = "0/1 nodes are available: 1 Insufficient cpu."
+    assert rows(page, "pods") == [
+        ["default/db-0", "db", "no node", why, "", "", "0", message],
+        ["default/db-1", "db", "no node", why, "", "", "0", message],
+        ["default/web-0", "web", "fits", "fits on 1 of 1 nodes", "", "n1", "1", ""],
+    ]
+
+
+def test_a_pod_that_makes_room_for_itself_names_its_victims_and_needs_no_fix():
+    objects = [NODE, filling("n1", cpu="2"), make_pod("web-0", requests={"cpu": "1"}, priority=9)]
+    page = fixed(objects)
+    assert page.verdict.text == "1 pending pod: 1 would preempt others."
+    assert rows(page, "groups")[0][1:4] == [
+        "preempts",
+        "web-0",
+        "Preemption would make room on n1 by evicting default/on-n1 (priority 0)",
+    ]
+
+
+def test_a_check_holds_for_a_pod_that_fits():
+    checks = report([NODE, make_pod("web-0"), big("db-0")]).checks
+    assert [(check.group, check.name, bool(check.failure)) for check in checks] == [
+        ("default", "db-0", True),
+        ("default", "web-0", False),
+    ]

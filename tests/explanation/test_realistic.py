@@ -1,0 +1,53 @@
+"""Clusters of three shapes: the overview has the cause of every pending pod."""
+
+import io
+
+import pytest
+
+from kubesched.explanation import Explainer, obstacle_rows, overview_page
+from kubesched.setup import set_up
+from kubesched.snapshot import load_snapshot
+from tests.clusters import SHAPES, realistic
+
+WORDS = {
+    "insufficient-cpu": "cpu is short by",
+    "insufficient-gpu": "nvidia.com/gpu is short by 1",
+    "too-large": "requests 1Ti memory; the whole node has",
+    "daemon-without-room": "cpu is short by",
+    "untolerated-taint": "is not tolerated",
+    "selector-typo": "fix: correct the node selector",
+    "node-affinity": "label kubernetes.io/arch is 'amd64', wanted: 'arm64'",
+    "cordoned-node": "the node is cordoned",
+    "pod-affinity": "no pod has app.kubernetes.io/name=absent",
+    "pod-anti-affinity": "has app.kubernetes.io/name=pod-anti-affinity",
+    "topology-spread": "would exceed maxSkew 1",
+    "host-port": "host port 443/TCP is held by platform/ingress-nginx-",
+    "missing-claim": 'persistentvolumeclaim "deleted-last-week" not found',
+    "unbound-claim": "pod has unbound immediate PersistentVolumeClaims",
+    "ephemeral-claim": "waiting for ephemeral volume controller",
+    "volume-elsewhere": "wanted: '",
+    "preemption": "Preemption would make room on",
+    "scheduling-gate": "waiting for scheduling gates: [quota.example.com/approved]",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_pending_pod_has_its_cause(shape: str):
+    cluster = load_snapshot(io.BytesIO(realistic(shape, 40)))
+    with Explainer(cluster, set_up(), nominations=False) as explainer:
+        page = overview_page(explainer.each(explainer.pending), lambda pod: pod.labels["cause"], explainer.fixes)
+    (table,) = [table for table in page.tables if table.name == "groups"]
+    told = {str(row[2]): str(row[3]) for row in table.rows}
+    assert {cause for cause in told if cause in WORDS and WORDS[cause] not in told[cause]} == set()
+    assert set(WORDS) <= set(told)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_node_that_does_not_fit_is_in_one_row(shape: str):
+    cluster = load_snapshot(io.BytesIO(realistic(shape, 40)))
+    with Explainer(cluster, set_up(), nominations=False) as explainer:
+        for explanation in explainer.each(explainer.pending, preempt=False):
+            positions = sorted(position for row in obstacle_rows(explanation) for position in row.positions)
+            feasible = set(explanation.feasible)
+            names = explanation.nodes.names
+            assert positions == [i for i, name in enumerate(names) if name not in feasible], explanation.pod.key

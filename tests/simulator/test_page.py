@@ -1,0 +1,101 @@
+from pathlib import Path
+
+import pytest
+
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, shop, write
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> list[str]:
+    return squeezed(run("simulate", write(tmp_path, *shop())).stdout)
+
+
+def squeezed(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def test_the_verdict_comes_first(text):
+    counts = "2 would be placed, 1 would stay pending, 2 would not be tried, 1 would be evicted."
+    assert text[:2] == [f"5 pending pods: {counts}", "Requested: cpu 75%, memory 0%."]
+
+
+def test_placed_pods_come_with_their_nodes(text):
+    assert "Would be placed: 2" in text
+    assert "1 default/urgent n1" in text
+    assert "1 default/fits n1" in text
+
+
+def test_pods_left_pending_come_with_one_line_that_names_the_obstacle(text):
+    assert "Would stay pending: 1" in text
+    assert "1 default/huge NodeResourcesFit: all 2 nodes: Insufficient cpu" in text
+
+
+def test_wide_text_has_kube_scheduler_s_words_and_every_pod_and_node(tmp_path):
+    said = squeezed(run("simulate", write(tmp_path, *shop()), "-o", "wide").stdout)
+    assert [line for line in said if line.startswith("1 default/huge") and "0/2 nodes are available" in line]
+    assert "Every pod" in said
+    assert [line for line in said if line.startswith("n2 b ")]
+
+
+def test_pods_that_were_not_tried_come_with_the_reason(text):
+    assert "Would not be tried: 2" in text
+    assert "1 default/gated waiting for scheduling gates: [not-yet]" in text
+
+
+def test_victims_come_with_their_owner_and_for_whom_they_left(text):
+    assert "Would be evicted to make room: 1" in text
+    assert "- default/cheap Job/nightly n1 default/urgent" in text
+
+
+def test_the_next_command_explains_a_pending_pod_of_the_same_cluster(tmp_path):
+    path = write(tmp_path, *shop())
+    new = write(tmp_path, make_pod("new"), name="new.json")
+    said = squeezed(run("simulate", path, "--manifest", new).stdout)
+    assert said[-1] == f"Next: kubesched explain {path} --manifest {new} --pod default/huge"
+
+
+def test_pods_of_one_owner_share_a_line(tmp_path):
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "r", "controller": True}
+    pods = [make_pod(f"web-{i}", requests={"cpu": "1"}, metadata={"ownerReferences": [owner]}) for i in range(8)]
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "1"}) for i in range(8)]
+    said = squeezed(run("simulate", write(tmp_path, *nodes, *pods)).stdout)
+    assert "8 ReplicaSet default/web-1 n0, n1, n2, n3 and 4 more" in said
+
+
+def test_pending_pods_of_one_owner_share_their_reasons_whatever_the_numbers(tmp_path):
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "night", "uid": "r", "controller": True}
+    own = {"ownerReferences": [owner]}
+    pods = [make_pod(f"p{i}", requests={"cpu": cpu}, metadata=own) for i, cpu in enumerate(("1", "9", "9"))]
+    said = squeezed(run("simulate", write(tmp_path, make_node("n1", allocatable={"cpu": "1"}), *pods)).stdout)
+    assert "2 Job default/night NodeResourcesFit: the only node: Insufficient cpu" in said
+
+
+def test_the_obstacle_is_the_last_filter_that_nodes_reach(tmp_path):
+    tainted = [{"key": "k", "value": "v", "effect": "NoSchedule"}]
+    nodes = [make_node("n1", spec={"taints": tainted}), make_node("n2"), make_node("n3", labels={"disk": "ssd"})]
+    pods = [make_pod("p", spec={"nodeSelector": {"disk": "ssd"}}, requests={"cpu": "999"})]
+    said = squeezed(run("simulate", write(tmp_path, *nodes, *pods)).stdout)
+    assert "1 default/p NodeResourcesFit: the last 1 of 3 nodes: Insufficient cpu" in said
+    assert "Filters run in order: WHY is the last filter, on the nodes that passed all earlier ones." in said
+
+
+def test_without_effects_the_text_names_the_room_that_preemption_would_make(tmp_path):
+    said = squeezed(run("simulate", write(tmp_path, *shop()), "--no-preemption-effects").stdout)
+    assert "Would be evicted to make room: 1" in said
+    assert "preemption would make room for default/urgent on n1 by evicting default/cheap" in said
+    counts = "2 would be placed, 2 would stay pending, 1 would not be tried, 1 would be evicted."
+    assert said[0] == f"5 pending pods: {counts}"
+
+
+def test_csv_has_a_row_for_each_pod(tmp_path):
+    rows = run("simulate", write(tmp_path, *shop()), "-o", "csv").stdout.splitlines()
+    assert rows[0] == "pod,owner,state,node,why,message"
+    assert rows[1] == "default/urgent,,placed,n1,,"
+    assert len(rows) == 6
+
+
+def test_lines_in_a_pipe_end_without_blanks_and_without_colours(tmp_path):
+    said = run("simulate", write(tmp_path, *shop())).stdout
+    assert not [line for line in said.splitlines() if line != line.rstrip()]
+    assert "\x1b" not in said
