@@ -95,3 +95,33 @@ def test_a_wrong_question_is_one_sentence(cluster, arguments, message):
     result = run("fit", cluster, *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_missing_nodes_are_counted(cluster, manifest):
+    result = run("fit", cluster, "-f", manifest, "--replicas", 9, "--nodes-like", "n0", "--fail-on-pending")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (
+        0,
+        "9 of 9 would fit with 2 more nodes like n0 (6 without).",
+    )
+    result = run("fit", cluster, "-f", manifest, "--max", "--nodes-like", "n0=1")
+    assert result.stdout.startswith("8 would fit with 1 more node like n0; the 9th: 0/4 nodes are available")
+
+
+def test_nodes_that_are_too_small_are_not_enough(cluster):
+    result = run("fit", cluster, "--resource", "cpu=9", "--nodes-like", "n0")
+    expected = "0 of 1 would fit, and more nodes like n0 are not enough: 0/4 nodes are available: 4 Insufficient cpu."
+    assert result.stdout.splitlines()[0] == expected
+
+
+def test_the_next_command_explains_the_pod_of_the_manifest_that_does_not_fit(tmp_path, manifest):
+    small = write(tmp_path, *NODES[:1])
+    next_line = run("fit", small, "-f", manifest).stdout.splitlines()[-1]
+    assert next_line.startswith(f"Next: kubesched explain {small} --manifest {manifest} --pod shop/web-")
+    assert run(*next_line.removeprefix("Next: kubesched ").split()).exit_code == 0
+
+
+def test_pods_are_counted_by_pool(tmp_path, manifest):
+    nodes = [make_node(f"n{i}", labels={"pool": "ab"[i % 2]}, allocatable={"cpu": "4", "pods": "9"}) for i in range(4)]
+    out = run("fit", write(tmp_path, *nodes), "-f", manifest, "--max", "-o", "markdown").stdout
+    assert "| a | 4 |" in out
+    assert "| b | 4 |" in out

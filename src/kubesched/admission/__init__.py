@@ -3,6 +3,7 @@
 from kubesched.admission.admission import Admission
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
+from kubesched.admission.daemon_nodes import may_run_daemon
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
 from kubesched.admission.stored import as_stored
 
@@ -15,4 +16,5 @@ __all__ = [
     "as_stored",
     "decode_checked",
     "key_of",
+    "may_run_daemon",
 ]

@@ -1,5 +1,6 @@
 """`kubesched fit`: would new pods fit into a cluster, and how many."""
 
+import shlex
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -49,6 +50,12 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
 )
 @click.option("--replicas", type=int, metavar="N", help="The number of pods, instead of the one in the manifest.")
 @click.option("--max", "maximum", is_flag=True, help="Find how many pods would fit, and what stops the next one.")
+@click.option(
+    "--nodes-like",
+    metavar="NODE[=N]",
+    help="Find how many more nodes of this shape are missing for all pods to fit; with =N, add N of them. NODE is the "
+    "name of a node, or a file with a Node.",
+)
 @setup_options
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
@@ -59,6 +66,7 @@ def fit(
     resources: Mapping[str, str],
     replicas: int | None,
     maximum: bool,
+    nodes_like: str | None,
     skip_bad_objects: bool,
     config: Path | None,
     references: tuple[str, ...],
@@ -75,6 +83,7 @@ def fit(
     Examples:
       kubesched fit cluster.json -f deployment.yaml
       kubesched fit cluster.json -f deployment.yaml --max
+      kubesched fit cluster.json -f deployment.yaml --nodes-like worker-1
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
 
@@ -88,16 +97,41 @@ def fit(
         raise click.UsageError("--max and --replicas are mutually exclusive: --max asks for the number")
     if replicas is not None and replicas < 1:
         raise click.UsageError(f"--replicas: found {replicas}; expected 1 or more")
+    like, n_nodes = _shape(nodes_like or "")
+    if maximum and like and n_nodes is None:
+        raise click.UsageError("--max needs the number of new nodes: --nodes-like NODE=N")
     from kubesched.planning import asked_of, fit_asked, fit_page
 
     runs = _runs(config, references, plugin_args, extenders)
     cluster = read_cluster(snapshots, (), skip_bad_objects=skip_bad_objects)
     asked = asked_of(resources or manifests, cluster.objects)
     with progress_bar("placing") as progress:
-        answer = fit_asked(cluster, asked, runs, replicas=replicas, maximum=maximum, progress=progress)
-    print_report(fit_page(answer), output)
+        answer = fit_asked(
+            cluster,
+            asked,
+            runs,
+            replicas=replicas,
+            maximum=maximum,
+            nodes_like=like,
+            n_nodes=n_nodes,
+            progress=progress,
+        )
+    has_stream = "-" in (*snapshots, *manifests)
+    words = ["kubesched", "explain", *snapshots, *(word for one in manifests for word in ("--manifest", one))]
+    explain = "" if has_stream or not manifests else shlex.join(words)
+    print_report(fit_page(answer, explain=explain), output)
     if fail_on_pending and not (answer.all_fit and answer.n_fit):
         raise click.exceptions.Exit(1)
+
+
+def _shape(text: str) -> tuple[str, int | None]:
+    """NODE[=N]: the model of new nodes and their number."""
+    model, _, number = text.rpartition("=")
+    if not model:
+        return text, None
+    if not number.isdecimal():
+        raise click.UsageError(f"--nodes-like: found {text!r}; write NODE or NODE=N, such as worker-1=3")
+    return model, int(number)
 
 
 def _runs(config: Path | None, references: tuple[str, ...], plugin_args: Mapping[str, str], extenders: str) -> "Runs":
