@@ -155,7 +155,7 @@ def _victims(answer: Fit) -> Table:
     rows: list[Row] = []
     for one in answer.report.victims:
         broken = Cell(", ".join(answer.broken_budgets.get(one.pod, ())) or "-", level=Level.BAD)
-        row = [Cell(f"- {one.pod}", level=Level.BAD), one.owner or "-", one.node, one.preemptor, broken]
+        row: list[Cell | str | int] = [Cell(f"- {one.pod}", level=Level.BAD), one.owner or "-", one.node, one.preemptor, broken]
         rows.append(row[: len(columns)])
     return Table("victims", f"Would be evicted to make room: {len(rows):,}", columns, rows)
 
