@@ -125,3 +125,53 @@ def test_pods_are_counted_by_pool(tmp_path, manifest):
     out = run("fit", write(tmp_path, *nodes), "-f", manifest, "--max", "-o", "markdown").stdout
     assert "| a | 4 |" in out
     assert "| b | 4 |" in out
+
+
+def of_deployment(n):
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-old", "uid": "o", "controller": True}
+    about = {"metadata": {"ownerReferences": [owner]}, "labels": {"app": "web", "pod-template-hash": "old"}}
+    return [make_pod(f"web-old-{i}", namespace="shop", node=f"n{i}", requests={"cpu": "2"}, **about) for i in range(n)]
+
+
+def test_a_workload_that_runs_already_is_replaced_or_added(tmp_path, manifest):
+    cluster = write(tmp_path, *NODES, *of_deployment(3))
+    result = run("fit", cluster, "-f", manifest)
+    assert (result.exit_code, result.stdout) == (2, "")
+    choices = (
+        "use --rollout to replace the old pods with the new ones, or --add to keep the old pods and add the new ones"
+    )
+    assert f"Deployment shop/web already has 3 pods in the cluster; {choices}" in result.stderr
+    assert run("fit", cluster, "-f", manifest, "--add").stdout.startswith("3 of 4 would fit; the 4th: 0/3 nodes")
+    lines = run("fit", cluster, "-f", manifest, "--rollout").stdout.splitlines()
+    expected = (
+        "The rollout of Deployment shop/web would replace 3 pods in 4 steps, with 3 pods running at the lowest point."
+    )
+    assert lines[0] == "4 of 4 would fit."
+    assert expected in lines
+    document = json.loads(run("fit", cluster, "-f", manifest, "--rollout", "-o", "json").stdout)
+    expected = {"workload": "Deployment shop/web", "steps": 4, "old": 3, "oldLeft": 0, "kept": 0, "lowest": 3}
+    assert document["rollouts"] == [expected]
+
+
+def test_a_search_beside_existing_pods_adds(tmp_path, manifest):
+    cluster = write(tmp_path, *NODES, *of_deployment(3))
+    error = run("fit", cluster, "-f", manifest, "--max").stderr
+    assert "already has 3 pods in the cluster; use --add to keep the old pods and add the new ones" in error
+    assert run("fit", cluster, "-f", manifest, "--max", "--add").stdout.startswith("3 would fit; the 4th")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rollout", "--add"), "--rollout and --add are mutually exclusive"),
+        (
+            ("--rollout", "--max"),
+            "--rollout and a search are mutually exclusive: use --replicas N and --nodes-like NODE=N",
+        ),
+        (("--rollout", "--nodes-like", "n0"), "--rollout and a search are mutually exclusive"),
+        (("--rollout", "--extenders", "call"), "--rollout and --extenders call are mutually exclusive"),
+    ],
+)
+def test_options_that_exclude_each_other(cluster, manifest, arguments, message):
+    result = run("fit", cluster, "-f", manifest, *arguments)
+    assert (result.exit_code, message in result.stderr) == (2, True)

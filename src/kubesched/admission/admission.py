@@ -20,6 +20,7 @@ from kubesched.admission.manifest_types import (
     CronJobManifest,
     ManifestPodSpec,
     PodManifest,
+    UpdateStrategy,
     WorkloadManifest,
     WorkloadSpec,
     api_version_of,

@@ -107,10 +107,14 @@ class PodTemplate(Value, frozen=True):
 
 
 class RollingUpdate(Value, frozen=True, gc=False):
-    """How many pods a rolling update adds and takes away at a time: numbers or percentages of the replicas."""
+    """How many pods a rolling update adds and takes away at a time: numbers or percentages of the replicas.
+
+    `partition` is of StatefulSets: pods with smaller numbers are not updated.
+    """
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
+    partition: int | None = None
 
 
 class UpdateStrategy(Value, frozen=True, gc=False):

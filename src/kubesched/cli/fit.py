@@ -56,6 +56,10 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
     help="Find how many more nodes of this shape are missing for all pods to fit; with =N, add N of them. NODE is the "
     "name of a node, or a file with a Node.",
 )
+@click.option(
+    "--rollout", is_flag=True, help="If the workload runs already: replace its pods in the steps of its strategy."
+)
+@click.option("--add", is_flag=True, help="If the workload runs already: keep its pods and add the new ones.")
 @setup_options
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
@@ -67,6 +71,8 @@ def fit(
     replicas: int | None,
     maximum: bool,
     nodes_like: str | None,
+    rollout: bool,
+    add: bool,
     skip_bad_objects: bool,
     config: Path | None,
     references: tuple[str, ...],
@@ -100,11 +106,23 @@ def fit(
     like, n_nodes = _shape(nodes_like or "")
     if maximum and like and n_nodes is None:
         raise click.UsageError("--max needs the number of new nodes: --nodes-like NODE=N")
+    if rollout and add:
+        raise click.UsageError("--rollout and --add are mutually exclusive: the old pods are replaced, or they stay")
+    if rollout and (maximum or (like and n_nodes is None)):
+        raise click.UsageError(
+            "--rollout and a search are mutually exclusive: use --replicas N and --nodes-like NODE=N"
+        )
+    if rollout and extenders == "call":
+        raise click.UsageError("--rollout and --extenders call are mutually exclusive")
     from kubesched.planning import asked_of, fit_asked, fit_page
 
     runs = _runs(config, references, plugin_args, extenders)
     cluster = read_cluster(snapshots, (), skip_bad_objects=skip_bad_objects)
     asked = asked_of(resources or manifests, cluster.objects)
+    if asked.existing and not (rollout or add):
+        is_search = maximum or (like and n_nodes is None)
+        choice = "use --add" if is_search else "use --rollout to replace the old pods with the new ones, or --add"
+        raise click.UsageError(f"{asked.there_already()}; {choice} to keep the old pods and add the new ones")
     with progress_bar("placing") as progress:
         answer = fit_asked(
             cluster,
@@ -114,11 +132,13 @@ def fit(
             maximum=maximum,
             nodes_like=like,
             n_nodes=n_nodes,
+            add=add,
+            rollout=rollout,
             progress=progress,
         )
     has_stream = "-" in (*snapshots, *manifests)
     words = ["kubesched", "explain", *snapshots, *(word for one in manifests for word in ("--manifest", one))]
-    explain = "" if has_stream or not manifests else shlex.join(words)
+    explain = "" if has_stream or not manifests or rollout or add else shlex.join(words)
     print_report(fit_page(answer, explain=explain), output)
     if fail_on_pending and not (answer.all_fit and answer.n_fit):
         raise click.exceptions.Exit(1)

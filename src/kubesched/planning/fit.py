@@ -13,6 +13,7 @@ from kubesched.planning.changes import with_nodes_like
 from kubesched.planning.evict_budgets import broken_budgets
 from kubesched.planning.more_nodes import fewest_nodes
 from kubesched.planning.most import most_that_fit
+from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.runs import Runs, has_place, placements_of
 from kubesched.planning.what_if import node_model
 from kubesched.scheduler import TieBreak
@@ -23,6 +24,7 @@ __all__ = ["Fit", "fit", "fit_asked"]
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000
+_NOTHING_EXISTS: Final = "None of the workloads has pods in the cluster yet: nothing is replaced or kept."
 
 
 class Fit(msgspec.Struct, frozen=True, eq=False):
@@ -39,6 +41,7 @@ class Fit(msgspec.Struct, frozen=True, eq=False):
         added_nodes: names of the new nodes, the fewest with which all pods fit, or as many as asked for.
         n_without: with the fewest new nodes: how many pods have a node without them.
         broken_budgets: pods that would be evicted -> the disruption budgets that this breaks.
+        rollouts: how existing workloads were replaced.
         n_written: how many of the pods the manifests have; the others are copies.
         notes: what a user should know about the manifests.
         taken_at: when the snapshot was taken, if that is known.
@@ -57,6 +60,7 @@ class Fit(msgspec.Struct, frozen=True, eq=False):
     added_nodes: tuple[str, ...] = ()
     n_without: int | None = None
     broken_budgets: Mapping[str, tuple[str, ...]] = {}
+    rollouts: tuple[Rollout, ...] = ()
     n_written: int = 0
     notes: tuple[str, ...] = ()
     taken_at: datetime | None = None
@@ -95,6 +99,8 @@ def fit(
     maximum: bool = False,
     nodes_like: str | Node = "",
     n_nodes: int | None = None,
+    add: bool = False,
+    rollout: bool = False,
     tie_break: TieBreak = TieBreak.FIRST,
     seed: int = 0,
     progress: Progress | None = None,
@@ -112,6 +118,8 @@ def fit(
         nodes_like: ask for the fewest new nodes of this shape with which all pods fit: the name of a node, a file with
             a Node, or a Node. That many are enough, and one less is not.
         n_nodes: add this number of such nodes instead.
+        add: if a workload has pods in the cluster already, they stay, and the new ones are added.
+        rollout: if a workload has pods in the cluster already, the new ones replace them, in the steps of its strategy.
         progress: called with how many pods have been tried and how many there are.
     Raises:
         InputError: a manifest, the configuration or an argument is not valid.
@@ -130,6 +138,8 @@ def fit(
         maximum=maximum,
         nodes_like=nodes_like,
         n_nodes=n_nodes,
+        add=add,
+        rollout=rollout,
         progress=progress,
     )
 
@@ -143,16 +153,25 @@ def fit_asked(
     maximum: bool = False,
     nodes_like: str | Node = "",
     n_nodes: int | None = None,
+    add: bool = False,
+    rollout: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
     """The answer for pods that are admitted already; arguments as for `fit`."""
     _check(replicas, n_nodes, is_maximum=maximum, has_model=bool(nodes_like))
+    unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
+    asked = _resolved(asked, add=add, rollout=rollout)
+    if rollout and (maximum or (nodes_like and n_nodes is None)):
+        raise InputError("rollout and a search are mutually exclusive: give the number of pods and of nodes")
+    rollouts: tuple[Rollout, ...] = ()
     before = cluster = list(snapshot)
     model = node_model(before, nodes_like) if isinstance(nodes_like, str) and nodes_like else nodes_like
     n_without = next_left = None
     if isinstance(model, Node) and n_nodes is not None:
         cluster = with_nodes_like(before, model, n_nodes)
-    if maximum:
+    if rollout and asked.existing:
+        new, report, rollouts = roll_out(cluster, asked, replicas, runs, progress)
+    elif maximum:
         new, report, next_left = most_that_fit(cluster, asked, runs, progress)
     elif isinstance(model, Node) and n_nodes is None:
         new = asked.objects(replicas)
@@ -171,10 +190,24 @@ def fit_asked(
         added_nodes=tuple(one.name for one in cluster[len(before) :] if isinstance(one, Node)),
         n_without=n_without,
         broken_budgets=broken_budgets([*cluster, *new], report.victims),
+        rollouts=rollouts,
         n_written=len(asked.pods),
-        notes=asked.notes,
+        notes=(*asked.notes, *unused),
         taken_at=getattr(snapshot, "taken_at", None),
     )
+
+
+def _resolved(asked: Asked, *, add: bool, rollout: bool) -> Asked:
+    """What is asked, once it is clear what becomes of pods that are there already."""
+    if add and rollout:
+        raise InputError("add and rollout are mutually exclusive: existing pods stay, or are replaced")
+    if rollout or not asked.existing:
+        return asked
+    if not add:
+        raise InputError(
+            f"{asked.there_already()}; choose rollout (new pods replace the old ones) or add (the old ones stay)"
+        )
+    return asked.beside_existing()
 
 
 def _check(replicas: int | None, n_nodes: int | None, *, is_maximum: bool, has_model: bool) -> None:

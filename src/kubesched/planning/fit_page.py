@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from kubesched.planning.fit import Fit
 from kubesched.planning.limits import limits
+from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import has_place
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
 from kubesched.simulator import (
@@ -102,10 +103,25 @@ def why(placement: Placement) -> str:
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
     yield from (Paragraph(note, Level.WARNING) for note in answer.notes)
+    yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
         verb = "pod is pending already and is" if n == 1 else "pods are pending already and are"
         yield Paragraph(f"{n:,} other {verb} placed in the same run.", Level.DETAIL)
+
+
+def _rollout(one: Rollout) -> Paragraph:
+    steps = f"{one.steps:,} step{'' if one.steps == 1 else 's'}"
+    kept = f" {_pods(one.n_kept)} below the partition would stay." if one.n_kept else ""
+    if one.n_old_left:
+        stops = f"The rollout of {one.workload} would stop after {steps}"
+        return Paragraph(f"{stops}: {one.n_old_left:,} of {_pods(one.n_old, 'old ')} would be left.{kept}", Level.BAD)
+    replaced = f"The rollout of {one.workload} would replace {_pods(one.n_old)} in {steps}"
+    return Paragraph(f"{replaced}, with {_pods(one.n_lowest)} running at the lowest point.{kept}")
+
+
+def _pods(n: int, kind: str = "") -> str:
+    return f"{n:,} {kind}pod{'' if n == 1 else 's'}"
 
 
 def _pools(answer: Fit) -> Table:
@@ -155,7 +171,13 @@ def _victims(answer: Fit) -> Table:
     rows: list[Row] = []
     for one in answer.report.victims:
         broken = Cell(", ".join(answer.broken_budgets.get(one.pod, ())) or "-", level=Level.BAD)
-        row: list[Cell | str | int] = [Cell(f"- {one.pod}", level=Level.BAD), one.owner or "-", one.node, one.preemptor, broken]
+        row: list[Cell | str | int] = [
+            Cell(f"- {one.pod}", level=Level.BAD),
+            one.owner or "-",
+            one.node,
+            one.preemptor,
+            broken,
+        ]
         rows.append(row[: len(columns)])
     return Table("victims", f"Would be evicted to make room: {len(rows):,}", columns, rows)
 
@@ -172,8 +194,20 @@ def _document(answer: Fit) -> dict[str, Any]:
         "nodesLike": answer.nodes_like,
         "addedNodes": list(answer.added_nodes),
         "fitWithout": answer.n_without,
+        "rollouts": [_rollout_document(one) for one in answer.rollouts],
         "victims": [one | {"broken": list(answer.broken_budgets.get(one["pod"], ()))} for one in whole["victims"]],
         "nodes": whole["nodes"],
+    }
+
+
+def _rollout_document(one: Rollout) -> dict[str, Any]:
+    return {
+        "workload": one.workload,
+        "steps": one.steps,
+        "old": one.n_old,
+        "oldLeft": one.n_old_left,
+        "kept": one.n_kept,
+        "lowest": one.n_lowest,
     }
 
 

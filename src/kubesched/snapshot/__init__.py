@@ -2,13 +2,14 @@
 
 from kubesched.snapshot.fields import READ_ANNOTATIONS, only_read_fields
 from kubesched.snapshot.listed import ListedObjects
-from kubesched.snapshot.load import admit_manifests, load_snapshot, read_pod
+from kubesched.snapshot.load import AdmittedObjects, admit_manifests, load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.writer import check_target, write_snapshot
 
 __all__ = [
     "READ_ANNOTATIONS",
+    "AdmittedObjects",
     "ClusterObjects",
     "ListedObjects",
     "MissingKinds",
