@@ -49,7 +49,7 @@ def fit_page(answer: Fit, *, explain: str = "", now: datetime | None = None) -> 
         document=_document(answer),
         lines=[placement_line(one) for one in answer.placements],
         main="where",
-        checks=[Check(*_key(one), "" if has_place(one) else why(one)) for one in answer.placements],
+        checks=list(_checks(answer)),
     )
 
 
@@ -198,6 +198,17 @@ def _document(answer: Fit) -> dict[str, Any]:
         "victims": [one | {"broken": list(answer.broken_budgets.get(one["pod"], ()))} for one in whole["victims"]],
         "nodes": whole["nodes"],
     }
+
+
+def _checks(answer: Fit) -> Iterable[Check]:
+    """Each new pod, and each rollout; if no pod fits at all, the first one."""
+    tried = answer.placements or ([answer.next_left] if answer.next_left is not None else [])
+    for one in tried:
+        yield Check(*_key(one), "" if has_place(one) else why(one))
+    for rollout in answer.rollouts:
+        kind, _, key = rollout.workload.partition(" ")
+        namespace, _, name = key.partition("/")
+        yield Check(namespace, f"rollout of {kind} {name}", _rollout(rollout).text if rollout.n_old_left else "")
 
 
 def _rollout_document(one: Rollout) -> dict[str, Any]:

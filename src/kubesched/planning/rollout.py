@@ -42,7 +42,7 @@ class Rollout(msgspec.Struct, frozen=True):
         n_old: how many pods it had before, without those that stay.
         n_old_left: how many of them are left because the rollout stops.
         n_kept: how many pods of a StatefulSet stay, because their numbers are below its partition.
-        n_lowest: the lowest number of its pods, old and new, that had a node after a step.
+        n_lowest: the lowest number of its pods, old and new, that had a node at any time.
     """
 
     workload: str
@@ -164,8 +164,9 @@ class _Replacement:
         return Rollout(str(plan.workload), self._n_steps, n_old, len(self._old), n_kept, self._n_lowest)
 
     def _step(self, created: Sequence[Pod], gone: Iterable[Pod]) -> None:
-        """Remove and create pods, and count how many run afterwards."""
+        """Remove pods, then create others, and count how many run in between and afterwards."""
         gone_keys = [pod.key for pod in gone]
+        self._n_lowest = min(self._n_lowest, len(self._running.difference(gone_keys)))
         report = self._cluster.take(created, gone_keys)
         for key in (*gone_keys, *(victim.pod for victim in report.victims)):
             self._old.pop(key, None)
@@ -238,11 +239,12 @@ def _plan(workload: Workload, asked: Asked, new: Iterable[KubeObject]) -> _Plan:
     rolling = strategy.rolling_update or RollingUpdate()
     old, pods = asked.existing[workload], asked.pods_of(workload, new)
     way = _way(workload, strategy, len(pods))
-    partition = (rolling.partition or 0) if workload.kind == "StatefulSet" else 0
-    numbers = {ordinal_of(pod) for pod in old} & {ordinal_of(pod) for pod in pods}
-    stay = {number for number in numbers if number < partition}
-    if partition and len(stay) == len(pods):
-        raise InputError(f"{workload}: partition: found {partition}; no pod has this number or a higher one")
+    stay: set[int] = set()
+    if workload.kind == "StatefulSet" and (partition := rolling.partition or 0):
+        numbers = {ordinal_of(pod) for pod in old} & {ordinal_of(pod) for pod in pods}
+        stay = {number for number in numbers if number < partition}
+        if len(stay) == len(pods):
+            raise InputError(f"{workload}: partition: found {partition}; no pod has this number or a higher one")
     kept, updated = _split(old, stay)
     left_out, created = _split(pods, stay)
     return _Plan(workload, way, updated, created, kept, left_out)
