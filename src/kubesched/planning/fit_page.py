@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.planning.fit import Fit
-from kubesched.planning.limits import limits
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import has_place
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits
 from kubesched.simulator import (
     NodeGroup,
     Placement,
