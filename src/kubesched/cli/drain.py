@@ -12,6 +12,7 @@ from kubesched.cli.completion import complete_files
 from kubesched.cli.options import cluster_options, setup_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.same_cluster import same_cluster, same_setup
 from kubesched.cli.targets import named_targets, split_targets
 
 if TYPE_CHECKING:
@@ -92,7 +93,12 @@ def drain(
             page = most_page(results[0], len(names), taken_at=taken_at)
         else:
             results = [drainer.drain(names)]
-            page = drain_page(results[0], again=_again(snapshots, selector, zone), taken_at=taken_at)
+            page = drain_page(
+                results[0],
+                again=_again(targets.names, selector, zone),
+                explain=same_setup("explain"),
+                taken_at=taken_at,
+            )
     if write is not None:
         from kubesched.snapshot import write_snapshot
 
@@ -140,10 +146,11 @@ def _most(drainer: "Drainer", names: Sequence[str]) -> "Drain":
         return drainer.most(names, progress)
 
 
-def _again(arguments: Sequence[str], selector: str | None, zone: str | None) -> str:
-    """The command that asks the same question again."""
+def _again(names: Sequence[str], selector: str | None, zone: str | None) -> str:
+    """The command that asks the same question again; empty if standard input was read."""
     options = [*(["-l", selector] if selector is not None else []), *(["--zone", zone] if zone is not None else [])]
-    return shlex.join(["kubesched", "drain", *arguments, *options])
+    command = same_cluster("drain")
+    return f"{command} {shlex.join([*names, *options])}" if command else ""
 
 
 def _is_stuck(result: "Drain") -> bool:

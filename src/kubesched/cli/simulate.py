@@ -1,7 +1,6 @@
 """`kubesched simulate`: place the pending pods of a snapshot."""
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.same_cluster import same_cluster
 from kubesched.cli.what_if import changed_cluster, what_if_options
 
 if TYPE_CHECKING:
@@ -90,32 +90,10 @@ def simulate(
         report = _run(simulator, tie_break if no_preemption_effects else None)
         _say_left_out(report, profile, left_out)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
-        explain = _explain_command(snapshots, manifests, config, references, plugin_args)
+        explain = "" if what_if else same_cluster("explain")
         n_failed = _print(report, output, explain, cluster.taken_at)
     if n_failed or (fail_on_pending and n_pending):
         raise click.exceptions.Exit(1)
-
-
-def _explain_command(
-    snapshots: Sequence[str],
-    manifests: Sequence[str],
-    config: Path | None,
-    references: Sequence[str],
-    plugin_args: Mapping[str, str],
-) -> str:
-    """The command that explains a pod of the same cluster, without the pod; empty if standard input was read."""
-    if "-" in (*snapshots, *manifests):
-        return ""
-    words = ["kubesched", "explain", *snapshots]
-    for manifest in manifests:
-        words += ["--manifest", manifest]
-    if config is not None:
-        words += ["--config", str(config)]
-    for reference in references:
-        words += ["--plugin", reference]
-    for name, file in plugin_args.items():
-        words += ["--plugin-args", f"{name}={file}"]
-    return shlex.join(words)
 
 
 def _only(profile: str | None, setup: "Setup") -> "Setup":

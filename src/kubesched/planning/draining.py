@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kubesched.admission import replacement_of
 from kubesched.api import KubeObject, Node, Pod
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
 from kubesched.planning.evict_budgets import Allowance
-from kubesched.planning.evictions import has_local_data, leaves_because, replacement_of, stays_because
+from kubesched.planning.evictions import has_local_data, leaves_because, stays_because
 from kubesched.simulator import Mark
 
 __all__ = ["Draining"]

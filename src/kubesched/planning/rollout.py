@@ -14,11 +14,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import RollingUpdate, UpdateStrategy, node_of_daemon
+from kubesched.admission import RollingUpdate, UpdateStrategy, node_of_daemon, ordinal_of
 from kubesched.api import KubeObject, Pod
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked
-from kubesched.planning.replicas import ordinal_of
 from kubesched.planning.runs import Runs, has_place
 from kubesched.planning.scaling import pods_to_remove
 from kubesched.planning.workloads import Workload

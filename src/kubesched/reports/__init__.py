@@ -2,7 +2,7 @@
 
 from kubesched.reports.html import as_html
 from kubesched.reports.junit import as_junit
-from kubesched.reports.limits import limits
+from kubesched.reports.limits import age_sentence, limits
 from kubesched.reports.machine import as_csv, as_json, as_jsonl
 from kubesched.reports.markdown import as_markdown
 from kubesched.reports.page import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
@@ -19,6 +19,7 @@ __all__ = [
     "Part",
     "Row",
     "Table",
+    "age_sentence",
     "as_csv",
     "as_html",
     "as_json",

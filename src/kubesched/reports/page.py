@@ -25,7 +25,7 @@ class Level(enum.Enum):
     BAD = "bad"
     """Evicted, does not fit, failed."""
     DETAIL = "detail"
-    """For who wants to know more: kube-scheduler's own words, notes on the table."""
+    """For readers who want more: kube-scheduler's own words, notes on the table."""
 
 
 class Align(enum.Enum):

@@ -1,8 +1,7 @@
 """Reports for a terminal: the verdict first, the next command last, tables as wide as the terminal.
 
 Where a table is too wide, headings are broken into lines, then bars go, then columns from the right, and a line says
-which. Names of nodes are
-shortened by the beginning and the end that they share.
+which. Names of nodes are shortened by the beginning and the end that they share.
 """
 
 import re
