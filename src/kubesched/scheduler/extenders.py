@@ -37,6 +37,7 @@ from kubesched.extender.wire import (
 )
 from kubesched.framework import ActionDone, CallExtender, Code, Logger, PluginFault, Status, VictimsOf
 from kubesched.scheduler.extender_scores import ExtenderScores, weighted_scores
+from kubesched.scheduler.last_answers import LastAnswers
 from kubesched.scheduler.suspension import perform, perform_all
 from kubesched.state import Nodes, PodInfo, ReturnedNodes, Snapshot
 
@@ -88,6 +89,7 @@ class Extenders:
         self._in_order = sorted(configured, key=lambda extender: extender.ignorable)
         self.logger = logger
         self._bodies: dict[str, tuple[Node, bytes]] = {}  # of nodes, by name
+        self.last_answers = LastAnswers()
         self.may_filter = any(extender.filter_verb for extender in self._in_order)
         self.may_score = any(extender.prioritize_verb for extender in self._in_order)
 
@@ -176,7 +178,8 @@ class PodExtenders:
     async def _filter_by(self, extender: ExtenderConfig, nodes: Nodes, said: ExtenderAnswer) -> list[str]:
         """The survivors by name, all of them nodes of the cluster."""
         body = self._nodes_body(extender, nodes, said.offered)
-        answer = parse_filter_answer(await self._ask(extender, "filter", body, said))
+        answered = await self._ask(extender, "filter", body, said)
+        answer = self._extenders.last_answers.read(extender, "filter", answered, said.offered, parse_filter_answer)
         if answer.error:
             raise ExtenderError(answer.error)
         survivors = self._survivors(extender, said.offered, answer)
@@ -228,14 +231,23 @@ class PodExtenders:
                 continue
             said = self._begin(extender, "prioritize", names)
             try:
-                entries = parse_priorities(_answer(next(done), said))
+                scores = self._scores(extender, _answer(next(done), said), names)
             except ExtenderError as error:
                 said.error = str(error)
                 self.note(f"extender {extender.shown_url}", error)
                 continue
-            given.append(weighted_scores(extender, entries, names))
-            said.added = given[-1].scores
+            given.append(scores)
+            said.added = scores.scores
         return given
+
+    def _scores(self, extender: ExtenderConfig, answer: bytes, names: list[str]) -> ExtenderScores:
+        return self._extenders.last_answers.read(
+            extender,
+            "prioritize",
+            answer,
+            names,
+            lambda body: weighted_scores(extender, parse_priorities(body), names),
+        )
 
     # --- preempt ---
 
