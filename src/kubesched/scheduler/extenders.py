@@ -7,7 +7,7 @@ returned node that the cluster does not have is an error; and the objects of an 
 has it, but without pods and images (`ReturnedNodes`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -170,7 +170,7 @@ class PodExtenders:
                     raise
                 self.note(f"extender {extender.shown_url}", error)
                 continue
-            rejected.update((name, status) for name, status in said.rejected.items() if status.reasons)
+            rejected.update({name: status for name, status in said.rejected.items() if status.reasons})
             if names != said.offered:
                 nodes = Nodes(columns, np.array([columns.row_of[name] for name in names], dtype=np.intp))
         return ReturnedNodes(nodes) if self._returned and len(nodes) else nodes
@@ -190,8 +190,8 @@ class PodExtenders:
             where = f'extender "{extender.shown_url}"'
             raise ExtenderError(f'{where} returned the node "{name}", which the cluster does not have')
         said.rejected = dict.fromkeys(set(said.offered).difference(survivors), _NO_REASON)
-        said.rejected.update((name, Status.unschedulable(text)) for name, text in answer.failed.items())
-        said.rejected.update((name, Status.unresolvable(text)) for name, text in answer.unresolvable.items())
+        said.rejected |= _statuses(Status.unschedulable, answer.failed)
+        said.rejected |= _statuses(Status.unresolvable, answer.unresolvable)
         return survivors
 
     def _begin(self, extender: ExtenderConfig, verb: str, names: list[str]) -> ExtenderAnswer:
@@ -344,6 +344,12 @@ class PodExtenders:
 def _victim_body(pod: Pod) -> bytes:
     """With its node, which the JSON of an assumed pod lacks."""
     return as_kube_scheduler_sends(pod.raw, is_pod=True, node_name=pod.node_name)
+
+
+def _statuses(make: Callable[[str], Status], texts: Mapping[str, str]) -> dict[str, Status]:
+    """The statuses of nodes, one object for each text: an answer may have a million names, and few texts."""
+    made = {text: make(text) for text in set(texts.values())}
+    return {name: made[text] for name, text in texts.items()}
 
 
 def _answer(done: ActionDone, said: ExtenderAnswer | None = None) -> bytes:
