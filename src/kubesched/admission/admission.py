@@ -56,7 +56,7 @@ class Admission:
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
         notes: what the user should know, one sentence each.
-        left_out: how many objects were left out, because a scheduler does not read them and they do not become pods.
+        left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
         present: how many objects other than pods and workloads the snapshot has already. It does not change for them.
         strategies: how each workload replaces its pods, where its manifest has that.
     """

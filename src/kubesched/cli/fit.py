@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.cluster import extender_calls, read_both
+from kubesched.cli.completion import complete_files
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 
 if TYPE_CHECKING:
     from kubesched.planning import Runs
+    from kubesched.setup import Setup
 
 
 def _resources(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -38,6 +40,7 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
     "manifests",
     metavar="FILE",
     multiple=True,
+    shell_complete=complete_files,
     help="Manifest of the pods in question: a Pod, Deployment, Job and so on, or - for standard input. Repeatable.",
 )
 @click.option(
@@ -116,8 +119,8 @@ def fit(
         raise click.UsageError("--rollout and --extenders call are mutually exclusive")
     from kubesched.planning import asked_of, fit_asked, fit_page
 
-    runs = _runs(config, references, plugin_args, extenders)
-    cluster = read_cluster(snapshots, (), skip_bad_objects=skip_bad_objects)
+    cluster, setup = read_both(snapshots, (), config, references, plugin_args, skip_bad_objects=skip_bad_objects)
+    runs = _runs(setup, references, plugin_args, extenders)
     asked = asked_of(resources or manifests, cluster.objects)
     if asked.existing and not (rollout or add):
         is_search = maximum or (like and n_nodes is None)
@@ -154,10 +157,9 @@ def _shape(text: str) -> tuple[str, int | None]:
     return model, int(number)
 
 
-def _runs(config: Path | None, references: tuple[str, ...], plugin_args: Mapping[str, str], extenders: str) -> "Runs":
+def _runs(setup: "Setup", references: tuple[str, ...], plugin_args: Mapping[str, str], extenders: str) -> "Runs":
     from kubesched.planning import Runs
 
-    setup = read_setup(config, references, plugin_args)
     if extenders == "skip" or not setup.configuration.extenders:
         extender_calls(setup, extenders)  # notes what is not called
         return Runs(setup.configuration, references, plugin_args)

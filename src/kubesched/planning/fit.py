@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject, Node
+from kubesched.api import KubeObject, Node, objects_of
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.changes import with_nodes_like
@@ -128,7 +128,7 @@ def fit(
         answer = fit(load_snapshot("cluster.json"), "pod.yaml", maximum=True)
         print(answer.n_fit, answer.first_left.message)
     """
-    asked = asked_of(pods, list(snapshot))
+    asked = asked_of(pods, objects_of(snapshot))
     runs = Runs(configuration, plugins, plugin_args, tie_break=tie_break, seed=seed)
     return fit_asked(
         snapshot,

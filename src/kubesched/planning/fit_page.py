@@ -13,6 +13,7 @@ from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph
 from kubesched.simulator import (
     NodeGroup,
     Placement,
+    PodState,
     fill_table,
     fill_words,
     nodes_table,
@@ -97,7 +98,8 @@ def why(placement: Placement) -> str:
     """Why a pod has no node, in one sentence."""
     if placement.evicted_by:
         return f"it would be evicted again for {placement.evicted_by}."
-    text = without_post_filter(placement.message) or "the pod was not tried"
+    message = placement.diagnosis if placement.state is PodState.ERROR and placement.diagnosis else placement.message
+    text = without_post_filter(message) or "the pod was not tried"
     return text if text.endswith(".") else f"{text}."
 
 
