@@ -93,6 +93,7 @@ def fit(
       kubesched fit cluster.json -f deployment.yaml
       kubesched fit cluster.json -f deployment.yaml --max
       kubesched fit cluster.json -f deployment.yaml --nodes-like worker-1
+      kubesched fit cluster.json -f deployment.yaml --rollout
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
 

@@ -104,7 +104,7 @@ def why(placement: Placement) -> str:
 
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
-    yield from (Paragraph(note, Level.WARNING) for note in answer.notes)
+    yield from (Paragraph(f"{note[:1].upper()}{note[1:]}", Level.WARNING) for note in answer.notes)
     yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
