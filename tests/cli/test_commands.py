@@ -1,4 +1,6 @@
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -71,9 +73,25 @@ def test_an_interrupt_ends_quietly_with_130(monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kubesched.cli.simulate.read_cluster", interrupted)
+    monkeypatch.setattr("kubesched.cli.simulate.read_both", interrupted)
     result = run("simulate", "x")
     assert (result.exit_code, result.stderr.strip()) == (130, "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["completion", "fish"], ["simulate", "--help"]], ids=" ".join)
+def test_help_and_completion_load_no_large_library(arguments: list[str]):
+    """They answer while a user types."""
+    heavy = {"numpy", "msgspec", "rich", "aiohttp", "yaml", "cryptography", "kubesched.framework", "kubesched.api"}
+    program = f"""
+import sys
+from kubesched.cli import main
+try:
+    main({arguments!r})
+finally:
+    print(*sorted({heavy!r} & set(sys.modules)), file=sys.stderr)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stderr.split() == []
 
 
 def test_a_program_that_calls_the_commands_itself_gets_the_exception():

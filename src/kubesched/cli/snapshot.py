@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.cluster import note, read_cluster, read_setup
+from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.options import setup_options, skip_bad_objects_option, snapshots_argument
 from kubesched.cli.output import progress_bar
@@ -25,6 +26,7 @@ _STANDARD_OUTPUT: Final = "-"
     "--output",
     metavar="FILE",
     default=_STANDARD_OUTPUT,
+    shell_complete=complete_files,
     help="The file to write: .json, .json.gz or .json.zst; - for standard output, as JSON.  [default: -]",
 )
 @live_source_options
