@@ -1,5 +1,6 @@
 """Kubernetes objects with the fields that a scheduler reads: structs, quantities, selectors, and change events."""
 
+from kubesched.api.controllers import Workload, workload_of, workloads
 from kubesched.api.events import (
     ActionType,
     ClusterEvent,
@@ -176,6 +177,7 @@ __all__ = [
     "VolumeStatus",
     "WatchEvent",
     "WeightedPodAffinityTerm",
+    "Workload",
     "as_int64",
     "compare_versions",
     "completed",
@@ -194,4 +196,6 @@ __all__ = [
     "parse_selector_text",
     "qualified_name_faults",
     "whole_units",
+    "workload_of",
+    "workloads",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from kubesched.cli.general_options import is_quiet
 from kubesched.cli.live_cluster import LiveSource, read_live
 from kubesched.cli.output import progress_bar
 
@@ -23,7 +24,12 @@ _WORKLOADS: Final = frozenset(("Deployment", "DaemonSet", "Job", "CronJob"))
 
 
 def note(text: str) -> None:
-    """Print a note, which is not a result, on standard error; a full disk or a reader that left does not matter."""
+    """Print a note, which is not a result, on standard error, but for --quiet.
+
+    A full disk or a reader that left does not matter.
+    """
+    if is_quiet():
+        return
     with suppress(OSError):
         click.echo(f"kubesched: note: {text}", err=True)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.cluster import read_both
+from kubesched.cli.completion import complete_files
 from kubesched.cli.options import cluster_options, setup_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
@@ -34,6 +35,7 @@ _ZONE: Final = "topology.kubernetes.io/zone"
 @click.option(
     "--write",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Write the cluster after the last eviction, with the evicted pods pending: .json, .json.gz or .json.zst.",
 )
 @click.option(

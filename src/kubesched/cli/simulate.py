@@ -14,6 +14,8 @@ from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.what_if import changed_cluster, what_if_options
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from kubesched.planning import WhatIf
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.simulator import Report, Simulator
@@ -88,7 +90,8 @@ def simulate(
         report = _run(simulator, tie_break if no_preemption_effects else None)
         _say_left_out(report, profile, left_out)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
-        n_failed = _print(report, output, _explain_command(snapshots, manifests, config, references, plugin_args))
+        explain = _explain_command(snapshots, manifests, config, references, plugin_args)
+        n_failed = _print(report, output, explain, cluster.taken_at)
     if n_failed or (fail_on_pending and n_pending):
         raise click.exceptions.Exit(1)
 
@@ -170,12 +173,12 @@ def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
     return n_pending, n_failed
 
 
-def _print(report: "Report", output: str, explain: str) -> int:
+def _print(report: "Report", output: str, explain: str, taken_at: "datetime | None") -> int:
     """Print a report. Returns: how many pods ended in an error."""
     from kubesched.simulator import PodState, report_page, summary_of
 
     if output == "summary":
         click.echo(summary_of(report))
     else:
-        print_report(report_page(report, explain), output)
+        print_report(report_page(report, explain, taken_at=taken_at), output)
     return report.count(PodState.ERROR)

@@ -53,7 +53,8 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         reason: `Unschedulable` or `SchedulerError`; empty when placed.
         message: what the PodScheduled condition says, or why the pod was not tried.
         owner: `Kind/name` of its controller, empty for none.
-        diagnosis: the nearest obstacle in one line, for a pod that no node fits.
+        diagnosis: the nearest obstacle in one line, for a pod that no node fits; after an exception in a plugin, the
+            message with the line of the plugin that raised.
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
         evicted_by: the pod for which it had to leave again, after it was placed.

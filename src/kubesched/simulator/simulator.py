@@ -328,6 +328,8 @@ class Simulator:
             if placement.state is PodState.UNSCHEDULABLE:
                 filters = [plugin.name for plugin in self.frameworks[name].profile.points["filter"]]
                 placement.diagnosis = diagnosis_of(decision.rejections, filters, placement.message)
+            elif decision.outcome.status.place:
+                placement.diagnosis = decision.outcome.status.located
             current = self.cluster_state.objects.get("Pod", pod.key)
             if isinstance(current, Pod):
                 placement.nominated_node = current.status.nominated_node_name

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kubesched.admission import Admission, PriorityClasses, key_of
+from kubesched.admission import Admission, Key, PriorityClasses, UpdateStrategy, key_of
 from kubesched.api import KubeObject, Pod
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
@@ -104,7 +104,21 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     return pods[0], tuple(known for known in admission.objects if known is not pods[0])
 
 
-def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> ClusterObjects:
+class AdmittedObjects(msgspec.Struct, frozen=True):
+    """What manifests add to a cluster.
+
+    Attributes:
+        objects: pods, and what comes with them.
+        notes: what the user should know about the manifests, one sentence each.
+        strategies: how each workload replaces its pods, where its manifest has that.
+    """
+
+    objects: tuple[KubeObject, ...]
+    notes: tuple[str, ...] = ()
+    strategies: dict[Key, UpdateStrategy] = {}
+
+
+def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> AdmittedObjects:
     """Read manifests that `load_snapshot` would add to a cluster.
 
     Returns: what they add, without the cluster; of a workload that runs already only what its controller would add.
@@ -114,14 +128,14 @@ def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLik
     Example:
         snapshot = load_snapshot("cluster.json")
         new = admit_manifests(snapshot, ["pod.yaml"])
-        print([*snapshot, *new][-1].key)
+        print(new.objects[-1].key)
     """
     known = list(cluster)
     admission = Admission(known, {key_of(one): "the cluster" for one in known})
     files = Files()
     _admit(find_sources(manifests), files, admission)
     notes = (*files.notes, *admission.notes, *_notes_on(admission))
-    return ClusterObjects(tuple(admission.objects), notes=notes)
+    return AdmittedObjects(tuple(admission.objects), notes, admission.strategies)
 
 
 def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> None:
