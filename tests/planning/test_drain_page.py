@@ -59,10 +59,8 @@ def test_a_drain_without_harm_ends_with_the_kubectl_command():
 
 
 def test_a_pod_that_stays_pending_leads_to_its_explanation():
-    page = drain_page(everything(), again="kubesched drain cluster.json n1")
-    assert page.next_command == (
-        "kubesched drain cluster.json n1 --write after.json && kubesched explain after.json --pod default/big"
-    )
+    page = drain_page(everything(), explain="kubesched explain after.json")
+    assert page.next_command == "kubesched explain after.json --pod default/big"
 
 
 def test_the_tables_name_who_moves_waits_is_held_up_and_lost():

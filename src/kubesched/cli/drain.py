@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.cluster import read_cluster, read_setup
-from kubesched.cli.options import cluster_options, setup_options
+from kubesched.cli.again import cluster_words, given_words, setup_words
+from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.targets import named_targets, split_targets
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kubesched.reports import Page
     from kubesched.snapshot import ClusterObjects
 
+_AFTER: Final = "after.json"
 _ZONE: Final = "topology.kubernetes.io/zone"
 
 
@@ -25,6 +27,8 @@ _ZONE: Final = "topology.kubernetes.io/zone"
 @named_targets("NODE")
 @cluster_options
 @setup_options
+@extenders_option
+@tie_options
 @click.option("-l", "--selector", metavar="LABELS", help="The nodes with these labels, as kubectl's -l takes them.")
 @click.option("--zone", metavar="ZONE", help="The nodes of a zone; with -l, only those that have the labels too.")
 @click.option("--each", is_flag=True, help="Drain every node alone, and list which could go.  [default: all nodes]")
@@ -47,6 +51,9 @@ def drain(
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
+    extenders: str,
+    tie_break: str,
+    seed: int,
     selector: str | None,
     zone: str | None,
     each: bool,
@@ -74,13 +81,15 @@ def drain(
     targets = split_targets(snapshots)
     _check_usage(targets.names, selector, zone, write, each=each, most=most)
     from kubesched.planning import Drainer, drain_page, each_page, most_page
+    from kubesched.scheduler import TieBreak
 
     setup = read_setup(config, references, plugin_args)
     cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
     names = _chosen(cluster, targets.names, selector, zone)
     taken_at = cluster.taken_at
     page: Page
-    with Drainer(cluster, setup) as drainer:
+    ties, calls = TieBreak(tie_break), extender_calls(setup, extenders)
+    with Drainer(cluster, setup, tie_break=ties, seed=seed, extender_calls=calls) as drainer:
         if each:
             results = _each(drainer, names)
             page = each_page(results, taken_at=taken_at)
@@ -89,7 +98,7 @@ def drain(
             page = most_page(results[0], len(names), taken_at=taken_at)
         else:
             results = [drainer.drain(names)]
-            page = drain_page(results[0], again=_again(snapshots, selector, zone), taken_at=taken_at)
+            page = drain_page(results[0], explain=_explain(snapshots, selector, zone), taken_at=taken_at)
     if write is not None:
         from kubesched.snapshot import write_snapshot
 
@@ -137,10 +146,19 @@ def _most(drainer: "Drainer", names: Sequence[str]) -> "Drain":
         return drainer.most(names, progress)
 
 
-def _again(arguments: Sequence[str], selector: str | None, zone: str | None) -> str:
-    """The command that asks the same question again."""
-    options = [*(["-l", selector] if selector is not None else []), *(["--zone", zone] if zone is not None else [])]
-    return shlex.join(["kubesched", "drain", *arguments, *options])
+def _explain(arguments: Sequence[str], selector: str | None, zone: str | None) -> str:
+    """The commands that write the cluster after the drain and explain a pod of it, without the pod.
+
+    Empty if standard input was read.
+    """
+    context = click.get_current_context()
+    if "-" in (*arguments, *context.params["manifests"]):
+        return ""
+    which = [*(["-l", selector] if selector is not None else []), *(["--zone", zone] if zone is not None else [])]
+    setup = setup_words(context)
+    again = ["kubesched", "drain", *arguments, *which, *cluster_words(context), *setup, *given_words(context)]
+    after = shlex.join(["kubesched", "explain", _AFTER, *setup])
+    return f"{shlex.join([*again, '--write', _AFTER])} && {after}"
 
 
 def _is_stuck(result: "Drain") -> bool:

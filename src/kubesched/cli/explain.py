@@ -3,13 +3,13 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
+from kubesched.cli.again import cluster_words, setup_words
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
 from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
-from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
@@ -165,20 +165,8 @@ class _Asked(NamedTuple):
 
 def _again(context: click.Context) -> str:
     """The command line that has the same snapshot and setup, without what it was asked about."""
-    params: dict[str, Any] = context.params
-    live = LiveSource.current()
-    words = ["kubesched", "explain", *split_targets(params["snapshots"]).snapshots]
-    for option, values in (
-        ("--kubeconfig", [live.kubeconfig] if live.kubeconfig else []),
-        ("--context", [live.context] if live.context else []),
-        ("--manifest", params["manifests"]),
-        ("--config", [params["config"]] if params["config"] else []),
-        ("--plugin", params["references"]),
-        ("--plugin-args", [f"{name}={file}" for name, file in params["plugin_args"].items()]),
-    ):
-        for value in values:
-            words += [option, str(value)]
-    return shlex.join(words)
+    snapshots = split_targets(context.params["snapshots"]).snapshots
+    return shlex.join(["kubesched", "explain", *snapshots, *cluster_words(context), *setup_words(context)])
 
 
 # --- one pod ---

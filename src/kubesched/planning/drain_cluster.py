@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet, workload_of
+from kubesched.api import Node, Pod, ReplicaSet, workload_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.evict_budgets import Budgets
-from kubesched.setup import Setup
 from kubesched.simulator import Trials
 
 __all__ = ["SettledCluster"]
@@ -15,6 +14,9 @@ __all__ = ["SettledCluster"]
 class SettledCluster:
     """A cluster after its pending pods were scheduled.
 
+    Args:
+        trials: the cluster as it was loaded.
+
     Attributes:
         trials: the cluster, for changes that are taken back.
         budgets: its disruption budgets.
@@ -22,9 +24,9 @@ class SettledCluster:
         n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
     """
 
-    def __init__(self, snapshot: Iterable[KubeObject], setup: Setup) -> None:
-        known = list(snapshot)
-        self.trials = Trials(known, setup)
+    def __init__(self, trials: Trials) -> None:
+        known = trials.objects()
+        self.trials = trials
         with paused_gc():
             report = self.trials.schedule()
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}

@@ -22,17 +22,17 @@ _LEVELS: Final = {
 }
 
 
-def drain_page(result: Drain, *, again: str = "", taken_at: datetime | None = None) -> Page:
+def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = None) -> Page:
     """The page.
 
     Args:
-        again: the command that made the result; empty where there is none.
+        explain: the command that explains a pod of the cluster afterwards, without the pod; empty for none.
         taken_at: when the snapshot was taken; None where that is not known.
     """
     pending = result.of(Fate.PENDING)
     following = kubectl_drain(result) if result.can_go else ""
-    if pending and again:
-        following = f"{again} --write after.json && kubesched explain after.json --pod {pending[0].pod}"
+    if pending and explain:
+        following = f"{explain} --pod {pending[0].pod}"
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.can_go else Level.BAD),

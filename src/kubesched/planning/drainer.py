@@ -9,7 +9,9 @@ from kubesched.engine import paused_gc
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain, Fate
 from kubesched.planning.draining import Draining
-from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
+from kubesched.scheduler import TieBreak
+from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, set_up
+from kubesched.simulator import Trials
 
 __all__ = ["Drainer", "drain"]
 
@@ -26,6 +28,7 @@ class Drainer:
     Args:
         snapshot: the objects of the cluster. Its pending pods are placed first.
         setup: the profiles that decide.
+        tie_break, seed, extender_calls: as for Simulator.
 
     Raises:
         PluginError: a plugin cannot be started.
@@ -36,8 +39,17 @@ class Drainer:
                 print(result.nodes[0], result.can_go)
     """
 
-    def __init__(self, snapshot: Iterable[KubeObject], setup: Setup) -> None:
-        self._cluster = SettledCluster(snapshot, setup)
+    def __init__(
+        self,
+        snapshot: Iterable[KubeObject],
+        setup: Setup,
+        *,
+        tie_break: TieBreak = TieBreak.FIRST,
+        seed: int = 0,
+        extender_calls: ExtenderCalls | None = None,
+    ) -> None:
+        trials = Trials(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
+        self._cluster = SettledCluster(trials)
         self._start = self._cluster.trials.mark()
 
     def __enter__(self) -> Self:
@@ -139,13 +151,17 @@ def drain(
     configuration: ConfigurationLike | Setup = None,
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+    *,
+    tie_break: TieBreak = TieBreak.FIRST,
+    seed: int = 0,
+    extender_calls: ExtenderCalls | None = None,
 ) -> Drain:
     """Say what happens to the pods of some nodes that are drained together, as `kubectl drain` does it.
 
     Args:
         snapshot: the cluster, as load_snapshot gives it. Its pending pods are placed first.
         nodes: names, which may be cut at their first dot.
-        configuration, plugins, plugin_args: as for Simulator.
+        configuration, plugins, plugin_args, tie_break, seed, extender_calls: as for Simulator.
     Raises:
         InputError: there is no such node, or the configuration cannot be read or is not valid.
         PluginError: a plugin cannot be loaded or started.
@@ -155,7 +171,7 @@ def drain(
         print(result.can_go, result.steps)
     """
     setup = configuration if isinstance(configuration, Setup) else set_up(configuration, plugins, plugin_args)
-    with Drainer(snapshot, setup) as drainer:
+    with Drainer(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls) as drainer:
         return drainer.drain(nodes)
 
 
