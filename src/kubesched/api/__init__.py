@@ -14,6 +14,7 @@ from kubesched.api.kinds import (
     completed,
     decode_object,
     kind_of,
+    objects_of,
 )
 from kubesched.api.meta import (
     KubeObject,
@@ -188,6 +189,7 @@ __all__ = [
     "is_scalar_resource",
     "kind_of",
     "label_value_faults",
+    "objects_of",
     "parse_node_term",
     "parse_quantity",
     "parse_selector",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.again import cluster_words, given_words, setup_words
-from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.cluster import extender_calls, read_both
+from kubesched.cli.completion import complete_files
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
@@ -38,6 +39,7 @@ _ZONE: Final = "topology.kubernetes.io/zone"
 @click.option(
     "--write",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Write the cluster after the last eviction, with the evicted pods pending: .json, .json.gz or .json.zst.",
 )
 @click.option(
@@ -83,8 +85,9 @@ def drain(
     from kubesched.planning import Drainer, drain_page, each_page, most_page
     from kubesched.scheduler import TieBreak
 
-    setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    cluster, setup = read_both(
+        targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
+    )
     names = _chosen(cluster, targets.names, selector, zone)
     taken_at = cluster.taken_at
     page: Page

@@ -9,7 +9,8 @@ import click
 
 from kubesched.cli.again import cluster_words, setup_words
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
-from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.cluster import extender_calls, read_both
+from kubesched.cli.completion import complete_files
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
@@ -34,6 +35,7 @@ _MAX_NAMED: Final = 5
 @click.option(
     "--pod",
     metavar="NAME|FILE",
+    shell_complete=complete_files,
     help="The pod to explain, placed or pending: NAMESPACE/NAME; or a new one from a file with a pod or a workload: "
     "POD.yaml.",
 )
@@ -113,8 +115,9 @@ def explain(
     if (nodes or all_nodes) and not names:
         raise click.UsageError("--node and --all-nodes need one pod: name it, such as shop/web-7")
     _refuse_ambiguous(targets.snapshots)
-    setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    cluster, setup = read_both(
+        targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
+    )
     calls = extender_calls(setup, extenders)
     asked = _Asked(cluster, setup, calls, _again(click.get_current_context()), output)
     if group is not None:

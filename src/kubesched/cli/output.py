@@ -10,10 +10,12 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+
+from kubesched.cli.general_options import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +35,7 @@ def text_console() -> Iterator["Console"]:
 
     Text is printed as it is: names and reasons may hold brackets that would pass for markup. Control characters, with
     which a reason from an extender could steer the terminal, are printed as hexadecimal escapes. In a pipe lines are as
-    long as COLUMNS says, else 120 characters, and end without blanks.
+    long as COLUMNS says, else as the terminal of standard error, else 120 characters, and end without blanks.
     """
     from rich.console import Console as RichConsole
 
@@ -41,14 +43,25 @@ def text_console() -> Iterator["Console"]:
         def render_str(self, text: str, **options: Any) -> "Text":
             return super().render_str(_CONTROLS.sub(lambda control: f"\\x{ord(control[0]):02x}", text), **options)
 
-    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _PIPE_WIDTH
-    console = Console(width=width, markup=False, emoji=False, highlight=False)
+    console = Console(width=_width(), markup=False, emoji=False, highlight=False)
     if console.is_terminal:
         yield console
         return
     with console.capture() as captured:
         yield console
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _width() -> int | None:
+    """The length of lines; None for that of the terminal on standard output."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    if sys.stdout.isatty():
+        return None
+    with suppress(OSError, ValueError):  # not a terminal, or not a file
+        return os.get_terminal_size(sys.stderr.fileno()).columns or _PIPE_WIDTH
+    return _PIPE_WIDTH
 
 
 def new_table(*headings: str, numbers: Iterable[int] = ()) -> "Table":
@@ -89,9 +102,9 @@ def progress_bar(doing: str) -> Iterator[Callable[[int, int], None] | None]:
     Args:
         doing: what is going on.
     Yields: a function to call with how much is done and how much there is (0 when not known); None when standard error
-        is not a terminal.
+        is not a terminal, and with --quiet.
     """
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kubesched.cli.again import cluster_words, setup_words
-from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
@@ -70,10 +70,10 @@ def simulate(
     """  # noqa: D301
     if no_preemption_effects and extenders == "call":
         raise click.UsageError("--extenders call and --no-preemption-effects are mutually exclusive")
-    whole = read_setup(config, references, plugin_args)
+    read, whole = read_both(snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects)
     setup = _only(profile, whole)
     left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
-    cluster = changed_cluster(read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects), what_if)
+    cluster = changed_cluster(read, what_if)
     simulator = _simulator(cluster, setup, tie_break, seed, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
         n_pending, n_failed = _print_places(simulator, tie_break)

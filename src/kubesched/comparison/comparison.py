@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import KubeObject, completed
+from kubesched.api import KubeObject, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
 from kubesched.comparison.measure import NOWHERE, Ruler
@@ -141,7 +141,7 @@ def compare(
     choice = parse_pod_choice(pods)
     sides = [ReadCandidate(_candidate(side, name)) for side, name in ((a, "A"), (b, "B"))]
     names = [name for side in sides for name in side.scheduler_names]
-    objects = placed_again([completed(one) for one in snapshot], choice, names)
+    objects = placed_again([completed(one) for one in objects_of(snapshot)], choice, names)
     cluster = Cluster(objects, sides, prices)
     ruler = cluster.ruler
     runs = Runs(cluster, seeds, progress)

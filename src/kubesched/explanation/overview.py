@@ -164,7 +164,7 @@ def _words(fix: Fix | None) -> str:
 def _why(explanation: Explanation, state: _State, chosen: Choice | None, fix: Fix | None) -> str:
     if state is _State.FAILED:
         assert explanation.failure is not None
-        return explanation.failure.message
+        return explanation.failure.located
     if state is _State.RUNS:
         return current_place(explanation, chosen).text.removeprefix(f"Pod {explanation.pod.key} ")
     if state is _State.PREEMPTS:

@@ -1,11 +1,14 @@
 """Turns what plugins raise and return into text, and never raises, whatever their `__str__` and `__repr__` do."""
 
 import logging
+from pathlib import PurePath
+from traceback import walk_tb
+from types import FrameType
 from typing import Final
 
-from kubesched.framework.status import HOOK_FAULTS, PluginFault
+from kubesched.framework.status import HOOK_FAULTS, FaultText, PluginFault
 
-__all__ = ["answer_text", "fault_text", "in_one_line"]
+__all__ = ["answer_text", "fault_place", "fault_text", "in_one_line"]
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
 _PLAIN: Final = (RuntimeError, PluginFault)
@@ -14,8 +17,10 @@ _MAX_TEXT: Final = 200
 _MAX_ANSWER: Final = 80
 
 
-def fault_text(error: BaseException) -> str:
+def fault_text(error: BaseException) -> FaultText:
     """Return an exception's text; its type in front, unless it was raised to say just that (RuntimeError).
+
+    The text knows the place in the plugin's file, but does not contain it: events stay as kube-scheduler writes them.
 
     Its stack trace is logged at level DEBUG, because the text is all that a user sees otherwise.
 
@@ -26,7 +31,26 @@ def fault_text(error: BaseException) -> str:
     _LOG.debug("the stack trace of a plugin's fault", exc_info=error)
     text = _text(error)
     is_plain = isinstance(error, _PLAIN) and text not in ("", _NO_TEXT)
-    return text if is_plain else _with_type(error, text)
+    return FaultText(text if is_plain else _with_type(error, text), fault_place(error))
+
+
+def fault_place(error: BaseException) -> str:
+    """The last line of the plugin's file that ran, such as `disks.py:12 in filter`; empty where none did.
+
+    The plugin's file is the first one that kubesched called.
+    """
+    frames = [(frame, line) for frame, line in walk_tb(error.__traceback__) if not _is_own(frame)]
+    file = frames[0][0].f_code.co_filename if frames else ""
+    places = [(line, frame.f_code.co_name) for frame, line in frames if frame.f_code.co_filename == file]
+    if not places:
+        return ""
+    line, function = places[-1]
+    return f"{PurePath(file).name}:{line} in {function}"
+
+
+def _is_own(frame: FrameType) -> bool:
+    name = frame.f_globals.get("__name__")
+    return isinstance(name, str) and name.partition(".")[0] == "kubesched"
 
 
 def in_one_line(error: BaseException) -> str:

@@ -16,6 +16,7 @@ from kubesched.planning.drainer import Drainer, drain
 from kubesched.planning.fit import Fit, fit, fit_asked
 from kubesched.planning.fit_page import fit_page
 from kubesched.planning.replicas import fresh_pod
+from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import Ran, Runs
 from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
 from kubesched.planning.workloads import find_workload, is_workload_kind
@@ -32,6 +33,7 @@ __all__ = [
     "PodsLike",
     "PushedOut",
     "Ran",
+    "Rollout",
     "Runs",
     "WhatIf",
     "asked_of",
