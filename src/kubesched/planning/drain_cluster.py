@@ -21,6 +21,7 @@ class SettledCluster:
         trials: the cluster, for changes that are taken back.
         budgets: its disruption budgets.
         nodes: by name, in the snapshot's order.
+        groups: the pool and zone of each node.
         n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
     """
 
@@ -30,6 +31,7 @@ class SettledCluster:
         with paused_gc():
             report = self.trials.schedule()
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
+        self.groups = trials.node_groups()
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
         self.n_placed = sum(not one.is_left_pending and bool(one.node) for one in report.placements)
         self.n_pending = len(report.placements) - self.n_placed

@@ -62,6 +62,7 @@ class Draining:
             n_pending_before=self._cluster.n_pending,
             before=before,
             after=self._trials.fill(),
+            groups=self._cluster.groups,
             objects=() if self._last is None else tuple(self._trials.objects(self._last)),
         )
 
