@@ -92,7 +92,9 @@ def drain(
     taken_at = cluster.taken_at
     page: Page
     ties, calls = TieBreak(tie_break), extender_calls(setup, extenders)
-    with Drainer(cluster, setup, tie_break=ties, seed=seed, extender_calls=calls) as drainer:
+    with progress_bar("placing") as progress:
+        drainer = Drainer(cluster, setup, tie_break=ties, seed=seed, extender_calls=calls, progress=progress)
+    with drainer:
         if each:
             results = _each(drainer, names)
             page = each_page(results, taken_at=taken_at)
@@ -100,7 +102,7 @@ def drain(
             results = [_most(drainer, names)]
             page = most_page(results[0], len(names), taken_at=taken_at)
         else:
-            results = [drainer.drain(names)]
+            results = [_together(drainer, names)]
             page = drain_page(results[0], explain=_explain(snapshots, selector, zone), taken_at=taken_at)
     if write is not None:
         from kubesched.snapshot import write_snapshot
@@ -142,6 +144,11 @@ def _chosen(cluster: "ClusterObjects", names: Sequence[str], selector: str | Non
 def _each(drainer: "Drainer", names: Sequence[str]) -> "list[Drain]":
     with progress_bar("draining each node") as progress:
         return list(drainer.each(names, progress))
+
+
+def _together(drainer: "Drainer", names: Sequence[str]) -> "Drain":
+    with progress_bar("draining") as progress:
+        return drainer.drain(names, progress)
 
 
 def _most(drainer: "Drainer", names: Sequence[str]) -> "Drain":

@@ -6,7 +6,7 @@ from kubesched.api import Node, Pod, ReplicaSet, workload_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.evict_budgets import Budgets
-from kubesched.simulator import Trials
+from kubesched.simulator import Progress, Trials
 
 __all__ = ["SettledCluster"]
 
@@ -16,6 +16,7 @@ class SettledCluster:
 
     Args:
         trials: the cluster as it was loaded.
+        progress: called while its pending pods are placed.
 
     Attributes:
         trials: the cluster, for changes that are taken back.
@@ -25,11 +26,11 @@ class SettledCluster:
         n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
     """
 
-    def __init__(self, trials: Trials) -> None:
+    def __init__(self, trials: Trials, progress: Progress | None = None) -> None:
         known = trials.objects()
         self.trials = trials
         with paused_gc():
-            report = self.trials.schedule()
+            report = self.trials.schedule(progress)
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
         self.groups = trials.node_groups()
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))

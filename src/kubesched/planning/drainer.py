@@ -1,7 +1,7 @@
 """drain and Drainer: what happens to the pods of nodes that are drained, asked of one cluster once or many times."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Self
 
 from kubesched.api import KubeObject, Node
@@ -11,12 +11,9 @@ from kubesched.planning.drain_result import Drain, Fate
 from kubesched.planning.draining import Draining
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, set_up
-from kubesched.simulator import Trials
+from kubesched.simulator import Progress, Trials
 
 __all__ = ["Drainer", "drain"]
-
-Progress = Callable[[int, int], None]
-"""Called with how many nodes have been tried, and how many there are."""
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _COLLECT_EVERY: Final = 16
@@ -29,6 +26,7 @@ class Drainer:
         snapshot: the objects of the cluster. Its pending pods are placed first.
         setup: the profiles that decide.
         tie_break, seed, extender_calls: as for Simulator.
+        progress: called while the pending pods are placed.
 
     Raises:
         PluginError: a plugin cannot be started.
@@ -47,9 +45,10 @@ class Drainer:
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
         extender_calls: ExtenderCalls | None = None,
+        progress: Progress | None = None,
     ) -> None:
         trials = Trials(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
-        self._cluster = SettledCluster(trials)
+        self._cluster = SettledCluster(trials, progress)
         self._start = self._cluster.trials.mark()
 
     def __enter__(self) -> Self:
@@ -62,21 +61,23 @@ class Drainer:
         """Stop the plugins; no drain can be tried afterwards."""
         self._cluster.trials.close()
 
-    def drain(self, nodes: Iterable[str]) -> Drain:
+    def drain(self, nodes: Iterable[str], progress: Progress | None = None) -> Drain:
         """Drain some nodes together.
 
         Args:
             nodes: names, which may be cut at their first dot.
+            progress: called while the pods of a step are placed.
         Raises:
             InputError: there is no such node, or a short name belongs to several.
         """
-        return self._try(self._cluster.named(nodes), keeps_objects=True)
+        return self._try(self._cluster.named(nodes), keeps_objects=True, progress=progress)
 
     def each(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Iterator[Drain]:
         """Drain every node alone.
 
         Args:
             nodes: names; None for all nodes.
+            progress: called after each node.
         Raises:
             InputError: as from `drain`.
         """
@@ -96,6 +97,7 @@ class Drainer:
 
         Args:
             nodes: the names of the candidates; None for all nodes.
+            progress: called after each candidate.
         Returns: the drain of this set, whose `nodes` may be empty.
         Raises:
             InputError: as from `drain`.
@@ -138,9 +140,9 @@ class Drainer:
 
         return sorted(nodes, key=share)
 
-    def _try(self, nodes: Sequence[Node], *, keeps_objects: bool = False) -> Drain:
+    def _try(self, nodes: Sequence[Node], *, keeps_objects: bool = False, progress: Progress | None = None) -> Drain:
         try:
-            return Draining(self._cluster, nodes, keeps_objects=keeps_objects).run()
+            return Draining(self._cluster, nodes, keeps_objects=keeps_objects, progress=progress).run()
         finally:
             self._cluster.trials.go_back(self._start)
 
