@@ -2,22 +2,26 @@
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
 from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.targets import split_targets
 
 __all__ = ["same_cluster", "same_setup"]
 
+_TIES: Final = ("tie_break", "seed")
 
-def same_cluster(command: str, manifests: Sequence[str] | None = None) -> str:
+
+def same_cluster(command: str, manifests: Sequence[str] | None = None, *, ties: bool = False) -> str:
     """A command with the snapshots, manifests and plugins of the command line that runs now.
 
     Args:
         command: such as `explain`.
         manifests: the files that it takes with --manifest; None for those of --manifest now.
+        ties: whether it has --tie-break and --seed, which are repeated where they were given.
     Returns:
         `kubesched explain cluster.json --config b.yaml`; empty if standard input was read, because it is gone.
     """
@@ -34,6 +38,10 @@ def same_cluster(command: str, manifests: Sequence[str] | None = None) -> str:
         *_repeated("--manifest", manifests),
         *(["--skip-bad-objects"] if params.get("skip_bad_objects") else []),
     ]
+    if ties:
+        context = click.get_current_context()
+        given = (one for one in _TIES if context.get_parameter_source(one) is ParameterSource.COMMANDLINE)
+        words += [word for one in given for word in (f"--{one.replace('_', '-')}", str(params[one]))]
     return shlex.join(["kubesched", command, *snapshots, *words, *_setup_words(params)])
 
 

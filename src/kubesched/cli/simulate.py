@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kubesched.cli.cluster import extender_calls, read_both
-from kubesched.cli.options import cluster_options, extenders_option, setup_options
+from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster
@@ -28,15 +28,7 @@ if TYPE_CHECKING:
 @extenders_option
 @what_if_options
 @click.option("--profile", metavar="NAME", help="Schedule only the pods of this profile of the configuration.")
-@click.option(
-    "--tie-break",
-    type=click.Choice(["upstream", "first", "random"]),
-    default="first",
-    show_default=True,
-    help="Which node to take if several have the highest score: kube-scheduler's choice, the first in the snapshot, "
-    "or a random one.",
-)
-@click.option("--seed", type=int, metavar="N", help="Random seed, for random ties and for the search of preemption.")
+@tie_options
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a tried pod stays pending.")
 @click.option(
     "--no-preemption-effects",
@@ -55,7 +47,7 @@ def simulate(
     what_if: "WhatIf",
     profile: str | None,
     tie_break: str,
-    seed: int | None,
+    seed: int,
     fail_on_pending: bool,
     no_preemption_effects: bool,
     output: str,
@@ -75,15 +67,13 @@ def simulate(
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
-    if tie_break == "random" and seed is None:
-        raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")
     if no_preemption_effects and extenders == "call":
         raise click.UsageError("--extenders call and --no-preemption-effects are mutually exclusive")
     read, whole = read_both(snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects)
     setup = _only(profile, whole)
     left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
     cluster = changed_cluster(read, what_if)
-    simulator = _simulator(cluster, setup, tie_break, seed or 0, extender_calls(setup, extenders))
+    simulator = _simulator(cluster, setup, tie_break, seed, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
         n_pending, n_failed = _print_places(simulator, tie_break)
     else:

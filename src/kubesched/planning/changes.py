@@ -9,11 +9,21 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.admission import fresh_pod, is_bound_to_node, may_run_daemon
-from kubesched.api import CSINode, KubeObject, Node, Pod, VolumeAttachment, decode_object, kind_of, parse_selector_text
+from kubesched.api import (
+    CSINode,
+    KubeObject,
+    Node,
+    Pod,
+    VolumeAttachment,
+    decode_object,
+    kind_of,
+    parse_selector_text,
+    workloads,
+)
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError, SelectorError
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
-from kubesched.planning.workloads import find_workload, workloads
+from kubesched.planning.workloads import find_workload
 
 __all__ = ["cordoned", "nodes_matching", "nodes_named", "scaled", "with_nodes_like", "without_nodes"]
 
