@@ -233,6 +233,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:AlwaysTrue. its filter accepts every pod")
 @pytest.mark.parametrize("check", CHECKS)
 def test_contract(check):
     check()

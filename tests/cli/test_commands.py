@@ -29,9 +29,9 @@ SHORT |= {"sts": "statefulsets", "pdb": "poddisruptionbudgets", "pc": "priorityc
 SHORT |= {"pv": "persistentvolumes", "pvc": "persistentvolumeclaims"}
 
 
-@pytest.mark.parametrize("place", ["help", "README"])
+@pytest.mark.parametrize("place", ["help", "docs/guides/save-a-snapshot.md"])
 def test_the_kubectl_line_fetches_every_kind_that_a_scheduler_reads(place: str):
-    text = run("--help").stdout if place == "help" else (ROOT / "README.md").read_text()
+    text = run("--help").stdout if place == "help" else (ROOT / place).read_text()
     (named,) = re.findall(r"kubectl get -A -o json > cluster.json \\\n +(\S+)\n", text)
     assert sorted(SHORT.get(name, name) for name in named.split(",")) == sorted(k.plural for k in KINDS.values())
 

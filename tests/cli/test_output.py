@@ -2,6 +2,7 @@ import os
 import pty
 import sys
 import termios
+import threading
 
 import pytest
 
@@ -83,8 +84,12 @@ def test_in_a_pipe_nobody_is_told():
 
 def test_on_a_terminal_progress_goes_to_standard_error(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    n_threads = threading.active_count()
     with progress_bar("reading") as told:
         assert told is not None
         told(1, 2)
         told(2, 0)
-    assert capsys.readouterr().out == ""
+        assert threading.active_count() == n_threads  # workers are forked only without other threads
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "50%" in printed.err

@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kubesched.cli.plugins import plugins
+from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS
 
 TEAM_ZONE = """
 from kubesched.framework import Plugin, Status
@@ -75,3 +76,66 @@ def test_a_broken_package_does_not_hide_the_others(monkeypatch):
     assert result.exit_code == 2
     assert "NodeName" in result.stdout
     assert "no module no_such_module" in result.stderr
+
+
+LIMITED = """
+from kubesched import Plugin, PluginArgs
+
+class Limited(Plugin):
+    \"\"\"Scores up to a limit.
+
+    More about it.
+    \"\"\"
+
+    class Args(PluginArgs):
+        \"\"\"Arguments.
+
+        Attributes:
+            most: the highest
+                score.
+            names: of nodes.
+        \"\"\"
+
+        most: int
+        names: list[str] = []
+        by_zone: dict[str, float] = {}
+
+    def score(self, state, pod, node):
+        return 1
+"""
+
+
+def test_one_plugin_is_shown_with_its_arguments(tmp_path):
+    (tmp_path / "limited.py").write_text(LIMITED)
+    shown = json.loads(run("Limited", "--plugin", f"{tmp_path}/limited.py:Limited", "-o", "json").stdout)
+    assert shown["schema"] == "kubesched/plugins/v1"
+    assert (shown["name"], shown["purpose"]) == ("Limited", "Scores up to a limit.")
+    assert shown["arguments"] == [
+        {"name": "most", "type": "integer", "meaning": "the highest score."},
+        {"name": "names", "type": "list of string", "default": [], "meaning": "of nodes."},
+        {"name": "byZone", "type": "map of string to number", "default": {}, "meaning": ""},
+    ]
+
+
+def test_an_in_tree_plugin_is_shown_with_its_defaults():
+    lines = [line.split() for line in run("InterPodAffinity").stdout.splitlines()]
+    assert ["ARGUMENT", "TYPE", "DEFAULT", "MEANING"] in lines
+    assert any(line[:3] == ["hardPodAffinityWeight", "integer", "1"] for line in lines)
+
+
+def test_a_plugin_without_arguments_has_no_table():
+    text = run("NodeName").stdout
+    assert "It takes no arguments." in text
+    assert "ARGUMENT" not in text
+
+
+@pytest.mark.parametrize("name", [*IN_TREE_PLUGINS, *LEGACY_PLUGINS])
+def test_every_argument_of_kube_scheduler_s_plugins_has_a_meaning(name):
+    for argument in json.loads(run(name, "-o", "json").stdout)["arguments"]:
+        assert argument["meaning"], argument["name"]
+
+
+def test_a_name_that_no_plugin_has_is_one_sentence():
+    result = run("NodeNam")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert 'no plugin has the name NodeNam; did you mean "NodeName"?' in result.stderr

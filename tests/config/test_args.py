@@ -1,4 +1,5 @@
 import msgspec
+import numpy as np
 import pytest
 
 from kubesched.config import FieldError, PluginArgs, child, load_args
@@ -33,6 +34,26 @@ def test_plain_mutable_defaults_are_not_shared():
 def test_arguments_are_immutable():
     with pytest.raises(AttributeError):
         TeamArgs().zone_bonus = 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"owners": 3}, "TeamArgs.owners: expected an object, found 3"),
+        ({"owners": {"a": None}}, "TeamArgs.owners: a: expected a string, found null"),
+        ({"zone_bonus": "10"}, 'TeamArgs.zone_bonus: expected an integer, found "10"'),
+        ({"names": ["a", 1]}, "TeamArgs.names[1]: expected a string, found 1; put it in quotes"),
+        ({"zone_bonus": np.int64(3)}, 'TeamArgs.zone_bonus: expected an integer, found "np.int64(3)"'),
+    ],
+)
+def test_an_instance_made_in_python_has_the_types_of_its_fields(fields, said):
+    with pytest.raises(ConfigError) as caught:
+        TeamArgs(**fields)
+    assert str(caught.value) == said
+
+
+def test_what_a_file_could_hold_becomes_the_type_of_its_field():
+    assert TeamArgs(names=("a", "b")).names == ["a", "b"]
 
 
 def test_fields_are_camel_case_in_files():

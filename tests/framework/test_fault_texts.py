@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubesched.errors import PluginError
-from kubesched.framework import Plugin, Status, Verdicts, answer_text, fault_text, in_one_line
+from kubesched.framework import Plugin, Status, Verdicts, answer_text, fault_place, fault_text, in_one_line
 from kubesched.serving import set_up_logging
 from kubesched.simulator import PodState, Simulator
 from kubesched.testing import make_node, make_pod, minimal_profile
@@ -247,3 +247,17 @@ def test_something_foreign_that_is_awaited_is_reported():
         return Status.SUCCESS
 
     assert outcome(run(faulty("pre_bind", waits)())).message.endswith(BLANK)
+
+
+def test_the_place_of_a_fault_is_the_last_frame_of_the_plugin_s_file():
+    with pytest.raises(ValueError, match="no words") as caught:
+        parse_inside()
+    assert fault_place(caught.value) == f"test_fault_texts.py:{fails.__code__.co_firstlineno + 1} in fails"
+
+
+def parse_inside():
+    fails(None)
+
+
+def test_a_fault_that_no_plugin_raised_has_no_place():
+    assert fault_place(None) == fault_place(ValueError("never raised")) == ""

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +92,70 @@ def test_columns_that_are_kept_need_their_part(hook: str, part: str) -> None:
 def test_a_hook_may_take_more_with_defaults_or_everything() -> None:
     type("Wide", (Plugin,), {"filter": lambda self, state, pod, node, extra=1: Status.SUCCESS})
     type("Any", (Plugin,), {"filter": lambda self, *given: Status.SUCCESS})
+
+
+def rule(self, state, pod, nodes):
+    return Status.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("written", "hook"),
+    [
+        ("preFilter", "pre_filter"),
+        ("PreFilter", "pre_filter"),
+        ("prefilter", "pre_filter"),
+        ("pre_fliter", "pre_filter"),
+        ("pre_filer", "pre_filter"),
+        ("normalise_score", "normalize_score"),
+        ("scroe", "score"),
+        ("postFilter", "post_filter"),
+        ("queueSort", "sort_key"),
+    ],
+)
+def test_a_misspelt_hook_beside_a_valid_one_is_an_error(written: str, hook: str) -> None:
+    said = f'Slip.{written} is not a hook, so the scheduler never calls it; did you mean "{hook}"?'
+    with pytest.raises(PluginDefinitionError, match=re.escape(said)):
+        type("Slip", (Plugin,), {"filter": rule, written: rule})
+
+
+def test_a_camel_case_hook_is_misspelt_whatever_its_arguments() -> None:
+    with pytest.raises(PluginDefinitionError, match="did you mean"):
+        type("Camel", (Plugin,), {"filter": rule, "preFilter": lambda self, pod: None})
+
+
+def test_a_misspelt_hook_of_a_mixin_is_an_error() -> None:
+    with pytest.raises(PluginDefinitionError, match=r'Mixed.pre_fliter .* did you mean "pre_filter"'):
+        type("Mixed", (type("Mixin", (), {"pre_fliter": rule}), Plugin), {"filter": rule})
+
+
+@pytest.mark.parametrize(
+    ("helper", "hook"),
+    [
+        ("_preFilter", "filter"),
+        ("_pre_fliter", "filter"),
+        ("score_of", "filter"),
+        ("scores", "filter"),
+        ("store", "filter"),
+        ("find", "filter"),
+        ("filters", "score"),
+        ("filter_node", "filter"),
+        ("reserved", "filter"),
+        ("permits", "filter"),
+        ("starts", "filter"),
+        ("add_pod", "filter"),
+        ("preFilter", "pre_filter"),
+    ],
+)
+def test_a_helper_that_resembles_a_hook_is_allowed(helper: str, hook: str) -> None:
+    assert type("Helped", (Plugin,), {hook: rule, helper: rule}).extension_points()
+
+
+def test_a_helper_with_other_arguments_is_allowed() -> None:
+    type("Helped", (Plugin,), {"filter": rule, "preserve": lambda self, pod: None})
+
+
+def test_what_is_not_a_method_is_not_a_hook() -> None:
+    type("Data", (Plugin,), {"filter": rule, "preFilter": 5, "Score": type("Score", (), {})})
 
 
 @pytest.mark.parametrize(

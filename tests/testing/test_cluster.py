@@ -120,3 +120,30 @@ def test_plugins_are_stopped_when_the_question_is_answered(ask):
     plugin = Stops()
     ask(plugin, POD, NODES)
     assert plugin.stopped == 1
+
+
+class Raises(Plugin):
+    def score(self, state, pod, node):
+        return {}["zone"]
+
+
+class RaisesAtStart(Plugin):
+    def start(self, handle):
+        raise OSError("no such file")
+
+    def score(self, state, pod, node):
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("plugin", "said"),
+    [
+        (Raises(), r"plugin \"Raises\" failed with: KeyError: 'zone' \(test_cluster.py:\d+ in score\)"),
+        (RaisesAtStart(), r"plugin \"RaisesAtStart\": OSError: no such file \(test_cluster.py:\d+ in start\)"),
+    ],
+)
+def test_a_fault_is_one_error_with_its_place(plugin, said):
+    with pytest.raises(PluginError, match=said) as caught:
+        score_all(plugin, POD, NODES)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__

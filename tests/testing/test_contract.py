@@ -12,6 +12,7 @@ from kubesched.errors import ConfigError
 from kubesched.framework import DependsOn, EventRegistration, Plugin, PreFilterResult, Status, Wait
 from kubesched.testing import check_plugin, make_node, make_pod, varied_scenario
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*its filter accepts every pod:UserWarning")
 NO = Status.unschedulable("no")
 
 
@@ -88,6 +89,54 @@ def test_checks_are_those_that_apply():
 def test_arguments_are_read_strictly_before_anything_is_checked():
     with pytest.raises(ConfigError, match="bonsu"):
         check_plugin(Good, args={"bonsu": 3})
+
+
+def test_arguments_of_a_wrong_type_are_one_sentence():
+    with pytest.raises(ConfigError) as caught:
+        check_plugin(Good, args={"bonus": "3"})
+    assert str(caught.value) == 'decoding args for plugin checked Good: bonus: expected an integer, found "3"'
+    assert caught.value.__suppress_context__
+
+
+class RaisingScore(Plugin):
+    def score(self, state, pod, node):
+        raise KeyError("zone")
+
+
+class RaisingStart(RaisingScore):
+    def start(self, handle):
+        raise OSError("no such file")
+
+
+@pytest.mark.parametrize(
+    ("plugin_class", "said"),
+    [
+        (RaisingScore, r"RaisingScore: pod default/plain: .* KeyError: 'zone' \(test_contract.py:\d+ in score\)"),
+        (RaisingStart, r"RaisingStart: .* OSError: no such file \(test_contract.py:\d+ in start\)"),
+    ],
+)
+def test_a_fault_is_one_sentence_with_its_place(plugin_class, said):
+    check = next(check for check in check_plugin(plugin_class) if check.name == "hooks_answer_what_is_allowed")
+    with pytest.raises(AssertionError, match=said) as caught:
+        check()
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+class Yes(Plugin):
+    def filter(self, state, pod, node):
+        return Status.SUCCESS if len(node.pods) < 50 else NO
+
+
+def test_a_filter_that_never_rejects_is_warned_about_once():
+    with pytest.warns(UserWarning, match="Yes: its filter accepts every pod on every node of the scenario") as warned:
+        assert failures(Yes) == {}
+    assert len(warned) == 1
+
+
+def test_a_filter_that_rejects_is_not_warned_about():
+    crowded = [make_pod(f"p{i}", node="n2") for i in range(50)]
+    assert failures(Yes, scenario=varied_scenario().extended(pods=crowded)) == {}
 
 
 class Growing(Good):

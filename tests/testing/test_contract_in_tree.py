@@ -12,6 +12,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*its filter accepts every pod:UserWarning")
 @pytest.mark.parametrize("check", CHECKS)
 def test_in_tree_plugins_keep_the_contract(check):
     check()

@@ -25,6 +25,7 @@ _COMMANDS: Final = (
     "scheduler",
     "config",
     "plugins",
+    "plugin",
     "completion",
 )
 """Module and command, in the order of the help."""

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PIPE_WIDTH: Final = 120
+_REDRAW_SECONDS: Final = 0.1
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but the tabulator and the end of a line
 
 
@@ -109,9 +111,19 @@ def progress_bar(doing: str) -> Iterator[Callable[[int, int], None] | None]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    # without rich's own thread: beside another thread no worker process is forked
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as shown:
         task = shown.add_task(doing, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total or None)
+        drawn = 0.0
+
+        def on_progress(done: int, total: int) -> None:
+            nonlocal drawn
+            shown.update(task, completed=done, total=total or None)
+            if time.monotonic() - drawn >= _REDRAW_SECONDS:
+                drawn = time.monotonic()
+                shown.refresh()
+
+        yield on_progress
 
 
 def output_option(*formats: str, help: str) -> Callable[[F], F]:

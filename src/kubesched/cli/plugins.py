@@ -1,18 +1,21 @@
-"""`kubesched plugins`: list the registered plugins with their origin and extension points."""
+"""`kubesched plugins`: list the registered plugins with their origin and extension points, or describe one."""
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kubesched.cli.bad_input import refuse_bad_input
+from kubesched.cli.bad_input import BadInput, refuse_bad_input
 from kubesched.cli.completion import complete_files
 from kubesched.cli.output import output_option
+from kubesched.cli.reports import print_report
 from kubesched.errors import PluginDefinitionError
 
 if TYPE_CHECKING:
-    from kubesched.setup import RegisteredPlugin
+    from kubesched.reports import Page
+    from kubesched.setup import RegisteredPlugin, Registry
 
 _HEADINGS = ("NAME", "EXTENSION POINTS", "WEIGHT", "FROM")
 
@@ -28,20 +31,26 @@ plugin_option = click.option(
 
 
 @click.command()
+@click.argument("name", required=False)
 @plugin_option
 @output_option("text", "json", help="Format of the list.")
-def plugins(references: tuple[str, ...], output: str) -> None:
-    """List the plugins that a configuration can refer to.
+def plugins(name: str | None, references: tuple[str, ...], output: str) -> None:
+    """List the plugins that a configuration can refer to, or describe the plugin NAME with its arguments.
 
     In-tree plugins come first, in the order of the default profile. Legacy plugins follow: kube-scheduler had them in
     earlier versions, for example in a Policy. Then come plugins of installed packages. Both run only where a profile
     enables them. Plugins given with --plugin come last. WEIGHT is the default weight of a score plugin.
     Exits with 2 if a plugin cannot be loaded.
+
+    `kubesched plugin` (without s) writes and checks your plugins.
     """
     from kubesched.setup import find_plugins
 
     with refuse_bad_input():
         registry = find_plugins(references)
+        if name is not None:
+            print_report(_page(registry, name), "json" if output == "json" else "table")
+            return
         rows = []
         broken = []
         for plugin in registry:
@@ -71,16 +80,52 @@ def _describe(plugin: "RegisteredPlugin") -> _Row:
     return _Row(plugin.name, [point for point in HOOKS if point in extended], weight, plugin.origin)
 
 
-def _as_json(rows: Sequence[_Row]) -> str:
+def _page(registry: "Registry", name: str) -> "Page":
+    """One plugin, with its arguments."""
+    from kubesched.config import describe_args, did_you_mean
+    from kubesched.reports import Cell, Column, Level, Page, Paragraph, Table
+
+    if name not in registry:
+        near = did_you_mean(name, [plugin.name for plugin in registry])
+        raise BadInput(f"no plugin has the name {name}; {near or 'kubesched plugins lists them'}")
+    row, plugin_class = _describe(registry[name]), registry[name].plugin_class
+    arguments = describe_args(plugin_class.Args)
+    purpose = next(iter(cleandoc(plugin_class.__dict__.get("__doc__") or "").splitlines()), "")
+    facts = [f"Extension points: {', '.join(row.extension_points) or 'none'}."]
+    facts += [] if row.weight is None else [f"Weight of the score: {row.weight} by default."]
+    facts += [] if arguments else ["It takes no arguments."]
+    columns = (
+        Column("name", "ARGUMENT"),
+        Column("type", "TYPE"),
+        Column("default", "DEFAULT"),
+        Column("meaning", "MEANING"),
+    )
+    required = Cell("required", level=Level.WARNING)
+    rows = [[one.name, one.kind, one.default or required, one.meaning] for one in arguments]
     listed = [
-        {
-            "name": row.name,
-            "extensionPoints": row.extension_points,
-            "defaultWeight": row.weight,
-            "origin": row.origin,
-        }
-        for row in rows
+        {"name": one.name, "type": one.kind, "meaning": one.meaning}
+        | ({"default": json.loads(one.default)} if one.default else {})
+        for one in arguments
     ]
+    return Page(
+        "plugins",
+        Paragraph(f"{row.name} ({row.origin}){': ' if purpose else ''}{purpose}"),
+        (*map(Paragraph, facts), Table("arguments", "Arguments in pluginConfig", columns, rows)),
+        document={**_document(row), "purpose": purpose, "arguments": listed},
+    )
+
+
+def _document(row: _Row) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "extensionPoints": row.extension_points,
+        "defaultWeight": row.weight,
+        "origin": row.origin,
+    }
+
+
+def _as_json(rows: Sequence[_Row]) -> str:
+    listed = [_document(row) for row in rows]
     return json.dumps(listed, indent=2, sort_keys=True)
 
 

@@ -25,11 +25,13 @@ from kubesched.config.checks import (
 )
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
+from kubesched.config.described_args import Argument, describe_args
 from kubesched.config.dialects import Conversion, Notice
 from kubesched.config.difference import Change, ChangeKind, differences, differences_from_defaults
 from kubesched.config.effective import PlainValue, effective
 from kubesched.config.feature_gates import check_feature_gates
 from kubesched.config.field_errors import (
+    PLUGIN_LIKENESS,
     FieldError,
     child,
     config_error,
@@ -69,8 +71,10 @@ __all__ = [
     "ARGS_PLUGINS",
     "DEFAULT_PLUGINS",
     "DEFAULT_SCHEDULER_NAME",
+    "PLUGIN_LIKENESS",
     "RULES",
     "ArgsTypes",
+    "Argument",
     "Change",
     "ChangeKind",
     "ClientConnectionConfiguration",
@@ -111,6 +115,7 @@ __all__ = [
     "child",
     "config_error",
     "convert_configuration",
+    "describe_args",
     "did_you_mean",
     "differences",
     "differences_from_defaults",

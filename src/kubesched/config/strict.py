@@ -181,6 +181,8 @@ def _help_with_field(name: str, fields: tuple[str, ...]) -> str:
 
 
 def _decode_custom(cls: type, value: Any) -> Any:
+    if isinstance(value, cls):  # from Python
+        return value
     if cls is not Duration:
         raise TypeError(f"Expected `{cls.__name__}`, got `{type(value).__name__}`")
     if not isinstance(value, str):

@@ -40,8 +40,8 @@ class Fault(NamedTuple):
 
 
 def shorten(value: object) -> str:
-    """The value as JSON, cut where it gets long."""
-    text = msgspec.json.encode(value).decode()
+    """The value as JSON, cut where it gets long; what JSON does not have as its repr."""
+    text = msgspec.json.encode(value, enc_hook=repr).decode()
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 

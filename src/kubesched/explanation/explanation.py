@@ -153,6 +153,10 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
     runs_on: str = ""
     fixes: tuple[Fix, ...] = ()
 
+    def __repr__(self) -> str:
+        said = f"best {self.best[0]}" if self.best else self.message
+        return f"<Explanation: {self.pod.key}: {len(self.feasible)} of {len(self.nodes)} nodes fit; {said}>"
+
     @property
     def result(self) -> FilterResult | None:
         """The verdicts of the whole profile on the nodes that PreFilter left; None when it ended the search."""

@@ -17,11 +17,12 @@ from kubesched.framework.cycle_state import CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import NO_NODES, Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
-from kubesched.framework.fault_texts import answer_text, fault_text, in_one_line
+from kubesched.framework.fault_texts import answer_text, fault_place, fault_text, in_one_line
 from kubesched.framework.framework import Framework, PreFiltered
+from kubesched.framework.hooks import HOOKS, DependsOn
 from kubesched.framework.node_search import NodeSearch, find_feasible
 from kubesched.framework.nominated import NominatedPods
-from kubesched.framework.plugin import HOOKS, DependsOn, Handle, Plugin
+from kubesched.framework.plugin import Handle, Plugin
 from kubesched.framework.preemption_plan import strike_nodes
 from kubesched.framework.profile import Profile
 from kubesched.framework.queued_pod import Place, QueuedPodInfo
@@ -109,6 +110,7 @@ __all__ = [
     "checked",
     "default_normalize",
     "fault",
+    "fault_place",
     "fault_text",
     "find_feasible",
     "fit_error",

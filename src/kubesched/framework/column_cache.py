@@ -20,7 +20,8 @@ from kubesched.api import Pod
 from kubesched.engine import ChangeLog, IntMatrix, IntVector
 from kubesched.framework.answers import as_scores, as_verdicts
 from kubesched.framework.cycle_state import CycleState
-from kubesched.framework.plugin import DependsOn, Plugin
+from kubesched.framework.hooks import DependsOn
+from kubesched.framework.plugin import Plugin
 from kubesched.framework.status import Status
 from kubesched.state import NodeColumns, Nodes, Rows
 

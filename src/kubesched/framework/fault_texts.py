@@ -3,12 +3,12 @@
 import logging
 from pathlib import PurePath
 from traceback import walk_tb
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Final
 
 from kubesched.framework.status import HOOK_FAULTS, FaultText, PluginFault
 
-__all__ = ["answer_text", "fault_text", "in_one_line"]
+__all__ = ["answer_text", "fault_place", "fault_text", "in_one_line"]
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
 _PLAIN: Final = (RuntimeError, PluginFault)
@@ -31,15 +31,15 @@ def fault_text(error: BaseException) -> FaultText:
     _LOG.debug("the stack trace of a plugin's fault", exc_info=error)
     text = _text(error)
     is_plain = isinstance(error, _PLAIN) and text not in ("", _NO_TEXT)
-    return FaultText(text if is_plain else _with_type(error, text), _place(error.__traceback__))
+    return FaultText(text if is_plain else _with_type(error, text), fault_place(error))
 
 
-def _place(traceback: TracebackType | None) -> str:
+def fault_place(error: BaseException) -> str:
     """The last line of the plugin's file that ran, such as `disks.py:12 in filter`; empty where none did.
 
     The plugin's file is the first one that kubesched called.
     """
-    frames = [(frame, line) for frame, line in walk_tb(traceback) if not _is_own(frame)]
+    frames = [(frame, line) for frame, line in walk_tb(error.__traceback__) if not _is_own(frame)]
     file = frames[0][0].f_code.co_filename if frames else ""
     places = [(line, frame.f_code.co_name) for frame, line in frames if frame.f_code.co_filename == file]
     if not places:

@@ -26,8 +26,9 @@ from kubesched.framework.column_cache import ColumnCache, Rule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.fault_texts import fault_text
+from kubesched.framework.hooks import DependsOn
 from kubesched.framework.lifting import lifted_filter
-from kubesched.framework.plugin import DependsOn, Handle
+from kubesched.framework.plugin import Handle
 from kubesched.framework.profile import Profile
 from kubesched.framework.scores import Scores, score_rule
 from kubesched.framework.services import Services

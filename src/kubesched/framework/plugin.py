@@ -3,7 +3,6 @@
 Rule: the contracts are kube-scheduler v1.36's (framework interfaces).
 """
 
-import enum
 import inspect
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from typing import ClassVar, Final
@@ -15,6 +14,7 @@ from kubesched.errors import PluginDefinitionError
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
+from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, meant_hook
 from kubesched.framework.queued_pod import QueuedPodInfo
 from kubesched.framework.services import Services
 from kubesched.framework.status import PostFilterAnswer, PreFilterResult, Status, Wait
@@ -22,68 +22,10 @@ from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
 from kubesched.framework.what_if import WhatIf
 from kubesched.state import ClusterState, NodeInfo, Nodes, PodInfo, Snapshot
 
-__all__ = ["HOOKS", "DependsOn", "Handle", "Plugin"]
+__all__ = ["Handle", "Plugin"]
 
-
-class DependsOn(enum.Enum):
-    """What a column rule reads apart from the incoming pod; it decides how long a computed column is kept.
-
-    Example:
-        class FewPods(Plugin):
-            depends_on = DependsOn.ROW
-            reasons = (Status.unschedulable("node(s) had 10 pods"),)
-
-            def filter_nodes(self, state, pod, nodes):
-                return (nodes.n_pods >= 10).astype(int)
-
-            def filter_part(self, state, pod):
-                return None
-    """
-
-    NODE = "node"
-    """The node object of the row, nothing else."""
-    ROW = "row"
-    """The node object and the pods on the row."""
-    CLUSTER = "cluster"
-    """Relations between rows, which the state keeps; computed again for each pod, over all rows."""
-    ANYTHING = "anything"
-    """Anything: computed again for each pod, only on rows that passed the plugins before."""
-
-
-HOOKS: Final[dict[str, tuple[str, ...]]] = {
-    "preEnqueue": ("pre_enqueue",),
-    "queueSort": ("sort_key", "less"),
-    "preFilter": ("pre_filter",),
-    "filter": ("filter", "filter_nodes"),
-    "postFilter": ("post_filter",),
-    "preScore": ("pre_score",),
-    "score": ("score", "score_nodes"),
-    "reserve": ("reserve", "unreserve"),
-    "permit": ("permit",),
-    "preBind": ("pre_bind",),
-    "bind": ("bind",),
-    "postBind": ("post_bind",),
-}
-"""Extension point as configuration files spell it -> the methods that make a class take part there."""
-
-_FURTHER_HOOKS: Final = (
-    "start",
-    "stop",
-    "events_to_register",
-    "add_pods",
-    "remove_pods",
-    "filter_part",
-    "explain_rejection",
-    "score_part",
-    "normalize_score",
-    "pre_bind_pre_flight",
-    "preempt",
-)
-"""Other methods that the framework calls; they do not make a class take part in an extension point."""
-_MAY_AWAIT: Final = ("start", "stop", "pre_bind", "bind", "post_bind")
 
 _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
-_ONE_FORM: Final = (("filter", "filter_nodes"), ("score", "score_nodes"), ("sort_key", "less"))
 
 
 class Plugin:
@@ -348,17 +290,46 @@ class Handle(Services, frozen=True, eq=False):
 
 def _check_definition(cls: type[Plugin]) -> None:
     _check_declarations(cls)
-    for forms in _ONE_FORM:
+    for forms in ONE_FORM:
         if all(map(cls.defines, forms)):
             raise PluginDefinitionError(
                 f"{cls.__name__} defines both {forms[0]} and {forms[1]}; delete one of them",
                 plugin=cls.__name__,
             )
-    for hooks in (*HOOKS.values(), _FURTHER_HOOKS):
+    for hooks in (*HOOKS.values(), FURTHER_HOOKS):
         for hook in hooks:
             if cls.defines(hook):
                 _check_signature(cls, hook)
                 _check_is_plain(cls, hook)
+    _check_names(cls)
+
+
+def _check_names(cls: type[Plugin]) -> None:
+    """A hook whose name is spelt wrong is never called; beside a valid hook nothing else would show it."""
+    names = {name for base in cls.__mro__ if base not in Plugin.__mro__ for name in vars(base)}
+    for name in sorted(names.difference(dir(Plugin))):
+        hook, is_spelling = meant_hook(name)
+        if not hook or any(cls.defines(form) for form in _forms_of(hook)):
+            continue
+        method: object = getattr(cls, name)
+        if inspect.isroutine(method) and (is_spelling or _takes_arguments_of(method, hook)):
+            raise PluginDefinitionError(
+                f'{cls.__name__}.{name} is not a hook, so the scheduler never calls it; did you mean "{hook}"? '
+                f"If it is a helper method, call it _{name}",
+                plugin=cls.__name__,
+            )
+
+
+def _forms_of(hook: str) -> tuple[str, ...]:
+    return next((forms for forms in ONE_FORM if hook in forms), (hook,))
+
+
+def _takes_arguments_of(method: Callable[..., object], hook: str) -> bool:
+    try:
+        inspect.signature(method).bind(*inspect.signature(getattr(Plugin, hook)).parameters)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _check_declarations(cls: type[Plugin]) -> None:
@@ -384,9 +355,9 @@ def _check_declarations(cls: type[Plugin]) -> None:
 
 def _check_is_plain(cls: type[Plugin], hook: str) -> None:
     """A scheduling cycle awaits nothing: there, a coroutine would be an answer of the wrong type."""
-    if inspect.iscoroutinefunction(getattr(cls, hook)) and hook not in _MAY_AWAIT:
+    if inspect.iscoroutinefunction(getattr(cls, hook)) and hook not in MAY_AWAIT:
         raise PluginDefinitionError(
-            f"{cls.__name__}.{hook} is a coroutine; only {', '.join(_MAY_AWAIT)} may be; make it a plain function "
+            f"{cls.__name__}.{hook} is a coroutine; only {', '.join(MAY_AWAIT)} may be; make it a plain function "
             "and read its data in start",
             plugin=cls.__name__,
         )

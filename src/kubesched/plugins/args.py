@@ -78,7 +78,14 @@ class ScoringStrategy(_Part, frozen=True):
 
 
 class NodeResourcesFitArgs(PluginArgs):
-    """Arguments of NodeResourcesFit; the ignored lists concern its filter, the strategy its score."""
+    """Arguments of NodeResourcesFit; the ignored lists concern its filter, the strategy its score.
+
+    Attributes:
+        ignored_resources: extended resources that the filter does not check.
+        ignored_resource_groups: the same for all resources of a group, the part of the name before the slash.
+        scoring_strategy: the scorer and the weights of the resources. `type` is LeastAllocated, MostAllocated or
+            RequestedToCapacityRatio.
+    """
 
     ignored_resources: tuple[str, ...] = ()
     ignored_resource_groups: tuple[str, ...] = ()
@@ -101,7 +108,11 @@ class NodeResourcesFitArgs(PluginArgs):
 
 
 class NodeResourcesBalancedAllocationArgs(PluginArgs):
-    """Arguments of NodeResourcesBalancedAllocation."""
+    """Arguments of NodeResourcesBalancedAllocation.
+
+    Attributes:
+        resources: the resources that are balanced.
+    """
 
     resources: tuple[ResourceSpec, ...] = CPU_AND_MEMORY
 
@@ -124,7 +135,12 @@ class NodeResourcesBalancedAllocationArgs(PluginArgs):
 
 
 class InterPodAffinityArgs(PluginArgs):
-    """Arguments of InterPodAffinity: the weight, 0..100, of a required term of a pod that is already there."""
+    """Arguments of InterPodAffinity: the weight, 0..100, of a required term of a pod that is already there.
+
+    Attributes:
+        hard_pod_affinity_weight: the weight of a required term of a pod that runs already, from 0 to 100.
+        ignore_preferred_terms_of_existing_pods: whether preferred terms count only if the incoming pod has some.
+    """
 
     hard_pod_affinity_weight: Int32 = 1
     ignore_preferred_terms_of_existing_pods: bool = False
@@ -135,7 +151,11 @@ class InterPodAffinityArgs(PluginArgs):
 
 
 class NodeAffinityArgs(PluginArgs):
-    """Arguments of NodeAffinity: a node affinity that every pod of the profile has in addition to its own."""
+    """Arguments of NodeAffinity: a node affinity that every pod of the profile has in addition to its own.
+
+    Attributes:
+        added_affinity: a node affinity that every pod of the profile has in addition to its own.
+    """
 
     added_affinity: NodeAffinity | None = None
 
@@ -155,7 +175,12 @@ class NodeAffinityArgs(PluginArgs):
 
 
 class PodTopologySpreadArgs(PluginArgs):
-    """Arguments of PodTopologySpread: constraints for pods that have none, ours (`System`) or the given (`List`)."""
+    """Arguments of PodTopologySpread: constraints for pods that have none, ours (`System`) or the given (`List`).
+
+    Attributes:
+        default_constraints: constraints for pods that have none; they need the defaulting type List.
+        defaulting_type: System for kube-scheduler's own default constraints, List for the given ones.
+    """
 
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
     defaulting_type: str = "System"
@@ -177,7 +202,12 @@ class PodTopologySpreadArgs(PluginArgs):
 
 
 class VolumeBindingArgs(PluginArgs):
-    """Arguments of VolumeBinding. `shape` belongs to a gate that is off in v1.36."""
+    """Arguments of VolumeBinding. `shape` belongs to a gate that is off in v1.36.
+
+    Attributes:
+        bind_timeout_seconds: how long to wait for the volumes of a pod to be bound.
+        shape: belongs to the feature gate StorageCapacityScoring, which is off in v1.36.
+    """
 
     bind_timeout_seconds: Int64 = 600
     shape: tuple[UtilizationShapePoint, ...] | None = None
@@ -195,7 +225,12 @@ class VolumeBindingArgs(PluginArgs):
 
 
 class DefaultPreemptionArgs(PluginArgs):
-    """Arguments of DefaultPreemption: how many candidate nodes it looks at, as a share of the nodes and at least."""
+    """Arguments of DefaultPreemption: how many candidate nodes it looks at, as a share of the nodes and at least.
+
+    Attributes:
+        min_candidate_nodes_percentage: how many candidate nodes to look at, in percent of the nodes.
+        min_candidate_nodes_absolute: the least number of candidate nodes to look at.
+    """
 
     min_candidate_nodes_percentage: Int32 = 10
     min_candidate_nodes_absolute: Int32 = 100
@@ -216,7 +251,12 @@ class DefaultPreemptionArgs(PluginArgs):
 
 
 class DynamicResourcesArgs(PluginArgs):
-    """Arguments of DynamicResources: limits in seconds for filtering one node and for binding."""
+    """Arguments of DynamicResources: limits in seconds for filtering one node and for binding.
+
+    Attributes:
+        filter_timeout: the limit for filtering one node; 0 for none.
+        binding_timeout: the limit for binding.
+    """
 
     filter_timeout: Duration = Duration(10)
     binding_timeout: Duration = Duration(600)

@@ -2,6 +2,7 @@
 
 from kubesched.reports.html import as_html
 from kubesched.reports.junit import as_junit
+from kubesched.reports.limits import limits
 from kubesched.reports.machine import as_csv, as_json, as_jsonl
 from kubesched.reports.markdown import as_markdown
 from kubesched.reports.page import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
@@ -24,5 +25,6 @@ __all__ = [
     "as_jsonl",
     "as_junit",
     "as_markdown",
+    "limits",
     "print_page",
 ]

@@ -7,7 +7,7 @@ from kubesched.setup.comparison import comparable
 from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, without_bind
 from kubesched.setup.older_versions import convert_text
-from kubesched.setup.registry import PluginLike, RegisteredPlugin, find_plugins
+from kubesched.setup.registry import PluginLike, RegisteredPlugin, Registry, find_plugins
 from kubesched.setup.setup import WATCHED_KINDS, ConfigurationLike, Profiles, Setup, load_configuration, set_up
 from kubesched.setup.sources import read_sources
 
@@ -22,6 +22,7 @@ __all__ = [
     "PluginLike",
     "Profiles",
     "RegisteredPlugin",
+    "Registry",
     "Setup",
     "answering_calls",
     "check_configuration",

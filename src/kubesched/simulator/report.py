@@ -58,7 +58,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
         evicted_by: the pod for which it had to leave again, after it was placed.
-        total: the chosen node's score.
+        total: the chosen node's score; None where no plugin scored it, as where only one node fits.
 
     Example:
         (placement,) = Simulator(load_snapshot("cluster.json")).run().placements
@@ -75,7 +75,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     nominated_node: str = ""
     victims: tuple[str, ...] = ()
     evicted_by: str = ""
-    total: int = 0
+    total: int | None = None
     scores: dict[str, int] = {}
     runners_up: tuple[tuple[str, int], ...] = ()
     owner: str = ""
@@ -168,6 +168,11 @@ class Report(msgspec.Struct, frozen=True, eq=False):
     def _node(self, name: str, group: NodeGroup) -> NodeFill:
         before, after = self.before.held(name), self.after.held(name)
         return NodeFill(name, self.after.allocatable(name), before, after, group.pool, group.zone)
+
+    def __repr__(self) -> str:
+        counts = {"pods": len(self.placements), **{state.value: self.count(state) for state in PodState}}
+        counted = " ".join(f"{name}={n}" for name, n in {**counts, "victims": len(self.victims)}.items())
+        return f"<Report: {counted}>"
 
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""

@@ -318,7 +318,7 @@ class Simulator:
         placement = Placement(pod.key, name, PodState.SCHEDULED, attempts=decision.attempt)
         if decision.node_name and decision.chosen is not None:
             placement.node = decision.node_name
-            placement.total = decision.chosen.total
+            placement.total = decision.chosen.total if decision.chosen.scores else None
             placement.scores = decision.chosen.scores
             placement.runners_up = decision.runners_up
         else:

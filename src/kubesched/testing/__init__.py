@@ -3,20 +3,24 @@
 from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.cluster import FakeCluster, filter_all, minimal_profile, score_all
 from kubesched.testing.contract import Check, check_plugin
+from kubesched.testing.contract_page import CheckOutcome, contract_page, run_checks
 from kubesched.testing.golden import record_golden, run_golden
 from kubesched.testing.scenario import Scenario, varied_scenario
 
 __all__ = [
     "Check",
+    "CheckOutcome",
     "FakeCluster",
     "Scenario",
     "check_plugin",
+    "contract_page",
     "filter_all",
     "make_node",
     "make_object",
     "make_pod",
     "minimal_profile",
     "record_golden",
+    "run_checks",
     "run_golden",
     "score_all",
     "varied_scenario",

@@ -1,12 +1,13 @@
 """Checks of the values that a plugin returns, in whichever form its rules are written."""
 
+import warnings
 from collections.abc import Iterator
 
 import msgspec
 import numpy as np
 
 from kubesched.api import KINDS, Pod
-from kubesched.framework import CycleState, Status, Wait
+from kubesched.framework import HOOKS, CycleState, Status, Wait
 from kubesched.state import ClusterState
 from kubesched.testing.cluster import FakeCluster
 from kubesched.testing.subject import Subject, difference
@@ -64,18 +65,26 @@ def check_snapshot_untouched(subject: Subject) -> None:
 
 
 def check_reasons(subject: Subject) -> None:
-    """Every rejection has a reason: users read it, and search for it."""
+    """Every rejection has a reason: users read it, and search for it. Warns about a filter that never rejects."""
     for status in subject.plugin_class.reasons:
         _check_reason(subject, status, "its `reasons`")
     cluster = subject.cluster()
+    has_rejected = not any(map(subject.plugin_class.defines, (*HOOKS["preFilter"], *HOOKS["filter"])))
     for pod in subject.scenario.pending:
         for name, status in subject.answers(cluster, pod)[0].items():
+            has_rejected = has_rejected or status.is_rejected
             _check_reason(subject, status, f"pod {pod.key}, node {name}")
         for hook, answer in _other_answers(subject, cluster, pod):
             if not isinstance(answer, Wait):
                 _check_reason(subject, answer, f"pod {pod.key}, {hook}")
         if subject.plugin_class.defines("explain_rejection"):
             _check_details(subject, cluster, pod)
+    if not has_rejected:
+        warnings.warn(
+            f"{subject.name}: its filter accepts every pod on every node of the scenario, so the checks have not seen "
+            "a rejection; pass scenario=varied_scenario().extended(...) with a pod or node that it rejects",
+            stacklevel=3,
+        )
 
 
 def _check_details(subject: Subject, cluster: FakeCluster, pod: Pod) -> None:

@@ -19,6 +19,7 @@ from kubesched.framework import (
     Services,
     Status,
     VirtualClock,
+    fault_place,
     find_feasible,
 )
 from kubesched.plugins import DefaultBinder, PrioritySort
@@ -87,7 +88,10 @@ class FakeCluster:
         self._loop = EventLoop()
         services = Services(clock=VirtualClock())
         (self.framework,) = build_frameworks([minimal_profile(*plugins)], self.cluster_state, services).values()
-        self._loop.run(start_plugins([self.framework]))
+        try:
+            self._loop.run(start_plugins([self.framework]))
+        except PluginError as error:
+            raise _in_short(error, error.__cause__) from None
 
     @property
     def handle(self) -> Handle:
@@ -139,8 +143,16 @@ class FakeCluster:
         try:
             scores = self.framework.run_score(state, pod, result, is_whole=result.nodes is nodes)
         except PluginFault as fault:
-            raise PluginError(fault.status.message, plugin=fault.status.plugin, extension_point="score") from fault
+            error = PluginError(fault.status.message, plugin=fault.status.plugin, extension_point="score")
+            raise _in_short(error, fault.__cause__) from None
         return dict(zip(scores.nodes.names, scores.total.tolist(), strict=True)) if scores.by_plugin else {}
+
+
+def _in_short(error: PluginError, cause: BaseException | None) -> PluginError:
+    """The error alone, with the place in the plugin's file instead of the stack traces of its causes."""
+    place = fault_place(cause) if cause else ""
+    text = f"{error} ({place})" if place else str(error)
+    return PluginError(text, plugin=error.plugin, extension_point=error.extension_point)
 
 
 def filter_all(

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.config import PluginArgs, load_args
+from kubesched.errors import PluginError
 from kubesched.framework import HOOKS, DependsOn, Plugin
 from kubesched.testing.answer_checks import (
     check_any_node_order,
@@ -44,7 +45,10 @@ class Check(msgspec.Struct, frozen=True):
         Raises:
             AssertionError: the promise is broken; the text has the place and the difference.
         """
-        self._run(self._subject.renewed())
+        try:
+            self._run(self._subject.renewed())
+        except PluginError as error:  # from start
+            raise AssertionError(f"{self._subject.name}: {error}") from None
 
     def __str__(self) -> str:
         return self.name
@@ -77,8 +81,8 @@ def check_plugin(
 
 def _decoded(plugin_class: type[Plugin], fields: Mapping[str, Any]) -> PluginArgs:
     """The arguments as a configuration would bring them."""
-    alias = "CheckedPlugin"  # an in-tree name would make the reader look for a kind of arguments
-    decoded = load_args(msgspec.json.encode(dict(fields)), alias, args_types={alias: plugin_class.Args})
+    alias = f"checked {plugin_class.__name__}"  # an in-tree name would make the reader look for a kind of arguments
+    decoded = load_args(msgspec.json.encode(dict(fields), enc_hook=str), alias, args_types={alias: plugin_class.Args})
     assert isinstance(decoded, PluginArgs)
     return decoded
 

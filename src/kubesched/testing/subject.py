@@ -68,7 +68,7 @@ class Subject:
         try:
             return verdicts, cluster.score(pod)
         except PluginError as error:
-            raise AssertionError(f"{self.name}: pod {pod.key}: {error}") from error
+            raise AssertionError(f"{self.name}: pod {pod.key}: {error}") from None
 
 
 def difference(first: Answers, second: Answers) -> str:

@@ -21,7 +21,14 @@ __all__ = [
 
 
 class NodeLabelArgs(PluginArgs):
-    """Arguments of NodeLabel: label keys that a node must have or lack, and those that raise its score."""
+    """Arguments of NodeLabel: label keys that a node must have or lack, and those that raise its score.
+
+    Attributes:
+        present_labels: label keys that a node must have.
+        absent_labels: label keys that a node must not have.
+        present_labels_preference: label keys that raise the score of a node.
+        absent_labels_preference: label keys whose absence raises the score of a node.
+    """
 
     present_labels: tuple[str, ...] = ()
     absent_labels: tuple[str, ...] = ()
@@ -39,14 +46,23 @@ class NodeLabelArgs(PluginArgs):
 
 
 class ServiceAffinityArgs(PluginArgs):
-    """Arguments of ServiceAffinity: labels by which a service's pods stay together, and those that spread them."""
+    """Arguments of ServiceAffinity: labels by which a service's pods stay together, and those that spread them.
+
+    Attributes:
+        affinity_labels: label keys of nodes: the pods of a service stay on nodes with equal values.
+        anti_affinity_labels_preference: label keys of nodes: the pods of a service are spread over their values.
+    """
 
     affinity_labels: tuple[str, ...] = ()
     anti_affinity_labels_preference: tuple[str, ...] = ()
 
 
 class NodeResourcesLeastAllocatedArgs(PluginArgs):
-    """Arguments of NodeResourcesLeastAllocated: the resources that count, cpu and memory by default."""
+    """Arguments of NodeResourcesLeastAllocated: the resources that count, cpu and memory by default.
+
+    Attributes:
+        resources: the resources that count, with weights from 1 to 100.
+    """
 
     resources: tuple[ResourceSpec, ...] = ()
 
@@ -64,7 +80,12 @@ class NodeResourcesMostAllocatedArgs(NodeResourcesLeastAllocatedArgs):
 
 
 class RequestedToCapacityRatioArgs(PluginArgs):
-    """Arguments of RequestedToCapacityRatio: a broken line, and the resources that count, cpu and memory by default."""
+    """Arguments of RequestedToCapacityRatio: a broken line, and the resources that count, cpu and memory by default.
+
+    Attributes:
+        shape: the corners of the line: a score from 0 to 10 at each utilization in percent.
+        resources: the resources that count, with their weights.
+    """
 
     shape: tuple[UtilizationShapePoint, ...] = ()
     resources: tuple[ResourceSpec, ...] = ()
@@ -80,7 +101,11 @@ class RequestedToCapacityRatioArgs(PluginArgs):
 
 
 class VolumeLimitsArgs(PluginArgs):
-    """Arguments of the volume limits: the most volumes on a node that reports no limit; 0 for the kind's default."""
+    """Arguments of the volume limits: the most volumes on a node that reports no limit; 0 for the kind's default.
+
+    Attributes:
+        max_volumes: the most volumes on a node that reports no limit; 0 for the default of the kind of volume.
+    """
 
     max_volumes: Int32 = 0
 

@@ -1,0 +1,82 @@
+"""`kubesched plugin`: write a new plugin with its test, and check a plugin without pytest."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from kubesched.cli.bad_input import BadInput, refuse_bad_input
+from kubesched.cli.reports import print_report, report_output_option
+
+
+@click.group()
+def plugin() -> None:
+    """Write and check your plugins; `kubesched plugins` lists all plugins."""
+
+
+@plugin.command()
+@click.argument("name")
+def new(name: str) -> None:
+    """Write a new plugin and its test.
+
+    NAME is the name of the class, such as TeamZone. The files are then team_zone.py and test_team_zone.py in the
+    current folder. The test passes as it is. Existing files are never overwritten.
+    """
+    from kubesched.cli.plugin_template import module_of, plugin_files
+    from kubesched.setup import find_plugins
+
+    if not (name.isidentifier() and name.isascii() and name[0].isupper() and "_" not in name):
+        raise BadInput(f"{name!r} is not the name of a class; write it like TeamZone")
+    with refuse_bad_input():
+        registry = find_plugins()
+    if name in registry:
+        raise BadInput(f"a plugin named {name} already exists ({registry[name].origin}); choose another name")
+    module = module_of(name)
+    if module in sys.stdlib_module_names or module in ("kubesched", "pytest"):
+        raise BadInput(f"{module}.py would hide the Python module {module}; choose another name")
+    files = plugin_files(name)
+    for file in files:
+        if Path(file).exists() or Path(file).is_symlink():
+            raise BadInput(f"{file} already exists, and is not overwritten; choose another name, or another folder")
+    for file, text in files.items():
+        try:
+            with Path(file).open("x", encoding="utf-8") as opened:
+                opened.write(text)
+        except OSError as error:
+            raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from error
+    click.echo(f"Wrote {' and '.join(files)}.\n\nNext: kubesched plugin check {module}.py:{name}")
+
+
+@plugin.command()
+@click.argument("reference", metavar="FILE.py:Class")
+@click.option(
+    "--args",
+    "args_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Arguments of the plugin, in YAML or JSON: the value of `args` in pluginConfig.",
+)
+@report_output_option()
+def check(reference: str, args_file: Path | None, output: str) -> None:
+    """Check that a plugin keeps the contract of all plugins.
+
+    The plugin runs in a small cluster with a bit of everything. The class is in a file, or in an installed package as
+    package.module:Class. With -o junit, CI systems show each check.
+
+    Exits with 1 if a check fails, and with 2 if the plugin or its arguments cannot be loaded.
+    """
+    from kubesched.config import PluginArgs, load_args
+    from kubesched.setup import find_plugins
+    from kubesched.testing import check_plugin, contract_page, run_checks
+
+    with refuse_bad_input():
+        registry = find_plugins([reference])
+        (name,) = registry.loaded
+        plugin_class = registry[name].plugin_class
+        args = load_args(args_file, name, args_types=registry.args_types) if args_file else None
+        checks = check_plugin(plugin_class, args=args if isinstance(args, PluginArgs) else None)
+    outcomes = run_checks(checks)
+    again = f"kubesched simulate --plugin {reference}"
+    print_report(contract_page(name, outcomes, next_command=again), output)
+    if any(outcome.problem for outcome in outcomes):
+        sys.exit(1)
