@@ -11,6 +11,7 @@ from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import changed_cluster, what_if_options
 
 if TYPE_CHECKING:
@@ -85,9 +86,11 @@ def simulate(
     cluster = changed_cluster(read, what_if)
     simulator = _simulator(cluster, setup, tie_break, seed or 0, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
-        n_pending, n_failed = _print_places(simulator, tie_break)
+        with noting_slow_plugins(setup):
+            n_pending, n_failed = _print_places(simulator, tie_break)
     else:
-        report = _run(simulator, tie_break if no_preemption_effects else None)
+        with noting_slow_plugins(setup):
+            report = _run(simulator, tie_break if no_preemption_effects else None)
         _say_left_out(report, profile, left_out)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
         explain = _explain_command(snapshots, manifests, config, references, plugin_args)
