@@ -1,7 +1,6 @@
 """Turns what plugins raise and return into text, and never raises, whatever their `__str__` and `__repr__` do."""
 
 import logging
-from pathlib import PurePath
 from traceback import walk_tb
 from types import FrameType
 from typing import Final
@@ -13,6 +12,7 @@ __all__ = ["answer_text", "fault_place", "fault_text", "in_one_line"]
 _LOG: Final = logging.getLogger("kubesched.plugin")
 _PLAIN: Final = (RuntimeError, PluginFault)
 _NO_TEXT: Final = "<exception str() failed>"  # Python's words, from its stack traces
+_BACKSLASH: Final = chr(92)  # in the paths of Windows
 _MAX_TEXT: Final = 200
 _MAX_ANSWER: Final = 80
 
@@ -45,7 +45,7 @@ def fault_place(error: BaseException) -> str:
     if not places:
         return ""
     line, function = places[-1]
-    return f"{PurePath(file).name}:{line} in {function}"
+    return f"{file.replace(_BACKSLASH, '/').rpartition('/')[2]}:{line} in {function}"
 
 
 def _is_own(frame: FrameType) -> bool:
