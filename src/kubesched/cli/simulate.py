@@ -11,6 +11,7 @@ from kubesched.cli.options import cluster_options, extenders_option, setup_optio
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster
+from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import changed_cluster, what_if_options
 
 if TYPE_CHECKING:
@@ -75,9 +76,11 @@ def simulate(
     cluster = changed_cluster(read, what_if)
     simulator = _simulator(cluster, setup, tie_break, seed, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
-        n_pending, n_failed = _print_places(simulator, tie_break)
+        with noting_slow_plugins(setup):
+            n_pending, n_failed = _print_places(simulator, tie_break)
     else:
-        report = _run(simulator, tie_break if no_preemption_effects else None)
+        with noting_slow_plugins(setup):
+            report = _run(simulator, tie_break if no_preemption_effects else None)
         _say_left_out(report, profile, left_out)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
         explain = "" if what_if else same_cluster("explain")
