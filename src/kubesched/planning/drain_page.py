@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.limits import limits
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, page_of
 
 __all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_text"]
 
@@ -23,6 +23,7 @@ _LEVELS: Final = {
 }
 
 
+@page_of.register
 def drain_page(result: Drain, *, again: str = "", taken_at: datetime | None = None) -> Page:
     """The page.
 

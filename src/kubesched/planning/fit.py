@@ -11,6 +11,7 @@ from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.most import most_that_fit
 from kubesched.planning.runs import Runs, has_place, placements_of
+from kubesched.reports import Shown
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike
 from kubesched.simulator import Placement, Progress, Report
@@ -21,7 +22,7 @@ _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000
 
 
-class Fit(msgspec.Struct, frozen=True, eq=False):
+class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     """Which of the new pods would fit.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from kubesched.planning.fit import Fit
 from kubesched.planning.limits import limits
 from kubesched.planning.runs import has_place
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, page_of
 from kubesched.simulator import Placement, placement_line, report_document
 
 __all__ = ["fit_page"]
@@ -18,6 +18,7 @@ _TEENS: Final = range(11, 14)
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
+@page_of.register
 def fit_page(answer: Fit, *, now: datetime | None = None) -> Page:
     """The page.
 

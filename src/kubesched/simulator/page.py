@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, page_of
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placement_line, report_document
 from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
@@ -22,6 +22,7 @@ _STATES: Final = {
 }
 
 
+@page_of.register
 def report_page(report: Report, explain: str = "") -> Page:
     """The page of `kubesched simulate`.
 
