@@ -88,6 +88,7 @@ wheel-test: $(VENV)/.installed-dev
 	echo "wheel-test: run"; \
 	venv/bin/kubesched --help >help.txt; \
 	venv/bin/kubesched simulate shop/cluster.json.gz --config shop/scheduler.yaml >simulate.txt; \
+	PATH="$$room/venv/bin:$$PATH" kubectl-sched explain shop/cluster.json.gz --help | grep -F 'Usage: kubectl sched explain'; \
 	head -n 2 simulate.txt; echo "wheel-test: passed"
 
 bench: $(VENV)/.installed-dev

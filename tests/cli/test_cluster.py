@@ -1,6 +1,10 @@
 """What commands say about their input on standard error."""
 
-from kubesched.testing import make_node, make_pod
+import json
+
+import pytest
+
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 
 
@@ -52,3 +56,73 @@ def test_extenders_are_named_as_not_asked(tmp_path):
 
 def test_a_snapshot_with_everything_gets_no_notes(tmp_path):
     assert stderr(write(tmp_path, make_node("n1"), make_pod("p", node="n1"))) == []
+
+
+def refusal(path) -> str:
+    result = run("simulate", path)
+    assert result.exit_code == 2
+    return result.stderr.splitlines()[-1]
+
+
+def test_without_a_node_and_a_pending_pod_there_is_nothing_to_answer(tmp_path):
+    said = "kubesched: error: the snapshot has {}; expected what `kubectl get -A -o json nodes,pods,"
+    assert refusal(write(tmp_path)).startswith(said.format("no node and no pod"))
+    assert refusal(write(tmp_path, make_object("Namespace", "a"))).startswith(said.format("no node and no pod"))
+    pods = [make_pod("p", node="gone"), make_pod("done", status={"phase": "Succeeded"})]
+    assert refusal(write(tmp_path, *pods)).startswith(said.format("2 pods and no node"))
+    assert run("simulate", write(tmp_path, make_node("n1"))).exit_code == 0
+    assert run("simulate", write(tmp_path, make_pod("p"))).exit_code == 0
+
+
+def test_workloads_in_a_snapshot_are_answered_with_the_option_for_manifests(tmp_path):
+    (tmp_path / "web.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
+    assert refusal(tmp_path).endswith(" prints; to add the pods of new workloads, use --manifest FILE")
+    write(tmp_path, make_node("n1"))
+    note = "kubesched: note: left out, because kubesched does not read these kinds: 1 Deployment"
+    assert stderr(tmp_path) == [f"{note}; to add the pods of new workloads, use --manifest FILE"]
+
+
+EXPORT = {
+    "nodes": [json.loads(make_node(name).raw) for name in ("n1", "n2")],
+    "pods": [json.loads(make_pod("p", spec={"schedulerName": "mine"}).raw)],
+    "schedulerConfig": {"profiles": [{"schedulerName": "mine"}]},
+}
+"""What kube-scheduler-simulator exports."""
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [
+        ("simulate", "n1"),
+        ("explain", "1 would fit now"),
+        ("drain", "n1"),
+        ("fit --resource cpu=1", "would fit"),
+    ],
+)
+def test_the_configuration_in_an_export_is_the_default_of_config(tmp_path, command, word):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(EXPORT))
+    name, *options = command.split()
+    result = run(name, path, *options, *(["n1"] if name == "drain" else []))
+    assert result.exit_code == 0, result.stderr
+    note = "kubesched: note: the configuration is the schedulerConfig of the snapshot; --config FILE replaces it"
+    assert note in result.stderr.splitlines()
+    assert word in result.stdout
+
+
+def test_a_configuration_of_the_user_replaces_the_one_in_an_export(tmp_path):
+    path, config = tmp_path / "export.json", tmp_path / "scheduler.yaml"
+    path.write_text(json.dumps(EXPORT))
+    config.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+    result = run("simulate", path, "--config", config)
+    assert "schedulerConfig" not in result.stderr
+    assert 'no profile has the scheduler name "mine"' in result.stdout
+
+
+def test_a_bad_configuration_in_an_export_is_named(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps({**EXPORT, "schedulerConfig": {"parallelism": -1}}))
+    result = run("simulate", path)
+    assert result.exit_code == 2
+    assert "parallelism: Invalid value: -1" in result.stderr
+    assert "in schedulerConfig of the snapshot" in result.stderr

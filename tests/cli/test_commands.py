@@ -1,4 +1,6 @@
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -27,9 +29,9 @@ SHORT |= {"sts": "statefulsets", "pdb": "poddisruptionbudgets", "pc": "priorityc
 SHORT |= {"pv": "persistentvolumes", "pvc": "persistentvolumeclaims"}
 
 
-@pytest.mark.parametrize("place", ["help", "README"])
+@pytest.mark.parametrize("place", ["help", "docs/guides/save-a-snapshot.md"])
 def test_the_kubectl_line_fetches_every_kind_that_a_scheduler_reads(place: str):
-    text = run("--help").stdout if place == "help" else (ROOT / "README.md").read_text()
+    text = run("--help").stdout if place == "help" else (ROOT / place).read_text()
     (named,) = re.findall(r"kubectl get -A -o json > cluster.json \\\n +(\S+)\n", text)
     assert sorted(SHORT.get(name, name) for name in named.split(",")) == sorted(k.plural for k in KINDS.values())
 
@@ -71,9 +73,25 @@ def test_an_interrupt_ends_quietly_with_130(monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kubesched.cli.simulate.read_cluster", interrupted)
+    monkeypatch.setattr("kubesched.cli.simulate.read_both", interrupted)
     result = run("simulate", "x")
     assert (result.exit_code, result.stderr.strip()) == (130, "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["completion", "fish"], ["simulate", "--help"]], ids=" ".join)
+def test_help_and_completion_load_no_large_library(arguments: list[str]):
+    """They answer while a user types."""
+    heavy = {"numpy", "msgspec", "rich", "aiohttp", "yaml", "cryptography", "kubesched.framework", "kubesched.api"}
+    program = f"""
+import sys
+from kubesched.cli import main
+try:
+    main({arguments!r})
+finally:
+    print(*sorted({heavy!r} & set(sys.modules)), file=sys.stderr)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stderr.split() == []
 
 
 def test_a_program_that_calls_the_commands_itself_gets_the_exception():

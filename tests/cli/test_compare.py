@@ -166,9 +166,14 @@ def test_extenders_that_are_not_called_are_named(cluster, config):
 
 
 def test_the_columns_that_a_narrow_terminal_hides_are_the_ranges(cluster):
-    said = CliRunner().invoke(main, ["compare", str(cluster), "--pack", "--seeds", "5"], env={"COLUMNS": "80"}).stdout
-    assert "CHANCE" in said
-    assert "RUNS OF B (-o wide shows them)" in said
+    wide, narrow = (
+        CliRunner().invoke(main, ["compare", str(cluster), "--pack", "--seeds", "5"], env={"COLUMNS": columns}).stdout
+        for columns in ("80", "55")
+    )
+    assert "RUNS OF B" in wide
+    assert "-o wide shows them" not in wide
+    assert "CHANCE" in narrow
+    assert "RUNS OF B (-o wide shows them)" in " ".join(narrow.split())
 
 
 def test_pods_that_one_side_leaves_pending_are_grouped_by_workload(tmp_path):

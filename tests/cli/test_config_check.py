@@ -257,3 +257,15 @@ def test_a_plugin_that_the_user_brings_is_known():
         "{bonuz: 1}": [late, ("unknown-field", 7, 12)],
         "{bonus: x}": [late, ("wrong-type", 7, 19)],
     }
+
+
+def test_a_plugin_of_another_project_is_not_taken_for_a_misspelt_name():
+    enabled = "profiles:\n- plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}\n"
+    help_line = (
+        '  no plugin has the name "Coscheduling"; "kubesched plugins" lists them; to load your plugin, add --plugin'
+    )
+    assert help_line in check(f"{HEADER}{enabled}").stdout
+    args = "profiles:\n- pluginConfig: [{name: Coscheduling, args: {}}]\n"
+    assert "  load it with --plugin FILE.py:Class\n" in check(f"{HEADER}{args}").stdout
+    disabled = "profiles:\n- plugins: {score: {disabled: [{name: Coscheduling}]}}\n"
+    assert "SchedulingGates" not in check(f"{HEADER}{disabled}").stdout

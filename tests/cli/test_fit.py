@@ -95,3 +95,83 @@ def test_a_wrong_question_is_one_sentence(cluster, arguments, message):
     result = run("fit", cluster, *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_missing_nodes_are_counted(cluster, manifest):
+    result = run("fit", cluster, "-f", manifest, "--replicas", 9, "--nodes-like", "n0", "--fail-on-pending")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (
+        0,
+        "9 of 9 would fit with 2 more nodes like n0 (6 without).",
+    )
+    result = run("fit", cluster, "-f", manifest, "--max", "--nodes-like", "n0=1")
+    assert result.stdout.startswith("8 would fit with 1 more node like n0; the 9th: 0/4 nodes are available")
+
+
+def test_nodes_that_are_too_small_are_not_enough(cluster):
+    result = run("fit", cluster, "--resource", "cpu=9", "--nodes-like", "n0")
+    expected = "0 of 1 would fit, and more nodes like n0 are not enough: 0/4 nodes are available: 4 Insufficient cpu."
+    assert result.stdout.splitlines()[0] == expected
+
+
+def test_the_next_command_explains_the_pod_of_the_manifest_that_does_not_fit(tmp_path, manifest):
+    small = write(tmp_path, *NODES[:1])
+    next_line = run("fit", small, "-f", manifest).stdout.splitlines()[-1]
+    assert next_line.startswith(f"Next: kubesched explain {small} --manifest {manifest} --pod shop/web-")
+    assert run(*next_line.removeprefix("Next: kubesched ").split()).exit_code == 0
+
+
+def test_pods_are_counted_by_pool(tmp_path, manifest):
+    nodes = [make_node(f"n{i}", labels={"pool": "ab"[i % 2]}, allocatable={"cpu": "4", "pods": "9"}) for i in range(4)]
+    out = run("fit", write(tmp_path, *nodes), "-f", manifest, "--max", "-o", "markdown").stdout
+    assert "| a | 4 |" in out
+    assert "| b | 4 |" in out
+
+
+def of_deployment(n):
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-old", "uid": "o", "controller": True}
+    about = {"metadata": {"ownerReferences": [owner]}, "labels": {"app": "web", "pod-template-hash": "old"}}
+    return [make_pod(f"web-old-{i}", namespace="shop", node=f"n{i}", requests={"cpu": "2"}, **about) for i in range(n)]
+
+
+def test_a_workload_that_runs_already_is_replaced_or_added(tmp_path, manifest):
+    cluster = write(tmp_path, *NODES, *of_deployment(3))
+    result = run("fit", cluster, "-f", manifest)
+    assert (result.exit_code, result.stdout) == (2, "")
+    choices = (
+        "use --rollout to replace the old pods with the new ones, or --add to keep the old pods and add the new ones"
+    )
+    assert f"Deployment shop/web already has 3 pods in the cluster; {choices}" in result.stderr
+    assert run("fit", cluster, "-f", manifest, "--add").stdout.startswith("3 of 4 would fit; the 4th: 0/3 nodes")
+    lines = run("fit", cluster, "-f", manifest, "--rollout").stdout.splitlines()
+    expected = (
+        "The rollout of Deployment shop/web would replace 3 pods in 4 steps, with 3 pods running at the lowest point."
+    )
+    assert lines[0] == "4 of 4 would fit."
+    assert expected in lines
+    document = json.loads(run("fit", cluster, "-f", manifest, "--rollout", "-o", "json").stdout)
+    expected = {"workload": "Deployment shop/web", "steps": 4, "old": 3, "oldLeft": 0, "kept": 0, "lowest": 3}
+    assert document["rollouts"] == [expected]
+
+
+def test_a_search_beside_existing_pods_adds(tmp_path, manifest):
+    cluster = write(tmp_path, *NODES, *of_deployment(3))
+    error = run("fit", cluster, "-f", manifest, "--max").stderr
+    assert "already has 3 pods in the cluster; use --add to keep the old pods and add the new ones" in error
+    assert run("fit", cluster, "-f", manifest, "--max", "--add").stdout.startswith("3 would fit; the 4th")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rollout", "--add"), "--rollout and --add are mutually exclusive"),
+        (
+            ("--rollout", "--max"),
+            "--rollout and a search are mutually exclusive: use --replicas N and --nodes-like NODE=N",
+        ),
+        (("--rollout", "--nodes-like", "n0"), "--rollout and a search are mutually exclusive"),
+        (("--rollout", "--extenders", "call"), "--rollout and --extenders call are mutually exclusive"),
+    ],
+)
+def test_options_that_exclude_each_other(cluster, manifest, arguments, message):
+    result = run("fit", cluster, "-f", manifest, *arguments)
+    assert (result.exit_code, message in result.stderr) == (2, True)

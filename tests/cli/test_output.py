@@ -1,4 +1,8 @@
+import os
+import pty
 import sys
+import termios
+import threading
 
 import pytest
 
@@ -12,13 +16,27 @@ def test_a_pipe_gets_plain_lines_without_blanks_at_the_end(capsys):
     assert capsys.readouterr().out == "red\n[bold]as it is[/bold] :smile:\n"
 
 
-@pytest.mark.parametrize(("columns", "width"), [(None, 120), ("60", 60)])
+@pytest.mark.parametrize(("columns", "width"), [(None, 120), ("60", 60), ("wide", 120), ("0", 120)])
 def test_lines_in_a_pipe_are_as_long_as_columns_says(monkeypatch, columns, width):
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns:
         monkeypatch.setenv("COLUMNS", columns)
     with text_console() as console:
         assert console.width == width
+
+
+@pytest.mark.parametrize(("columns", "width"), [(None, 91), ("60", 60)])
+def test_lines_in_a_pipe_fit_the_terminal_that_standard_error_is(monkeypatch, columns, width):
+    """As in `kubesched simulate | less`."""
+    terminal, other_end = pty.openpty()
+    termios.tcsetwinsize(other_end, (40, 91))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    with os.fdopen(terminal), os.fdopen(other_end, "w") as stderr, monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", stderr)
+        with text_console() as console:
+            assert console.width == width
 
 
 @pytest.mark.parametrize(("no_color", "coloured"), [(None, True), ("1", False)])
@@ -66,8 +84,12 @@ def test_in_a_pipe_nobody_is_told():
 
 def test_on_a_terminal_progress_goes_to_standard_error(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    n_threads = threading.active_count()
     with progress_bar("reading") as told:
         assert told is not None
         told(1, 2)
         told(2, 0)
-    assert capsys.readouterr().out == ""
+        assert threading.active_count() == n_threads  # workers are forked only without other threads
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "50%" in printed.err

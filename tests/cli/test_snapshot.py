@@ -1,13 +1,18 @@
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from kubesched.api import KubeObject, Pod
 from kubesched.snapshot import ClusterObjects, load_snapshot, write_snapshot
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, shop, write
 from tests.cli.live_server import api_server, kubeconfig_of
+from tests.clusters import realistic
+
+SHOP = Path(__file__).parents[2] / "examples" / "shop" / "cluster.json.gz"
 
 RAW_PLUGIN = """
 from kubesched import Plugin
@@ -99,3 +104,125 @@ def test_a_refusal_leaves_the_old_file(tmp_path: Path) -> None:
         result = run("snapshot", "--kubeconfig", kubeconfig_of(url, tmp_path), "-o", path)
     assert result.exit_code == 2
     assert path.read_text() == "old"
+
+
+# --- for others: without names, or only what one pod needs ---
+
+CROWDED = (
+    *(make_node(f"acme-{i}", allocatable={"cpu": "1", "pods": "9"}, labels={"team": "payments"}) for i in range(6)),
+    make_pod("web-1", namespace="payments", requests={"cpu": "4"}, node_selector={"team": "payments"}),
+    make_pod("other", node="acme-0"),
+)
+
+
+def test_names_are_replaced_and_a_private_table_has_them(tmp_path: Path) -> None:
+    table = tmp_path / "names.json"
+    result = run("snapshot", write(tmp_path, *CROWDED), "--anonymize", "--table", table)
+    assert result.exit_code == 0
+    assert "acme" not in result.stdout
+    assert "payments" not in result.stdout
+    assert {"acme", "payments", "team", "web", "other"} <= set(json.loads(table.read_text()).values())
+    assert table.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_salt_gives_a_name_the_same_replacement_in_every_snapshot(tmp_path: Path) -> None:
+    def name_of_node(*objects: KubeObject) -> str:
+        result = run("snapshot", write(tmp_path, *objects), "--anonymize", "--salt", "s3cret")
+        return str(json.loads(result.stdout)["items"][0]["metadata"]["name"])
+
+    assert name_of_node(make_node("n1")) == name_of_node(make_node("n1"), make_node("a1"), make_node("z1"))
+
+
+def test_words_of_the_configuration_stay(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- pluginConfig:\n"
+        "  - name: NodeAffinity\n    args: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {"
+        "nodeSelectorTerms: [{matchExpressions: [{key: team, operator: In, values: [payments]}]}]}}}\n"
+    )
+    result = run("snapshot", write(tmp_path, *CROWDED), "--anonymize", "--config", config)
+    assert json.loads(result.stdout)["items"][0]["metadata"]["labels"]["team"] == "payments"
+    assert "acme" not in result.stdout
+
+
+def test_whole_objects_for_a_plugin_are_not_written_with_other_names(tmp_path: Path) -> None:
+    (tmp_path / "raw.py").write_text(RAW_PLUGIN)
+    path = write(tmp_path, SECRETIVE, make_node("n1"))
+    result = run("snapshot", path, "--plugin", f"{tmp_path}/raw.py:Raw", "--anonymize")
+    assert "hunter2" not in result.stdout
+    assert "--anonymize leaves out fields that only plugins or extenders read" in result.stderr
+
+
+def test_the_smallest_part_with_the_same_verdict_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "bug.json"
+    result = run("snapshot", write(tmp_path, *CROWDED), "--around", "payments/web-1", "-o", path)
+    assert "2 of 8 objects are enough for the same verdict on payments/web-1" in result.stderr
+    assert "wrote 1 nodes, 1 pods and 0 other objects" in result.stderr
+    assert "Insufficient cpu" in run("explain", path, "--pod", "payments/web-1").stdout
+
+
+def test_the_new_name_of_the_pod_is_printed(tmp_path: Path) -> None:
+    path = tmp_path / "bug.json"
+    result = run("snapshot", write(tmp_path, *CROWDED), "--around", "web-1", "--anonymize", "-o", path)
+    (pod,) = load_snapshot(path).of(Pod)
+    assert f"payments/web-1 has the name {pod.key} in the new snapshot" in result.stderr
+    assert "Insufficient cpu" in run("explain", path, "--pod", pod.key).stdout
+
+
+def test_a_live_cluster_is_shrunk_and_renamed_too(tmp_path: Path) -> None:
+    path = tmp_path / "bug.json"
+    with api_server(CROWDED) as (url, _):
+        kubeconfig = kubeconfig_of(url, tmp_path)
+        run("snapshot", "--kubeconfig", kubeconfig, "--around", "payments/web-1", "--anonymize", "-o", path)
+    assert len(load_snapshot(path)) == 2
+    assert "payments" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--salt", "s"], "--salt has no effect without --anonymize"),
+        (["--table", "t.json"], "--table has no effect without --anonymize"),
+        (["--anonymize", "--salt", ""], "found an empty text"),
+        (["--anonymize", "--keep-annotations"], "--anonymize and --keep-annotations are mutually exclusive"),
+        (["--anonymize", "--table", "no/names.json"], "no/names.json: cannot be written: No such file or directory"),
+        (["--anonymize", "--table", "c.json", "-o", "c.json"], "--table and -o name the same file"),
+        (["--around", "web-2"], 'no pod has the name "web-2"'),
+    ],
+)
+def test_wrong_options_are_refused(options: list[str], words: str, tmp_path: Path) -> None:
+    result = run("snapshot", write(tmp_path, *CROWDED), *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stdout == ""
+
+
+def translated(text: str, table: dict[str, str]) -> str:
+    """A text with the words of the original."""
+    return re.sub(r"[0-9a-z]+", lambda word: table.get(word[0], word[0]), text)
+
+
+def reasons(message: str) -> list[str]:
+    """The reasons of a message, in the order of the original names: a message sorts them by their text."""
+    return sorted(re.split(r", |: ", message.rstrip(".")))
+
+
+@pytest.mark.parametrize(("cluster", "salt"), [("shop", ()), ("bare-metal", ("--salt", "s3cret"))])
+def test_every_pod_gets_the_same_verdict_under_its_new_name(
+    cluster: str, salt: tuple[str, ...], tmp_path: Path
+) -> None:
+    original, renamed, names = SHOP, tmp_path / "renamed.json", tmp_path / "names.json"
+    if cluster != "shop":
+        original = tmp_path / "original.json"
+        original.write_bytes(realistic(cluster, 40))
+    run("snapshot", original, "--anonymize", *salt, "--table", names, "-o", renamed)
+    table = json.loads(names.read_text())
+
+    def verdicts(path: Path, table: dict[str, str]) -> list[dict]:
+        lines = run("simulate", path, "-o", "jsonl").stdout.splitlines()
+        pods = [json.loads(translated(line, table)) for line in lines]
+        return [pod | {"message": reasons(pod.get("message", ""))} for pod in pods]
+
+    wanted = verdicts(original, {})
+    assert len(wanted) > 30
+    assert verdicts(renamed, table) == wanted

@@ -84,6 +84,19 @@ def test_objects_are_sent_as_kube_scheduler_sends_them() -> None:
     assert as_kube_scheduler_sends(b'{"kind":"Node","apiVersion":"v1",' + node[1:]) == node
 
 
+def test_a_pod_is_sent_with_the_node_that_it_is_assumed_on() -> None:
+    """In the place of Go's struct, in which the API server writes the fields, too."""
+    stored = b'{"metadata":{"name":"v"},"spec":{"containers":null,"serviceAccount":"a","securityContext":{}}}'
+    sent = stored.replace(b'"securityContext"', b'"nodeName":"n<1","securityContext"').replace(b"<", rb"\u003c")
+    assert as_kube_scheduler_sends(stored, is_pod=True, node_name="n<1") == sent
+    assert as_kube_scheduler_sends(sent, is_pod=True, node_name="n<1") == sent
+
+
+def test_a_pod_without_a_field_behind_its_node_gets_the_node_at_the_end() -> None:
+    sent = VICTIM.replace(b'{"containers":null}', b'{"containers":null,"nodeName":"n1"}')
+    assert as_kube_scheduler_sends(VICTIM, is_pod=True, node_name="n1") == sent
+
+
 def test_what_html_could_read_is_escaped() -> None:
     sent = as_kube_scheduler_sends('{"metadata":{"annotations":{"a":"<x> & \u2028"}}}'.encode())
     assert sent == b'{"metadata":{"annotations":{"a":"\\u003cx\\u003e \\u0026 \\u2028"}}}'

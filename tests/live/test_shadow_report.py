@@ -73,7 +73,7 @@ def test_explain_opens_what_a_line_refers_to(tmp_path: Path) -> None:
     assert command[-2:] == ["--config", "scheduler.yaml"]
     result = run(*command[1:-2])
     assert result.exit_code == 0, result.output
-    assert "goes to n1" in result.stdout
+    assert "loses by 300 points to n1: TaintToleration 0 against 300" in result.stdout
     assert "n2" in result.stdout
 
 

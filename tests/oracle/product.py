@@ -1,4 +1,7 @@
-"""kubesched in this process as an answer for compare.py: what `explain --all` and `simulate` would print."""
+"""kubesched in this process as an answer for compare.py: what `explain --all` and `simulate` would print.
+
+`answer` has the recorded objects, `answer_of_snapshot` what `kubesched snapshot` makes of them.
+"""
 
 import io
 import json
@@ -7,7 +10,7 @@ from kubesched.explanation import Explainer, as_line
 from kubesched.scheduler import TieBreak
 from kubesched.setup import set_up
 from kubesched.simulator import Simulator, place, placed_line
-from kubesched.snapshot import load_snapshot
+from kubesched.snapshot import load_snapshot, only_read_fields, write_snapshot
 
 Lines = list[dict]
 
@@ -20,3 +23,17 @@ def answer(case: dict) -> tuple[Lines, Lines]:
     explained = [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]
     simulator = Simulator(cluster, config)
     return explained, [placed_line(placed) for placed in place(simulator, TieBreak.FIRST)]
+
+
+def answer_of_snapshot(case: dict) -> tuple[Lines, Lines]:
+    """The same for the snapshot that `kubesched snapshot` writes of the case."""
+    return answer({**case, "snapshot": reduced(case["snapshot"])})
+
+
+def reduced(document: dict) -> dict:
+    """What `kubesched snapshot` makes of a List."""
+    stream = io.BytesIO()
+    cluster = load_snapshot(io.BytesIO(json.dumps(document).encode()))
+    write_snapshot(only_read_fields(cluster), stream, strip=True)
+    smaller: dict = json.loads(stream.getvalue())
+    return smaller

@@ -158,3 +158,54 @@ def test_as_many_as_the_largest_number_fit_and_one_more_does_not(question):
     n = fit(cluster, [pod], maximum=True).n_fit
     assert n == 0 or fit(cluster, [pod], replicas=n).all_fit
     assert not fit(cluster, [pod], replicas=n + 1).all_fit
+
+
+def test_the_fewest_new_nodes_are_found():
+    answer = fit(NODES, {"cpu": "3"}, replicas=6, nodes_like="n0")
+    assert (answer.n_fit, answer.n_without, answer.added_nodes) == (6, 3, ("new-1", "new-2", "new-3"))
+    assert not fit(NODES, {"cpu": "3"}, replicas=6, nodes_like="n0", n_nodes=2).all_fit
+
+
+def test_no_new_node_is_needed_where_all_fit():
+    answer = fit(NODES, {"cpu": "3"}, replicas=3, nodes_like="n0")
+    assert (answer.all_fit, answer.n_without, answer.added_nodes) == (True, 3, ())
+
+
+def test_no_number_of_nodes_that_are_too_small_is_enough():
+    answer = fit(NODES, {"cpu": "5"}, replicas=2, nodes_like="n0")
+    assert (answer.n_fit, answer.added_nodes) == (0, ())
+    assert answer.next_left.message.startswith("0/5 nodes are available: 5 Insufficient cpu.")
+
+
+def test_new_nodes_of_a_file_run_the_daemons_that_their_labels_and_taints_allow(tmp_path):
+    daemon = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "d", "controller": True}
+    about = {"metadata": {"ownerReferences": [daemon]}}
+    logs = make_pod("logs-1", node="n0", requests={"cpu": "1"}, **about)
+    daemon["name"] = "gpu-driver"
+    driver = make_pod("driver-1", node="n0", requests={"cpu": "4"}, node_selector={"gpu": "yes"}, **about)
+    path = tmp_path / "node.json"
+    path.write_bytes(make_node("big", allocatable={"cpu": "4", "pods": "5"}).raw)
+    answer = fit([*NODES, logs, driver], {"cpu": "4"}, replicas=3, nodes_like=str(path))
+    assert (answer.n_without, answer.added_nodes) == (2, ())
+    assert fit([*NODES, logs, driver], {"cpu": "3"}, replicas=3, nodes_like=str(path)).added_nodes == ("new-1",)
+
+
+def test_evictions_name_the_budgets_that_they_break():
+    labels = {"app": "low"}
+    low = [make_pod(f"low{i}", node=f"n{i}", requests={"cpu": "3"}, priority=-5, labels=labels) for i in range(3)]
+    budget = make_object(
+        "PodDisruptionBudget",
+        "low",
+        spec={"selector": {"matchLabels": labels}},
+        status={"disruptionsAllowed": 1},
+    )
+    answer = fit([*NODES, *low, budget], {"cpu": "4"}, replicas=2)
+    first, second = (victim.pod for victim in answer.report.victims)
+    assert answer.broken_budgets == {second: ("default/low",)}
+    assert first != second
+
+
+def test_the_largest_number_on_new_nodes_needs_their_number():
+    with pytest.raises(InputError, match="maximum needs the number of new nodes"):
+        fit(NODES, {"cpu": "1"}, maximum=True, nodes_like="n0")
+    assert fit(NODES, {"cpu": "4"}, maximum=True, nodes_like="n0", n_nodes=2).n_fit == 5

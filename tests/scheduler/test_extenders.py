@@ -6,9 +6,10 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 
-from kubesched.api import EventType, Pod, WatchEvent
+from kubesched.api import EventType, Pod, WatchEvent, decode_object
 from kubesched.config import ExtenderConfig, ExtenderManagedResource
 from kubesched.framework import (
     Action,
@@ -247,6 +248,13 @@ def full(*, cpu: str = "4") -> tuple[Pod, ...]:
     return (*running, make_pod("p", requests={"cpu": cpu}, priority=100))
 
 
+VICTIM_STORED = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "v", "namespace": "default", "uid": "v1"},
+    "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
+    "status": {},
+}
 PREEMPTING = ExtenderConfig(url_prefix="u", preempt_verb="v", node_cache_capable=True)
 
 
@@ -261,6 +269,19 @@ def test_an_extender_chooses_between_the_victims_of_preemption() -> None:
     body = cluster.calls[0][1]
     assert body["NodeNameToVictims"] is None
     assert set(body["NodeNameToMetaVictims"]) == {"n0", "n1", "n2"}
+
+
+def test_a_victim_that_is_not_seen_on_its_node_yet_is_sent_with_the_node() -> None:
+    whole = ExtenderConfig(url_prefix="u", preempt_verb="v")
+    answers: dict[str, Answer] = {"u preempt": lambda body: {}}
+    victim = decode_object("Pod", msgspec.json.encode(VICTIM_STORED))
+    cluster = Cluster(whole, answers=answers, nodes=1, pods=(victim,), plugins=preempting())
+    assert cluster.try_one().node_name == "n0"
+    preemptor = make_pod("p", requests={"cpu": "4"}, priority=100)
+    cluster.scheduler.handle_event(WatchEvent(EventType.ADDED, "Pod", preemptor))
+    cluster.try_one()
+    (sent,) = cluster.calls[0][1]["NodeNameToVictims"]["n0"]["Pods"]
+    assert sent["spec"]["nodeName"] == "n0"
 
 
 @pytest.mark.parametrize(
@@ -312,6 +333,23 @@ def test_the_nominated_node_is_asked_about_alone() -> None:
     cluster = Cluster(NAMES, answers={"http://one/ filter": keep("n1", "n2")}, pods=(nominated,))
     assert cluster.try_one().node_name == "n1"
     assert [body["NodeNames"] for _, body in cluster.calls] == [["n1"]]
+
+
+def test_a_nominated_node_that_the_extender_names_twice_is_scored() -> None:
+    """kube-scheduler v1.36.3 counts two feasible nodes, and asks for priorities of both."""
+    both = ExtenderConfig(url_prefix="u", filter_verb="f", prioritize_verb="p", weight=1, node_cache_capable=True)
+    answers: dict[str, Answer] = {
+        "u filter": lambda body: {"NodeNames": body["NodeNames"] * 2},
+        "u prioritize": lambda body: [{"Host": "n1", "Score": 3}],
+    }
+    cluster = Cluster(both, answers=answers, pods=(pending(status={"nominatedNodeName": "n1"}),))
+    decision = cluster.try_one()
+    assert decision.node_name == "n1"
+    assert decision.n_feasible == 2
+    assert [(key, body["NodeNames"]) for key, body in cluster.calls] == [
+        ("u filter", ["n1"]),
+        ("u prioritize", ["n1", "n1"]),
+    ]
 
 
 def test_an_error_about_the_nominated_node_leads_to_a_whole_search() -> None:

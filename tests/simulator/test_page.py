@@ -53,6 +53,7 @@ def test_the_next_command_explains_a_pending_pod_of_the_same_cluster(tmp_path):
     new = write(tmp_path, make_pod("new"), name="new.json")
     said = squeezed(run("simulate", path, "--manifest", new).stdout)
     assert said[-1] == f"Next: kubesched explain {path} --manifest {new} --pod default/huge"
+    assert "Not modelled: autoscalers, the timing of controllers, and resource claims." in said
 
 
 def test_pods_of_one_owner_share_a_line(tmp_path):

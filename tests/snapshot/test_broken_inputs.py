@@ -50,16 +50,17 @@ FILES = {
     "cut zstd": (zstd(GOOD)[:-9], "the zstd data ends in the middle; the file is cut"),
     "half of UTF-16": (b"\xff\xfe{", "starts like utf-16 text, but is not valid"),
     "Latin-1 in YAML": ("kind: Straße".encode("latin-1"), "not valid YAML: invalid trailing UTF-8 octet"),
-    "words": (b"error: You must be logged in to the server", "kind is missing"),
+    "words": (b"You must be logged in: to the server", "kind is missing"),
+    "an error of kubectl": (b"error: You must be logged in to the server", "found a message of kubectl: 'error: You"),
     "a number": (b"42", "document 1: expected an object, found 42"),
-    "a JSON array": (b'[{"kind":"Node"}]', 'expected an object, found [{"kind":"Node"}]'),
-    "a YAML list": (b"- kind: Node\n", 'document 1: expected an object, found [{"kind":"Node"}]'),
+    "a JSON array": (b'[{"kind":"Node"}]', "item 1 (Node): apiVersion is missing; expected v1"),
+    "a YAML list": (b"- kind: Node\n", "document 1, item 1 (Node): apiVersion is missing; expected v1"),
     "broken YAML": (b"kind: Node\nmetadata: {name: n\n", "line 3, column 1: not valid YAML"),
     "a key twice": (b"kind: Node\nkind: Pod\n", 'line 2, column 1: key "kind" already set in map'),
     "a YAML tag": (b"kind: !Ref Node\n", "line 1, column 7: unknown tag '!Ref'"),
     "kind is a number": (text({"kind": 5}), "kind: expected a string, found 5"),
     "items is a map": (text({"kind": "PodList", "items": {}}), "items: expected a list, found {}"),
-    "several documents, one no map": (b"kind: Foo\n---\n- 1\n", "document 2: expected an object, found [1]"),
+    "several documents, one no map": (b"kind: Foo\n---\n- 1\n", "document 2, item 1: expected an object, found 1"),
 }
 
 OBJECTS = {
@@ -208,7 +209,22 @@ def test_a_broken_stream(name):
     check_sentence(caught, "<stream>", words)
 
 
-@pytest.mark.parametrize("name", FILES)
+FOREIGN = (
+    *("empty", "only white space", "too deep", "binary", "an image", "a tar in gzip", "words", "a number"),
+    "an error of kubectl",
+)
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_file_in_a_folder_that_is_not_of_kubernetes_is_left_out(name, tmp_path):
+    (tmp_path / "a.json").write_bytes(text(node("a")))
+    (tmp_path / "b.json").write_bytes(FILES[name][0])
+    loaded = load_snapshot(tmp_path)
+    assert [known.name for known in loaded] == ["a"]
+    assert loaded.notes == (f"left out 1 file without Kubernetes objects: {tmp_path / 'b.json'}",)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name not in FOREIGN])
 def test_a_broken_file_in_a_folder(name, tmp_path):
     content, words = FILES[name]
     (tmp_path / "a.json").write_bytes(text(node("a")))

@@ -84,6 +84,6 @@ def test_byte_order_marks_are_understood(encoding):
 
 def test_a_stream_is_called_by_its_name_in_messages(tmp_path):
     path = tmp_path / "nodes.json"
-    path.write_text("[]")
-    with path.open("rb") as file, pytest.raises(InputError, match=r"nodes\.json: expected an object, found \[\]"):
+    path.write_text("[5]")
+    with path.open("rb") as file, pytest.raises(InputError, match=r"nodes\.json, item 1: expected an object, found 5"):
         load_snapshot(file)

@@ -20,6 +20,7 @@ from kubesched.admission.manifest_types import (
     CronJobManifest,
     ManifestPodSpec,
     PodManifest,
+    UpdateStrategy,
     WorkloadManifest,
     WorkloadSpec,
     api_version_of,
@@ -55,8 +56,9 @@ class Admission:
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
         notes: what the user should know, one sentence each.
-        left_out: how many objects were left out, because a scheduler does not read them and they do not become pods.
+        left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
         present: how many objects other than pods and workloads the snapshot has already. It does not change for them.
+        strategies: how each workload replaces its pods, where its manifest has that.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Admission:
         self.notes: list[str] = []
         self.left_out: Counter[str] = Counter()
         self.present: Counter[str] = Counter()
+        self.strategies: dict[Key, UpdateStrategy] = {}
         self._snapshot = cluster
         self._places = dict(places)
         self._workloads: dict[Key, object] = {}
@@ -213,6 +216,8 @@ class Admission:
         if key in self._workloads:
             raise _there_already(key, self._workloads[key])
         self._workloads[key] = place
+        if strategy := spec.strategy or spec.update_strategy:
+            self.strategies[key] = strategy
         present = self._cluster.pods_of(key)
         names = {pod.name for pod in present}
         kept = 0

@@ -106,6 +106,24 @@ class PodTemplate(Value, frozen=True):
     spec: ManifestPodSpec = ManifestPodSpec()
 
 
+class RollingUpdate(Value, frozen=True, gc=False):
+    """How many pods a rolling update adds and takes away at a time: numbers or percentages of the replicas.
+
+    `partition` is of StatefulSets: pods with smaller numbers are not updated.
+    """
+
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+    partition: int | None = None
+
+
+class UpdateStrategy(Value, frozen=True, gc=False):
+    """How a workload replaces its pods."""
+
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
 class WorkloadSpec(Value, frozen=True):
     """The specs of all workload kinds together; a kind fills in its own fields."""
 
@@ -118,6 +136,8 @@ class WorkloadSpec(Value, frozen=True):
     completions: int | None = None
     completion_mode: str | None = None
     suspend: bool | None = None
+    strategy: UpdateStrategy | None = None
+    update_strategy: UpdateStrategy | None = None
 
 
 class WorkloadManifest(Value, frozen=True):

@@ -1,5 +1,6 @@
 """Kubernetes objects with the fields that a scheduler reads: structs, quantities, selectors, and change events."""
 
+from kubesched.api.controllers import Workload, workload_of, workloads
 from kubesched.api.events import (
     ActionType,
     ClusterEvent,
@@ -13,6 +14,7 @@ from kubesched.api.kinds import (
     completed,
     decode_object,
     kind_of,
+    objects_of,
 )
 from kubesched.api.meta import (
     KubeObject,
@@ -175,6 +177,7 @@ __all__ = [
     "VolumeStatus",
     "WatchEvent",
     "WeightedPodAffinityTerm",
+    "Workload",
     "as_int64",
     "compare_versions",
     "completed",
@@ -186,10 +189,13 @@ __all__ = [
     "is_scalar_resource",
     "kind_of",
     "label_value_faults",
+    "objects_of",
     "parse_node_term",
     "parse_quantity",
     "parse_selector",
     "parse_selector_text",
     "qualified_name_faults",
     "whole_units",
+    "workload_of",
+    "workloads",
 ]

@@ -1,5 +1,6 @@
 """The kinds that a scheduler reads: their place in the API, and the decoding of their JSON."""
 
+from collections.abc import Iterable
 from typing import Final, TypeVar
 
 import msgspec
@@ -26,7 +27,7 @@ from kubesched.api.workloads import (
     StatefulSet,
 )
 from kubesched.documents import RawJson, decode_forgiving
-from kubesched.errors import ObjectError
+from kubesched.errors import InputError, ObjectError
 
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
 
@@ -82,6 +83,26 @@ KINDS: Final[dict[str, Kind]] = {
 def kind_of(known: KubeObject) -> str:
     """The object's kind, a key of KINDS."""
     return type(known).__name__
+
+
+def objects_of(snapshot: object) -> list[KubeObject]:
+    """The objects of a cluster that a Python program passes.
+
+    Raises:
+        InputError: it is the name of a file, or has anything but Kubernetes objects.
+
+    Example:
+        assert len(objects_of(load_snapshot("cluster.json"))) > 0
+    """
+    if isinstance(snapshot, str | bytes) or not isinstance(snapshot, Iterable):
+        advice = f"pass load_snapshot({snapshot!r})" if isinstance(snapshot, str) else "pass what load_snapshot returns"
+        raise InputError(f"a snapshot has Kubernetes objects; found {snapshot!r:.80}; {advice}")
+    objects = list(snapshot)
+    for known in objects:
+        if not isinstance(known, KubeObject):
+            advice = "load_snapshot reads them from files and streams"
+            raise InputError(f"a snapshot has Kubernetes objects; found {known!r:.80}; {advice}")
+    return objects
 
 
 _TOLD_APART_BY_UID: Final = ("Pod", "PersistentVolumeClaim")

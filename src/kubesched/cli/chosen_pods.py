@@ -62,8 +62,9 @@ def choose_pods(
 
 def _meant_by(name: str, objects: "Sequence[KubeObject]", pods: "Sequence[Pod]", namespace: str) -> "Pod | list[Pod]":
     """One pod, or the pods of a workload."""
+    from kubesched.api import workloads
     from kubesched.explanation import find_pod
-    from kubesched.planning import find_workload, is_workload_kind, workloads
+    from kubesched.planning import find_workload, is_workload_kind
 
     word, _, rest = name.partition("/")
     if rest and word in _POD_WORDS:

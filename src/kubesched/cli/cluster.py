@@ -5,20 +5,31 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from kubesched.cli.general_options import is_quiet
 from kubesched.cli.live_cluster import LiveSource, read_live
 from kubesched.cli.output import progress_bar
 
 if TYPE_CHECKING:
+    from kubesched.config import ConfigSource
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
 
 
+_WORKLOADS: Final = frozenset(("Deployment", "DaemonSet", "Job", "CronJob"))
+"""Kinds that a manifest may have and a snapshot need not."""
+
+
 def note(text: str) -> None:
-    """Print a note, which is not a result, on standard error; a full disk or a reader that left does not matter."""
+    """Print a note, which is not a result, on standard error, but for --quiet.
+
+    A full disk or a reader that left does not matter.
+    """
+    if is_quiet():
+        return
     with suppress(OSError):
         click.echo(f"kubesched: note: {text}", err=True)
 
@@ -43,7 +54,31 @@ def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
     _note_left_out(cluster)
+    if snapshots:
+        _refuse_nothing(cluster)
     return cluster
+
+
+def _refuse_nothing(cluster: "ClusterObjects") -> None:
+    """Reject files without a node and without a pod that waits for one, bad objects apart.
+
+    Raises:
+        InputError: there is nothing to place, and no node.
+    """
+    from kubesched.api import Node, Pod
+    from kubesched.errors import InputError
+    from kubesched.snapshot import GET_CLUSTER
+
+    pods = cluster.of(Pod)
+    if cluster.bad or cluster.of(Node) or any(not pod.node_name and not pod.is_finished for pod in pods):
+        return
+    what = f"{_count(len(pods), 'pod')} and no node" if pods else "no node and no pod"
+    raise InputError(f"the snapshot has {what}; expected what `{GET_CLUSTER}` prints{_advice_on_workloads(cluster)}")
+
+
+def _advice_on_workloads(cluster: "ClusterObjects") -> str:
+    has_some = _WORKLOADS.intersection(cluster.skipped)
+    return "; to add the pods of new workloads, use --manifest FILE" if has_some else ""
 
 
 def _load(snapshots: Sequence[str], manifests: Sequence[str], skip_bad_objects: bool) -> "ClusterObjects":
@@ -72,7 +107,7 @@ def _note_left_out(cluster: "ClusterObjects") -> None:
         note(f"left out: {sentence}")
     if cluster.skipped:
         counted = ", ".join(f"{n} {kind}" for kind, n in sorted(cluster.skipped.items()))
-        note(f"left out, because kubesched does not read these kinds: {counted}")
+        note(f"left out, because kubesched does not read these kinds: {counted}{_advice_on_workloads(cluster)}")
     for sentence in (*cluster.notes, *_homeless(cluster)):
         note(sentence)
 
@@ -95,7 +130,34 @@ def _count(n: int, thing: str) -> str:
     return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
-def read_setup(config: Path | None, references: Sequence[str], plugin_args: Mapping[str, str]) -> "Setup":
+def read_both(
+    snapshots: Sequence[str],
+    manifests: Sequence[str],
+    config: Path | None,
+    references: Sequence[str],
+    plugin_args: Mapping[str, str],
+    *,
+    skip_bad_objects: bool,
+) -> "tuple[ClusterObjects, Setup]":
+    """Read a cluster and what decides; without --config the configuration that the snapshot has, if it has one.
+
+    Raises:
+        InputError, ClusterError, PluginDefinitionError: as from `read_cluster` and `read_setup`.
+    """
+    from kubesched.config import ConfigSource
+
+    setup = read_setup(config, references, plugin_args)
+    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    if cluster.scheduler_config and config is None:
+        note("the configuration is the schedulerConfig of the snapshot; --config FILE replaces it")
+        source = ConfigSource("schedulerConfig of the snapshot", cluster.scheduler_config.decode(), snapshots[0])
+        setup = read_setup(source, references, plugin_args)
+    return cluster, setup
+
+
+def read_setup(
+    config: "Path | ConfigSource | None", references: Sequence[str], plugin_args: Mapping[str, str]
+) -> "Setup":
     """Read the configuration and load the plugins; log from the level in LOG_LEVEL on, by default warnings.
 
     Raises:

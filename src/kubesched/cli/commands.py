@@ -1,12 +1,16 @@
 """`kubesched`: the group of all commands, and the exit codes and messages of their errors."""
 
 import sys
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
 import click
 
+from kubesched.cli.general_options import GENERAL, is_debugging, with_general_options
+from kubesched.cli.program_name import as_typed, program_name
 from kubesched.errors import KubeschedError
 from kubesched.version import VERSION, VERSION_TEXT
 
@@ -22,6 +26,7 @@ _COMMANDS: Final = (
     "config",
     "plugins",
     "plugin",
+    "completion",
 )
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2
@@ -35,7 +40,7 @@ class _Commands(Mapping[str, click.Command]):
         if name not in _COMMANDS:
             raise KeyError(name)
         command: click.Command = getattr(import_module(f"kubesched.cli.{name}"), name)
-        return command
+        return with_general_options(command)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_COMMANDS)
@@ -63,12 +68,12 @@ class _Main(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, **extra)
         try:
-            code = super().main(args, prog_name or "kubesched", complete_var, False, **extra)
+            code = super().main(args, prog_name or program_name(), complete_var, False, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             sys.exit(error.exit_code)
         except click.UsageError as error:
-            command = error.ctx.command_path if error.ctx is not None else "kubesched"
+            command = error.ctx.command_path if error.ctx is not None else program_name()
             _end(f"{error.format_message()}\n  Try: {command} --help", error.exit_code)
         except click.ClickException as error:
             _end(error.format_message(), error.exit_code)
@@ -77,6 +82,21 @@ class _Main(click.Group):
         except click.Abort:
             sys.exit(_INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The description, with the name that the user types."""
+        shown = copy(self)
+        shown.help = as_typed(self.help or "")
+        super(_Main, shown).format_help_text(ctx, formatter)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. With --debug, print where its error was raised."""
+        try:
+            return super().invoke(ctx)
+        except (KubeschedError, click.ClickException) as error:
+            if is_debugging(ctx) and not isinstance(error, click.UsageError):
+                click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+            raise
 
 
 def _end(message: str, code: int) -> NoReturn:
@@ -88,6 +108,7 @@ def _end(message: str, code: int) -> NoReturn:
     "kubesched",
     cls=_Main,
     commands=_Commands(),
+    params=list(GENERAL),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(VERSION, message=VERSION_TEXT)

@@ -8,12 +8,12 @@ import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_sources import files_argument, sources_in
-from kubesched.cli.finding_formats import CheckedFile, as_document, as_github, as_sarif, as_text
 from kubesched.cli.output import output_option, print_document
 from kubesched.cli.plugins import plugin_option
 from kubesched.errors import InputError
 
 if TYPE_CHECKING:
+    from kubesched.cli.finding_formats import CheckedFile
     from kubesched.config import ConfigSource, Finding
     from kubesched.setup import Checked
 
@@ -42,6 +42,8 @@ def check(files: tuple[Path, ...], references: tuple[str, ...], output: str, str
     called for a pod default/kubesched-probe, which an extender cannot bind. Extenders of a configuration that
     kube-scheduler rejects are not called.
     """
+    from kubesched.cli.finding_formats import as_document, as_github, as_sarif, as_text
+
     with refuse_bad_input():
         checked = _compared([_check(source, references, probe) for source in _sources(files)])
     if output == "json":
@@ -70,7 +72,8 @@ def _sources(files: Iterable[Path]) -> "tuple[ConfigSource, ...]":
     return (ConfigSource(str(files[0]), read_text(files[0]), str(files[0])),)
 
 
-def _check(source: "ConfigSource", references: tuple[str, ...], probe: bool) -> CheckedFile:
+def _check(source: "ConfigSource", references: tuple[str, ...], probe: bool) -> "CheckedFile":
+    from kubesched.cli.finding_formats import CheckedFile
     from kubesched.setup import check_configuration
 
     checked = check_configuration(source, references)
@@ -80,7 +83,7 @@ def _check(source: "ConfigSource", references: tuple[str, ...], probe: bool) -> 
     return CheckedFile(source, checked.with_further(failed), calls)
 
 
-def _compared(checked: list[CheckedFile]) -> list[CheckedFile]:
+def _compared(checked: "list[CheckedFile]") -> "list[CheckedFile]":
     """The results with what only several configurations show together."""
     from kubesched.config import ignored_document, shared_leases
 

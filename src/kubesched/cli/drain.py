@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.cluster import read_cluster, read_setup
+from kubesched.cli.cluster import read_both
+from kubesched.cli.completion import complete_files
 from kubesched.cli.options import cluster_options, setup_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
@@ -34,6 +35,7 @@ _ZONE: Final = "topology.kubernetes.io/zone"
 @click.option(
     "--write",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Write the cluster after the last eviction, with the evicted pods pending: .json, .json.gz or .json.zst.",
 )
 @click.option(
@@ -75,8 +77,9 @@ def drain(
     _check_usage(targets.names, selector, zone, write, each=each, most=most)
     from kubesched.planning import Drainer, drain_page, each_page, most_page
 
-    setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    cluster, setup = read_both(
+        targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
+    )
     names = _chosen(cluster, targets.names, selector, zone)
     taken_at = cluster.taken_at
     page: Page

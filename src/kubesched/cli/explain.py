@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
-from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.cluster import extender_calls, read_both
+from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
@@ -34,6 +35,7 @@ _MAX_NAMED: Final = 5
 @click.option(
     "--pod",
     metavar="NAME|FILE",
+    shell_complete=complete_files,
     help="The pod to explain, placed or pending: NAMESPACE/NAME; or a new one from a file with a pod or a workload: "
     "POD.yaml.",
 )
@@ -113,8 +115,9 @@ def explain(
     if (nodes or all_nodes) and not names:
         raise click.UsageError("--node and --all-nodes need one pod: name it, such as shop/web-7")
     _refuse_ambiguous(targets.snapshots)
-    setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(targets.snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    cluster, setup = read_both(
+        targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
+    )
     calls = extender_calls(setup, extenders)
     asked = _Asked(cluster, setup, calls, _again(click.get_current_context()), output)
     if group is not None:
@@ -268,9 +271,8 @@ def _group_page(asked: _Asked, name: str, namespace: str) -> "Page":
 
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
-    from kubesched.api import ReplicaSet
+    from kubesched.api import ReplicaSet, Workload, workload_of
     from kubesched.explanation import Explainer, as_line, overview_page
-    from kubesched.planning import workload_of
 
     sets = {one.key: one for one in asked.cluster.of(ReplicaSet)}
     meant = {pod.key for pod in chosen.pods}
@@ -284,7 +286,7 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
         is_for_people = asked.output != "json"
         page = overview_page(
             _with_progress(explainer.each(served, preempt=is_for_people), len(served)),
-            lambda pod: str(workload_of(pod, sets) or f"Pod {pod.key}"),
+            lambda pod: str(workload_of(pod, sets) or Workload.alone(pod)),
             explainer.fixes if is_for_people else lambda explanation: (),
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
             what=chosen.what,

@@ -1,5 +1,6 @@
 """`kubesched fit`: would new pods fit into a cluster, and how many."""
 
+import shlex
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -7,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.cluster import extender_calls, read_both
+from kubesched.cli.completion import complete_files
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 
 if TYPE_CHECKING:
     from kubesched.planning import Runs
+    from kubesched.setup import Setup
 
 
 def _resources(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -37,6 +40,7 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
     "manifests",
     metavar="FILE",
     multiple=True,
+    shell_complete=complete_files,
     help="Manifest of the pods in question: a Pod, Deployment, Job and so on, or - for standard input. Repeatable.",
 )
 @click.option(
@@ -49,6 +53,16 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
 )
 @click.option("--replicas", type=int, metavar="N", help="The number of pods, instead of the one in the manifest.")
 @click.option("--max", "maximum", is_flag=True, help="Find how many pods would fit, and what stops the next one.")
+@click.option(
+    "--nodes-like",
+    metavar="NODE[=N]",
+    help="Find how many more nodes of this shape are missing for all pods to fit; with =N, add N of them. NODE is the "
+    "name of a node, or a file with a Node.",
+)
+@click.option(
+    "--rollout", is_flag=True, help="If the workload runs already: replace its pods in the steps of its strategy."
+)
+@click.option("--add", is_flag=True, help="If the workload runs already: keep its pods and add the new ones.")
 @setup_options
 @extenders_option
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a pod in question would stay pending.")
@@ -59,6 +73,9 @@ def fit(
     resources: Mapping[str, str],
     replicas: int | None,
     maximum: bool,
+    nodes_like: str | None,
+    rollout: bool,
+    add: bool,
     skip_bad_objects: bool,
     config: Path | None,
     references: tuple[str, ...],
@@ -75,6 +92,7 @@ def fit(
     Examples:
       kubesched fit cluster.json -f deployment.yaml
       kubesched fit cluster.json -f deployment.yaml --max
+      kubesched fit cluster.json -f deployment.yaml --nodes-like worker-1
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
 
@@ -88,22 +106,60 @@ def fit(
         raise click.UsageError("--max and --replicas are mutually exclusive: --max asks for the number")
     if replicas is not None and replicas < 1:
         raise click.UsageError(f"--replicas: found {replicas}; expected 1 or more")
+    like, n_nodes = _shape(nodes_like or "")
+    if maximum and like and n_nodes is None:
+        raise click.UsageError("--max needs the number of new nodes: --nodes-like NODE=N")
+    if rollout and add:
+        raise click.UsageError("--rollout and --add are mutually exclusive: the old pods are replaced, or they stay")
+    if rollout and (maximum or (like and n_nodes is None)):
+        raise click.UsageError(
+            "--rollout and a search are mutually exclusive: use --replicas N and --nodes-like NODE=N"
+        )
+    if rollout and extenders == "call":
+        raise click.UsageError("--rollout and --extenders call are mutually exclusive")
     from kubesched.planning import asked_of, fit_asked, fit_page
 
-    runs = _runs(config, references, plugin_args, extenders)
-    cluster = read_cluster(snapshots, (), skip_bad_objects=skip_bad_objects)
+    cluster, setup = read_both(snapshots, (), config, references, plugin_args, skip_bad_objects=skip_bad_objects)
+    runs = _runs(setup, references, plugin_args, extenders)
     asked = asked_of(resources or manifests, cluster.objects)
+    if asked.existing and not (rollout or add):
+        is_search = maximum or (like and n_nodes is None)
+        choice = "use --add" if is_search else "use --rollout to replace the old pods with the new ones, or --add"
+        raise click.UsageError(f"{asked.there_already()}; {choice} to keep the old pods and add the new ones")
     with progress_bar("placing") as progress:
-        answer = fit_asked(cluster, asked, runs, replicas=replicas, maximum=maximum, progress=progress)
-    print_report(fit_page(answer), output)
+        answer = fit_asked(
+            cluster,
+            asked,
+            runs,
+            replicas=replicas,
+            maximum=maximum,
+            nodes_like=like,
+            n_nodes=n_nodes,
+            add=add,
+            rollout=rollout,
+            progress=progress,
+        )
+    has_stream = "-" in (*snapshots, *manifests)
+    words = ["kubesched", "explain", *snapshots, *(word for one in manifests for word in ("--manifest", one))]
+    explain = "" if has_stream or not manifests or rollout or add else shlex.join(words)
+    print_report(fit_page(answer, explain=explain), output)
     if fail_on_pending and not (answer.all_fit and answer.n_fit):
         raise click.exceptions.Exit(1)
 
 
-def _runs(config: Path | None, references: tuple[str, ...], plugin_args: Mapping[str, str], extenders: str) -> "Runs":
+def _shape(text: str) -> tuple[str, int | None]:
+    """NODE[=N]: the model of new nodes and their number."""
+    model, _, number = text.rpartition("=")
+    if not model:
+        return text, None
+    if not number.isdecimal():
+        raise click.UsageError(f"--nodes-like: found {text!r}; write NODE or NODE=N, such as worker-1=3")
+    return model, int(number)
+
+
+def _runs(setup: "Setup", references: tuple[str, ...], plugin_args: Mapping[str, str], extenders: str) -> "Runs":
     from kubesched.planning import Runs
 
-    setup = read_setup(config, references, plugin_args)
     if extenders == "skip" or not setup.configuration.extenders:
         extender_calls(setup, extenders)  # notes what is not called
         return Runs(setup.configuration, references, plugin_args)

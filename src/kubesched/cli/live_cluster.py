@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
 
+from kubesched.cli.completion import complete_files
 from kubesched.cli.output import progress_bar
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def live_source_options(command: F) -> F:
             metavar="FILE",
             expose_value=False,
             callback=_remember,
+            shell_complete=complete_files,
             help="The cluster to read if there is no SNAPSHOT.  [default: as kubectl; in a pod, its service account]",
         ),
     ):

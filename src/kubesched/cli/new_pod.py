@@ -22,7 +22,7 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
 
     workloads = (Pod, ReplicaSet, ReplicationController, StatefulSet)
     admitted = admit_manifests([known for known in cluster if not isinstance(known, workloads)], [file])
-    pods = admitted.of(Pod)
+    pods = [known for known in admitted.objects if isinstance(known, Pod)]
     if not pods:
         pod, claims = read_pod(file, cluster.objects)  # which says what the file has instead
         return pod, list(claims)
@@ -35,4 +35,4 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
     if len(pods) > 1:
         alike = f"{file} has {len(pods)} pods that are alike; {pods[0].key} is explained"
         note(f"{alike}; kubesched fit -f {file} answers for all")
-    return pods[0], [known for known in admitted if not isinstance(known, Pod)]
+    return pods[0], [known for known in admitted.objects if not isinstance(known, Pod)]

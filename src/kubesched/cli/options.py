@@ -8,6 +8,8 @@ import click
 from click.core import ParameterSource
 
 from kubesched.cli.bad_input import BadInput
+from kubesched.cli.completion import complete_files
+from kubesched.cli.general_options import GENERAL
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.plugins import plugin_option
 
@@ -96,7 +98,7 @@ def _managed_resources(
 
 def snapshots_argument(command: F) -> F:
     """SNAPSHOT...: the files to read the cluster from; none for the live cluster."""
-    return click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1)(command)
+    return click.argument("snapshots", metavar="[SNAPSHOT...]", nargs=-1, shell_complete=complete_files)(command)
 
 
 def skip_bad_objects_option(command: F) -> F:
@@ -121,6 +123,7 @@ def cluster_options(command: F) -> F:
             "manifests",
             metavar="FILE",
             multiple=True,
+            shell_complete=complete_files,
             help="Add new objects that are not in the cluster yet: Pods, Deployments, Jobs and so on. Repeatable.",
         ),
         snapshot_options,
@@ -192,5 +195,5 @@ def _split(context: click.Context, option: click.Parameter, values: tuple[str, .
 def refuse_options_before(ctx: click.Context, subcommand: str) -> None:
     """Reject options of a command before a subcommand; its own options come after its name."""
     for param in ctx.command.params:
-        if ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
+        if param not in GENERAL and ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{param.opts[0]} is before {subcommand}; write options of {subcommand} after it")

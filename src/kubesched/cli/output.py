@@ -8,11 +8,14 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+
+from kubesched.cli.general_options import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PIPE_WIDTH: Final = 120
+_REDRAW_SECONDS: Final = 0.1
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but the tabulator and the end of a line
 
 
@@ -31,7 +35,7 @@ def text_console() -> Iterator["Console"]:
 
     Text is printed as it is: names and reasons may hold brackets that would pass for markup. Control characters, with
     which a reason from an extender could steer the terminal, are printed as hexadecimal escapes. In a pipe lines are as
-    long as COLUMNS says, else 120 characters, and end without blanks.
+    long as COLUMNS says, else as the terminal of standard error, else 120 characters, and end without blanks.
     """
     from rich.console import Console as RichConsole
 
@@ -39,14 +43,25 @@ def text_console() -> Iterator["Console"]:
         def render_str(self, text: str, **options: Any) -> "Text":
             return super().render_str(_CONTROLS.sub(lambda control: f"\\x{ord(control[0]):02x}", text), **options)
 
-    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _PIPE_WIDTH
-    console = Console(width=width, markup=False, emoji=False, highlight=False)
+    console = Console(width=_width(), markup=False, emoji=False, highlight=False)
     if console.is_terminal:
         yield console
         return
     with console.capture() as captured:
         yield console
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _width() -> int | None:
+    """The length of lines; None for that of the terminal on standard output."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    if sys.stdout.isatty():
+        return None
+    with suppress(OSError, ValueError):  # not a terminal, or not a file
+        return os.get_terminal_size(sys.stderr.fileno()).columns or _PIPE_WIDTH
+    return _PIPE_WIDTH
 
 
 def new_table(*headings: str, numbers: Iterable[int] = ()) -> "Table":
@@ -87,18 +102,28 @@ def progress_bar(doing: str) -> Iterator[Callable[[int, int], None] | None]:
     Args:
         doing: what is going on.
     Yields: a function to call with how much is done and how much there is (0 when not known); None when standard error
-        is not a terminal.
+        is not a terminal, and with --quiet.
     """
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    # without rich's own thread: beside another thread no worker process is forked
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as shown:
         task = shown.add_task(doing, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total or None)
+        drawn = 0.0
+
+        def on_progress(done: int, total: int) -> None:
+            nonlocal drawn
+            shown.update(task, completed=done, total=total or None)
+            if time.monotonic() - drawn >= _REDRAW_SECONDS:
+                drawn = time.monotonic()
+                shown.refresh()
+
+        yield on_progress
 
 
 def output_option(*formats: str, help: str) -> Callable[[F], F]:

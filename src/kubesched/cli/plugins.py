@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
+from kubesched.cli.completion import complete_files
 from kubesched.cli.output import output_option
 from kubesched.cli.reports import print_report
 from kubesched.errors import PluginDefinitionError
@@ -23,6 +24,7 @@ plugin_option = click.option(
     "references",
     metavar="FILE.py:Class",
     multiple=True,
+    shell_complete=complete_files,
     help="Load your plugin, from a file or as package.module:Class. Repeatable.",
 )
 """The option of every command that runs or names plugins."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubesched.cli.output import output_option
+from kubesched.cli.program_name import as_typed
 
 if TYPE_CHECKING:
     from kubesched.reports import Page
@@ -25,8 +26,11 @@ def report_output_option(*others: str) -> Callable[[F], F]:
 
 def print_report(page: "Page", output: str) -> None:
     """Print a report on standard output in one of the formats of `report_output_option`."""
+    import msgspec
+
     from kubesched.reports import as_csv, as_html, as_json, as_jsonl, as_junit, as_markdown, print_page
 
+    page = msgspec.structs.replace(page, next_command=as_typed(page.next_command))
     if output in ("table", "wide"):
         from kubesched.cli.output import text_console
 

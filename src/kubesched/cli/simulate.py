@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import extender_calls, read_cluster, read_setup
+from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.what_if import changed_cluster, what_if_options
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from kubesched.planning import WhatIf
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.simulator import Report, Simulator
@@ -77,10 +79,10 @@ def simulate(
         raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")
     if no_preemption_effects and extenders == "call":
         raise click.UsageError("--extenders call and --no-preemption-effects are mutually exclusive")
-    whole = read_setup(config, references, plugin_args)
+    read, whole = read_both(snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects)
     setup = _only(profile, whole)
     left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
-    cluster = changed_cluster(read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects), what_if)
+    cluster = changed_cluster(read, what_if)
     simulator = _simulator(cluster, setup, tie_break, seed or 0, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
         n_pending, n_failed = _print_places(simulator, tie_break)
@@ -88,7 +90,8 @@ def simulate(
         report = _run(simulator, tie_break if no_preemption_effects else None)
         _say_left_out(report, profile, left_out)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
-        n_failed = _print(report, output, _explain_command(snapshots, manifests, config, references, plugin_args))
+        explain = _explain_command(snapshots, manifests, config, references, plugin_args)
+        n_failed = _print(report, output, explain, cluster.taken_at)
     if n_failed or (fail_on_pending and n_pending):
         raise click.exceptions.Exit(1)
 
@@ -170,12 +173,12 @@ def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
     return n_pending, n_failed
 
 
-def _print(report: "Report", output: str, explain: str) -> int:
+def _print(report: "Report", output: str, explain: str, taken_at: "datetime | None") -> int:
     """Print a report. Returns: how many pods ended in an error."""
     from kubesched.simulator import PodState, report_page, summary_of
 
     if output == "summary":
         click.echo(summary_of(report))
     else:
-        print_report(report_page(report, explain), output)
+        print_report(report_page(report, explain, taken_at=taken_at), output)
     return report.count(PodState.ERROR)

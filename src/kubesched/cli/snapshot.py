@@ -1,18 +1,23 @@
-"""`kubesched snapshot`: save the objects that decide where pods go."""
+"""`kubesched snapshot`: save the objects that decide where pods go: all, or what one pod needs; also without names."""
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from kubesched.cli.cluster import note, read_cluster, read_setup
+from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.options import setup_options, skip_bad_objects_option, snapshots_argument
+from kubesched.cli.output import progress_bar
 
 if TYPE_CHECKING:
+    from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
+
+_STANDARD_OUTPUT: Final = "-"
 
 
 @click.command()
@@ -20,7 +25,8 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     metavar="FILE",
-    default="-",
+    default=_STANDARD_OUTPUT,
+    shell_complete=complete_files,
     help="The file to write: .json, .json.gz or .json.zst; - for standard output, as JSON.  [default: -]",
 )
 @live_source_options
@@ -32,12 +38,39 @@ if TYPE_CHECKING:
     help="Keep all annotations, for plugins that read them. Without this option only those that a rule of "
     "kube-scheduler reads are kept.",
 )
+@click.option(
+    "--anonymize",
+    is_flag=True,
+    help="Replace names, namespaces, label keys and values, images and uids consistently, so that the decisions stay "
+    "the same. Words of the configuration and of plugin arguments stay.",
+)
+@click.option(
+    "--salt",
+    metavar="TEXT",
+    help="With --anonymize: derive the replacements from this secret, so that a name gets the same one in every "
+    "snapshot. Without a salt they keep the order of the names.",
+)
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="With --anonymize: write the replaced words to this file, as JSON that translates back. Keep it private.",
+)
+@click.option(
+    "--around",
+    metavar="NS/POD",
+    help="Write the smallest part found in which this pod gets the same verdict from explain, for a bug report.",
+)
 @setup_options
 def snapshot(
     snapshots: tuple[str, ...],
     output: str,
     skip_bad_objects: bool,
     keep_annotations: bool,
+    anonymize: bool,
+    salt: str | None,
+    table: Path | None,
+    around: str | None,
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
@@ -52,34 +85,100 @@ def snapshot(
       kubesched snapshot -o cluster.json.gz
       kubesched snapshot --context prod -o prod.json.zst
       kubesched snapshot kubectl-dump.json -o small.json.gz
+      kubesched snapshot --anonymize --table names.json -o to-share.json.gz
+      kubesched snapshot --around shop/web-0 --anonymize -o bug.json
 
-    --config and --plugin name what will read the file: a plugin or an extender that needs whole objects gets them.
+    --config and --plugin name what will read the file: a plugin or an extender that needs whole objects gets them,
+    except with --anonymize.
     """  # noqa: D301
     from kubesched.snapshot import only_read_fields
 
+    _check_anonymize(anonymize, salt, table, keep_annotations)
     setup = read_setup(config, references, plugin_args)
-    _check_output(output)
+    _check_files(output, table)
     cluster = read_cluster(snapshots, (), skip_bad_objects=skip_bad_objects)
-    kept = only_read_fields(cluster, keep_annotations=keep_annotations, whole=setup.raw_kinds)
+    whole = frozenset() if anonymize else setup.raw_kinds
+    kept = only_read_fields(cluster, keep_annotations=keep_annotations, whole=whole)
+    if around is not None:
+        kept = _around(kept, around, setup)
+    if anonymize:
+        is_default = not (config or references or plugin_args)
+        kept = _anonymous(kept, salt or "", table, around, None if is_default else setup)
     _write(kept, output)
 
 
-def _check_output(output: str) -> None:
-    """Refuse an output that cannot be written before the cluster is read."""
+def _check_anonymize(anonymize: bool, salt: str | None, table: Path | None, keep_annotations: bool) -> None:
+    if anonymize and keep_annotations:
+        raise click.UsageError(
+            "--anonymize and --keep-annotations are mutually exclusive: an annotation is free text that may have names"
+        )
+    for option, value in (("--salt", salt), ("--table", table)):
+        if value is not None and not anonymize:
+            raise click.UsageError(f"{option} has no effect without --anonymize; add it")
+    if salt == "":
+        raise click.BadParameter("found an empty text; leave the option out instead", param_hint="--salt")
+
+
+def _check_files(output: str, table: Path | None) -> None:
+    """Refuse files that cannot be written before the cluster is read."""
+    from kubesched.errors import InputError
     from kubesched.snapshot import check_target
 
-    if output != "-":
+    if output != _STANDARD_OUTPUT:
         check_target(output)
     elif sys.stdout.isatty():
         raise click.UsageError("standard output is a terminal; name a file, such as -o cluster.json.gz")
+    if table is not None:
+        if not table.parent.is_dir():
+            raise InputError(f"{table}: cannot be written: No such file or directory")
+        if table.absolute() == Path(output).absolute():
+            raise click.UsageError("--table and -o name the same file; the table has to stay private")
+
+
+def _around(cluster: "ClusterObjects", pod: str, setup: "Setup") -> "ClusterObjects":
+    from kubesched.capture import smallest_around
+
+    with progress_bar("shrinking") as progress:
+        smallest = smallest_around(cluster, pod, setup, progress=progress)
+    note(f"{len(smallest)} of {len(cluster)} objects are enough for the same verdict on {pod}")
+    return smallest
+
+
+def _anonymous(
+    cluster: "ClusterObjects", salt: str, table: Path | None, around: str | None, setup: "Setup | None"
+) -> "ClusterObjects":
+    """The cluster with other names; the words of a setup stay."""
+    import msgspec
+
+    from kubesched.capture import anonymize
+    from kubesched.config import effective
+    from kubesched.explanation import find_pod
+    from kubesched.snapshot import replacing
+
+    keep = () if setup is None else (msgspec.json.encode(effective(setup.configuration)).decode(),)
+    if setup is not None and setup.raw_kinds:
+        note("--anonymize leaves out fields that only plugins or extenders read: their names cannot be replaced")
+    anonymous = anonymize(cluster, salt, keep)
+    if table is not None:
+        with replacing(table, is_private=True) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(anonymous.table, order="sorted")))
+    if around is not None:
+        pod = find_pod(cluster.objects, around)
+        renamed = next(new for old, new in zip(cluster.objects, anonymous.cluster.objects, strict=True) if old is pod)
+        note(f"{pod.key} has the name {renamed.key} in the new snapshot")
+    return anonymous.cluster
 
 
 def _write(cluster: "ClusterObjects", output: str) -> None:
     from kubesched.snapshot import write_snapshot
 
-    write_snapshot(cluster, sys.stdout.buffer if output == "-" else output, strip=True)
-    if output != "-":
+    write_snapshot(cluster, sys.stdout.buffer if output == _STANDARD_OUTPUT else output, strip=True)
+    if output != _STANDARD_OUTPUT:
         kinds = cluster.kinds
         nodes, pods = kinds.pop("Node", 0), kinds.pop("Pod", 0)
-        size = Path(output).stat().st_size / 1e6
-        note(f"wrote {nodes} nodes, {pods} pods and {sum(kinds.values())} other objects to {output} ({size:.1f} MB)")
+        counted = f"{nodes} nodes, {pods} pods and {sum(kinds.values())} other objects"
+        note(f"wrote {counted} to {output} ({_size(Path(output).stat().st_size)})")
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 100_000 else f"{n_bytes / 1e3:.1f} kB"

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import KubeObject, completed
+from kubesched.api import KubeObject, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
 from kubesched.comparison.measure import NOWHERE, Ruler
@@ -16,7 +16,6 @@ from kubesched.comparison.moves import Move, MoveWatch
 from kubesched.comparison.placed_again import PodChoice, parse_pod_choice, placed_again
 from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
-from kubesched.comparison.workloads import Workloads
 from kubesched.errors import InputError
 from kubesched.reports import Shown
 from kubesched.setup import ConfigurationLike
@@ -143,12 +142,12 @@ def compare(
     choice = parse_pod_choice(pods)
     sides = [ReadCandidate(_candidate(side, name)) for side, name in ((a, "A"), (b, "B"))]
     names = [name for side in sides for name in side.scheduler_names]
-    objects = placed_again([completed(one) for one in snapshot], choice, names)
+    objects = placed_again([completed(one) for one in objects_of(snapshot)], choice, names)
     cluster = Cluster(objects, sides, prices)
     ruler = cluster.ruler
     runs = Runs(cluster, seeds, progress)
     moves = _moves(runs)
-    of_a, of_b = runs.random(0), runs.random(1)
+    of_a, of_b = runs.random()
     return Comparison(
         a=sides[0].name,
         b=sides[1].name,
@@ -156,7 +155,7 @@ def compare(
         n_pods=len(ruler.pods),
         n_runs=seeds,
         differences=tuple(_differences(of_a, of_b)),
-        pending=tuple(_pending(ruler, Workloads(objects), of_a, of_b)),
+        pending=tuple(_pending(ruler, of_a, of_b)),
         moves=tuple(moves),
         widest=(_widest(of_a), _widest(of_b)),
         settings=settings(sides[1]),
@@ -229,9 +228,9 @@ def _median_and_range(values: Sequence[float]) -> tuple[float, Range]:
     return ordered[(len(ordered) - 1) // 2], (ordered[0], ordered[-1])
 
 
-def _pending(ruler: Ruler, workloads: Workloads, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[PendingPod]:
+def _pending(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[PendingPod]:
     n_a, n_b = (Counter(pod for run in runs for pod in run.pending) for runs in (of_a, of_b))
     half = len(of_a) / 2
     for pod in ruler.pods:
         if (n_a[pod.key] > half) != (n_b[pod.key] > half):
-            yield PendingPod(pod.key, workloads.of(pod), n_a[pod.key], n_b[pod.key])
+            yield PendingPod(pod.key, ruler.workload(pod), n_a[pod.key], n_b[pod.key])

@@ -6,9 +6,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import KubeObject, Node, Pod
+from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
 from kubesched.comparison.placed_again import is_bound_to_node
-from kubesched.comparison.workloads import Workloads
 from kubesched.engine import IntVector
 from kubesched.plugins import RequiredNodeAffinity
 from kubesched.simulator import Placement, PodState, Report
@@ -82,7 +81,8 @@ class Ruler:
         self._is_control_plane = np.array([bool(_label(node, _CONTROL_PLANE, "yes")) for node in self._nodes], np.bool_)
         self._bound_to_node = {pod.uid for pod in pods if is_bound_to_node(pod)}
         self._shapes = _shapes(self.pods)
-        self._workloads = self._find_workloads(objects, pods)
+        self._replica_sets = {one.key: one for one in objects if isinstance(one, ReplicaSet)}
+        self._workloads = self._find_workloads(pods)
         self.unpriced: dict[str, int] = {}
         self._prices: npt.NDArray[np.float64] | None = None if prices is None else self._read_prices(prices)
 
@@ -92,17 +92,21 @@ class Ruler:
         self.unpriced = {name: missing.count(name) for name in missing}
         return np.array([prices.get(name, 0.0) for name in types], dtype=np.float64)
 
-    def _find_workloads(self, objects: Sequence[KubeObject], pods: Sequence[Pod]) -> list[_Workload]:
+    def workload(self, pod: Pod) -> str:
+        """`Kind namespace/name` of what a pod belongs to; `Pod namespace/name` for a pod without a controller."""
+        return str(workload_of(pod, self._replica_sets) or Workload.alone(pod))
+
+    def _find_workloads(self, pods: Sequence[Pod]) -> list[_Workload]:
         """The workloads that have a controller and a pod to place."""
-        workloads, by_name = Workloads(objects), dict[str, _Workload]()
+        by_name: dict[str, _Workload] = {}
         for row, pod in enumerate(self.pods):
             if pod.metadata.controller is not None and not is_bound_to_node(pod):
-                name = workloads.of(pod)
+                name = self.workload(pod)
                 workload = by_name.setdefault(name, _Workload(name))
                 workload.zones = workload.zones or self._zones_of(pod)
                 workload.members.append(row)
         for pod in pods:
-            if pod.node_name in self.node_row and (known := by_name.get(workloads.of(pod))):
+            if pod.node_name in self.node_row and (known := by_name.get(self.workload(pod))):
                 known.staying.append((pod.key, self.node_row[pod.node_name]))
         return list(by_name.values())
 

@@ -8,7 +8,7 @@ from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, P
 from kubesched.comparison.document import as_document, as_lines
 from kubesched.comparison.figures import Figure
 from kubesched.comparison.moves import Cause, Move
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, page_of
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
 
 __all__ = ["comparison_page"]
 
@@ -265,11 +265,5 @@ def _settings(comparison: Comparison) -> list[Paragraph]:
 def _limits(comparison: Comparison) -> tuple[str, ...]:
     skipped = (f"Extenders are not called: {', '.join(comparison.extenders)}.",) if comparison.extenders else ()
     moved = () if comparison.choice.mode == "pending" else ("Pods that are placed again keep their volumes.",)
-    taken = () if comparison.taken_at is None else (f"The snapshot is of {comparison.taken_at:%Y-%m-%d %H:%M} UTC.",)
-    return (
-        *taken,
-        "Autoscalers are not modelled: no node comes or goes. Evicted pods do not come back.",
-        *moved,
-        *skipped,
-        "The order of the pods is that of the snapshot, with the highest priority first.",
-    )
+    order = "Evicted pods do not come back. Pods are placed in the order of the snapshot, the highest priority first."
+    return limits(comparison.taken_at, own=(order, *moved, *skipped))

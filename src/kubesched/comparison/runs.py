@@ -9,6 +9,7 @@ import numpy.typing as npt
 from kubesched.api import KubeObject
 from kubesched.comparison.candidates import ReadCandidate
 from kubesched.comparison.measure import Measured, Ruler
+from kubesched.comparison.workers import run_all
 from kubesched.framework import Framework
 from kubesched.scheduler import MakeFramework, TieBreak
 from kubesched.simulator import Progress, Report, Simulator
@@ -77,13 +78,11 @@ class Runs:
         self._note()
         return report
 
-    def random(self, side: int) -> list[Run]:
-        """The runs of a side with random ties, with the seeds from 1 on."""
-        runs = []
-        for seed in range(1, self._n_seeds + 1):
-            runs.append(self._cluster.run(side, seed))
-            self._note()
-        return runs
+    def random(self) -> tuple[list[Run], list[Run]]:
+        """The runs of A and of B with random ties, with the seeds from 1 on."""
+        tasks = [(side, seed) for side in (0, 1) for seed in range(1, self._n_seeds + 1)]
+        runs = run_all(self._cluster.run, tasks, len(self._cluster.ruler.pods), self._note)
+        return runs[: self._n_seeds], runs[self._n_seeds :]
 
     def _note(self) -> None:
         self._n_done += 1

@@ -31,6 +31,7 @@ from kubesched.config.difference import Change, ChangeKind, differences, differe
 from kubesched.config.effective import PlainValue, effective
 from kubesched.config.feature_gates import check_feature_gates
 from kubesched.config.field_errors import (
+    PLUGIN_LIKENESS,
     FieldError,
     child,
     config_error,
@@ -70,6 +71,7 @@ __all__ = [
     "ARGS_PLUGINS",
     "DEFAULT_PLUGINS",
     "DEFAULT_SCHEDULER_NAME",
+    "PLUGIN_LIKENESS",
     "RULES",
     "ArgsTypes",
     "Argument",

@@ -6,6 +6,7 @@ Rule: k8s.io/apimachinery v0.36 field errors (`<path>: Invalid value: <value>: <
 import difflib
 import json
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import msgspec
 from msgspec.structs import fields as struct_fields
@@ -108,10 +109,18 @@ def config_error(errors: Sequence[FieldError], prefix: str = "") -> ConfigError:
     return ConfigError("\n  ".join([text, *helps]))
 
 
-def did_you_mean(wrong: str, allowed: Iterable[str]) -> str:
-    """`did you mean "x"?` for the nearest allowed word, or nothing where none is near. Case does not count."""
+PLUGIN_LIKENESS: Final = 0.8
+"""How near the name of a plugin has to be: Coscheduling is another plugin than SchedulingGates."""
+
+
+def did_you_mean(wrong: str, allowed: Iterable[str], likeness: float = 0.6) -> str:
+    """`did you mean "x"?` for the nearest allowed word, or nothing where none is near. Case does not count.
+
+    Args:
+        likeness: how near a word has to be, from 0 to 1 for the same word.
+    """
     by_lower = {word.lower(): word for word in allowed}
-    near = difflib.get_close_matches(wrong.lower(), by_lower, n=1)
+    near = difflib.get_close_matches(wrong.lower(), by_lower, n=1, cutoff=likeness)
     return f"did you mean {quoted(by_lower[near[0]])}?" if near else ""
 
 

@@ -6,7 +6,7 @@ from typing import Self
 
 import msgspec
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed, objects_of
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
@@ -169,7 +169,7 @@ def explain(
         explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
         print(explanation.message or explanation.best[0])
     """
-    objects = list(snapshot)
+    objects = objects_of(snapshot)
     asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)
     others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == asked.key)]
     setup = set_up(configuration, plugins, plugin_args)

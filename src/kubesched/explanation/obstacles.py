@@ -28,6 +28,8 @@ class Obstacle(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The details, or the plugin's words where there are none; NO_REASON where it has no words either."""
+        if self.status.place:
+            return self.status.located
         return "; ".join(self.details or sorted(reasons_of(self.status)))
 
 

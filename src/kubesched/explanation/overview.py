@@ -16,7 +16,7 @@ from kubesched.explanation.obstacle_rows import obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.explanation.ranking import current_place
 from kubesched.explanation.rejection import preemption_sentence
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
 __all__ = ["diagnosis", "overview_page"]
 
@@ -92,7 +92,7 @@ def overview_page(
         _verdict(ordered, what),
         tuple(parts),
         main="pods",
-        limits=(_ALONE,) if ordered else (),
+        limits=limits(own=(_ALONE,)) if ordered else (),
         next_command=f"{again} {ordered[0].pods[0]}" if ordered else "",
         document={"pods": lines},
         checks=_checks(ordered),
@@ -164,7 +164,7 @@ def _words(fix: Fix | None) -> str:
 def _why(explanation: Explanation, state: _State, chosen: Choice | None, fix: Fix | None) -> str:
     if state is _State.FAILED:
         assert explanation.failure is not None
-        return explanation.failure.message
+        return explanation.failure.located
     if state is _State.RUNS:
         return current_place(explanation, chosen).text.removeprefix(f"Pod {explanation.pod.key} ")
     if state is _State.PREEMPTS:

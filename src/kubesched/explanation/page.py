@@ -105,7 +105,7 @@ def circumstances(explanation: Explanation) -> Iterator[Paragraph]:
         yield Paragraph(
             f"Nominated to {nominated}: kube-scheduler takes that node if the pod fits there.", Level.WARNING
         )
-    message = explanation.message if explanation.failure is None else explanation.failure.message
+    message = explanation.message if explanation.failure is None else explanation.failure.located
     if message:
         yield Paragraph(message, Level.DETAIL if explanation.failure is None else Level.PLAIN)
 

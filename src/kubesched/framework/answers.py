@@ -13,7 +13,7 @@ from kubesched.engine import IntVector
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.fault_texts import answer_text, fault_text
 from kubesched.framework.plugin import Plugin
-from kubesched.framework.status import HOOK_FAULTS, Code, PostFilterResult, Status
+from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, PostFilterResult, Status
 from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeInfo, PodInfo
 
@@ -62,7 +62,8 @@ def fault(what: str, error: BaseException) -> Status:
     Args:
         what: was being done, such as `running Reserve plugin "X"`.
     """
-    return Status(Code.ERROR, (f"{what}: {fault_text(error)}",))
+    text = fault_text(error)
+    return Status(Code.ERROR, (FaultText(f"{what}: {text}", text.place),))
 
 
 def nonsense(what: str, answer: object, allowed: str = "a Status, such as Status.SUCCESS") -> Status:

@@ -1,23 +1,27 @@
 """Turns what plugins raise and return into text, and never raises, whatever their `__str__` and `__repr__` do."""
 
 import logging
+import re
 from traceback import walk_tb
 from types import FrameType
 from typing import Final
 
-from kubesched.framework.status import HOOK_FAULTS, PluginFault
+from kubesched.framework.status import HOOK_FAULTS, FaultText, PluginFault
 
 __all__ = ["answer_text", "fault_place", "fault_text", "in_one_line"]
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
+_SEPARATORS: Final = re.compile(r"[\\/]")
 _PLAIN: Final = (RuntimeError, PluginFault)
 _NO_TEXT: Final = "<exception str() failed>"  # Python's words, from its stack traces
 _MAX_TEXT: Final = 200
 _MAX_ANSWER: Final = 80
 
 
-def fault_text(error: BaseException) -> str:
+def fault_text(error: BaseException) -> FaultText:
     """Return an exception's text; its type in front, unless it was raised to say just that (RuntimeError).
+
+    The text knows the place in the plugin's file, but does not contain it: events stay as kube-scheduler writes them.
 
     Its stack trace is logged at level DEBUG, because the text is all that a user sees otherwise.
 
@@ -28,22 +32,26 @@ def fault_text(error: BaseException) -> str:
     _LOG.debug("the stack trace of a plugin's fault", exc_info=error)
     text = _text(error)
     is_plain = isinstance(error, _PLAIN) and text not in ("", _NO_TEXT)
-    return text if is_plain else _with_type(error, text)
+    return FaultText(text if is_plain else _with_type(error, text), fault_place(error))
 
 
 def fault_place(error: BaseException | None) -> str:
-    """Return where in a plugin's file an exception was raised, such as `mem_head.py:12 in filter`; empty if unknown.
+    """The last line of the plugin's file that ran, such as `disks.py:12 in filter`; empty where none did.
 
-    The plugin's file is the first one below kubesched's frames, and its last frame counts.
+    The plugin's file is the first one that kubesched called.
     """
-    raised = walk_tb(error.__traceback__ if error else None)
-    frames = [(frame.f_code.co_filename, line, frame) for frame, line in raised]
-    outside = [file for file, _, frame in frames if _is_outside(frame)]
-    places = [(line, frame.f_code.co_name) for file, line, frame in frames if outside and file == outside[0]]
+    frames = [(frame, line) for frame, line in walk_tb(error.__traceback__ if error else None) if not _is_own(frame)]
+    file = frames[0][0].f_code.co_filename if frames else ""
+    places = [(line, frame.f_code.co_name) for frame, line in frames if frame.f_code.co_filename == file]
     if not places:
         return ""
     line, function = places[-1]
-    return f"{outside[0].replace(chr(92), '/').rpartition('/')[2]}:{line} in {function}"
+    return f"{_SEPARATORS.split(file)[-1]}:{line} in {function}"
+
+
+def _is_own(frame: FrameType) -> bool:
+    name = frame.f_globals.get("__name__")
+    return isinstance(name, str) and name.partition(".")[0] == "kubesched"
 
 
 def in_one_line(error: BaseException) -> str:
@@ -70,7 +78,3 @@ def _text(error: BaseException) -> str:
 def _with_type(error: BaseException, text: str) -> str:
     name = type(error).__name__
     return f"{name}: {text}" if text else name
-
-
-def _is_outside(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] != "kubesched"

@@ -13,7 +13,7 @@ from kubesched.framework.column_cache import Column, ColumnCache, Rule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.lifting import lifted_score
-from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, Status
+from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, PluginFault, Status
 from kubesched.state import Nodes
 
 __all__ = ["Scores", "default_normalize", "keeps_equal", "score_rule"]
@@ -90,8 +90,9 @@ def score_rule(
     except PluginFault:
         raise
     except HOOK_FAULTS as error:
-        text = f'running {what}: plugin "{rule.name}" failed with: {fault_text(error)}'
-        raise PluginFault(Status(Code.ERROR, (text,), rule.name)) from error
+        text = fault_text(error)
+        said = FaultText(f'running {what}: plugin "{rule.name}" failed with: {text}', text.place)
+        raise PluginFault(Status(Code.ERROR, (said,), rule.name)) from error
     if rule.has_normalize or column is None or not column.in_range:
         _check_range(rule.name, scores)
     return scores

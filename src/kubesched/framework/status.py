@@ -12,6 +12,7 @@ from kubesched.state import PodInfo
 __all__ = [
     "HOOK_FAULTS",
     "Code",
+    "FaultText",
     "PluginFault",
     "PostFilterAnswer",
     "PostFilterResult",
@@ -47,6 +48,26 @@ class Code(enum.Enum):
 
 
 _REJECTED = (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING)
+
+
+class FaultText(str):
+    """The text of an exception in a plugin, equal to the same text as a string.
+
+    Attributes:
+        place: the file, line and function of the plugin that raised, such as `mem_head.py:12 in filter`; may be empty.
+    """
+
+    __slots__ = ("place",)
+    place: str
+
+    def __new__(cls, text: str, place: str = "") -> "FaultText":
+        """A text with its place."""
+        self = super().__new__(cls, text)
+        self.place = place
+        return self
+
+
+_TEXTS: Final = (str, FaultText)
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -87,7 +108,7 @@ class Status(msgspec.Struct, frozen=True):
         if not isinstance(reasons, tuple):
             raise TypeError(f"the reasons of a Status must be a tuple of strings; found {reasons!r:.80}")
         for reason in reasons:
-            if type(reason) is not str or not reason.isascii():  # a __str__ that fails has to do so in the plugin
+            if type(reason) not in _TEXTS or not reason.isascii():  # a __str__ that fails has to do so in the plugin
                 msgspec.structs.force_setattr(self, "reasons", tuple(map(_utf8, reasons)))
                 break
 
@@ -131,13 +152,24 @@ class Status(msgspec.Struct, frozen=True):
         """The reasons in one line."""
         return ", ".join(self.reasons)
 
+    @property
+    def place(self) -> str:
+        """Where a plugin raised, such as `mem_head.py:12 in filter`; empty where none did."""
+        return next((reason.place for reason in self.reasons if isinstance(reason, FaultText)), "")
+
+    @property
+    def located(self) -> str:
+        """The message for people: events have it without the place."""
+        return f"{self.message} ({self.place})" if self.place else self.message
+
     def by(self, plugin: str) -> "Status":
         """The same verdict under a plugin's name, unless it has one."""
         return self if self.plugin else Status(self.code, self.reasons, plugin)
 
 
 def _utf8(reason: object) -> str:
-    return str(reason).encode(errors="backslashreplace").decode()
+    text = str(reason).encode(errors="backslashreplace").decode()
+    return FaultText(text, reason.place) if isinstance(reason, FaultText) else text
 
 
 Status.SUCCESS = Status(Code.SUCCESS)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.framework.fault_texts import fault_text
-from kubesched.framework.status import HOOK_FAULTS, Code, Status
+from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, Status
 from kubesched.state import Nodes, PodBatch, PodInfo
 
 __all__ = ["Codes", "FilterResult", "PodChanges", "Rejections", "RowStatuses", "Verdicts"]
@@ -233,4 +233,5 @@ def _rejection_status(rejection: Rejections, verdict: int) -> Status:
         status = Status(Code.ERROR, (fault_text(error),), rejection.plugin)
     if status.code is not Code.ERROR or not rejection.plugin:
         return status
-    return Status(Code.ERROR, (f'running "{rejection.plugin}" filter plugin: {status.message}',), rejection.plugin)
+    text = FaultText(f'running "{rejection.plugin}" filter plugin: {status.message}', status.place)
+    return Status(Code.ERROR, (text,), rejection.plugin)

@@ -15,11 +15,11 @@ from kubesched.planning.drain_tables import each_page, most_page
 from kubesched.planning.drainer import Drainer, drain
 from kubesched.planning.fit import Fit, fit, fit_asked
 from kubesched.planning.fit_page import fit_page
-from kubesched.planning.limits import limits
 from kubesched.planning.replicas import fresh_pod
+from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import Ran, Runs
 from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
-from kubesched.planning.workloads import Workload, find_workload, is_workload_kind, workload_of, workloads
+from kubesched.planning.workloads import find_workload, is_workload_kind
 
 __all__ = [
     "Asked",
@@ -33,9 +33,9 @@ __all__ = [
     "PodsLike",
     "PushedOut",
     "Ran",
+    "Rollout",
     "Runs",
     "WhatIf",
-    "Workload",
     "asked_of",
     "chosen_nodes",
     "cordoned",
@@ -48,7 +48,6 @@ __all__ = [
     "fit_page",
     "fresh_pod",
     "is_workload_kind",
-    "limits",
     "most_page",
     "node_model",
     "nodes_matching",
@@ -56,6 +55,4 @@ __all__ = [
     "scaled",
     "with_nodes_like",
     "without_nodes",
-    "workload_of",
-    "workloads",
 ]

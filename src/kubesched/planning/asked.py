@@ -2,15 +2,17 @@
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from os import PathLike
 from typing import IO, Final, TypeGuard, cast
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod, is_extended_resource, parse_quantity
+from kubesched.admission import UpdateStrategy
+from kubesched.api import KubeObject, Pod, ReplicaSet, is_extended_resource, parse_quantity
 from kubesched.errors import InputError, QuantityError
 from kubesched.planning.scaling import pods_to_add
-from kubesched.planning.workloads import Workload, workloads
+from kubesched.planning.workloads import Workload, workload_of, workloads
 from kubesched.snapshot import admit_manifests
 
 __all__ = ["Asked", "PodsLike", "asked_of"]
@@ -20,6 +22,7 @@ PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Ite
 """A manifest or several (files, `-` or open streams), the requests of one pod, or objects with the pods among them."""
 
 _NAME: Final = "pod"
+_NO_STRATEGIES: Mapping[Workload, UpdateStrategy] = {}
 
 
 class Asked:
@@ -29,21 +32,71 @@ class Asked:
         cluster: the objects that are there already.
         new: what is added to it.
         notes: what a user should know about the manifests.
+        strategies: how each workload replaces its pods, where its manifest has that.
     Attributes:
         pods: the new pods.
         workloads: whom they belong to; a pod without a controller stands for itself.
+        existing: those of them that have pods in the cluster already, with these pods.
     """
 
-    def __init__(self, cluster: Sequence[KubeObject], new: Iterable[KubeObject], notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        cluster: Sequence[KubeObject],
+        new: Iterable[KubeObject],
+        notes: Sequence[str] = (),
+        strategies: Mapping[Workload, UpdateStrategy] = _NO_STRATEGIES,
+    ) -> None:
         self._cluster = cluster
         self._new = list(new)
+        self._replica_sets = {one.key: one for one in self._new if isinstance(one, ReplicaSet)}
         self.notes = tuple(notes)
+        self.strategies = strategies
         self.pods = [one for one in self._new if isinstance(one, Pod)]
-        controlled = workloads(self._new)
-        alone = [Workload("Pod", pod.namespace, pod.name) for pod in self.pods if pod.metadata.controller is None]
-        self.workloads = [one for one, pods in controlled.items() if pods] + alone
         if not self.pods:
             raise InputError("the manifests have no pods: found neither a Pod nor a workload with replicas")
+        self.workloads = list(dict.fromkeys(map(self._workload_of, self.pods)))
+        present = workloads(cluster)
+        by_key = {one.key: one for one in cluster if isinstance(one, Pod)}
+        self.existing: dict[Workload, list[Pod]] = {}
+        for workload in self.workloads:
+            same = by_key.get(f"{workload.namespace}/{workload.name}") if workload.kind == "Pod" else None
+            if pods := [same] if same is not None else present.get(workload, []):
+                self.existing[workload] = pods
+
+    def there_already(self) -> str:
+        """Which of the workloads exist, as the beginning of a sentence; empty for none."""
+        if not self.existing:
+            return ""
+        workload, pods = next(iter(self.existing.items()))
+        if len(self.existing) > 1:
+            return f"{len(self.existing)} of the workloads exist already, such as {workload}"
+        if workload.kind == "Pod":
+            return f"{workload} exists already"
+        return f"{workload} already has {len(pods)} pod{'' if len(pods) == 1 else 's'} in the cluster"
+
+    def _workload_of(self, pod: Pod) -> Workload:
+        return workload_of(pod, self._replica_sets) or Workload("Pod", pod.namespace, pod.name)
+
+    def pods_of(self, workload: Workload, new: Iterable[KubeObject]) -> list[Pod]:
+        """The pods among some new objects that belong to a workload."""
+        return [one for one in new if isinstance(one, Pod) and self._workload_of(one) == workload]
+
+    def beside_existing(self) -> "Asked":
+        """The pods that are added where the existing ones stay.
+
+        Raises:
+            InputError: a workload cannot have more pods, or all of its pods exist.
+        """
+        for workload in self.existing:
+            if workload.kind in ("DaemonSet", "Pod"):
+                raise InputError(f"{workload} exists already and cannot be added a second time; replace it instead")
+        taken = {one.key for pods in self.existing.values() for one in pods}
+        kept = [one for one in self._new if not (isinstance(one, Pod) and one.key in taken)]
+        if not any(isinstance(one, Pod) for one in kept):
+            raise InputError(f"{self.workloads[0]} has all of these pods already; there is nothing to add")
+        added = Asked(self._cluster, kept, self.notes, self.strategies)
+        added.existing = {}
+        return added
 
     def objects(self, n: int | None = None) -> list[KubeObject]:
         """What is new in a cluster with `n` of the pods; None for as many as the manifests have.
@@ -96,22 +149,31 @@ def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:
 
 
 def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject]) -> Asked:
-    new = admit_manifests(cluster, manifests)
-    return Asked(cluster, new, new.notes)
+    new = admit_manifests(_without_pods(cluster), manifests)
+    strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
+    return Asked(cluster, new.objects, new.notes, strategies)
 
 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:
-    for name, amount in requests.items():
+    for resource, amount in requests.items():
         try:
             parse_quantity(amount)
         except QuantityError as error:
-            raise InputError(f"resource {name}: {error}") from error
+            raise InputError(f"resource {resource}: {error}") from error
+    taken = {one.key for one in cluster if isinstance(one, Pod)}
+    names = (f"{_NAME}-{i}" if i else _NAME for i in count())
+    name = next(name for name in names if f"default/{name}" not in taken)
     resources: dict[str, object] = {"requests": dict(requests)}
-    resources["limits"] = {name: amount for name, amount in requests.items() if _needs_limit(name)}
+    resources["limits"] = {limited: amount for limited, amount in requests.items() if _needs_limit(limited)}
     container = {"name": _NAME, "image": _NAME, "resources": resources}
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": _NAME}, "spec": {"containers": [container]}}
-    known = [one for one in cluster if not isinstance(one, Pod)]
-    return Asked(cluster, admit_manifests(known, [io.BytesIO(msgspec.json.encode(pod))]))
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
+    new = admit_manifests(_without_pods(cluster), [io.BytesIO(msgspec.json.encode(pod))])
+    return Asked(cluster, new.objects)
+
+
+def _without_pods(cluster: Iterable[KubeObject]) -> list[KubeObject]:
+    """What new pods are admitted to: whether they exist is another question."""
+    return [one for one in cluster if not isinstance(one, Pod)]
 
 
 def _needs_limit(resource: str) -> bool:

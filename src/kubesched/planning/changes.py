@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.admission import may_run_daemon
 from kubesched.api import CSINode, KubeObject, Node, Pod, VolumeAttachment, decode_object, kind_of, parse_selector_text
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError, SelectorError
@@ -103,6 +104,7 @@ def with_nodes_like(objects: Iterable[KubeObject], node: str | Node, n: int) -> 
 
     A new node has the labels, taints and allocatable amounts of its model, but not its images, its cordon and taints
     of passing conditions. It runs copies of the DaemonSet pods and static pods there, and has the same volume limits.
+    If the model is not in the cluster, it runs a pod of each DaemonSet that its labels and taints allow.
 
     Args:
         node: the model: the name of a node of the cluster, or any node.
@@ -113,7 +115,9 @@ def with_nodes_like(objects: Iterable[KubeObject], node: str | Node, n: int) -> 
     if not 0 <= n <= _MAX_NODES:
         raise InputError(f"number of new nodes: found {n}; expected 0 to {_MAX_NODES}")
     model = nodes_named(known, [node])[0] if isinstance(node, str) else node
-    on_it = [one for one in known if _node_of(one) == model.name and _comes_with_node(one)]
+    is_known = any(isinstance(one, Node) and one.name == model.name for one in known)
+    on_it = [one for one in known if _node_of(one) == model.name and _comes_with_node(one)] if is_known else []
+    on_it += [] if is_known else _daemons_for(model, known)
     taken = {(kind_of(one), one.key) for one in known}
     domain = model.name.removeprefix(model.name.partition(".")[0])
     added: list[KubeObject] = []
@@ -164,6 +168,26 @@ def _comes_with_node(one: KubeObject) -> bool:
         owner = one.metadata.controller
         return owner is not None and owner.kind in _STAYS_WITH_NODE and not one.is_finished
     return isinstance(one, CSINode)
+
+
+def _daemons_for(model: Node, known: Iterable[KubeObject]) -> list[KubeObject]:
+    """A pod of each DaemonSet that would run on a node; the DaemonSets are known by their pods alone."""
+    samples: dict[tuple[str, str], Pod] = {}
+    for one in known:
+        owner = one.metadata.controller if isinstance(one, Pod) and one.node_name else None
+        if isinstance(one, Pod) and owner is not None and owner.kind == "DaemonSet" and not one.is_finished:
+            samples.setdefault((one.namespace, owner.name), one)
+    return [pod for pod in samples.values() if may_run_daemon(_unpinned(pod), model)]
+
+
+def _unpinned(pod: Pod) -> Pod:
+    """The pod without its node; the required node affinity is what its controller replaced by the node's name."""
+    affinity = pod.spec.affinity
+    if affinity is not None and affinity.node_affinity is not None:
+        affinity = msgspec.structs.replace(
+            affinity, node_affinity=msgspec.structs.replace(affinity.node_affinity, required=None)
+        )
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name="", affinity=affinity))
 
 
 def _cordoned(node: Node) -> KubeObject:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet
+from kubesched.api import KubeObject, Node, Pod, ReplicaSet, objects_of, workload_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.evict_budgets import Budgets
-from kubesched.planning.workloads import workload_of
 from kubesched.setup import Setup
 from kubesched.simulator import Trials
 
@@ -24,7 +23,7 @@ class SettledCluster:
     """
 
     def __init__(self, snapshot: Iterable[KubeObject], setup: Setup) -> None:
-        known = list(snapshot)
+        known = objects_of(snapshot)
         self.trials = Trials(known, setup)
         with paused_gc():
             report = self.trials.schedule()

@@ -7,8 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.planning.limits import limits
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, page_of
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
 
 __all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_text"]
 

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from kubesched.planning.drain_page import drain_page, drain_parts, kubectl_drain, workload_text
 from kubesched.planning.drain_result import Drain, Fate
-from kubesched.planning.limits import limits
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
 __all__ = ["each_page", "most_page"]
 

@@ -6,11 +6,16 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject
+from kubesched.api import KubeObject, Node, objects_of
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
+from kubesched.planning.changes import with_nodes_like
+from kubesched.planning.evict_budgets import broken_budgets
+from kubesched.planning.more_nodes import fewest_nodes
 from kubesched.planning.most import most_that_fit
+from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.runs import Runs, has_place, placements_of
+from kubesched.planning.what_if import node_model
 from kubesched.reports import Shown
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike
@@ -20,6 +25,7 @@ __all__ = ["Fit", "fit", "fit_asked"]
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000
+_NOTHING_EXISTS: Final = "None of the workloads has pods in the cluster yet: nothing is replaced or kept."
 
 
 class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
@@ -29,9 +35,15 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         placements: one for each new pod, in their order.
         report: of the whole simulation: also pods that were pending before, victims, and the fill of nodes.
         is_maximum: whether the largest number of pods was asked for; then all have a node.
-        next_left: of the largest number: the pod that does not fit any more.
+        next_left: of the largest number, the pod that does not fit any more; if no number of new nodes is enough, the
+            first pod that is left on many of them.
         workloads: whom the new pods belong to, such as `Deployment shop/web`.
-        added_nodes: names of nodes that were added for the question.
+        nodes_like: the model of new nodes; empty if none were asked for.
+        added_nodes: names of the new nodes, the fewest with which all pods fit, or as many as asked for.
+        n_without: with the fewest new nodes: how many pods have a node without them.
+        broken_budgets: pods that would be evicted -> the disruption budgets that this breaks.
+        rollouts: how existing workloads were replaced.
+        n_written: how many of the pods the manifests have; the others are copies.
         notes: what a user should know about the manifests.
         taken_at: when the snapshot was taken, if that is known.
 
@@ -45,7 +57,12 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     is_maximum: bool = False
     next_left: Placement | None = None
     workloads: tuple[str, ...] = ()
+    nodes_like: str = ""
     added_nodes: tuple[str, ...] = ()
+    n_without: int | None = None
+    broken_budgets: Mapping[str, tuple[str, ...]] = {}
+    rollouts: tuple[Rollout, ...] = ()
+    n_written: int = 0
     notes: tuple[str, ...] = ()
     taken_at: datetime | None = None
 
@@ -62,7 +79,9 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     @property
     def first_left(self) -> Placement | None:
         """The first new pod without a node; of the largest number the next one."""
-        return self.next_left or next((one for one in self.placements if not has_place(one)), None)
+        if self.is_maximum:
+            return self.next_left
+        return next((one for one in self.placements if not has_place(one)), None)
 
     @property
     def all_fit(self) -> bool:
@@ -79,6 +98,10 @@ def fit(
     *,
     replicas: int | None = None,
     maximum: bool = False,
+    nodes_like: str | Node = "",
+    n_nodes: int | None = None,
+    add: bool = False,
+    rollout: bool = False,
     tie_break: TieBreak = TieBreak.FIRST,
     seed: int = 0,
     progress: Progress | None = None,
@@ -93,6 +116,11 @@ def fit(
         configuration, plugins, plugin_args, tie_break, seed: as for Simulator.
         replicas: how many pods instead of the number in the manifest, which has one workload then.
         maximum: ask for the largest number that fits. That many fit, and one more does not.
+        nodes_like: ask for the fewest new nodes of this shape with which all pods fit: the name of a node, a file with
+            a Node, or a Node. That many are enough, and one less is not.
+        n_nodes: add this number of such nodes instead.
+        add: if a workload has pods in the cluster already, they stay, and the new ones are added.
+        rollout: if a workload has pods in the cluster already, the new ones replace them, in the steps of its strategy.
         progress: called with how many pods have been tried and how many there are.
     Raises:
         InputError: a manifest, the configuration or an argument is not valid.
@@ -101,9 +129,20 @@ def fit(
         answer = fit(load_snapshot("cluster.json"), "pod.yaml", maximum=True)
         print(answer.n_fit, answer.first_left.message)
     """
-    asked = asked_of(pods, list(snapshot))
+    asked = asked_of(pods, objects_of(snapshot))
     runs = Runs(configuration, plugins, plugin_args, tie_break=tie_break, seed=seed)
-    return fit_asked(snapshot, asked, runs, replicas=replicas, maximum=maximum, progress=progress)
+    return fit_asked(
+        snapshot,
+        asked,
+        runs,
+        replicas=replicas,
+        maximum=maximum,
+        nodes_like=nodes_like,
+        n_nodes=n_nodes,
+        add=add,
+        rollout=rollout,
+        progress=progress,
+    )
 
 
 def fit_asked(
@@ -113,20 +152,71 @@ def fit_asked(
     *,
     replicas: int | None = None,
     maximum: bool = False,
+    nodes_like: str | Node = "",
+    n_nodes: int | None = None,
+    add: bool = False,
+    rollout: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
     """The answer for pods that are admitted already; arguments as for `fit`."""
-    if replicas is not None and maximum:
+    _check(replicas, n_nodes, is_maximum=maximum, has_model=bool(nodes_like))
+    unused = () if asked.existing or not (add or rollout) else (_NOTHING_EXISTS,)
+    asked = _resolved(asked, add=add, rollout=rollout)
+    if rollout and (maximum or (nodes_like and n_nodes is None)):
+        raise InputError("rollout and a search are mutually exclusive: give the number of pods and of nodes")
+    rollouts: tuple[Rollout, ...] = ()
+    before = cluster = list(snapshot)
+    model = node_model(before, nodes_like) if isinstance(nodes_like, str) and nodes_like else nodes_like
+    n_without = next_left = None
+    if isinstance(model, Node) and n_nodes is not None:
+        cluster = with_nodes_like(before, model, n_nodes)
+    if rollout and asked.existing:
+        new, report, rollouts = roll_out(cluster, asked, replicas, runs, progress)
+    elif maximum:
+        new, report, next_left = most_that_fit(cluster, asked, runs, progress)
+    elif isinstance(model, Node) and n_nodes is None:
+        new = asked.objects(replicas)
+        more = fewest_nodes(cluster, new, model, runs, progress)
+        cluster, report, n_without, next_left = more.cluster, more.report, more.n_without, more.next_left
+    else:
+        new = asked.objects(replicas)
+        report = runs.run([*cluster, *new], progress).report
+    return Fit(
+        placements_of(new, report),
+        report,
+        is_maximum=maximum,
+        next_left=next_left,
+        workloads=tuple(map(str, asked.workloads)),
+        nodes_like=model.name if isinstance(model, Node) else "",
+        added_nodes=tuple(one.name for one in cluster[len(before) :] if isinstance(one, Node)),
+        n_without=n_without,
+        broken_budgets=broken_budgets([*cluster, *new], report.victims),
+        rollouts=rollouts,
+        n_written=len(asked.pods),
+        notes=(*asked.notes, *unused),
+        taken_at=getattr(snapshot, "taken_at", None),
+    )
+
+
+def _resolved(asked: Asked, *, add: bool, rollout: bool) -> Asked:
+    """What is asked, once it is clear what becomes of pods that are there already."""
+    if add and rollout:
+        raise InputError("add and rollout are mutually exclusive: existing pods stay, or are replaced")
+    if rollout or not asked.existing:
+        return asked
+    if not add:
+        raise InputError(
+            f"{asked.there_already()}; choose rollout (new pods replace the old ones) or add (the old ones stay)"
+        )
+    return asked.beside_existing()
+
+
+def _check(replicas: int | None, n_nodes: int | None, *, is_maximum: bool, has_model: bool) -> None:
+    if replicas is not None and is_maximum:
         raise InputError("replicas and maximum are mutually exclusive: one gives the number, the other asks for it")
     if replicas is not None and not 1 <= replicas <= _MAX_PODS:
         raise InputError(f"replicas: found {replicas}; expected 1 to {_MAX_PODS}")
-    cluster = list(snapshot)
-    who = tuple(map(str, asked.workloads))
-    taken_at: datetime | None = getattr(snapshot, "taken_at", None)
-    if maximum:
-        most = most_that_fit(cluster, asked, runs, progress)
-        placements = placements_of(most.new, most.report)
-        return Fit(placements, most.report, True, most.next_left, who, notes=asked.notes, taken_at=taken_at)
-    new = asked.objects(replicas)
-    report = runs.run([*cluster, *new], progress).report
-    return Fit(placements_of(new, report), report, workloads=who, notes=asked.notes, taken_at=taken_at)
+    if n_nodes is not None and not has_model:
+        raise InputError("n_nodes needs nodes_like: the shape of the new nodes")
+    if is_maximum and has_model and n_nodes is None:
+        raise InputError("maximum needs the number of new nodes: the largest number of pods grows with it")

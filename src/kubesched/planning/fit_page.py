@@ -7,9 +7,20 @@ from typing import Any, Final
 
 from kubesched.planning.fit import Fit
 from kubesched.planning.limits import limits
+from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import has_place
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, page_of
-from kubesched.simulator import Placement, placement_line, report_document
+from kubesched.simulator import (
+    NodeGroup,
+    Placement,
+    PodState,
+    fill_table,
+    fill_words,
+    nodes_table,
+    placement_line,
+    report_document,
+    without_post_filter,
+)
 
 __all__ = ["fit_page"]
 
@@ -19,36 +30,64 @@ _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
 @page_of.register
-def fit_page(answer: Fit, *, now: datetime | None = None) -> Page:
+def fit_page(answer: Fit, *, explain: str = "", now: datetime | None = None) -> Page:
     """The page.
 
     Args:
+        explain: the command that explains a pod of the same cluster and manifests, without the pod; empty for none.
         now: the present, for the age of the snapshot.
     """
     left = [one for one in answer.placements if not has_place(one)]
-    parts: list[Part] = [*_notes(answer), _where(answer), _left(left), _victims(answer)]
+    fills = answer.report.nodes
+    parts: list[Part] = [*_notes(answer), _pools(answer), _where(answer), _left(left), _victims(answer)]
+    if fills:
+        parts += [Paragraph(fill_words(fills)), fill_table(fills), nodes_table(fills)]
     return Page(
         "fit",
-        Paragraph(_verdict(answer), Level.GOOD if answer.all_fit else Level.BAD),
+        Paragraph(_verdict(answer), Level.GOOD if answer.all_fit and answer.n_fit else Level.BAD),
         tuple(parts),
         limits=limits(answer.taken_at, now),
+        next_command=_next(answer, explain),
         document=_document(answer),
         lines=[placement_line(one) for one in answer.placements],
         main="where",
-        checks=[Check(*_key(one), "" if has_place(one) else why(one)) for one in answer.placements],
+        checks=list(_checks(answer)),
     )
 
 
 def _verdict(answer: Fit) -> str:
     first = answer.first_left
     if answer.is_maximum:
-        total = f"{answer.n_fit:,} would fit"
-        return f"{total}; the {ordinal(answer.n_fit + 1)}: {why(first)}" if first else f"At least {total}."
-    counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit"
+        total = f"{answer.n_fit:,} would fit{_on_more_nodes(answer)}"
+        return f"{total}{_which(answer.n_fit)}: {why(first)}" if first else f"At least {total}."
+    counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit{_on_more_nodes(answer)}"
     if first is None:
         return f"{counted}."
-    index = answer.placements.index(first) + 1
-    return f"{counted}; the {ordinal(index)}: {why(first)}" if answer.n_asked > 1 else f"{counted}: {why(first)}"
+    if answer.n_without is not None and answer.next_left is not None:
+        return f"{counted}, and more nodes like {answer.nodes_like} are not enough: {why(answer.next_left)}"
+    return f"{counted}{_which(answer.placements.index(first))}: {why(first)}"
+
+
+def _which(n_before: int) -> str:
+    """Which pod is the first that does not fit; empty for the first of all."""
+    return f"; the {ordinal(n_before + 1)}" if n_before else ""
+
+
+def _on_more_nodes(answer: Fit) -> str:
+    n = len(answer.added_nodes)
+    if not n:
+        return ""
+    without = f" ({answer.n_without:,} without)" if answer.n_without is not None else ""
+    return f" with {n:,} more node{'' if n == 1 else 's'} like {answer.nodes_like}{without}"
+
+
+def _next(answer: Fit, explain: str) -> str:
+    """The command that explains the first pod that does not fit, if the manifests have that pod."""
+    first = answer.first_left
+    if first is None or not explain or answer.added_nodes:
+        return ""
+    index = answer.n_fit if answer.is_maximum else answer.placements.index(first)
+    return f"{explain} --pod {first.pod}" if index < answer.n_written else ""
 
 
 def ordinal(n: int) -> str:
@@ -60,26 +99,61 @@ def why(placement: Placement) -> str:
     """Why a pod has no node, in one sentence."""
     if placement.evicted_by:
         return f"it would be evicted again for {placement.evicted_by}."
-    text = placement.message.partition(". preemption:")[0].partition(". no new claims")[0] or "the pod was not tried"
+    message = placement.diagnosis if placement.state is PodState.ERROR and placement.diagnosis else placement.message
+    text = without_post_filter(message) or "the pod was not tried"
     return text if text.endswith(".") else f"{text}."
 
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
     yield from (Paragraph(note, Level.WARNING) for note in answer.notes)
-    if answer.added_nodes:
-        yield Paragraph(f"New nodes: {_listed(answer.added_nodes)}.")
+    yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
         verb = "pod is pending already and is" if n == 1 else "pods are pending already and are"
         yield Paragraph(f"{n:,} other {verb} placed in the same run.", Level.DETAIL)
 
 
+def _rollout(one: Rollout) -> Paragraph:
+    steps = f"{one.steps:,} step{'' if one.steps == 1 else 's'}"
+    kept = f" {_pods(one.n_kept)} below the partition would stay." if one.n_kept else ""
+    if one.n_old_left:
+        stops = f"The rollout of {one.workload} would stop after {steps}"
+        return Paragraph(f"{stops}: {one.n_old_left:,} of {_pods(one.n_old, 'old ')} would be left.{kept}", Level.BAD)
+    replaced = f"The rollout of {one.workload} would replace {_pods(one.n_old)} in {steps}"
+    return Paragraph(f"{replaced}, with {_pods(one.n_lowest)} running at the lowest point.{kept}")
+
+
+def _pods(n: int, kind: str = "") -> str:
+    return f"{n:,} {kind}pod{'' if n == 1 else 's'}"
+
+
+def _pools(answer: Fit) -> Table:
+    """How many pods go to each pool, where the nodes have pools; else to each zone."""
+    groups = answer.report.groups
+    placed = [groups[one.node] for one in answer.placements if has_place(one) and one.node in groups]
+    has_pools = any(group.pool for group in groups.values())
+    counts = Counter((group.pool if has_pools else group.zone) or "-" for group in placed)
+    heading = "POOL" if has_pools else "ZONE"
+    columns = (Column(heading.lower(), heading), Column("pods", "PODS", Align.NUMBER))
+    rows: list[Row] = [[name, n] for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    return Table("pools", f"By {heading.lower()}", columns, [] if set(counts) == {"-"} else rows)
+
+
 def _where(answer: Fit) -> Table:
-    placed = [one for one in answer.placements if has_place(one)]
-    counts = Counter(one.node for one in placed)
-    columns = (Column("node", "NODE", Align.NODE), Column("pods", "PODS", Align.NUMBER))
-    rows: list[Row] = [[node, n] for node, n in counts.items()]
-    return Table("where", f"Where they would go: {len(counts):,} nodes", columns, rows)
+    counts = Counter(one.node for one in answer.placements if has_place(one))
+    groups, new = answer.report.groups, set(answer.added_nodes)
+    columns = (
+        Column("node", "NODE", Align.NODE),
+        Column("pods", "PODS", Align.NUMBER),
+        Column("pool", "POOL"),
+        Column("zone", "ZONE"),
+    )
+    rows: list[Row] = []
+    for node, n in counts.items():
+        group = groups.get(node, NodeGroup())
+        rows.append([Cell(node, level=Level.GOOD if node in new else Level.PLAIN), n, group.pool, group.zone])
+    title = f"Where they would go: {len(counts):,} node{'' if len(counts) == 1 else 's'}"
+    return Table("where", title, columns, rows, is_wide=len(counts) > _MAX_ROWS)
 
 
 def _left(left: Sequence[Placement]) -> Table:
@@ -95,11 +169,19 @@ def _victims(answer: Fit) -> Table:
         Column("owner", "OF"),
         Column("node", "NODE", Align.NODE),
         Column("preemptor", "FOR"),
+        *([Column("broken", "BREAKS BUDGET")] if answer.broken_budgets else []),
     )
-    rows: list[Row] = [
-        [Cell(f"- {one.pod}", level=Level.BAD), one.owner or "-", one.node, one.preemptor]
-        for one in answer.report.victims
-    ]
+    rows: list[Row] = []
+    for one in answer.report.victims:
+        broken = Cell(", ".join(answer.broken_budgets.get(one.pod, ())) or "-", level=Level.BAD)
+        row: list[Cell | str | int] = [
+            Cell(f"- {one.pod}", level=Level.BAD),
+            one.owner or "-",
+            one.node,
+            one.preemptor,
+            broken,
+        ]
+        rows.append(row[: len(columns)])
     return Table("victims", f"Would be evicted to make room: {len(rows):,}", columns, rows)
 
 
@@ -112,17 +194,37 @@ def _document(answer: Fit) -> dict[str, Any]:
         "workloads": list(answer.workloads),
         "pods": [placement_line(one) for one in answer.placements],
         "firstLeft": placement_line(answer.first_left) if answer.first_left is not None else None,
+        "nodesLike": answer.nodes_like,
         "addedNodes": list(answer.added_nodes),
-        "victims": whole["victims"],
+        "fitWithout": answer.n_without,
+        "rollouts": [_rollout_document(one) for one in answer.rollouts],
+        "victims": [one | {"broken": list(answer.broken_budgets.get(one["pod"], ()))} for one in whole["victims"]],
         "nodes": whole["nodes"],
+    }
+
+
+def _checks(answer: Fit) -> Iterable[Check]:
+    """Each new pod, and each rollout; if no pod fits at all, the first one."""
+    tried = answer.placements or ([answer.next_left] if answer.next_left is not None else [])
+    for one in tried:
+        yield Check(*_key(one), "" if has_place(one) else why(one))
+    for rollout in answer.rollouts:
+        kind, _, key = rollout.workload.partition(" ")
+        namespace, _, name = key.partition("/")
+        yield Check(namespace, f"rollout of {kind} {name}", _rollout(rollout).text if rollout.n_old_left else "")
+
+
+def _rollout_document(one: Rollout) -> dict[str, Any]:
+    return {
+        "workload": one.workload,
+        "steps": one.steps,
+        "old": one.n_old,
+        "oldLeft": one.n_old_left,
+        "kept": one.n_kept,
+        "lowest": one.n_lowest,
     }
 
 
 def _key(placement: Placement) -> tuple[str, str]:
     namespace, _, name = placement.pod.partition("/")
     return namespace, name
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MAX_ROWS])
-    return shown if len(names) <= _MAX_ROWS else f"{shown} and {len(names) - _MAX_ROWS:,} more"

@@ -8,7 +8,7 @@ from kubesched.api import KubeObject, Pod, completed, decode_object, kind_of
 from kubesched.framework import Decision
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, load_configuration, set_up
-from kubesched.simulator import Placement, PodState, Progress, Report, Simulator
+from kubesched.simulator import Placement, PodState, Progress, Report, Simulator, Trials
 
 __all__ = ["MakeExtenderCalls", "Ran", "Runs", "has_place", "placements_of"]
 
@@ -83,6 +83,11 @@ class Runs:
         simulator = Simulator(known, setup, tie_break=self._tie_break, seed=self._seed, extender_calls=calls)
         report = simulator.run(progress, until)
         return Ran(report, simulator, known)
+
+    def trials(self, objects: Iterable[KubeObject]) -> Trials:
+        """A cluster for several steps, with the same configuration. Extenders are not called. Close it at the end."""
+        setup = set_up(self._configuration, self._plugins, self._plugin_args)
+        return Trials(objects, setup, tie_break=self._tie_break, seed=self._seed)
 
 
 def has_place(placement: Placement) -> bool:

@@ -1,15 +1,14 @@
-"""The workloads of a cluster: who controls which pods, found by the names that people type, such as `deploy/web`."""
+"""Finds workloads by the names that people type, such as `deploy/web`."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from kubesched.api import KubeObject, Pod, ReplicaSet, ReplicationController, StatefulSet, kind_of
+from kubesched.api import Workload, workload_of, workloads
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError
 
 __all__ = ["Workload", "find_workload", "is_workload_kind", "workload_of", "workloads"]
 
-_HASH_LABEL: Final = "pod-template-hash"
 _SHORT_NAMES: Final = {
     "deploy": "Deployment",
     "ds": "DaemonSet",
@@ -18,56 +17,6 @@ _SHORT_NAMES: Final = {
     "sts": "StatefulSet",
 }
 _MAX_NAMED: Final = 5
-
-
-class Workload(NamedTuple):
-    """What identifies a workload: the controller that a person writes, so a Deployment and not its ReplicaSets."""
-
-    kind: str
-    namespace: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}"
-
-
-def workload_of(pod: Pod, replica_sets: dict[str, ReplicaSet]) -> Workload | None:
-    """The workload that a pod belongs to; None for a pod without a controller.
-
-    A ReplicaSet that the snapshot lacks belongs to a Deployment if its name ends with the pod's `pod-template-hash`.
-
-    Args:
-        replica_sets: of the cluster by `namespace/name`.
-    """
-    owner = pod.metadata.controller
-    if owner is None:
-        return None
-    if owner.kind == "ReplicaSet":
-        replica_set = replica_sets.get(f"{pod.namespace}/{owner.name}")
-        above = replica_set.metadata.controller if replica_set is not None else None
-        if above is not None:
-            return Workload(above.kind, pod.namespace, above.name)
-        suffix = f"-{pod.labels.get(_HASH_LABEL, '')}"
-        if replica_set is None and suffix != "-" and owner.name.endswith(suffix):
-            return Workload("Deployment", pod.namespace, owner.name.removesuffix(suffix))
-    return Workload(owner.kind, pod.namespace, owner.name)
-
-
-def workloads(objects: Iterable[KubeObject]) -> dict[Workload, list[Pod]]:
-    """The workloads of a cluster with their unfinished pods, in the order of the objects; some have no pods."""
-    known = list(objects)
-    replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
-    pods: dict[Workload, list[Pod]] = {}
-    for one in known:
-        if isinstance(one, Pod):
-            workload = workload_of(one, replica_sets)
-            if workload is not None and not one.is_finished:
-                pods.setdefault(workload, []).append(one)
-        elif isinstance(one, ReplicaSet | ReplicationController | StatefulSet):
-            above = one.metadata.controller
-            kind, name = (above.kind, above.name) if above is not None else (kind_of(one), one.name)
-            pods.setdefault(Workload(kind, one.namespace, name), [])
-    return pods
 
 
 def find_workload(known: Iterable[Workload], text: str) -> Workload:

@@ -3,6 +3,7 @@
 from kubesched.reports.frames import data_frame
 from kubesched.reports.html import as_fragment, as_html
 from kubesched.reports.junit import as_junit
+from kubesched.reports.limits import limits
 from kubesched.reports.machine import as_csv, as_json, as_jsonl
 from kubesched.reports.markdown import as_markdown
 from kubesched.reports.page import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
@@ -30,6 +31,7 @@ __all__ = [
     "as_markdown",
     "as_text",
     "data_frame",
+    "limits",
     "page_of",
     "print_page",
 ]

@@ -38,10 +38,8 @@ def weighted_scores(extender: ExtenderConfig, entries: Sequence[HostPriority], n
         names: of the nodes.
     """
     if [entry.host for entry in entries] == names:  # as most extenders answer
-        scores, given = (
-            np.array([entry.score for entry in entries], dtype=np.int64),
-            np.ones(len(names), dtype=np.bool_),
-        )
+        scores = np.array([entry.score for entry in entries], dtype=np.int64)
+        given = np.ones(len(names), dtype=np.bool_)
     else:
         by_name: dict[str, int] = {}
         for entry in entries:

@@ -324,10 +324,14 @@ class PodExtenders:
             }
             return meta_preemption_request(self._pod_body(), meta)
         whole = {
-            name: ([as_kube_scheduler_sends(info.pod.raw, is_pod=True) for info in of.pods], of.n_pdb_violations)
-            for name, of in victims.items()
+            name: ([_victim_body(info.pod) for info in of.pods], of.n_pdb_violations) for name, of in victims.items()
         }
         return preemption_request(self._pod_body(), whole)
+
+
+def _victim_body(pod: Pod) -> bytes:
+    """With its node, which the JSON of an assumed pod lacks."""
+    return as_kube_scheduler_sends(pod.raw, is_pod=True, node_name=pod.node_name)
 
 
 def _answer(done: ActionDone, said: ExtenderAnswer | None = None) -> bytes:

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from kubesched.api import KubeObject, Pod, completed
-from kubesched.errors import InputError
+from kubesched.api import KubeObject, Pod, completed, objects_of
 from kubesched.state import ClusterState
 
 __all__ = ["load_cluster"]
@@ -19,10 +18,7 @@ def load_cluster(cluster_state: ClusterState, objects: Iterable[KubeObject]) -> 
     """
     pending: list[Pod] = []
     placed: list[tuple[str, KubeObject]] = []
-    for given in objects:
-        if not isinstance(given, KubeObject):
-            raise InputError(f"a snapshot has Kubernetes objects; found {given!r:.80}; read files with load_snapshot")
-        obj = completed(given)
+    for obj in map(completed, objects_of(objects)):
         if isinstance(obj, Pod) and not obj.node_name and not obj.is_finished:
             pending.append(obj)
         else:

@@ -87,22 +87,22 @@ class SchedulingCycle:
         if search.status.is_rejected:
             return await self._explain(framework, state, search.diagnosis, decision), state
         extenders = None if self._extenders is None else self._extenders.of(info)
-        nominated = info.pod.status.nominated_node_name
-        if nominated and await self._fits_nominated(search, nominated, snapshot.nodes, extenders):
-            chosen = NodeScore(nominated, 0, {})
-            return decision(_SUCCESS, n_evaluated=1, n_feasible=1, chosen=chosen), state
-        start = self.next_start
-        result = self._filter(framework, search, snapshot)
-        if result.failure is not None:
-            return decision(_fault_outcome(result.failure)), state
-        passed = result.feasible
-        if extenders and len(passed):
-            try:
-                passed = await self._extend(extenders, passed, snapshot.places(start), search.diagnosis)
-            except ExtenderError as error:
-                return decision(_fault_outcome(Status.error(str(error)))), state
-            if not len(passed):
-                result = result.restricted(np.flatnonzero(~result.fits))
+        passed = await self._nominated(search, info.pod.status.nominated_node_name, snapshot.nodes, extenders)
+        if passed is not None:
+            result = FilterResult(passed, [])
+        else:
+            start = self.next_start
+            result = self._filter(framework, search, snapshot)
+            if result.failure is not None:
+                return decision(_fault_outcome(result.failure)), state
+            passed = result.feasible
+            if extenders and len(passed):
+                try:
+                    passed = await self._extend(extenders, passed, snapshot.places(start), search.diagnosis)
+                except ExtenderError as error:
+                    return decision(_fault_outcome(Status.error(str(error)))), state
+                if not len(passed):
+                    result = result.restricted(np.flatnonzero(~result.fits))
         if len(passed):
             chosen_from = partial(
                 decision, n_evaluated=len(result.nodes) - len(result.feasible) + len(passed), n_feasible=len(passed)
@@ -114,28 +114,31 @@ class SchedulingCycle:
 
     # --- filtering ---
 
-    async def _fits_nominated(
+    async def _nominated(
         self, search: NodeSearch, name: str, nodes: Nodes, extenders: PodExtenders | None
-    ) -> bool:
-        """Look at the nominated node alone; true when the pod fits there, and then no other node is looked at."""
-        position = nodes.position_of(name)
+    ) -> Nodes | None:
+        """Look at the nominated node alone, and at no other if the pod fits there.
+
+        Returns: this node, as often as the last extender named it; None if there is none, or the pod does not fit.
+        """
+        position = nodes.position_of(name) if name else None
         if position is None:
-            return False
+            return None
         alone = nodes.select(np.array([position], dtype=np.intp))
         result = search.filter(alone)
         if result.all_fit:
             if not extenders:
-                return True
+                return alone
             try:
-                return len(await self._extend(extenders, alone, None, search.diagnosis)) > 0
+                return await self._extend(extenders, alone, None, search.diagnosis) or None
             except ExtenderError as error:
                 extenders.note(f"nominated node {name}", error)
-                return False
+                return None
         status = result.statuses()[0]
         if status.is_rejected:
             search.diagnosis.explicit[name] = status
             search.diagnosis.add_plugin(status)
-        return False
+        return None
 
     def _filter(self, framework: Framework, search: NodeSearch, snapshot: Snapshot) -> FilterResult:
         """The verdicts on the nodes that a search in kube-scheduler's order would look at."""

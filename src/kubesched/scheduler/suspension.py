@@ -77,7 +77,10 @@ async def perform(action: Action) -> ActionDone:
 
 async def perform_all(actions: Iterable[Action]) -> list[ActionDone]:
     """Have several actions carried out at once and wait for all outcomes, in the order of the actions."""
-    done: list[ActionDone] = await suspend(Together(tuple(actions)))
+    together = tuple(actions)
+    if len(together) == 1:  # a driver may make a task of each action, which one alone does not need
+        return [await perform(together[0])]
+    done: list[ActionDone] = await suspend(Together(together))
     return done
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.config import PluginArgs, did_you_mean
+from kubesched.config import PLUGIN_LIKENESS, PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework import HOOKS, Plugin, in_one_line
 from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS, legacy_plugin
@@ -161,7 +161,7 @@ class Registry:
 
     def help_with(self, name: str) -> str:
         """The message for a name that is not registered."""
-        near = did_you_mean(name, self._plugins)
+        near = did_you_mean(name, self._plugins, PLUGIN_LIKENESS)
         return (
             f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them; '
             "to load your plugin, add --plugin FILE.py:Class"

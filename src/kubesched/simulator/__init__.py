@@ -1,7 +1,10 @@
 """Runs the scheduler on a virtual clock and an in-memory cluster."""
 
 from kubesched.simulator.cluster import MemoryCluster
+from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placed_line, placement_line, report_document
+from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
+from kubesched.simulator.node_groups import NodeGroup
 from kubesched.simulator.page import report_page, summary_of
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
 from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim
@@ -13,6 +16,7 @@ __all__ = [
     "Mark",
     "MemoryCluster",
     "NodeFill",
+    "NodeGroup",
     "Placed",
     "Placement",
     "PodState",
@@ -22,6 +26,9 @@ __all__ = [
     "Simulator",
     "Trials",
     "Victim",
+    "fill_table",
+    "fill_words",
+    "nodes_table",
     "pending_in_order",
     "place",
     "place_all",
@@ -30,4 +37,5 @@ __all__ = [
     "report_document",
     "report_page",
     "summary_of",
+    "without_post_filter",
 ]

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Final
 
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, page_of
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placement_line, report_document
 from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
@@ -23,11 +24,12 @@ _STATES: Final = {
 
 
 @page_of.register
-def report_page(report: Report, explain: str = "") -> Page:
+def report_page(report: Report, explain: str = "", *, taken_at: datetime | None = None) -> Page:
     """The page of `kubesched simulate`.
 
     Args:
         explain: the command that explains a pod of the same cluster, without the pod; empty for none.
+        taken_at: when the snapshot was taken; None where that is not known.
     """
     by_state: dict[PodState, list[Placement]] = {state: [] for state in PodState}
     for placement in report.placements:
@@ -51,6 +53,7 @@ def report_page(report: Report, explain: str = "") -> Page:
         "simulate",
         Paragraph(_verdict(report), _level(report)),
         tuple(parts),
+        limits=limits(taken_at),
         next_command=f"{explain} --pod {pending[0].pod}" if explain and pending else "",
         document=report_document(report),
         lines=[placement_line(placement) for placement in report.placements],

@@ -88,7 +88,9 @@ def _placement(pod: Pod, placed: Placed | None) -> Placement:
         return Placement(pod.key, placed.profile, PodState.SCHEDULED, placed.node, 1, owner=owner)
     message = f"{placed.message} {placed.post_filter_message}".rstrip()
     if not message.startswith(("0/", NO_NODES)):  # no FitError: a plugin failed
-        return Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message, owner=owner)
+        failed = Placement(pod.key, placed.profile, PodState.ERROR, "", 1, "SchedulerError", message, owner=owner)
+        failed.diagnosis = placed.diagnosis if placed.diagnosis != message else ""
+        return failed
     waiting = Placement(pod.key, placed.profile, PodState.UNSCHEDULABLE, "", 1, "Unschedulable", message)
     waiting.owner, waiting.diagnosis = owner, placed.diagnosis
     for outcome in placed.preemption:
@@ -117,7 +119,8 @@ async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break
         try:
             scores = framework.run_score(state, pod, result, is_whole=result.nodes is snapshot.nodes)
         except PluginFault as fault:
-            return Placed(pod.key, name, message=fault.status.message, is_failed=True)
+            status = fault.status
+            return Placed(pod.key, name, message=status.message, diagnosis=status.located, is_failed=True)
         best = select_best(scores.total, tie_break, None, simulator.rng)
         node_name = scores.nodes.name(best)
         cluster_state.assume(info, node_name)
@@ -125,11 +128,11 @@ async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break
     if not snapshot.n_nodes:
         return Placed(pod.key, name, message=diagnosis.message, diagnosis=diagnosis.message)
     filters = [plugin.name for plugin in framework.profile.points["filter"]]
-    nearest = diagnosis_of(diagnosis.counts(), filters, diagnosis.message)
+    failure = diagnosis.failure
+    nearest = failure.located if failure else diagnosis_of(diagnosis.counts(), filters, diagnosis.message)
     freed, status = await framework.run_post_filter(state, pod, diagnosis)
     outcome: tuple[PreemptionOutcome, ...] = ()
     if freed is not None and freed.nominated_node_name:
         leaving = sorted(victim.pod.key for victim in freed.victims if not victim.pod.is_terminating)
         outcome = (PreemptionOutcome(freed.nominated_node_name, tuple(leaving)),)
-    failed = diagnosis.failure is not None
-    return Placed(pod.key, name, "", diagnosis.message, outcome, status.message, nearest, failed)
+    return Placed(pod.key, name, "", diagnosis.message, outcome, status.message, nearest, failure is not None)

@@ -58,11 +58,12 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         reason: `Unschedulable` or `SchedulerError`; empty when placed.
         message: what the PodScheduled condition says, or why the pod was not tried.
         owner: `Kind/name` of its controller, empty for none.
-        diagnosis: the nearest obstacle in one line, for a pod that no node fits.
+        diagnosis: the nearest obstacle in one line, for a pod that no node fits; after an exception in a plugin, the
+            message with the line of the plugin that raised.
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
         evicted_by: the pod for which it had to leave again, after it was placed.
-        total: the chosen node's score.
+        total: the chosen node's score; None where no plugin scored it, as where only one node fits.
 
     Example:
         (placement,) = Simulator(load_snapshot("cluster.json")).run().placements
@@ -79,7 +80,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     nominated_node: str = ""
     victims: tuple[str, ...] = ()
     evicted_by: str = ""
-    total: int = 0
+    total: int | None = None
     scores: dict[str, int] = {}
     runners_up: tuple[tuple[str, int], ...] = ()
     owner: str = ""
@@ -191,7 +192,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
                 "owner": [one.owner for one in placed],
                 "state": [one.state.value for one in placed],
                 "node": [one.node for one in placed],
-                "total": [one.total or None for one in placed],
+                "total": [one.total for one in placed],
                 "attempts": [one.attempts for one in placed],
                 "reason": [one.reason for one in placed],
                 "diagnosis": [one.diagnosis for one in placed],

@@ -318,7 +318,7 @@ class Simulator:
         placement = Placement(pod.key, name, PodState.SCHEDULED, attempts=decision.attempt)
         if decision.node_name and decision.chosen is not None:
             placement.node = decision.node_name
-            placement.total = decision.chosen.total
+            placement.total = decision.chosen.total if decision.chosen.scores else None
             placement.scores = decision.chosen.scores
             placement.runners_up = decision.runners_up
         else:
@@ -328,6 +328,8 @@ class Simulator:
             if placement.state is PodState.UNSCHEDULABLE:
                 filters = [plugin.name for plugin in self.frameworks[name].profile.points["filter"]]
                 placement.diagnosis = diagnosis_of(decision.rejections, filters, placement.message)
+            elif decision.outcome.status.place:
+                placement.diagnosis = decision.outcome.status.located
             current = self.cluster_state.objects.get("Pod", pod.key)
             if isinstance(current, Pod):
                 placement.nominated_node = current.status.nominated_node_name

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed, decode_object, kind_of
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed, decode_object, kind_of, objects_of
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, Setup
 from kubesched.simulator.report import Fill, Report
@@ -58,7 +58,7 @@ class Trials(Simulator):
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
     ) -> None:
-        known = list(snapshot)
+        known = objects_of(snapshot)
         self._seed = seed
         self._n_arrived = count()
         self._given: dict[Key, KubeObject] = {}

@@ -1,14 +1,17 @@
 """Reads and writes snapshot files: Kubernetes objects in all common file formats."""
 
 from kubesched.snapshot.fields import READ_ANNOTATIONS, only_read_fields
+from kubesched.snapshot.hints import GET_CLUSTER
 from kubesched.snapshot.listed import ListedObjects
-from kubesched.snapshot.load import admit_manifests, load_snapshot, read_pod
+from kubesched.snapshot.load import AdmittedObjects, admit_manifests, load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
-from kubesched.snapshot.writer import check_target, write_snapshot
+from kubesched.snapshot.writer import check_target, replacing, write_snapshot
 
 __all__ = [
+    "GET_CLUSTER",
     "READ_ANNOTATIONS",
+    "AdmittedObjects",
     "ClusterObjects",
     "ListedObjects",
     "MissingKinds",
@@ -18,5 +21,6 @@ __all__ = [
     "missing_kinds",
     "only_read_fields",
     "read_pod",
+    "replacing",
     "write_snapshot",
 ]

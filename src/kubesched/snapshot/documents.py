@@ -58,6 +58,7 @@ class Document(msgspec.Struct, frozen=True):
         raw: the JSON.
         header: apiVersion and kind.
         items: of a list of objects, its items; None for everything else.
+        is_deleted: whether it is the object of a watch event that says so.
         origin: of a list of objects, what its metadata has.
     """
 
@@ -65,12 +66,14 @@ class Document(msgspec.Struct, frozen=True):
     raw: RawJson
     header: Header
     items: list[msgspec.Raw] | None = None
+    is_deleted: bool = False
     origin: ListOrigin = ListOrigin()
 
 
 _read_header: Final = msgspec.json.Decoder(Header).decode
 _read_origin: Final = msgspec.json.Decoder(ListOrigin).decode
 _read_list: Final = msgspec.json.Decoder(_List).decode
+_read_array: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def read_documents(data: bytes, label: str) -> Iterator[Document]:
@@ -147,12 +150,17 @@ def _skip(data: bytes, position: int) -> int:
 def _end_of_value(error: Exception, data: bytes, start: int) -> int:
     """Where a JSON value ends that something follows, read off the decoder's complaint; 0 if it has another."""
     trailing = _TRAILING.search(str(error))
-    return data.rfind(b"}", start, start + int(trailing[1]) - 1) + 1 if trailing else 0
+    if not trailing:
+        return 0
+    end = start + int(trailing[1]) - 1
+    return max(data.rfind(b"}", start, end), data.rfind(b"]", start, end)) + 1
 
 
 def _document(raw: RawJson, number: int, label: str) -> Document:
-    """A JSON value as a document; a list is what says so in its kind, and of unknown kinds only what has items too."""
+    """A JSON value as a document. Lists are arrays and kinds of lists; those of unknown kinds if they have items."""
     where = f"{label}: document {number}" if number else label
+    if bytes(memoryview(raw)[:1]) == b"[":
+        return Document(number, raw, Header(), _read_array(raw))
     items: object = msgspec.UNSET
     metadata = _NO_METADATA
     try:
@@ -165,7 +173,7 @@ def _document(raw: RawJson, number: int, label: str) -> Document:
     has_items = items is not msgspec.UNSET and (header.kind or "").endswith("List")
     if not has_items and header.kind not in _LIST_KINDS:
         return Document(number, raw, header)
-    return Document(number, raw, header, items if isinstance(items, list) else [], _origin(metadata))
+    return Document(number, raw, header, items if isinstance(items, list) else [], origin=_origin(metadata))
 
 
 def _origin(metadata: msgspec.Raw) -> ListOrigin:

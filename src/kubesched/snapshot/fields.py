@@ -29,6 +29,7 @@ READ_ANNOTATIONS: Final = frozenset(
         "storageclass.beta.kubernetes.io/is-default-class",
         "scheduler.alpha.kubernetes.io/preferAvoidPods",
         "kubernetes.io/config.mirror",
+        "controller.kubernetes.io/pod-deletion-cost",
     )
 )
 """The annotations that some rule of kubesched reads. A plugin may read others."""

@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from kubesched.admission import Admission, PriorityClasses, key_of
+from kubesched.admission import Admission, Key, PriorityClasses, UpdateStrategy, key_of
 from kubesched.api import KubeObject, Pod
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
-from kubesched.snapshot.documents import read_documents
+from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import fault_of, header_of, items_of
 from kubesched.snapshot.missing import missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.reader import ObjectReader, Progress
-from kubesched.snapshot.sources import Source, SourceLike, find_sources, read_source
+from kubesched.snapshot.sources import Source, SourceLike, find_sources
 
 
 def load_snapshot(
@@ -25,11 +25,12 @@ def load_snapshot(
     """Read what `kubectl get -o json|yaml` and `kubectl cluster-info dump` write: files, folders, `-`, open streams.
 
     Args:
-        sources: JSON or YAML, plain or packed with gzip or zstd: lists, single objects, many documents, folders of
-            such files. Objects are taken as an API server stores them; only a pod that has the name of its
-            PriorityClass and no priority gets one.
+        sources: JSON or YAML, plain or packed with gzip or zstd: lists, single objects, arrays, many documents, watch
+            events, exports of kube-scheduler-simulator; folders and tar archives of such files. Objects are taken as an
+            API server stores them; only a pod that has the name of its PriorityClass and no priority gets one, and a
+            StorageClass the default binding mode.
         manifests: what `helm template` and `kustomize build` print: objects that no API server has seen. Workloads are
-            expanded, and all get its defaults. What a scheduler does not read is counted in `notes`. An unknown field
+            expanded, and all get its defaults. What kubesched does not read is counted in `notes`. An unknown field
             of anything else is an error.
         skip_bad_objects: leave out an object that does not decode, and say so in `bad`, instead of raising. A bad
             manifest always raises.
@@ -58,14 +59,16 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
     Raises:
         InputError: a manifest cannot be read, or is not valid.
     """
-    classes = PriorityClasses(reader.objects)
-    objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in reader.objects]
-    notes: list[str] = []
+    read = reader.objects
+    classes = PriorityClasses(read)
+    objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in read]
+    notes = reader.files.notes
     if manifest_files:
         admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
-        _admit(manifest_files, admission)
+        files = Files()
+        _admit(manifest_files, files, admission)
         objects += admission.objects
-        notes += [*admission.notes, *_notes_on(admission)]
+        notes += [*files.notes, *admission.notes, *_notes_on(admission)]
     return ClusterObjects(
         objects=tuple(objects),
         skipped=dict(reader.skipped),
@@ -73,6 +76,7 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
         notes=tuple(notes),
         taken_at=reader.taken_at,
         listed_kinds=reader.listed_kinds,
+        scheduler_config=reader.files.scheduler_config,
     )
 
 
@@ -93,14 +97,28 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     """
     (file, *others) = find_sources([source])
     admission = Admission([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))
-    _admit([file], admission)
+    _admit([file], Files(), admission)
     pods = [known for known in admission.objects if isinstance(known, Pod)]
     if others or len(pods) != 1:
         raise InputError(f"{file.label}: found {len(pods)} pods; expected a file with one Pod")
     return pods[0], tuple(known for known in admission.objects if known is not pods[0])
 
 
-def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> ClusterObjects:
+class AdmittedObjects(msgspec.Struct, frozen=True):
+    """What manifests add to a cluster.
+
+    Attributes:
+        objects: pods, and what comes with them.
+        notes: what the user should know about the manifests, one sentence each.
+        strategies: how each workload replaces its pods, where its manifest has that.
+    """
+
+    objects: tuple[KubeObject, ...]
+    notes: tuple[str, ...] = ()
+    strategies: dict[Key, UpdateStrategy] = {}
+
+
+def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLike]) -> AdmittedObjects:
     """Read manifests that `load_snapshot` would add to a cluster.
 
     Returns: what they add, without the cluster; of a workload that runs already only what its controller would add.
@@ -110,21 +128,23 @@ def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLik
     Example:
         snapshot = load_snapshot("cluster.json")
         new = admit_manifests(snapshot, ["pod.yaml"])
-        print([*snapshot, *new][-1].key)
+        print(new.objects[-1].key)
     """
     known = list(cluster)
     admission = Admission(known, {key_of(one): "the cluster" for one in known})
-    _admit(find_sources(manifests), admission)
-    return ClusterObjects(tuple(admission.objects), notes=(*admission.notes, *_notes_on(admission)))
+    files = Files()
+    _admit(find_sources(manifests), files, admission)
+    notes = (*files.notes, *admission.notes, *_notes_on(admission))
+    return AdmittedObjects(tuple(admission.objects), notes, admission.strategies)
 
 
-def _admit(sources: Iterable[Source], admission: Admission) -> None:
+def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> None:
     """Admit what files of manifests hold, in the order of the files as far as pods do not need the rest first."""
     entries = [
         (place, inherited, raw)
         for source in sources
-        for document in read_documents(read_source(source), source.label)
-        for place, inherited, raw in items_of(document, source.label)
+        for label, document in files.documents(source)
+        for place, inherited, raw in items_of(document, label)
     ]
     headers = []
     for place, inherited, raw in entries:

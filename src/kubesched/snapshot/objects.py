@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from kubesched.api import EventType, KubeObject, WatchEvent, kind_of
+from kubesched.api import KINDS, EventType, KubeObject, WatchEvent, kind_of
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -17,12 +17,13 @@ class ClusterObjects(msgspec.Struct, frozen=True):
 
     Attributes:
         objects: each object once, in the order of the files; what manifests add comes last.
-        skipped: how many objects were left out by kind, because a scheduler does not read it; a kind that shares its
+        skipped: how many objects were left out by kind, because kubesched does not read it; a kind that shares its
             name with one that is read carries its API group: `Service.serving.knative.dev`.
         bad: one sentence for each bad object that was left out; empty unless bad objects were to be left out.
         notes: what the user should know about the input, one sentence each.
         taken_at: when the objects were read from the API server, in UTC: the earliest time, if there are several; None
             if no file has it.
+        scheduler_config: the KubeSchedulerConfiguration in an export of kube-scheduler-simulator, in JSON; else empty.
         listed_kinds: kinds that are there completely, even if there is no object of them.
     """
 
@@ -31,7 +32,17 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     bad: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     taken_at: datetime | None = None
+    scheduler_config: bytes = b""
     listed_kinds: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        counts = self.kinds
+        counted = [
+            f"{counts[kind]} {kind.lower() if counts[kind] == 1 else known.plural}"
+            for kind, known in KINDS.items()
+            if kind in counts
+        ]
+        return f"<ClusterObjects: {', '.join(counted) or 'no objects'}>"
 
     def __iter__(self) -> Iterator[KubeObject]:
         return iter(self.objects)

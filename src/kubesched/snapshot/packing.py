@@ -1,6 +1,7 @@
 """Reads and writes gzip and zstd, recognised by the first bytes, or chosen by the suffix of a new file."""
 
 import gzip
+import io
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -11,6 +12,11 @@ from kubesched.errors import InputError
 
 PACKED_SUFFIXES: Final = (".gz", ".zst")
 
+MAX_UNPACKED = 8 * 2**30
+"""Bytes of one file after unpacking; the largest clusters have a quarter of it."""
+
+_CHUNK: Final = 2**24
+_ZSTD_CHUNK: Final = 2**13  # of packed data, which may be a thousand times as large unpacked
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _REFUSED: Final[dict[bytes, str]] = {
@@ -26,7 +32,7 @@ def unpack(data: bytes, label: str) -> bytes:
     """Undo gzip or zstd where the data is packed so, whatever the file is called.
 
     Raises:
-        InputError: another compression, or packed data that is damaged or cut.
+        InputError: another compression, packed data that is damaged or cut, or more than MAX_UNPACKED bytes.
     """
     for magic, name in _REFUSED.items():
         if data.startswith(magic):
@@ -38,9 +44,36 @@ def unpack(data: bytes, label: str) -> bytes:
     return data
 
 
+def open_packed(data: bytes) -> IO[bytes]:
+    """A stream of what the data holds, packed or not. Reading it raises what the decoders raise (`packing_errors`)."""
+    packed: Any = io.BytesIO(data)
+    if data.startswith(_GZIP):
+        packed = gzip.GzipFile(fileobj=packed)
+    elif data.startswith(_ZSTD):
+        packed = _zstd_reader(packed)
+    stream: IO[bytes] = packed
+    return stream
+
+
+def _zstd_reader(packed: IO[bytes]) -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.ZstdFile(packed)
+    import zstandard
+
+    return zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+
+
+def packing_errors() -> tuple[type[Exception], ...]:
+    """What reading a stream of `open_packed` raises where the data is damaged or cut."""
+    return (EOFError, OSError, zlib.error, _zstd_decoder()[1])
+
+
 def _gunzip(data: bytes, label: str) -> bytes:
+    stream = open_packed(data)
     try:
-        return gzip.decompress(data)
+        return _joined(iter(lambda: stream.read(_CHUNK), b""), label)
     except EOFError as error:
         raise InputError(f"{label}: the gzip data ends in the middle; the file is cut") from error
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -48,18 +81,38 @@ def _gunzip(data: bytes, label: str) -> bytes:
 
 
 def _unzstd(data: bytes, label: str) -> bytes:
+    return _joined(_zstd_parts(data, label), label)
+
+
+def _zstd_parts(data: bytes, label: str) -> Iterator[bytes]:
     """Frame by frame: a file may hold several, and only the frame decoder tells a cut one."""
-    parts = []
     while data:
         decoder, failure = _zstd_decoder()
-        try:
-            parts.append(decoder.decompress(data))
-        except failure as error:
-            raise InputError(f"{label}: the zstd data is damaged: {error}") from error
+        position = 0
+        while position < len(data) and not decoder.eof:
+            try:
+                yield decoder.decompress(data[position : position + _ZSTD_CHUNK])
+            except failure as error:
+                raise InputError(f"{label}: the zstd data is damaged: {error}") from error
+            position += _ZSTD_CHUNK
         if not decoder.eof:
             raise InputError(f"{label}: the zstd data ends in the middle; the file is cut")
-        data = decoder.unused_data
-    return b"".join(parts)
+        data = decoder.unused_data + data[position:]
+
+
+def _joined(parts: Iterator[bytes], label: str) -> bytes:
+    kept, size = list[bytes](), 0
+    for part in parts:
+        size += len(part)
+        if size > MAX_UNPACKED:
+            raise InputError(f"{label}: has more than {in_gib(MAX_UNPACKED)} when it is unpacked; expected less")
+        kept.append(part)
+    return b"".join(kept)
+
+
+def in_gib(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size / 2**30:g} GiB"
 
 
 def _zstd_decoder() -> tuple[Any, type[Exception]]:

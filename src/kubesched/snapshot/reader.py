@@ -14,10 +14,11 @@ from kubesched.admission import ObjectChecker, as_stored
 from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object
 from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
-from kubesched.snapshot.documents import Document, Header, read_documents
+from kubesched.snapshot.documents import Document, Header
+from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import Place, fault_of, header_of, items_of
 from kubesched.snapshot.parts import PartPool
-from kubesched.snapshot.sources import Source, read_source
+from kubesched.snapshot.sources import Source
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when not known)
 
@@ -30,9 +31,8 @@ class ObjectReader:
     Args:
         keep_source: whether objects keep their JSON (`raw`).
     Attributes:
-        objects: each object once; one that came again with a higher resourceVersion takes the place of the first one.
-        places: where each of them is in its source, in the same order.
-        skipped: objects of kinds that a scheduler does not read, counted.
+        files: what is read; it has notes on it.
+        skipped: objects of kinds that kubesched does not read, counted.
         bad: a sentence for each bad object that was left out.
         taken_at: the earliest time that a list has, None where none has one.
         listed_kinds: kinds that some list has completely.
@@ -41,8 +41,7 @@ class ObjectReader:
     def __init__(
         self, *, skip_bad_objects: bool = False, keep_source: bool = True, progress: Progress | None = None
     ) -> None:
-        self.objects: list[KubeObject] = []
-        self.places: list[Place] = []
+        self.files = Files()
         self.skipped: Counter[str] = Counter()
         self.bad: list[str] = []
         self.taken_at: datetime | None = None
@@ -50,11 +49,21 @@ class ObjectReader:
         self._skip_bad = skip_bad_objects
         self._keep_source = keep_source
         self._progress = progress
-        self._rows: dict[tuple[str, str, str], int] = {}
+        self._kept: dict[tuple[str, str, str], tuple[KubeObject, Place]] = {}
         self._checker = ObjectChecker()
         self._parts = PartPool()
         self._bytes_done = 0
         self._bytes_in_all = 0
+
+    @property
+    def objects(self) -> list[KubeObject]:
+        """Each object once; one that came again with a higher resourceVersion takes the place of the first one."""
+        return [known for known, _ in self._kept.values()]
+
+    @property
+    def places(self) -> list[Place]:
+        """Where each of the objects is in its source, in the same order."""
+        return [place for _, place in self._kept.values()]
 
     def read(self, sources: list[Source]) -> None:
         """Read every source.
@@ -65,8 +74,8 @@ class ObjectReader:
         """
         self._bytes_in_all += sum(source.size for source in sources) if all(s.size for s in sources) else 0
         for source in sources:
-            for document in read_documents(read_source(source), source.label):
-                self._read_document(document, source)
+            for label, document in self.files.documents(source):
+                self._read_document(document, label, source.size)
             self._bytes_done += source.size
             self._report(0)
 
@@ -88,26 +97,26 @@ class ObjectReader:
             except ObjectError as error:
                 self._reject(raw, header, place, error)
 
-    def _read_document(self, document: Document, source: Source) -> None:
+    def _read_document(self, document: Document, label: str, size: int) -> None:
         n_items = len(document.items or ()) or 1
         times = (self.taken_at, document.origin.taken_at)
         self.taken_at = min((time for time in times if time is not None), default=None)
         self.listed_kinds |= frozenset(document.origin.listed_kinds)
-        for i, (place, inherited, raw) in enumerate(items_of(document, source.label), 1):
+        for i, (place, inherited, raw) in enumerate(items_of(document, label), 1):
             header = inherited
             try:
                 header = header_of(raw, inherited)
-                self._read_object(raw, header, place)
+                self._read_object(raw, header, place, is_deleted=document.is_deleted)
             except ObjectError as error:
                 self._reject(raw, header, place, error)
             if i % _PROGRESS_EVERY == 0:
-                self._report(source.size * i // n_items)
+                self._report(size * i // n_items)
 
     def _report(self, within: int) -> None:
         if self._progress is not None:
             self._progress(self._bytes_done + within, self._bytes_in_all)
 
-    def _read_object(self, raw: RawJson, header: Header, place: Place) -> None:
+    def _read_object(self, raw: RawJson, header: Header, place: Place, *, is_deleted: bool = False) -> None:
         kind, skipped = _classify(header.api_version, header.kind or "")
         if skipped:
             self.skipped[skipped] += 1
@@ -116,7 +125,10 @@ class ObjectReader:
         if isinstance(read, Pod):
             self._parts.share(read)
         self._checker.check(read)
-        self._keep(kind, read, place)
+        if is_deleted:
+            self._kept.pop(_key_of(kind, read), None)
+        else:
+            self._keep(kind, read, place)
 
     def _reject(self, raw: RawJson, header: Header, place: Place, error: ObjectError) -> None:
         fault = fault_of(place, header, raw, error)
@@ -125,14 +137,13 @@ class ObjectReader:
         self.bad.append(str(fault))
 
     def _keep(self, kind: str, read: KubeObject, place: Place) -> None:
-        key = (kind, read.metadata.namespace, read.metadata.name)
-        row = self._rows.setdefault(key, len(self.objects))
-        if row == len(self.objects):
-            self.objects.append(read)
-            self.places.append(place)
-        elif _is_newer(read, self.objects[row], self.places[row]):
-            self.objects[row] = read
-            self.places[row] = place
+        known = self._kept.setdefault(_key_of(kind, read), (read, place))
+        if known[0] is not read and _is_newer(read, *known):
+            self._kept[_key_of(kind, read)] = (read, place)
+
+
+def _key_of(kind: str, read: KubeObject) -> tuple[str, str, str]:
+    return kind, read.metadata.namespace, read.metadata.name
 
 
 @lru_cache(maxsize=4096)

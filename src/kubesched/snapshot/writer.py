@@ -5,7 +5,8 @@ time at which the objects were read, and which kinds are complete.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -19,6 +20,8 @@ from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.packing import packed_writer
 
 _SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
+_OWNER_ONLY: Final = 0o600
+_AS_UMASK: Final = 0o666
 _CONTAINER_LISTS: Final = ("containers", "initContainers", "ephemeralContainers")
 
 
@@ -44,10 +47,24 @@ def write_snapshot(
         _write_list(objects, path, "", strip)
         return
     target = check_target(path)
+    with replacing(target) as file:
+        _write_list(objects, file, target.suffix, strip)
+
+
+@contextmanager
+def replacing(target: Path, *, is_private: bool = False) -> Iterator[IO[bytes]]:
+    """Open a new file that replaces the target as a whole when the block ends, and never when it fails.
+
+    Args:
+        is_private: only this user may read the file.
+    Raises:
+        InputError: the file cannot be written.
+    """
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with unfinished.open("xb") as file:
-            _write_list(objects, file, target.suffix, strip)
+        mode = _OWNER_ONLY if is_private else _AS_UMASK
+        with open(unfinished, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
+            yield file
         unfinished.replace(target)
     except OSError as error:
         raise InputError(f"{target}: cannot be written: {error.strerror or error}") from error

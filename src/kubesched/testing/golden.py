@@ -18,7 +18,7 @@ import msgspec
 from kubesched.explanation import Explainer, as_line
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, PluginLike, set_up
-from kubesched.simulator import Simulator, place
+from kubesched.simulator import Simulator, place, placed_line
 from kubesched.snapshot import load_snapshot
 
 __all__ = ["record_golden", "run_golden"]
@@ -101,7 +101,7 @@ def _decide(
     with Explainer(cluster, set_up(configuration, chosen, plugin_args), nominations=False) as explainer:
         explained = [as_line(explainer.explain(pod, preempt=False)) for pod in explainer.pending]
     simulator = Simulator(cluster, set_up(configuration, chosen, plugin_args))
-    return _as_json(explained), _as_json(list(place(simulator, TieBreak.FIRST)))
+    return _as_json(explained), [placed_line(placed) for placed in place(simulator, TieBreak.FIRST)]
 
 
 def _as_json(lines: list[Any]) -> Lines:

@@ -50,9 +50,16 @@ FILES = {
     "half a surrogate pair": file("a.json", '{"kind": "\\ud800 and more"}', "line 1, column ", "not valid JSON"),
     "deep JSON": file("a.json", "[" * 200_000, "not valid JSON: it is nested too deeply"),
     "binary": file("a.json", bytes(range(256)), "binary data; expected JSON or YAML, plain or compressed with gzip"),
-    "a list of objects": file("a.json", '[{"kind": "Node"}]', 'expected an object, found [{"kind":"Node"}]'),
+    "a list of objects": Case(
+        "simulate a.json",
+        ("kubesched: error: a.json, item 1 (Node): apiVersion is missing; expected v1",),
+        {"a.json": '[{"kind": "Node"}]'},
+    ),
     "a text": file(
-        "a.json", "Unable to connect to the server", 'document 1: expected an object, found "Unable to connect'
+        "a.json", "Could not connect to the server", 'document 1: expected an object, found "Could not connect'
+    ),
+    "an error of kubectl": file(
+        "a.json", "Unable to connect to the server: EOF", "found a message of kubectl: 'Unable to connect to the"
     ),
     "items that are no list": file("a.json", '{"kind": "PodList", "items": {}}', "items: expected a list, found {}"),
     "cut gzip": file("a.json.gz", gzip.compress(CLUSTER.encode())[:-9], "the gzip data ends in the middle"),

@@ -287,6 +287,105 @@ def test_connections_are_kept_alive() -> None:
     assert len(ports) == 1
 
 
+def test_an_answer_that_came_too_late_is_not_the_answer_to_the_next_request() -> None:
+    late = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path == "/late":
+            await late.wait()
+        return web.Response(text=request.path)
+
+    async def story() -> bytes:
+        async with extender(answer) as address:
+            settings = ExtenderConfig(url_prefix=address, http_timeout=Duration(0.1))
+            async with ExtenderClient(settings) as client:
+                with pytest.raises(ExtenderError, match="deadline"):
+                    await client.call("late", BODY)
+                late.set()
+                return await client.call("next", BODY)
+
+    assert asyncio.run(story()) == b"/next"
+
+
+def test_the_body_of_an_error_is_not_the_answer_to_the_next_request() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.Response(text="why" * 2**20, status=500) if request.path == "/wrong" else web.Response(text="right")
+
+    async def story() -> bytes:
+        async with extender(answer) as address, ExtenderClient(ExtenderConfig(url_prefix=address)) as client:
+            with pytest.raises(ExtenderError, match="code 500"):
+                await client.call("wrong", BODY)
+            return await client.call("right", BODY)
+
+    assert asyncio.run(story()) == b"right"
+
+
+def test_requests_that_overlap_get_each_its_answer() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(0.05 if request.path == "/slow" else 0)
+        return web.Response(text=request.path)
+
+    async def story() -> list[bytes]:
+        async with extender(answer) as address, ExtenderClient(ExtenderConfig(url_prefix=address)) as client:
+            return await asyncio.gather(*(client.call(verb, BODY) for verb in ("slow", "quick", "slow", "quick")))
+
+    assert asyncio.run(story()) == [b"/slow", b"/quick", b"/slow", b"/quick"]
+
+
+def answered_with(*pieces: bytes) -> tuple[bytes, bytes]:
+    """What the client sends to a server that answers with these bytes, and what it takes as the answer."""
+    sent = bytearray()
+    is_served = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        sent.extend(await reader.readuntil(BODY))
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0.01)
+        writer.close()
+        await writer.wait_closed()
+        is_served.set()
+
+    async def story() -> bytes:
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            async with ExtenderClient(ExtenderConfig(url_prefix=address)) as client:
+                answer = await client.call("a b\r\nX-Odd: 1\r\n/filter", BODY)
+            await is_served.wait()
+            return answer
+
+    answer = asyncio.run(story())
+    return bytes(sent), answer
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 X\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n", b"{\r\n1\r\n}\r\n0\r\n\r\n"),
+        (b"HTTP/1.0 200 OK\r\n\r\n{", b"}"),
+        (b"HTT", b"P/1.1 200 OK\r\nContent-Le", b"ngth: 2\r\n\r\n{", b"}"),
+    ],
+)
+def test_answers_in_every_framing_are_read(pieces: tuple[bytes, ...]) -> None:
+    _, answer = answered_with(*pieces)
+    assert answer == b"{}"
+
+
+def test_a_verb_adds_no_header() -> None:
+    sent, _ = answered_with(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    assert not any(line.startswith(b"X-Odd") for line in sent.split(b"\r\n"))
+
+
+def test_a_redirect_to_another_scheme_is_an_error_in_the_words_of_kube_scheduler() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.Response(status=307, headers={"Location": "ftp://devices/filter"})
+
+    with pytest.raises(ExtenderError, match=r'^Post .*: unsupported protocol scheme "ftp"$'):
+        asked(answer)
+
+
 # --- TLS ---
 
 INVALID = "tls: failed to verify certificate: x509: "

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kubesched.config.checks.review import Review, ReviewedProfile, dig, written_entries
 from kubesched.config.checks.rules import Finding
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS
-from kubesched.config.field_errors import did_you_mean
+from kubesched.config.field_errors import PLUGIN_LIKENESS, did_you_mean
 
 __all__ = ["argument_advice"]
 
@@ -23,9 +23,9 @@ def _unused_args(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
     for path, name, entry in written_entries(profile.document, "pluginConfig"):
         facts = review.facts(name)
         if facts is None and name not in enabled:
-            near = did_you_mean(name, (*enabled, *ARGS_PLUGINS))
+            near = did_you_mean(name, (*enabled, *ARGS_PLUGINS), PLUGIN_LIKENESS)
             message = f'no plugin has the name "{name}", so its arguments are not used'
-            yield Finding("unused-args", profile.at(path), message, near)
+            yield Finding("unused-args", profile.at(path), message, near or "load it with --plugin FILE.py:Class")
         elif name not in enabled:
             message = f"{name} is not enabled in this profile, so its arguments are not used"
             yield Finding("unused-args", profile.at(path), message, "enable it, or remove its arguments")

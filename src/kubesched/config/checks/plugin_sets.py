@@ -6,7 +6,7 @@ from typing import Final
 from kubesched.config.checks.review import Review, ReviewedProfile, entry_path, written_entries
 from kubesched.config.checks.rules import Finding
 from kubesched.config.defaults import DEFAULT_PLUGINS
-from kubesched.config.field_errors import did_you_mean
+from kubesched.config.field_errors import PLUGIN_LIKENESS, did_you_mean
 
 __all__ = ["plugin_set_advice"]
 
@@ -125,7 +125,7 @@ def _disabled_entries(profile: ReviewedProfile, point: str, review: Review) -> I
         if name == "*":
             continue
         if facts is None:
-            near = did_you_mean(name, known)
+            near = did_you_mean(name, known, PLUGIN_LIKENESS)
             message = f'no plugin has the name "{name}", so nothing is disabled'
             yield Finding("unknown-disabled", profile.at(path), message, near or "remove the entry")
         elif point == "multiPoint":

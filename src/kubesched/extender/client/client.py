@@ -11,16 +11,20 @@ import asyncio
 import os
 import ssl
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
 from kubesched.cluster import client_context, proxy_from_environment
 from kubesched.config import ExtenderConfig, ExtenderTLSConfig
 from kubesched.errors import ConfigError, ExtenderError
+from kubesched.extender.client.posts import Posts
 from kubesched.extender.client.transport_errors import body_error, transport_error
 from kubesched.extender.wire import utf8_text
 from kubesched.version import VERSION
@@ -29,8 +33,10 @@ __all__ = ["ExtenderClient"]
 
 _DEFAULT_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 90.0
-_SHORTEST: Final = 0.001  # seconds; 0 is no limit for aiohttp
+_SHORTEST: Final = 0.001  # seconds
 _MAX_REDIRECTS: Final = 10
+_REPEATING: Final = (307, 308)  # redirects that repeat the request
+_REDIRECTS: Final = (301, 302, 303, *_REPEATING)
 _MAX_ANSWER: Final = 256 * 2**20  # 5,000 whole nodes of 18 KB are 90 MB
 _FRESH_SECONDS: Final = 0.05
 _CLOSING_STEPS: Final = 3  # of the loop, in which it learns of connections that the extender closed meanwhile
@@ -62,7 +68,10 @@ class ExtenderClient:
         self._shown = config.shown_url.rstrip("/")  # in errors, as in Go
         self._context: ssl.SSLContext | bool = _context(config) if url.scheme == "https" else True
         self._proxy = proxy_from_environment(self._prefix, os.environ) or None
+        self._server_name = (config.tls_config or _NO_TLS).server_name or None
+        self._seconds = max(config.http_timeout or _DEFAULT_SECONDS, _SHORTEST)
         self._session: aiohttp.ClientSession | None = None
+        self._posts: dict[str, Posts] = {}  # by verb
         self._last_call = 0.0  # monotonic seconds
 
     def url(self, verb: str) -> str:
@@ -77,40 +86,61 @@ class ExtenderClient:
         Raises:
             ExtenderError: there was no answer with status 200 in time.
         """
-        url = self.url(verb)
         request = f'Post "{self._shown}/{verb}"'
+        is_reading = False
         try:
-            async with await self._response(url, body) as response:
-                if response.status != 200:
+            async with asyncio.timeout(self._seconds), self._answered(verb, body) as (status, content):
+                if status != 200:
                     where = f"{self._shown}/{verb}"
-                    raise ExtenderError(f"failed {verb} with extender at URL {where}, code {response.status}")
-                return await _read(response, request)
+                    raise ExtenderError(f"failed {verb} with extender at URL {where}, code {status}")
+                is_reading = True
+                return await _read(content, request)
         except TimeoutError as error:
+            if is_reading:
+                where = "(Client.Timeout or context cancellation while reading body)"
+                raise ExtenderError(f"{_TIMEOUT} {where}") from error
             raise ExtenderError(f"{request}: {_TIMEOUT} (Client.Timeout exceeded while awaiting headers)") from error
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
             raise ExtenderError(f"{request}: {utf8_text(transport_error(error))}") from error
 
-    async def _response(self, url: str, body: bytes) -> aiohttp.ClientResponse:
+    @asynccontextmanager
+    async def _answered(self, verb: str, body: bytes) -> AsyncIterator[tuple[int, aiohttp.StreamReader]]:
+        """Send a request. Yields: the status of the answer, and its body."""
         if time.monotonic() - self._last_call > _FRESH_SECONDS:
             for _ in range(_CLOSING_STEPS):
                 await asyncio.sleep(0)
-        response = await self._opened().post(
-            URL(url, encoded=True),
-            data=body,
+        session, url = self._opened(), URL(self.url(verb), encoded=True)
+        target, method, n_redirects = url, "POST", _MAX_REDIRECTS
+        if self._proxy is None:
+            if verb not in self._posts:
+                self._posts[verb] = Posts(url, _HEADERS, self._context, self._server_name)
+            assert session.connector is not None
+            async with self._posts[verb].post(session.connector, body) as (message, content):
+                self._last_call = time.monotonic()
+                location = message.headers.get("Location") if message.code in _REDIRECTS else None
+                if location is None:
+                    yield message.code, content
+                    return
+            target, n_redirects = _redirected(url, location), _MAX_REDIRECTS - 1
+            method = "POST" if message.code in _REPEATING else "GET"
+        async with session.request(
+            method,
+            target,
+            data=body if method == "POST" else None,
             ssl=self._context,
-            server_hostname=(self.config.tls_config or _NO_TLS).server_name or None,
-            max_redirects=_MAX_REDIRECTS,
+            server_hostname=self._server_name,
+            max_redirects=n_redirects,
             proxy=self._proxy,
-            timeout=aiohttp.ClientTimeout(total=max(self.config.http_timeout or _DEFAULT_SECONDS, _SHORTEST)),
-        )
-        self._last_call = time.monotonic()
-        return response
+        ) as response:
+            self._last_call = time.monotonic()
+            yield response.status, response.content
 
     async def close(self) -> None:
         """Close the connections."""
         if self._session is not None:
             await self._session.close()
             self._session = None
+            self._posts.clear()
 
     async def __aenter__(self) -> Self:
         return self
@@ -126,20 +156,25 @@ class ExtenderClient:
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
                 headers=_HEADERS,
                 cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None),  # `call` has one
             )
         return self._session
 
 
-async def _read(response: aiohttp.ClientResponse, request: str) -> bytes:
+def _redirected(url: URL, location: str) -> URL:
+    try:
+        return url.join(URL(location))
+    except ValueError as error:
+        raise aiohttp.InvalidUrlRedirectClientError(location, str(error)) from error
+
+
+async def _read(content: aiohttp.StreamReader, request: str) -> bytes:
     body = bytearray()
     try:
-        async for piece in response.content.iter_any():
+        async for piece in content.iter_any():
             body += piece
             if len(body) > _MAX_ANSWER:
                 raise ExtenderError(f"{request}: the answer is larger than {_MAX_ANSWER >> 20} MiB")
-    except TimeoutError as error:
-        where = "(Client.Timeout or context cancellation while reading body)"
-        raise ExtenderError(f"{_TIMEOUT} {where}") from error
     except aiohttp.ClientError as error:
         raise ExtenderError(body_error(error)) from error
     return bytes(body)

@@ -13,7 +13,7 @@ import ssl
 from typing import Final
 
 import aiohttp
-from aiohttp.http_exceptions import ContentEncodingError
+from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 
 __all__ = ["body_error", "transport_error"]
 
@@ -44,14 +44,16 @@ def transport_error(error: Exception) -> str:
         case aiohttp.ClientHttpProxyError():
             return error.message
         case aiohttp.TooManyRedirects():
-            return f"stopped after {len(error.history)} redirects"
-        case aiohttp.NonHttpUrlRedirectClientError():
+            return "stopped after 10 redirects"
+        case aiohttp.NonHttpUrlClientError():
             return f'unsupported protocol scheme "{str(error).partition(":")[0]}"'
         case aiohttp.ServerDisconnectedError() if isinstance(error.message, str):
             return "EOF"
         case aiohttp.ServerDisconnectedError():  # in the middle of the headers
             return "net/http: HTTP/1.x transport connection broken: unexpected EOF"
-        case aiohttp.ClientResponseError():  # its text has the URL of a proxy, perhaps with a password
+        case (
+            aiohttp.ClientResponseError() | HttpProcessingError()
+        ):  # its text has the URL of a proxy, perhaps with a password
             return f"net/http: HTTP/1.x transport connection broken: {_in_one_line(error.message)}"
         case OSError():
             return _socket_error(error)

@@ -20,7 +20,17 @@ from kubesched.extender.wire.go_types import (
     GoType,
     go_error,
 )
-from kubesched.extender.wire.reading import INT64, NULL, OBJECT, RAWS, TEXT, fields_of, first_value, meta_victims_of
+from kubesched.extender.wire.reading import (
+    INT64,
+    NAMES,
+    NULL,
+    OBJECT,
+    RAWS,
+    TEXT,
+    fields_of,
+    first_value,
+    meta_victims_of,
+)
 from kubesched.extender.wire.values import Body, FilterAnswer, HostPriority, MetaVictims, Raw
 
 __all__ = [
@@ -42,7 +52,7 @@ __all__ = [
 T = TypeVar("T")
 
 _ENCODER: Final = msgspec.json.Encoder()
-_NAMES: Final = msgspec.json.Decoder(list[str | None])
+_NAMES_OR_NULLS: Final = msgspec.json.Decoder(list[str | None])
 _TEXTS: Final = msgspec.json.Decoder(dict[str, str | None] | None)
 
 
@@ -163,7 +173,7 @@ def parse_filter_answer(body: Body) -> FilterAnswer:
     nodes = fields.get("nodes", Raw(NULL))
     names = fields.get("nodenames", Raw(NULL))
     return FilterAnswer(
-        names=None if bytes(names) == NULL else [name or "" for name in _NAMES.decode(names)],
+        names=None if bytes(names) == NULL else _names(names),
         nodes=None if bytes(nodes) == NULL else RAWS.decode(fields_of(nodes, "Nodes").get("items", Raw(NULL))) or [],
         failed=_texts(fields, "failednodes"),
         unresolvable=_texts(fields, "failedandunresolvablenodes"),
@@ -230,6 +240,13 @@ def binding_error(body: Body) -> str:
         ExtenderError: it is not one.
     """
     return _text(fields_of(body, "ExtenderBindingResult"), "error")
+
+
+def _names(raw: Raw) -> list[str]:
+    try:
+        return NAMES.decode(raw)
+    except msgspec.ValidationError:
+        return [name or "" for name in _NAMES_OR_NULLS.decode(raw)]
 
 
 def _fields(raw: Raw, what: str) -> dict[str, Raw]:

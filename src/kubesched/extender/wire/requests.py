@@ -54,6 +54,25 @@ _ESCAPES: Final = (
 )
 
 
+_BEFORE_NODE_NAME: Final = frozenset(
+    (
+        "volumes",
+        "initContainers",
+        "containers",
+        "ephemeralContainers",
+        "restartPolicy",
+        "terminationGracePeriodSeconds",
+        "activeDeadlineSeconds",
+        "dnsPolicy",
+        "nodeSelector",
+        "serviceAccountName",
+        "serviceAccount",
+        "automountServiceAccountToken",
+    )
+)
+"""The fields of a pod's spec that Go encodes before nodeName."""
+
+
 class _GoNodeList(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     metadata: Raw = Raw(NULL)
     items: list[Raw] | None = None
@@ -158,8 +177,11 @@ def _by_node(read: Callable[[Raw, str], T], entries: Mapping[str, Raw], what: st
 # --- writing them ---
 
 
-def as_kube_scheduler_sends(document: Body, *, is_pod: bool = False) -> bytes:
+def as_kube_scheduler_sends(document: Body, *, is_pod: bool = False, node_name: str = "") -> bytes:
     """A node or pod, as the API server stores it, in the bytes of a kube-scheduler's request.
+
+    Args:
+        node_name: the node of a pod, which the API server may not know yet; empty for what the document has.
 
     Rule: kube-scheduler v1.36: an object in a list has no kind; its pods have no managedFields, its nodes do; and Go's
     encoder escapes what HTML could read.
@@ -173,7 +195,15 @@ def as_kube_scheduler_sends(document: Body, *, is_pod: bool = False) -> bytes:
         metadata = decoded(OBJECT.decode, kept["metadata"], "metadata", "a JSON object")
         if metadata.pop("managedFields", None) is not None:
             kept["metadata"] = Raw(msgspec.json.encode(metadata))
+    if node_name:
+        kept["spec"] = _on_node(kept.get("spec", Raw(b"{}")), node_name)
     return _escaped(msgspec.json.encode(kept))
+
+
+def _on_node(spec: Raw, node_name: str) -> Raw:
+    fields = decoded(OBJECT.decode, spec, "spec", "a JSON object")
+    before = {key: value for key, value in fields.items() if key in _BEFORE_NODE_NAME}
+    return Raw(msgspec.json.encode(before | {"nodeName": node_name} | fields | {"nodeName": node_name}))
 
 
 def names_request(pod: bytes, names: Sequence[str]) -> bytes:

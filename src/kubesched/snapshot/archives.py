@@ -1,0 +1,65 @@
+"""Reads the members of a tar archive, plain or packed: Velero backups, must-gathers, support bundles.
+
+Members are read one after another and never written, so a path cannot lead out of a folder.
+"""
+
+import tarfile
+from collections.abc import Iterator
+
+from kubesched.errors import InputError
+from kubesched.snapshot.packing import MAX_UNPACKED, in_gib, open_packed, packing_errors
+
+__all__ = ["MAX_ARCHIVE", "is_archive", "members_of"]
+
+MAX_ARCHIVE = 32 * 2**30
+"""Bytes of all members, also of those that are not read, such as logs."""
+_HEADER = 512
+_MAX_SHOWN = 200
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether some data is a tar archive, perhaps packed with gzip or zstd."""
+    damaged: tuple[type[Exception], ...] = (tarfile.HeaderError, *packing_errors())
+    try:
+        head = open_packed(data).read(_HEADER)
+        tarfile.TarInfo.frombuf(head, tarfile.ENCODING, "surrogateescape")
+    except damaged:
+        return False
+    return True
+
+
+def members_of(data: bytes, label: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    """Yield label and content of each file with one of the suffixes, but for hidden ones, in the order of the archive.
+
+    Raises:
+        InputError: the archive is damaged, cut or too large.
+    """
+    last = "its beginning"
+    damaged: tuple[type[Exception], ...] = (tarfile.TarError, *packing_errors())
+    try:
+        with tarfile.open(fileobj=open_packed(data), mode="r|") as archive:
+            for member in archive:
+                archive.members = []  # type: ignore[attr-defined]  # it would keep all of them
+                last = _shown(member.name)
+                if member.offset_data + member.size > MAX_ARCHIVE:
+                    raise InputError(f"{label}: has more than {in_gib(MAX_ARCHIVE)} when it is unpacked, at {last}")
+                if not member.isfile() or not _is_wanted(member.name, suffixes):
+                    continue
+                if member.size > MAX_UNPACKED:
+                    raise InputError(f"{label}: {last} has more than {in_gib(MAX_UNPACKED)}; expected less")
+                content = archive.extractfile(member)
+                yield f"{label}: {last}", content.read() if content else b""
+    except damaged as error:
+        raise InputError(f"{label}: the archive is damaged or cut, after {last}: {error}") from error
+
+
+def _is_wanted(name: str, suffixes: tuple[str, ...]) -> bool:
+    steps = name.split("/")
+    return name.endswith(suffixes) and not any(step.startswith(".") and step not in (".", "..") for step in steps)
+
+
+def _shown(name: str) -> str:
+    """The name of a member in a message: no control characters, not without end."""
+    name = name.removeprefix("./")
+    shown = name if name.isprintable() else ascii(name)
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."

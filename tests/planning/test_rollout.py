@@ -1,0 +1,201 @@
+"""New pods of workloads that run already: refused without a choice, added, or rolled out in steps."""
+
+import io
+import json
+
+import pytest
+
+from kubesched.errors import InputError
+from kubesched.planning import fit
+from kubesched.testing import make_node, make_pod
+
+
+def nodes(n, cpu="4"):
+    return [make_node(f"n{i}", allocatable={"cpu": cpu, "memory": "8Gi", "pods": "20"}) for i in range(n)]
+
+
+def workload(kind="Deployment", replicas=4, cpu="1", **spec):
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
+    body = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template, **spec}
+    if kind == "DaemonSet":
+        del body["replicas"]
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web"}, "spec": body}
+
+
+def stream(*documents):
+    return io.BytesIO("\n---\n".join(map(json.dumps, documents)).encode())
+
+
+def running(n, kind="ReplicaSet", name="web-old", cpu="1"):
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": "o", "controller": True}
+    labels = {"app": "web"} | ({"pod-template-hash": "old"} if kind == "ReplicaSet" else {})
+    about = {"labels": labels, "requests": {"cpu": cpu}, "metadata": {"ownerReferences": [owner]}}
+    ends = range(n) if kind == "StatefulSet" else "abcdefgh"[:n]
+    return [make_pod(f"{name}-{end}", node=f"n{i}", **about) for i, end in enumerate(ends)]
+
+
+def test_a_workload_that_runs_already_needs_a_choice():
+    with pytest.raises(InputError, match=r"Deployment default/web already has 2 pods in the cluster; choose rollout"):
+        fit([*nodes(2), *running(2)], stream(workload()))
+    with pytest.raises(InputError, match="add and rollout are mutually exclusive"):
+        fit([*nodes(2), *running(2)], stream(workload()), add=True, rollout=True)
+
+
+@pytest.mark.parametrize("choice", ["add", "rollout"])
+def test_a_choice_without_existing_pods_is_noted(choice):
+    answer = fit(nodes(2), stream(workload(replicas=2)), **{choice: True})
+    assert answer.all_fit
+    assert answer.notes == ("None of the workloads has pods in the cluster yet: nothing is replaced or kept.",)
+
+
+def test_added_pods_leave_the_existing_ones():
+    answer = fit([*nodes(2), *running(2)], stream(workload(replicas=7)), add=True)
+    assert (answer.n_fit, answer.n_asked, answer.rollouts) == (6, 7, ())
+
+
+def test_added_pods_of_a_stateful_set_have_the_next_numbers():
+    old = running(2, "StatefulSet", "web")
+    answer = fit([*nodes(2), *old], stream(workload("StatefulSet", 3)), add=True)
+    assert [one.pod for one in answer.placements] == ["default/web-2"]
+    with pytest.raises(InputError, match="StatefulSet default/web has all of these pods already"):
+        fit([*nodes(2), *old], stream(workload("StatefulSet", 2)), add=True)
+
+
+def test_a_rollout_keeps_within_surge_and_unavailable():
+    answer = fit([*nodes(4), *running(4)], stream(workload()), rollout=True)
+    (rollout,) = answer.rollouts
+    assert (answer.n_fit, answer.n_asked) == (4, 4)
+    assert (rollout.workload, rollout.n_old, rollout.n_old_left) == ("Deployment default/web", 4, 0)
+    assert rollout.n_lowest == 3  # 25% of 4 may be missing
+    assert sum(one.after["pods"] for one in answer.report.nodes) == 4
+
+
+def test_a_rollout_without_room_for_the_surge_uses_what_may_be_missing():
+    strategy = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 2}}}
+    answer = fit([*nodes(4, cpu="1"), *running(4)], stream(workload(**strategy)), rollout=True)
+    assert (answer.all_fit, answer.rollouts[0].n_lowest) == (True, 2)
+
+
+def test_a_rollout_that_needs_more_room_stops():
+    strategy = {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+    answer = fit([*nodes(4, cpu="1"), *running(4)], stream(workload(**strategy)), rollout=True)
+    assert (answer.n_fit, answer.rollouts[0].n_old_left, answer.rollouts[0].n_lowest) == (0, 4, 4)
+    assert answer.first_left.message.startswith("0/4 nodes are available: 4 Insufficient cpu.")
+    assert answer.placements[-1].message == "the rollout stops before this pod is created"
+
+
+def test_recreate_removes_all_pods_first():
+    answer = fit([*nodes(4, cpu="1"), *running(4)], stream(workload(strategy={"type": "Recreate"})), rollout=True)
+    (rollout,) = answer.rollouts
+    assert (answer.all_fit, rollout.steps, rollout.n_old_left, rollout.n_lowest) == (True, 1, 0, 0)
+
+
+def test_a_stateful_set_replaces_one_pod_after_the_other():
+    old = running(3, "StatefulSet", "web")
+    answer = fit([*nodes(3, cpu="1"), *old], stream(workload("StatefulSet", 3)), rollout=True)
+    assert (answer.all_fit, answer.rollouts[0].steps, answer.rollouts[0].n_lowest) == (True, 3, 2)
+    larger = fit([*nodes(3, cpu="1"), *old], stream(workload("StatefulSet", 3, cpu="2")), rollout=True)
+    assert (larger.n_fit, larger.rollouts[0].steps, larger.rollouts[0].n_old_left) == (0, 1, 2)
+
+
+def test_a_stateful_set_below_its_partition_is_not_updated():
+    old = running(3, "StatefulSet", "web")
+    strategy = {"updateStrategy": {"rollingUpdate": {"partition": 2}}}
+    answer = fit([*nodes(3, cpu="1"), *old], stream(workload("StatefulSet", 3, **strategy)), rollout=True)
+    (rollout,) = answer.rollouts
+    assert [one.pod for one in answer.placements] == ["default/web-2"]
+    assert (answer.all_fit, rollout.n_old, rollout.n_old_left, rollout.n_kept) == (True, 1, 0, 2)
+    strategy = {"updateStrategy": {"rollingUpdate": {"partition": 3}}}
+    with pytest.raises(InputError, match="StatefulSet default/web: partition: found 3; no pod has this number"):
+        fit([*nodes(3), *old], stream(workload("StatefulSet", 3, **strategy)), rollout=True)
+
+
+def test_a_daemon_set_is_replaced_on_its_nodes():
+    old = running(3, "DaemonSet", "web")
+    answer = fit([*nodes(3, cpu="1"), *old], stream(workload("DaemonSet")), rollout=True)
+    assert sorted(one.node for one in answer.placements) == ["n0", "n1", "n2"]
+    assert (answer.rollouts[0].steps, answer.rollouts[0].n_lowest) == (3, 2)
+    with pytest.raises(InputError, match="DaemonSet default/web exists already and cannot be added a second time"):
+        fit([*nodes(3), *old], stream(workload("DaemonSet")), add=True)
+
+
+@pytest.mark.parametrize(("unavailable", "n_left"), [(1, 2), ("50%", 1), (3, 0)])
+def test_a_daemon_set_that_grows_stops_at_what_may_be_missing(unavailable, n_left):
+    old = running(3, "DaemonSet", "web")
+    strategy = {"updateStrategy": {"rollingUpdate": {"maxUnavailable": unavailable}}}
+    answer = fit([*nodes(3, cpu="1"), *old], stream(workload("DaemonSet", cpu="2", **strategy)), rollout=True)
+    assert (answer.n_fit, answer.rollouts[0].n_old_left, answer.rollouts[0].n_lowest) == (0, n_left, n_left)
+
+
+def test_a_daemon_set_with_surge_needs_room_for_both_pods():
+    old = running(3, "DaemonSet", "web")
+    strategy = {"updateStrategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+    manifest = workload("DaemonSet", **strategy)
+    tight = fit([*nodes(3, cpu="1"), *old], stream(manifest), rollout=True)
+    assert (tight.n_fit, tight.rollouts[0].n_old_left, tight.rollouts[0].n_lowest) == (0, 3, 3)
+    wide = fit([*nodes(3, cpu="2"), *old], stream(manifest), rollout=True)
+    assert (wide.all_fit, wide.rollouts[0].n_old_left, wide.rollouts[0].n_lowest) == (True, 0, 3)
+
+
+def test_a_stateful_set_replaces_as_many_at_a_time_as_may_be_missing():
+    old = running(4, "StatefulSet", "web")
+    strategy = {"updateStrategy": {"rollingUpdate": {"maxUnavailable": "30%"}}}  # rounded up to 2 of 4
+    answer = fit([*nodes(4, cpu="1"), *old], stream(workload("StatefulSet", 4, **strategy)), rollout=True)
+    assert (answer.all_fit, answer.rollouts[0].steps) == (True, 2)
+
+
+def test_a_smaller_stateful_set_gives_its_highest_numbers_back():
+    old = running(3, "StatefulSet", "web")
+    answer = fit([*nodes(3, cpu="1"), *old], stream(workload("StatefulSet", 1)), rollout=True)
+    assert [(one.pod, one.node) for one in answer.placements] == [("default/web-0", "n0")]
+    assert sum(one.after["pods"] for one in answer.report.nodes) == 1
+
+
+def test_a_pod_that_exists_is_replaced():
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web-0"},
+        "spec": workload()["spec"]["template"]["spec"],
+    }
+    old = make_pod("web-0", node="n0", requests={"cpu": "1"})
+    with pytest.raises(InputError, match="Pod default/web-0 exists already; choose rollout"):
+        fit([*nodes(1, cpu="1"), old], stream(pod))
+    assert fit([*nodes(1, cpu="1"), old], stream(pod), rollout=True).all_fit
+
+
+def test_several_workloads_that_exist_are_counted():
+    old = running(3)
+    database = workload("StatefulSet", 1)
+    database["metadata"]["name"] = "db"
+    cluster = [*nodes(3), *old, *running(1, "StatefulSet", "db")]
+    with pytest.raises(InputError, match="2 of the workloads exist already, such as Deployment default/web; choose"):
+        fit(cluster, stream(workload(), database))
+    answer = fit(cluster, stream(workload(), database), rollout=True)
+    assert [one.workload for one in answer.rollouts] == ["Deployment default/web", "StatefulSet default/db"]
+    assert (answer.n_fit, answer.n_asked) == (5, 5)
+
+
+def test_the_number_of_replicas_can_change_with_a_rollout():
+    answer = fit([*nodes(4), *running(4)], stream(workload()), rollout=True, replicas=9)
+    assert (answer.n_fit, answer.n_asked, answer.rollouts[0].n_old_left) == (9, 9, 0)
+
+
+def test_what_has_no_rollout_is_an_error():
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "web"},
+        "spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}}},
+    }
+    with pytest.raises(InputError, match="Job default/web has no rollout"):
+        fit([*nodes(1), *running(1, "Job", "web")], stream(job), rollout=True)
+    on_delete = workload("StatefulSet", updateStrategy={"type": "OnDelete"})
+    with pytest.raises(InputError, match="StatefulSet default/web has the update strategy OnDelete"):
+        fit([*nodes(1), *running(1, "StatefulSet", "web")], stream(on_delete), rollout=True)
+    bad = workload(strategy={"rollingUpdate": {"maxSurge": "many"}})
+    with pytest.raises(InputError, match="Deployment default/web: maxSurge: found many; expected a number such as 1"):
+        fit([*nodes(1), *running(1)], stream(bad), rollout=True)
+    with pytest.raises(InputError, match="rollout and a search are mutually exclusive"):
+        fit([*nodes(1), *running(1)], stream(workload()), rollout=True, maximum=True)

@@ -1,0 +1,127 @@
+"""Tar archives are read like folders, within limits, and nothing of them is written."""
+
+import gzip
+import io
+import json
+import tarfile
+
+import pytest
+
+from kubesched.errors import InputError
+from kubesched.snapshot import archives, load_snapshot, packing
+from kubesched.snapshot.packing import packed_writer
+from tests.snapshot.builders import listed, node, pod
+
+
+def archive(members: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return file.getvalue()
+
+
+def zstd(content: bytes) -> bytes:
+    file = io.BytesIO()
+    with packed_writer(file, ".zst") as append:
+        append(content)
+    return file.getvalue()
+
+
+def text(document: object) -> bytes:
+    return json.dumps(document).encode()
+
+
+def names(data: bytes) -> list[str]:
+    return [known.name for known in load_snapshot(io.BytesIO(data))]
+
+
+def refusal(data: bytes) -> str:
+    with pytest.raises(InputError) as caught:
+        load_snapshot(io.BytesIO(data))
+    return str(caught.value)
+
+
+VELERO = archive(
+    {
+        "metadata/version": b"1.1.0",
+        "resources/nodes/cluster/n1.json": text(node("n1")),
+        "resources/nodes/v1-preferredversion/cluster/n1.json": text(node("n1")),
+        "resources/pods/namespaces/shop/p1.json": text(pod("p1")),
+    }
+)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd])
+def test_an_archive_is_read_whatever_it_is_packed_with(pack):
+    assert names(pack(VELERO)) == ["n1", "p1"]
+
+
+def test_a_must_gather_is_read_without_its_logs(tmp_path):
+    path = tmp_path / "must-gather.tgz"
+    members = {
+        "./namespaces/shop/core/pods.yaml": b"apiVersion: v1\nkind: PodList\nitems:\n- metadata: {name: p}\n",
+        "./namespaces/shop/pods/p/logs/current.log": b"\0" * 4096,
+        "./.hidden/old.json": text(node("old")),
+        "./cluster-scoped-resources/nodes.json.gz": gzip.compress(text(listed(node("n")))),
+        "./host/facts.json": b'{"cpus": 4}',
+    }
+    path.write_bytes(gzip.compress(archive(members)))
+    loaded = load_snapshot(path)
+    assert [known.name for known in loaded] == ["p", "n"]
+    assert loaded.notes == (f"left out 1 file without Kubernetes objects: {path}: host/facts.json",)
+
+
+def test_a_fault_names_the_member():
+    bad = text({**pod(), "spec": {"containers": 3}})
+    assert refusal(archive({"a/pods.json": bad})).startswith("<stream>: a/pods.json (Pod shop/p1): spec.containers:")
+
+
+def test_links_and_folders_are_skipped():
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for name, kind in (("etc.json", tarfile.SYMTYPE), ("d.json", tarfile.DIRTYPE), ("f.json", tarfile.FIFOTYPE)):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/hosts"
+            tar.addfile(info)
+        info = tarfile.TarInfo("n.json")
+        info.size = len(text(node("n")))
+        tar.addfile(info, io.BytesIO(text(node("n"))))
+    assert names(file.getvalue()) == ["n"]
+
+
+def test_odd_paths_lead_nowhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert names(archive({"../../up.json": text(node("a")), "/etc/passwd.json": text(node("b"))})) == ["a", "b"]
+    assert not list(tmp_path.iterdir())
+    sentence = refusal(archive({"\x1b[2J" + "x" * 500 + ".json": b'{"apiVersion": nope}'}))
+    assert "\x1b" not in sentence
+    assert len(sentence) < 1000
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (gzip.compress(VELERO)[:-30], "<stream>: the archive is damaged or cut, after "),
+        (VELERO[:2000], "<stream>: the archive is damaged or cut, after "),
+        (archive({"a.txt": b"x"}), "<stream>: no file in this archive has a known suffix; expected .json, "),
+    ],
+)
+def test_a_bad_archive_is_one_sentence(data, words):
+    sentence = refusal(data)
+    assert sentence.startswith(words)
+    assert "\n" not in sentence
+
+
+def test_a_bomb_is_refused(monkeypatch):
+    monkeypatch.setattr(packing, "MAX_UNPACKED", 2**16)
+    monkeypatch.setattr(archives, "MAX_UNPACKED", 2**16)
+    zeros = b"[" + b" " * 2**17 + b"]"
+    for pack in (gzip.compress, zstd):
+        assert "<stream>: has more than 6.10352e-05 GiB when it is unpacked" in refusal(pack(zeros))
+    assert "<stream>: big.json has more than" in refusal(archive({"big.json": zeros}))
+    assert "<stream>: a.json.gz: has more than" in refusal(archive({"a.json.gz": gzip.compress(zeros)}))
+    monkeypatch.setattr(archives, "MAX_ARCHIVE", 2**16)
+    assert "when it is unpacked, at logs.txt" in refusal(gzip.compress(archive({"logs.txt": zeros})))

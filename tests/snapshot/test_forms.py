@@ -1,0 +1,151 @@
+"""The forms in which people have clusters: arrays, watch streams, exports, warnings before the text, no objects."""
+
+import io
+import json
+
+import pytest
+
+from kubesched.api import Node, Pod
+from kubesched.errors import InputError
+from kubesched.snapshot import load_snapshot
+from tests.snapshot.builders import listed, node, other, pod
+
+
+def loaded(text: str):
+    return load_snapshot(io.StringIO(text))
+
+
+def names(text: str):
+    return [known.name for known in loaded(text)]
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        loaded(text)
+    return str(caught.value)
+
+
+def event(type: str, name: str, version: int, **spec):
+    changed = node(name, **spec)
+    changed["metadata"]["resourceVersion"] = str(version)
+    return {"type": type, "object": changed}
+
+
+def test_an_array_is_a_list():
+    assert names(json.dumps([node("a"), pod("b")])) == ["a", "b"]
+    assert names(json.dumps([node("a")]) + "\n" + json.dumps(node("b")) + json.dumps([node("c")])) == ["a", "b", "c"]
+    assert names(f"- {json.dumps(node('a'))}\n- {json.dumps(node('b'))}\n") == ["a", "b"]
+    assert refusal("[1]") == "<stream>, item 1: expected an object, found 1"
+
+
+def test_a_watch_stream_is_read_to_its_end():
+    bookmark = {"type": "BOOKMARK", "object": {"apiVersion": "v1", "kind": "Node", "metadata": {}}}
+    events = [event("ADDED", "a", 1), event("ADDED", "b", 2), event("MODIFIED", "a", 3, unschedulable=True), bookmark]
+    read = loaded("\n".join(map(json.dumps, [*events, event("DELETED", "b", 4)])))
+    assert [(found.name, found.unschedulable) for found in read.of(Node)] == [("a", True)]
+
+
+def test_an_export_of_kube_scheduler_simulator_is_read_with_its_configuration():
+    configuration = {"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/v1"}
+    claim = other("v1", "PersistentVolumeClaim", "c", metadata={"namespace": "shop"})
+    high = {"metadata": {"name": "high"}, "value": 7}
+    export = {
+        "pods": [pod("p", priorityClassName="high")],
+        "nodes": [{"metadata": {"name": "n"}}],
+        "pvs": [],
+        "pvcs": [claim],
+        "storageClasses": [{"metadata": {"name": "fast"}, "provisioner": "x"}],
+        "priorityClasses": [high],
+        "namespaces": None,
+        "schedulerConfig": configuration,
+    }
+    read = loaded(json.dumps(export))
+    assert read.kinds == {"Node": 1, "Pod": 1, "PersistentVolumeClaim": 1, "StorageClass": 1, "PriorityClass": 1}
+    assert read.of(Pod)[0].priority == 7
+    assert json.loads(read.scheduler_config) == configuration
+    export["nodes"] = [{"metadata": {}}]
+    assert refusal(json.dumps(export)) == "<stream>: nodes, item 1 (Node): metadata.name is missing"
+
+
+@pytest.mark.parametrize(
+    "warning",
+    [
+        "Warning: v1 ComponentStatus is deprecated in v1.19+\n",
+        "W1123 09:14:45.123456   1 loader.go:1] config not found\n",
+    ],
+)
+def test_warnings_before_the_text_are_skipped(warning):
+    assert names(warning * 2 + json.dumps(listed(node("a")))) == ["a"]
+    assert names(f"{warning}apiVersion: v1\nkind: Node\nmetadata: {{name: a}}\n") == ["a"]
+    assert "line 2, column 14: not valid JSON" in refusal(f'{warning}{{"kind": nope}}')
+
+
+DESCRIBED = (
+    "Name:               n1\nRoles:              <none>\nLabels:             a=b\nCreationTimestamp:  Mon, 23 Nov\n"
+)
+TABLE = "NAMESPACE   NAME    READY   STATUS    NODE\nshop        web-1   1/1     Running   n1\n"
+NODES = "NAME   STATUS   ROLES    AGE   VERSION   INTERNAL-IP\nn1     Ready    <none>   1d    v1.36.2   10.0.0.1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            DESCRIBED,
+            "<stream>: found what `kubectl describe` prints; expected JSON or YAML, for example of `kubectl get",
+        ),
+        (
+            TABLE,
+            "<stream>: found a table of `kubectl get`; expected JSON or YAML, for example of `kubectl get -A -o json",
+        ),
+        (NODES, "<stream>: found a table of `kubectl get`"),
+        ("No resources found in shop namespace.\n", "found a message of kubectl: 'No resources found in shop"),
+        (
+            json.dumps({"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": []}),
+            "<stream>: found a Table, which has no objects; expected what `kubectl get -A -o json nodes,pods,",
+        ),
+        (
+            json.dumps(other("template.openshift.io/v1", "Template", objects=[])),
+            "found a Template; expected its objects, which `oc process -f FILE -o json` prints",
+        ),
+        (
+            json.dumps({"kind": "Status", "apiVersion": "v1", "message": "nodes is forbidden", "code": 403}),
+            "found an answer of the API server without objects: 'nodes is forbidden'",
+        ),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}-web\n",
+            "it looks like a template; print its objects with `helm template CHART`",
+        ),
+    ],
+)
+def test_text_without_objects_is_one_sentence_with_the_right_command(text, words):
+    sentence = refusal(text)
+    assert words in sentence
+    assert "\n" not in sentence
+
+
+def test_a_folder_may_have_other_files(tmp_path):
+    (tmp_path / "n.json").write_text(json.dumps(node("n")))
+    (tmp_path / "package.json").write_text('{"name": "app", "scripts": {}}')
+    (tmp_path / "values.yaml").write_text("replicas: 3\n")
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: web\n")
+    (tmp_path / "broken.yaml").write_text("a: [\n")
+    (tmp_path / "empty.json").write_text("")
+    (tmp_path / "analysis.json").write_text('[{"name": "x", "insight": {"kind": "y"}}, "kind: z"]')
+    (tmp_path / "image.json").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    read = load_snapshot(tmp_path)
+    assert [known.name for known in read] == ["n"]
+    shown = ", ".join(str(tmp_path / name) for name in ("Chart.yaml", "analysis.json", "broken.yaml"))
+    assert read.notes == (f"left out 7 files without Kubernetes objects: {shown}, ...",)
+
+
+def test_a_cut_snapshot_in_a_folder_is_not_left_out(tmp_path):
+    (tmp_path / "n.json").write_text(json.dumps(listed(node("n")))[:-4])
+    with pytest.raises(InputError, match="ends in the middle"):
+        load_snapshot(tmp_path)
+
+
+def test_a_file_that_the_user_names_is_not_left_out(tmp_path):
+    (tmp_path / "values.yaml").write_text("replicas: 3\n")
+    with pytest.raises(InputError, match="kind is missing"):
+        load_snapshot(tmp_path / "values.yaml")
