@@ -54,7 +54,7 @@ def test_a_report_is_shown_as_its_tables() -> None:
     shown = repr(Simulator([small, *[make_pod(name, requests={"cpu": "1"}) for name in "abc"]]).run())
     assert shown.startswith("3 pending pods: 1 would be placed, 2 would stay pending.\n")
     assert "Would stay pending: 2" in shown
-    assert repr(Simulator([small]).run()).startswith("No pending pods")
+    assert repr(Simulator([small]).run()).startswith("0 pending pods: nothing to do.")
 
 
 def test_an_explanation_is_shown_as_its_tables() -> None:
