@@ -17,6 +17,7 @@ from kubesched.comparison.placed_again import PodChoice, parse_pod_choice, place
 from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.errors import InputError
+from kubesched.reports import Shown
 from kubesched.setup import ConfigurationLike
 from kubesched.simulator import NodeFill, Progress, node_fills
 
@@ -61,7 +62,7 @@ class PendingPod(msgspec.Struct, frozen=True, rename="camel"):
     n_b: int
 
 
-class Comparison(msgspec.Struct, frozen=True, eq=False):
+class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     """Two configurations on one cluster.
 
     Attributes:

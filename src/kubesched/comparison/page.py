@@ -8,7 +8,7 @@ from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, P
 from kubesched.comparison.document import as_document, as_lines
 from kubesched.comparison.figures import Figure
 from kubesched.comparison.moves import Cause, Move
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
 from kubesched.simulator import fill_table, nodes_table
 
 __all__ = ["comparison_page"]
@@ -44,6 +44,7 @@ _SIDES: Final = ("A", "B")
 _NO_CHECKS: Final[Mapping[str, str]] = {}
 
 
+@page_of.register
 def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHECKS, *, next_command: str = "") -> Page:
     """Describe a comparison.
 

@@ -11,12 +11,13 @@ from kubesched.explanation.plugin_tables import extender_table, plugin_table, ve
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.framework import Code
-from kubesched.reports import Check, Level, Page, Paragraph, Part, Table
+from kubesched.reports import Check, Level, Page, Paragraph, Part, Table, page_of
 from kubesched.scheduler import EXTENDER
 
 __all__ = ["circumstances", "explanation_page", "verdict"]
 
 
+@page_of.register
 def explanation_page(
     explanation: Explanation,
     *,

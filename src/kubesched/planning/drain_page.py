@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
 from kubesched.simulator import nodes_table
 
 __all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_text"]
@@ -23,6 +23,7 @@ _LEVELS: Final = {
 }
 
 
+@page_of.register
 def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = None) -> Page:
     """The page.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from kubesched.api import KubeObject
+from kubesched.reports import Shown
 from kubesched.simulator import Fill, NodeFill, NodeGroup, node_fills
 
 __all__ = ["BudgetUse", "Drain", "DrainedPod", "Fate", "PushedOut"]
@@ -91,7 +92,7 @@ class BudgetUse(msgspec.Struct, frozen=True, rename="camel"):
     steps: int
 
 
-class Drain(msgspec.Struct, frozen=True, eq=False):
+class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     """The result of a drain: the nodes are cordoned, then their pods are evicted in steps.
 
     In each step as many pods are evicted as the disruption budgets allow; the scheduler places the new ones, and each
@@ -152,7 +153,3 @@ class Drain(msgspec.Struct, frozen=True, eq=False):
     def n_evicted(self) -> int:
         """The pods that have to leave while they run."""
         return sum(pod.fate not in (Fate.STAYS, Fate.GONE) for pod in self.pods)
-
-    def __repr__(self) -> str:
-        counted = ", ".join(f"{n} {fate.value}" for fate, n in self.counts.items() if n)
-        return f"<Drain: {len(self.nodes)} nodes, {self.steps} steps; pods: {counted or 'none'}>"

@@ -16,6 +16,7 @@ from kubesched.planning.most import most_that_fit
 from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.runs import Runs, has_place, placements_of
 from kubesched.planning.what_if import node_model
+from kubesched.reports import Shown
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike
 from kubesched.simulator import Placement, Progress, Report
@@ -27,7 +28,7 @@ _MAX_PODS: Final = 500_000
 _NOTHING_EXISTS: Final = "None of the workloads has pods in the cluster yet: nothing is replaced or kept."
 
 
-class Fit(msgspec.Struct, frozen=True, eq=False):
+class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     """Which of the new pods would fit.
 
     Attributes:

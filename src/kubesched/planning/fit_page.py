@@ -8,7 +8,7 @@ from typing import Any, Final
 from kubesched.planning.fit import Fit
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import has_place
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
 from kubesched.simulator import (
     NodeGroup,
     Placement,
@@ -29,6 +29,7 @@ _TEENS: Final = range(11, 14)
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
+@page_of.register
 def fit_page(answer: Fit, *, explain: str = "", now: datetime | None = None) -> Page:
     """The page.
 
