@@ -101,6 +101,6 @@ def test_the_next_command_explains_a_pending_pod_with_the_same_options(snapshot:
     options = ("--zone", "a", "--config", config, "--tie-break", "upstream")
     last = run("drain", snapshot, *options).stdout.splitlines()[-1]
     assert last == (
-        f"Next: kubesched drain {snapshot} --zone a --config {config} --tie-break upstream --write after.json"
+        f"Next: kubesched drain {snapshot} --tie-break upstream --config {config} --zone a --write after.json"
         f" && kubesched explain after.json --config {config} --pod default/web-2"
     )

@@ -23,6 +23,7 @@ class SettledCluster:
         budgets: its disruption budgets.
         nodes: by name, in the snapshot's order.
         groups: the pool and zone of each node.
+        settled: pending pods of the snapshot that were placed, as they are now.
         n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
     """
 
@@ -34,7 +35,9 @@ class SettledCluster:
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
         self.groups = trials.node_groups()
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
-        self.n_placed = sum(not one.is_left_pending and bool(one.node) for one in report.placements)
+        placed = [one.pod for one in report.placements if not one.is_left_pending and one.node]
+        self.settled = [pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod)]
+        self.n_placed = len(placed)
         self.n_pending = len(report.placements) - self.n_placed
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
         self._finished: dict[str, list[Pod]] = {}

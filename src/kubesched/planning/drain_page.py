@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
 from kubesched.simulator import nodes_table
 
@@ -44,8 +44,12 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
         document=_document(result),
         lines=[_plain(pod) for pod in result.pods],
         main="pods",
-        checks=[Check(*_key(pod), _why(pod)) for pod in result.pods],
+        checks=[*(Check(*_key(pod), _why(pod)) for pod in result.pods), *map(_check, result.pushed_out)],
     )
+
+
+def _check(one: PushedOut) -> Check:
+    return Check(*_key(one), f"it would be evicted from {one.node} for {one.preemptor}")
 
 
 def drain_parts(result: Drain) -> Iterator[Part]:
@@ -72,7 +76,6 @@ def kubectl_drain(result: Drain) -> str:
     flags = {
         "--ignore-daemonsets": any(pod.message == "DaemonSet" for pod in pods),
         "--delete-emptydir-data": any(pod.has_local_data for pod in pods),
-        "--force": bool(result.of(Fate.LOST)),
     }
     return " ".join(["kubectl drain", *result.nodes, *(flag for flag, is_needed in flags.items() if is_needed)])
 
@@ -289,7 +292,7 @@ def _count(n: int, thing: str) -> str:
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
-def _key(pod: DrainedPod) -> tuple[str, str]:
+def _key(pod: DrainedPod | PushedOut) -> tuple[str, str]:
     namespace, _, name = pod.pod.partition("/")
     return namespace, name
 

@@ -36,18 +36,24 @@ class Allowance:
 
     Args:
         find: a budget as it is now, by its key.
+        settled: pods that were placed before; they run and are ready by now.
 
     Attributes:
         left: key of a budget -> its healthy pods beyond those that it needs, for those that were asked. So many
             evictions it allows now; none if the number is negative, as where pods are not ready.
     """
 
-    def __init__(self, budgets: Budgets, find: Callable[[str], KubeObject | None]) -> None:
+    def __init__(self, budgets: Budgets, find: Callable[[str], KubeObject | None], settled: Iterable[Pod] = ()) -> None:
         self.left: dict[str, int] = {}
         self._budgets = budgets
         self._find = find
         self._written: dict[str, int] = {}
         self._at_first: dict[str, int] = {}
+        self._settled: set[str] = set()
+        for pod in settled:
+            self._settled.add(pod.key)
+            self.give_back(pod)
+        self._at_first |= self.left
 
     def first(self, key: str) -> int:
         """How many evictions a budget allowed at the beginning."""
@@ -57,7 +63,7 @@ class Allowance:
     def take(self, pod: Pod) -> bool:
         """Evict a pod, if the budgets allow it now."""
         keys = self._budgets.of(pod)
-        if not keys or _has_not_started(pod):
+        if not keys or (_has_not_started(pod) and pod.key not in self._settled):
             return True
         if len(keys) > 1:
             return False
