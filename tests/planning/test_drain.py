@@ -130,6 +130,17 @@ def test_a_pod_that_is_not_ready_may_go_without_the_budget(
     assert fates(drain([*nodes(2), web("web-1", status=status), protects], ["n1"])) == {"web-1": fate}
 
 
+def test_a_budget_that_lacks_healthy_pods_allows_nothing_until_it_has_them():
+    not_ready = {"conditions": [{"type": "Ready", "status": "False"}]}
+    spec = {"selector": {"matchLabels": WEB}, "unhealthyPodEvictionPolicy": "AlwaysAllow"}
+    pods = [web("web-1", status=not_ready), web("web-2")]
+    for healthy, fate in ((1, Fate.BLOCKED), (3, Fate.MOVES)):
+        counts = {"disruptionsAllowed": 0, "currentHealthy": healthy, "desiredHealthy": 3}
+        protects = make_object("PodDisruptionBudget", "web", spec=spec, status=counts)
+        result = drain([*nodes(2), *pods, protects], ["n1"])
+        assert fates(result) == {"web-1": Fate.MOVES, "web-2": fate}
+
+
 def test_pods_that_preemption_evicts_are_named_with_the_budget_that_this_breaks():
     low = web("low", "n2", requests={"cpu": "4"}, labels={"app": "low"}, priority=1)
     high = web("high", requests={"cpu": "4"}, priority=100)

@@ -9,6 +9,7 @@ from kubesched.comparison.document import as_document, as_lines
 from kubesched.comparison.figures import Figure
 from kubesched.comparison.moves import Cause, Move
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
+from kubesched.simulator import fill_table, nodes_table
 
 __all__ = ["comparison_page"]
 
@@ -39,6 +40,7 @@ _MOVES: Final = (
     Column("b", "B", Align.NODE),
     Column("why", "WHY"),
 )
+_SIDES: Final = ("A", "B")
 _NO_CHECKS: Final[Mapping[str, str]] = {}
 
 
@@ -64,6 +66,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
             ),
             *_pending(comparison),
             *_moved(comparison.moves),
+            *_nodes(comparison),
             *_settings(comparison),
         ),
         limits=_limits(comparison),
@@ -225,6 +228,13 @@ def _moved(moves: Sequence[Move]) -> list[Table]:
         Table("causes", title, _CAUSES, causes),
         Table("moves", "", _MOVES, listed, notes=(f"{left:,} more: -o jsonl prints all.",) if left > 0 else ()),
     ]
+
+
+def _nodes(comparison: Comparison) -> list[Table]:
+    """How full the nodes are with each side: by pool or zone, and in wide formats node by node."""
+    if not comparison.fills:
+        return []
+    return [fill_table(comparison.fills, _SIDES), nodes_table(comparison.fills, _SIDES)]
 
 
 def _why(cause: Cause, plugin: str, points: int = 0) -> str:

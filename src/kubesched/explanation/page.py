@@ -25,7 +25,7 @@ def explanation_page(
     by_plugin: bool = False,
     every_verdict: bool = False,
     queue: str = "",
-    again: str = "",
+    again: str | None = None,
 ) -> Page:
     """The report on one pod and the whole cluster.
 
@@ -35,7 +35,7 @@ def explanation_page(
         by_plugin: whether the rejections have a row for each plugin.
         every_verdict: whether to add a table of all nodes and all plugins, which readers of HTML can filter.
         queue: a sentence on what a full simulation makes of the pod; empty for none.
-        again: the command that explains the pod, which the next command extends.
+        again: the command that explains the pod, which the next command extends; empty for none.
 
     Example:
         page = explanation_page(explain(load_snapshot("cluster.json"), "shop/web-7"))
@@ -65,7 +65,7 @@ def explanation_page(
         answer,
         tuple(parts),
         main="plugins" if by_plugin else tables[0],
-        next_command=_next(explanation, chosen, again or f"kubesched explain {explanation.pod.key}"),
+        next_command=_next(explanation, chosen, f"kubesched explain {explanation.pod.key}" if again is None else again),
         document=document,
         lines=(document,),
         checks=(Check(pod.namespace, pod.name, "" if chosen is not None else answer.text),),
@@ -126,7 +126,7 @@ def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
     if not node:
         order = nearest(explanation)
         node = explanation.nodes.name(int(order[0])) if len(order) else ""
-    return f"{again} --node {_short(explanation, node)}" if node else ""
+    return f"{again} --node {_short(explanation, node)}" if node and again else ""
 
 
 def _short(explanation: Explanation, node: str) -> str:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet, objects_of, workload_of
+from kubesched.api import Node, Pod, ReplicaSet, workload_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.evict_budgets import Budgets
-from kubesched.setup import Setup
-from kubesched.simulator import Trials
+from kubesched.simulator import Progress, Trials
 
 __all__ = ["SettledCluster"]
 
@@ -15,19 +14,25 @@ __all__ = ["SettledCluster"]
 class SettledCluster:
     """A cluster after its pending pods were scheduled.
 
+    Args:
+        trials: the cluster as it was loaded.
+        progress: called while its pending pods are placed.
+
     Attributes:
         trials: the cluster, for changes that are taken back.
         budgets: its disruption budgets.
         nodes: by name, in the snapshot's order.
+        groups: the pool and zone of each node.
         n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
     """
 
-    def __init__(self, snapshot: Iterable[KubeObject], setup: Setup) -> None:
-        known = objects_of(snapshot)
-        self.trials = Trials(known, setup)
+    def __init__(self, trials: Trials, progress: Progress | None = None) -> None:
+        known = trials.objects()
+        self.trials = trials
         with paused_gc():
-            report = self.trials.schedule()
+            report = self.trials.schedule(progress)
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
+        self.groups = trials.node_groups()
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
         self.n_placed = sum(not one.is_left_pending and bool(one.node) for one in report.placements)
         self.n_pending = len(report.placements) - self.n_placed

@@ -8,6 +8,7 @@ import msgspec
 
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
+from kubesched.simulator import nodes_table
 
 __all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_text"]
 
@@ -23,17 +24,17 @@ _LEVELS: Final = {
 
 
 @page_of.register
-def drain_page(result: Drain, *, again: str = "", taken_at: datetime | None = None) -> Page:
+def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = None) -> Page:
     """The page.
 
     Args:
-        again: the command that made the result; empty where there is none.
+        explain: the command that explains a pod of the cluster afterwards, without the pod; empty for none.
         taken_at: when the snapshot was taken; None where that is not known.
     """
     pending = result.of(Fate.PENDING)
     following = kubectl_drain(result) if result.can_go else ""
-    if pending and again:
-        following = f"{again} --write after.json && kubesched explain after.json --pod {pending[0].pod}"
+    if pending and explain:
+        following = f"{explain} --pod {pending[0].pod}"
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.can_go else Level.BAD),
@@ -60,8 +61,9 @@ def drain_parts(result: Drain) -> Iterator[Part]:
     yield _pushed_out(result)
     if left_out := _left_out(result):
         yield Paragraph(left_out)
-    yield _nodes(result)
+    yield _changed(result)
     yield _pods(result)
+    yield nodes_table(result.fills)
 
 
 def kubectl_drain(result: Drain) -> str:
@@ -233,7 +235,7 @@ def _why(pod: DrainedPod) -> str:
 # --- nodes ---
 
 
-def _nodes(result: Drain) -> Table:
+def _changed(result: Drain) -> Table:
     """The drained nodes, and those that get most."""
     columns = (
         Column("node", "NODE", Align.NODE),
@@ -254,7 +256,7 @@ def _nodes(result: Drain) -> Table:
         rows.append([name, pods, *shares])
     n_hidden = len(result.nodes) + len(changed) - len(rows)
     notes = (f"{_count(n_hidden, 'more node')} would change.",) if n_hidden else ()
-    return Table("nodes", "Nodes: requested of allocatable, before and after", columns, rows, notes=notes)
+    return Table("changed", "Nodes: requested of allocatable, before and after", columns, rows, notes=notes)
 
 
 def _share(offered: int, before: int, after: int) -> Cell:

@@ -2,12 +2,13 @@
 
 import enum
 from collections import Counter
+from collections.abc import Mapping
 
 import msgspec
 
 from kubesched.api import KubeObject
 from kubesched.reports import Shown
-from kubesched.simulator import Fill
+from kubesched.simulator import Fill, NodeFill, NodeGroup, node_fills
 
 __all__ = ["BudgetUse", "Drain", "DrainedPod", "Fate", "PushedOut"]
 
@@ -106,6 +107,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         n_placed_before, n_pending_before: pending pods of the snapshot that the scheduler places before the drain, and
             that stay pending without it.
         before, after: how full the nodes are.
+        groups: the pool and zone of each node.
         objects: the cluster after the last eviction, for a Simulator or `write_snapshot`: the pods of the last step are
             pending. Empty in results of `each`.
 
@@ -123,6 +125,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     n_pending_before: int
     before: Fill
     after: Fill
+    groups: Mapping[str, NodeGroup]
     objects: tuple[KubeObject, ...] = ()
 
     @property
@@ -140,6 +143,11 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         """How many pods have each fate."""
         counted = Counter(pod.fate for pod in self.pods)
         return {fate: counted[fate] for fate in Fate}
+
+    @property
+    def fills(self) -> tuple[NodeFill, ...]:
+        """How full every node is before and after, in the snapshot's order."""
+        return node_fills(self.before, self.after, self.groups)
 
     @property
     def n_evicted(self) -> int:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kubesched.admission import replacement_of
 from kubesched.api import KubeObject, Node, Pod
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
 from kubesched.planning.evict_budgets import Allowance
-from kubesched.planning.evictions import has_local_data, leaves_because, replacement_of, stays_because
-from kubesched.simulator import Mark
+from kubesched.planning.evictions import has_local_data, leaves_because, stays_because
+from kubesched.simulator import Mark, Progress
 
 __all__ = ["Draining"]
 
@@ -20,9 +21,17 @@ class Draining:
         cluster: different afterwards.
         nodes: to be drained.
         keeps_objects: whether the result has the objects.
+        progress: called while the pods of a step are placed.
     """
 
-    def __init__(self, cluster: SettledCluster, nodes: Sequence[Node], *, keeps_objects: bool = False) -> None:
+    def __init__(
+        self,
+        cluster: SettledCluster,
+        nodes: Sequence[Node],
+        *,
+        keeps_objects: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
         trials = cluster.trials
         self._cluster = cluster
         self._trials = trials
@@ -30,6 +39,7 @@ class Draining:
         self._nodes = nodes
         self._pods = cluster.pods_on(nodes)
         self._keeps_objects = keeps_objects
+        self._progress = progress
         self._step_of: dict[str, int] = {}
         self._message_of: dict[str, str] = {}
         self._pushed_out: list[PushedOut] = []
@@ -62,6 +72,7 @@ class Draining:
             n_pending_before=self._cluster.n_pending,
             before=before,
             after=self._trials.fill(),
+            groups=self._cluster.groups,
             objects=() if self._last is None else tuple(self._trials.objects(self._last)),
         )
 
@@ -92,7 +103,7 @@ class Draining:
     def _schedule(self) -> None:
         if self._keeps_objects:
             self._last = self._trials.mark()
-        report = self._trials.schedule()
+        report = self._trials.schedule(self._progress)
         for action in self._trials.cluster.evicted:
             broken = self._allowance.lose(action.pod)
             owner = self._cluster.owner_of(action.pod)

@@ -129,10 +129,11 @@ def fit(
         answer = fit(load_snapshot("cluster.json"), "pod.yaml", maximum=True)
         print(answer.n_fit, answer.first_left.message)
     """
-    asked = asked_of(pods, objects_of(snapshot))
+    objects = objects_of(snapshot)
+    asked = asked_of(pods, objects)
     runs = Runs(configuration, plugins, plugin_args, tie_break=tie_break, seed=seed)
-    return fit_asked(
-        snapshot,
+    answer = fit_asked(
+        objects,
         asked,
         runs,
         replicas=replicas,
@@ -143,6 +144,7 @@ def fit(
         rollout=rollout,
         progress=progress,
     )
+    return msgspec.structs.replace(answer, taken_at=getattr(snapshot, "taken_at", None))
 
 
 def fit_asked(

@@ -3,7 +3,7 @@
 from kubesched.reports.frames import data_frame
 from kubesched.reports.html import as_fragment, as_html
 from kubesched.reports.junit import as_junit
-from kubesched.reports.limits import limits
+from kubesched.reports.limits import age_sentence, limits
 from kubesched.reports.machine import as_csv, as_json, as_jsonl
 from kubesched.reports.markdown import as_markdown
 from kubesched.reports.page import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
@@ -22,6 +22,7 @@ __all__ = [
     "Row",
     "Shown",
     "Table",
+    "age_sentence",
     "as_csv",
     "as_fragment",
     "as_html",

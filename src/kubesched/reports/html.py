@@ -154,13 +154,14 @@ def _bar(before: float, after: float) -> str:
 
 
 def _heat_maps(table: Table) -> Iterator[str]:
-    """For each column with bars, the nodes of each group as squares, before and after."""
+    """For each column with bars, the nodes of each group as squares, at both moments."""
     keys = [column.key for column in table.columns]
     by = [keys.index(key) for key in table.group_by if key in keys]
     rows = [[as_cell(entry) for entry in row] for row in table.rows[: len(table.rows) - table.n_totals]]
     groups: dict[tuple[str, ...], list[list[Cell]]] = {}
     for row in rows:
         groups.setdefault(tuple(row[i].text or "-" for i in by), []).append(row)
+    moments = "".join(f'<th scope="col">{_text(moment.upper())}</th>' for moment in table.moments)
     heads = "".join(f'<th scope="col">{_text(table.columns[i].heading)}</th>' for i in by)
     for i, column in enumerate(table.columns):
         if column.is_wide or not any(row[i].bar for row in rows):
@@ -168,8 +169,7 @@ def _heat_maps(table: Table) -> Iterator[str]:
         yield f"<h3>{_text(column.heading)}: each square is a row of the table, a stronger colour means fuller</h3>"
         yield (
             f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(column.heading)} by group"><table>'
-            f'<thead><tr>{heads}<th scope="col" class="n">COUNT</th><th scope="col">BEFORE</th>'
-            '<th scope="col">AFTER</th></tr></thead><tbody>'
+            f'<thead><tr>{heads}<th scope="col" class="n">COUNT</th>{moments}</tr></thead><tbody>'
         )
         for names, members in sorted(groups.items()):
             shares = [cell.bar for member in members if (cell := member[i]).bar is not None]

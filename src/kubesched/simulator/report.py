@@ -15,7 +15,7 @@ from kubesched.state import NodeColumns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "owner_of"]
+__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "owner_of"]
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
 _NO_GROUP = NodeGroup()
@@ -168,11 +168,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     @property
     def nodes(self) -> tuple[NodeFill, ...]:
         """The fill of every node, in the snapshot's order."""
-        return tuple(self._node(name, self.groups.get(name, _NO_GROUP)) for name in self.after.node_names)
-
-    def _node(self, name: str, group: NodeGroup) -> NodeFill:
-        before, after = self.before.held(name), self.after.held(name)
-        return NodeFill(name, self.after.allocatable(name), before, after, group.pool, group.zone)
+        return node_fills(self.before, self.after, self.groups)
 
     def pods_frame(self) -> "pd.DataFrame":
         """The placements as a DataFrame, a row for each pending pod in the order of `placements`.
@@ -228,6 +224,19 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""
         return sum(placement.state is state for placement in self.placements)
+
+
+def node_fills(before: Fill, after: Fill, groups: Mapping[str, NodeGroup]) -> tuple[NodeFill, ...]:
+    """The fill of every node at two moments, in the snapshot's order.
+
+    Args:
+        groups: the pool and zone of each node.
+    """
+    named = ((name, groups.get(name, _NO_GROUP)) for name in after.node_names)
+    return tuple(
+        NodeFill(name, after.allocatable(name), before.held(name), after.held(name), group.pool, group.zone)
+        for name, group in named
+    )
 
 
 def owner_of(pod: Pod) -> str:
