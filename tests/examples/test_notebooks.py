@@ -4,6 +4,8 @@ import pytest
 
 from tests.examples.notebooks import COLUMNS, NOTEBOOKS, as_text, executed
 
+pytest.importorskip("pandas", reason="pandas is not installed: install the extra [dev]")
+
 
 @pytest.mark.parametrize("name", sorted(path.name for path in NOTEBOOKS.glob("*.ipynb")))
 def test_the_outputs_of_a_notebook_are_current(name: str, monkeypatch: pytest.MonkeyPatch):

@@ -7,6 +7,8 @@ import pytest
 from kubesched import InputError, Simulator, explain
 from kubesched.testing import make_node, make_pod
 
+pytest.importorskip("pandas", reason="pandas is not installed: install the extra [dev]")
+
 CLUSTER = [
     make_node("n1", zone="a", allocatable={"cpu": "4", "memory": "8Gi", "pods": 10}),
     make_node("n2", zone="b", allocatable={"cpu": "8", "memory": "8Gi", "pods": 10, "example.com/gpu": 2}),
