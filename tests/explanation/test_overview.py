@@ -116,6 +116,15 @@ def test_running_pods_are_explained_as_if_they_were_not_there_and_are_there_for_
         assert not explainer.explain(make_pod("c-0", requests={"cpu": "500m"})).fits
 
 
+def test_running_pods_of_a_stateful_set_have_a_row_each_with_their_node():
+    pods = [make_pod(f"db-{i}", node=f"n{i}") for i in (1, 2)]
+    page = report([NODE, make_node("n2", allocatable=SMALL), *pods], pods, what="chosen")
+    assert [(row[0], row[3].split(",")[0]) for row in rows(page, "pods")] == [
+        ("default/db-1", "runs on n1"),
+        ("default/db-2", "runs on n2"),
+    ]
+
+
 def test_pods_of_other_schedulers_are_counted():
     page = report([NODE, make_pod("a-0", spec={"schedulerName": "volcano"})])
     assert page.verdict.text == "No pod is pending."

@@ -135,7 +135,7 @@ def _take_in(
         _State.HELD_BACK: explanation.held_back,
         _State.RUNS: explanation.pod.key,
     }.get(state, "")
-    key = (state.name, workload, _NUMBERS.sub("#", cause))
+    key = (state.name, workload, cause if state is _State.RUNS else _NUMBERS.sub("#", cause))
     if key not in groups:
         chosen = choice(explanation)
         best = chosen.best.node if chosen is not None else ""
