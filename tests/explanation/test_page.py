@@ -321,10 +321,11 @@ def test_a_pod_on_another_node_has_its_rank_and_the_points_that_make_the_differe
     assert verdict.endswith(": ByName +20.")
 
 
-def test_a_pod_that_would_go_elsewhere_is_told_that_the_cluster_has_changed():
-    told = "Other pods and nodes have come and gone since this one was placed."
+def test_a_pod_that_would_go_elsewhere_is_told_why_that_may_be_but_not_on_a_tie():
+    told = "A new decision may differ because of other pods or nodes, a tie-break or another configuration."
     assert told in printed(running(*three_nodes(), plugins=[ByName]), width=200)
     assert told not in printed(running(*three_nodes()), width=200)
+    assert told not in printed(explain([*three_nodes(), make_pod("p", node="n2")], "default/p"), width=200)
 
 
 def test_a_node_with_as_many_points_loses_by_the_order_of_the_snapshot():
@@ -403,6 +404,16 @@ def test_csv_has_the_ranking_or_the_obstacles(full):
     assert explanation_page(fits).main_table.name == "scores"
     assert explanation_page(fits, by_plugin=True).main_table.name == "plugins"
     assert [column.key for column in explanation_page(fits).main_table.columns][:3] == ["node", "nodes", "total"]
+
+
+def test_csv_has_a_table_for_one_node_and_for_none():
+    one = explanation_page(ask(make_pod("p"), make_node("n1")))
+    assert one.main_table.name == "scores"
+    assert [row[0].text for row in one.main_table.rows] == ["n1"]
+    none = explanation_page(ask(make_pod("p"), make_object("Namespace", "default")))
+    assert none.main_table.name == "obstacles"
+    everywhere = explanation_page(ask(make_pod("p"), make_node("n1", unschedulable=True)), all_nodes=True)
+    assert everywhere.main_table.name == "rejections"
 
 
 def test_the_check_of_a_pod_fails_with_the_verdict(full):
