@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kubesched.api import KubeObject, Pod
 from kubesched.explanation import Explainer, overview_page
 from kubesched.framework import Plugin
-from kubesched.reports import Page
+from kubesched.reports import Level, Page
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, filling
@@ -126,8 +126,14 @@ def test_running_pods_of_a_stateful_set_have_a_row_each_with_their_node():
 
 
 def test_pods_of_other_schedulers_are_counted():
-    page = report([NODE, make_pod("a-0", spec={"schedulerName": "volcano"})])
-    assert page.verdict.text == "No pod is pending."
+    foreign = make_pod("a-0", spec={"schedulerName": "volcano"})
+    page = report([NODE, foreign])
+    why = "for the scheduler volcano, which no profile serves; add a profile with --config."
+    assert (page.verdict.text, page.verdict.level) == (f"1 pending pod is {why}", Level.WARNING)
+    second = make_pod("a-1", spec={"schedulerName": "volcano"})
+    assert report([NODE, foreign, second], what="chosen").verdict.text == f"2 chosen pods are {why}"
+    page = report([NODE, foreign, make_pod("b-0")])
+    assert page.verdict.text == "1 pending pod: 1 would fit now."
     assert "1 more pod is for schedulers that no profile of the configuration serves: volcano." in [
         getattr(part, "text", "") for part in page.parts
     ]

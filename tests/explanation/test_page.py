@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from kubesched.explanation import Explanation, explain, explanation_page, node_page
+from kubesched.explanation import Explanation, explain, explanation_page, node_page, overview_page
 from kubesched.framework import Plugin, Status
 from kubesched.reports import Page, Table, print_page
 from kubesched.testing import make_node, make_object, make_pod
@@ -416,11 +416,17 @@ def test_csv_has_a_table_for_one_node_and_for_none():
     assert everywhere.main_table.name == "rejections"
 
 
-def test_the_check_of_a_pod_fails_with_the_verdict(full):
-    (check,) = explanation_page(full).checks
-    assert (check.group, check.name, check.failure) == ("default", "p", "Pod default/p fits on none of 2 nodes.")
-    (check,) = explanation_page(ask(make_pod("p"), *three_nodes())).checks
-    assert check.failure == ""
+def test_the_check_of_a_pod_is_the_same_in_every_report(full):
+    gated = ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes())
+    for explanation, failure in (
+        (full, "no node: 1 node: cpu is short by 1: requests 2, 1 of 2 free"),
+        (gated, "held back: waiting for scheduling gates: [not-yet]; fits on 3 of 3 nodes"),
+        (ask(make_pod("p"), *three_nodes()), ""),
+        (running(*three_nodes(), plugins=[ByName]), ""),
+    ):
+        overview = overview_page([explanation], lambda pod: pod.name)
+        for page in (explanation_page(explanation), node_page(explanation, [0]), overview):
+            assert [(check.group, check.name, check.failure) for check in page.checks] == [("default", "p", failure)]
 
 
 def test_every_node_and_plugin_can_be_had_as_one_table():

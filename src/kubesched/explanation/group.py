@@ -10,7 +10,7 @@ from kubesched.errors import InputError
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.names import near_words
-from kubesched.explanation.overview import diagnosis
+from kubesched.explanation.outcome import diagnosis
 from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table
 
 __all__ = ["Gang", "GroupFit", "find_group", "group_page", "place_group"]
