@@ -45,6 +45,18 @@ def test_a_pod_of_another_scheduler_is_refused_with_the_profiles_there_are():
     pod = make_pod("p", spec={"schedulerName": "volcano"})
     with pytest.raises(InputError, match='pod default/p: no profile has the scheduler name "volcano"; found: default-'):
         ask(pod, make_node("n1"))
+    with pytest.raises(InputError, match="; add a profile with this schedulerName to the configuration"):
+        ask(pod, make_node("n1"))
+
+
+def test_each_keeps_a_host_port_that_a_second_pod_holds_and_the_order_of_the_pods():
+    pods = [make_pod(name, node="n1", host_ports=[80]) for name in ("a", "b", "c")]
+    objects = [make_node("n1"), *pods]
+    assert not explain(objects, "default/a").fits
+    with Explainer(objects, set_up()) as explainer:
+        assert [one.fits for one in explainer.each(pods)] == [False, False, False]
+        (node,) = explainer.cluster_state.snapshot().nodes
+        assert [info.pod.name for info in node.pods] == ["a", "b", "c"]
 
 
 class OnlyStarted(Plugin):

@@ -222,6 +222,23 @@ def test_spreading_gets_another_skew_or_is_only_preferred():
     assert said[0] == "set nodeTaintsPolicy: Honor for the spread over zone, so that nodes with taints do not count"
 
 
+@pytest.mark.parametrize("revisions", [("old", "new"), ("new", "old")])
+def test_a_pod_of_an_older_revision_is_not_moved_for_the_spread(revisions):
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+        "matchLabelKeys": ["pod-template-hash"],
+    }
+    labels = {"app": "web", "pod-template-hash": "new"}
+    pod = make_pod("p", labels=labels, requests={"cpu": "2"}, spec={"topologySpreadConstraints": [constraint]})
+    web = [make_pod(name, labels=labels | {"pod-template-hash": name}, node="n1") for name in revisions]
+    nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", allocatable=SMALL)]
+    said = texts(pod, *nodes, *web, filling("n2", cpu="1"))
+    assert [text for text in said if text.startswith("move ")] == ["move default/new (n1) out of zone a"]
+
+
 def test_domains_that_do_not_exist_need_not_be_there():
     constraint = {
         "maxSkew": 1,
@@ -304,6 +321,10 @@ def test_the_user_of_a_claim_for_one_pod_is_named():
     user = make_pod("first", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
     said = texts(with_claim("data"), make_node("n1"), bound_claim(accessModes=["ReadWriteOncePod"]), volume, user)
     assert said == ["stop default/first (n1), which uses claim data"]
+    second = make_pod("second", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
+    shared = bound_claim(accessModes=["ReadWriteOncePod"])
+    (said,) = texts(with_claim("data"), make_node("n1"), shared, volume, user, second)
+    assert said.endswith(" (n1), which use claim data")
 
 
 def test_a_pod_with_volumes_is_moved_off_a_node_that_takes_no_more():

@@ -45,6 +45,38 @@ def test_running_pods_count_and_the_minimum_is_that_of_the_pods():
     )
 
 
+def test_pods_that_are_held_back_do_not_count():
+    gated = member("w0", spec={"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]})
+    leaving = member("w1", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    fit = answer([*NODES, gated, leaving, member("w2")])
+    assert list(fit.placed) == ["default/w2"]
+    assert fit.lacking == {
+        "default/w0": "waiting for scheduling gates: [kueue.x-k8s.io/admission]",
+        "default/w1": "the pod is being deleted",
+    }
+    assert group_page(fit).verdict.text == "Group default/train needs 3 pods: 1 of 3 pending pods would fit now."
+
+
+@pytest.mark.parametrize(
+    ("key", "minimum"),
+    [
+        ("pod-group.scheduling.sigs.k8s.io/name", "pod-group.scheduling.sigs.k8s.io/min-available"),
+        ("kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/pod-group-total-count"),
+    ],
+)
+def test_the_minimum_is_read_from_the_key_that_goes_with_the_group(key: str, minimum: str):
+    pods = [member(f"w{i}", key=key, labels={minimum: "2"}) for i in range(3)]
+    assert find_group(pods, "train").minimum == 2
+
+
+def test_a_minimum_that_is_not_known_is_told():
+    told = "kubesched does not read PodGroup objects."
+    page = group_page(answer([*NODES, member("w0")]))
+    assert [told in getattr(part, "text", "") for part in page.parts].count(True) == 1
+    page = group_page(answer([*NODES, member("w0", labels={f"{KEY}-min": "1"})]))
+    assert not any(told in getattr(part, "text", "") for part in page.parts)
+
+
 def test_the_cluster_is_afterwards_as_before():
     objects = [*NODES, *(member(f"w{i}") for i in range(4))]
     with Explainer(objects, set_up()) as explainer:

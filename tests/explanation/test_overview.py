@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kubesched.api import KubeObject, Pod
 from kubesched.explanation import Explainer, overview_page
 from kubesched.framework import Plugin
-from kubesched.reports import Page
+from kubesched.reports import Level, Page
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, filling
@@ -116,9 +116,24 @@ def test_running_pods_are_explained_as_if_they_were_not_there_and_are_there_for_
         assert not explainer.explain(make_pod("c-0", requests={"cpu": "500m"})).fits
 
 
+def test_running_pods_of_a_stateful_set_have_a_row_each_with_their_node():
+    pods = [make_pod(f"db-{i}", node=f"n{i}") for i in (1, 2)]
+    page = report([NODE, make_node("n2", allocatable=SMALL), *pods], pods, what="chosen")
+    assert [(row[0], row[3].split(",")[0]) for row in rows(page, "pods")] == [
+        ("default/db-1", "runs on n1"),
+        ("default/db-2", "runs on n2"),
+    ]
+
+
 def test_pods_of_other_schedulers_are_counted():
-    page = report([NODE, make_pod("a-0", spec={"schedulerName": "volcano"})])
-    assert page.verdict.text == "No pod is pending."
+    foreign = make_pod("a-0", spec={"schedulerName": "volcano"})
+    page = report([NODE, foreign])
+    why = "for the scheduler volcano, which no profile serves; add a profile with --config."
+    assert (page.verdict.text, page.verdict.level) == (f"1 pending pod is {why}", Level.WARNING)
+    second = make_pod("a-1", spec={"schedulerName": "volcano"})
+    assert report([NODE, foreign, second], what="chosen").verdict.text == f"2 chosen pods are {why}"
+    page = report([NODE, foreign, make_pod("b-0")])
+    assert page.verdict.text == "1 pending pod: 1 would fit now."
     assert "1 more pod is for schedulers that no profile of the configuration serves: volcano." in [
         getattr(part, "text", "") for part in page.parts
     ]

@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from kubesched.explanation import Explanation, explain, explanation_page, node_page
+from kubesched.explanation import Explanation, explain, explanation_page, node_page, overview_page
 from kubesched.framework import Plugin, Status
 from kubesched.reports import Page, Table, print_page
 from kubesched.testing import make_node, make_object, make_pod
@@ -321,10 +321,11 @@ def test_a_pod_on_another_node_has_its_rank_and_the_points_that_make_the_differe
     assert verdict.endswith(": ByName +20.")
 
 
-def test_a_pod_that_would_go_elsewhere_is_told_that_the_cluster_has_changed():
-    told = "Other pods and nodes have come and gone since this one was placed."
+def test_a_pod_that_would_go_elsewhere_is_told_why_that_may_be_but_not_on_a_tie():
+    told = "A new decision may differ because of other pods or nodes, a tie-break or another configuration."
     assert told in printed(running(*three_nodes(), plugins=[ByName]), width=200)
     assert told not in printed(running(*three_nodes()), width=200)
+    assert told not in printed(explain([*three_nodes(), make_pod("p", node="n2")], "default/p"), width=200)
 
 
 def test_a_node_with_as_many_points_loses_by_the_order_of_the_snapshot():
@@ -405,11 +406,27 @@ def test_csv_has_the_ranking_or_the_obstacles(full):
     assert [column.key for column in explanation_page(fits).main_table.columns][:3] == ["node", "nodes", "total"]
 
 
-def test_the_check_of_a_pod_fails_with_the_verdict(full):
-    (check,) = explanation_page(full).checks
-    assert (check.group, check.name, check.failure) == ("default", "p", "Pod default/p fits on none of 2 nodes.")
-    (check,) = explanation_page(ask(make_pod("p"), *three_nodes())).checks
-    assert check.failure == ""
+def test_csv_has_a_table_for_one_node_and_for_none():
+    one = explanation_page(ask(make_pod("p"), make_node("n1")))
+    assert one.main_table.name == "scores"
+    assert [row[0].text for row in one.main_table.rows] == ["n1"]
+    none = explanation_page(ask(make_pod("p"), make_object("Namespace", "default")))
+    assert none.main_table.name == "obstacles"
+    everywhere = explanation_page(ask(make_pod("p"), make_node("n1", unschedulable=True)), all_nodes=True)
+    assert everywhere.main_table.name == "rejections"
+
+
+def test_the_check_of_a_pod_is_the_same_in_every_report(full):
+    gated = ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes())
+    for explanation, failure in (
+        (full, "no node: 1 node: cpu is short by 1: requests 2, 1 of 2 free"),
+        (gated, "held back: waiting for scheduling gates: [not-yet]; fits on 3 of 3 nodes"),
+        (ask(make_pod("p"), *three_nodes()), ""),
+        (running(*three_nodes(), plugins=[ByName]), ""),
+    ):
+        overview = overview_page([explanation], lambda pod: pod.name)
+        for page in (explanation_page(explanation), node_page(explanation, [0]), overview):
+            assert [(check.group, check.name, check.failure) for check in page.checks] == [("default", "p", failure)]
 
 
 def test_every_node_and_plugin_can_be_had_as_one_table():

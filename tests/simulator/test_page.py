@@ -77,7 +77,7 @@ def test_the_obstacle_is_the_last_filter_that_nodes_reach(tmp_path):
     nodes = [make_node("n1", spec={"taints": tainted}), make_node("n2"), make_node("n3", labels={"disk": "ssd"})]
     pods = [make_pod("p", spec={"nodeSelector": {"disk": "ssd"}}, requests={"cpu": "999"})]
     said = squeezed(run("simulate", write(tmp_path, *nodes, *pods)).stdout)
-    assert "1 default/p NodeResourcesFit: the last 1 of 3 nodes: Insufficient cpu" in said
+    assert "1 default/p NodeResourcesFit: the last node of 3: Insufficient cpu" in said
     assert "Filters run in order: WHY is the last filter, on the nodes that passed all earlier ones." in said
 
 

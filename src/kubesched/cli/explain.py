@@ -46,7 +46,8 @@ _MAX_NAMED: Final = 5
 @click.option(
     "--group",
     metavar="NAME|KEY=NAME",
-    help="Say how many pods of a group fit together. Its name is the value of a pod group label, or of the label KEY.",
+    help="Report how many pods of a group fit together. The group's name is the value of a pod group label, or of the "
+    "label KEY.",
 )
 @click.option(
     "--node", "nodes", metavar="NAME", multiple=True, help="Show each plugin's verdict on this node. Repeatable."
@@ -62,7 +63,7 @@ _MAX_NAMED: Final = 5
 @click.option(
     "--queue/--no-queue",
     default=None,
-    help="Whether to simulate all pending pods, to say where the pod goes if the others are tried before it.  "
+    help="Whether to simulate all pending pods, to report where the pod goes if the others are tried before it.  "
     "[default: in small clusters, without --plugin and --extenders call]",
 )
 @report_output_option()
@@ -88,7 +89,7 @@ def explain(
 ) -> None:
     """Explain why pods are pending, why a pod goes to its node, or why no node fits.
 
-    Without a POD, the pending pods are explained together, a line for those of one workload with one cause. A POD is
+    Without a POD, all pending pods are explained. Pods of one workload with one cause share a line. A POD is
     NAMESPACE/NAME, NAME, pod/NAME, or a workload such as deploy/web or shop/statefulset/db. A pod that has a node is
     explained as if it were still pending.
 

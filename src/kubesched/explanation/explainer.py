@@ -6,13 +6,14 @@ from typing import Self
 
 import msgspec
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed, objects_of
+from kubesched.api import KubeObject, Pod, completed, objects_of
 from kubesched.errors import InputError
 from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.fix import Fix
+from kubesched.explanation.fix import Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.names import suggestion
+from kubesched.explanation.trial import applied
 from kubesched.framework import Framework, NominatedPods, Services, VirtualClock
 from kubesched.scheduler import Extenders, build_frameworks, drive, load_cluster, start_plugins, stop_plugins, straight
 from kubesched.setup import (
@@ -113,11 +114,14 @@ class Explainer:
         framework = self.frameworks.get(pod.scheduler_name)
         if framework is None:
             names = ", ".join(self.frameworks)
-            raise InputError(f'pod {pod.key}: no profile has the scheduler name "{pod.scheduler_name}"; found: {names}')
+            raise InputError(
+                f'pod {pod.key}: no profile has the scheduler name "{pod.scheduler_name}"; found: {names}; '
+                "add a profile with this schedulerName to the configuration"
+            )
         return self.loop.run(self._evaluate(framework, pod, preempt=preempt))
 
     def each(self, pods: Iterable[Pod], *, preempt: bool = True) -> Iterator[Explanation]:
-        """Explain pods, one after another; one that is on a node as if it were not there yet.
+        """Explain pods one after another. A pod that is on a node is explained as if it were still pending.
 
         Returns: explanations that are valid until the next one is asked for.
         """
@@ -125,13 +129,10 @@ class Explainer:
             if not is_running(pod):
                 yield self.explain(pod, preempt=preempt)
                 continue
-            self.cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
-            try:
+            with applied(self.cluster_state, (Edit("Pod", pod.key, lambda pod: None),)):
                 explanation = self.explain(unplaced(pod), preempt=preempt)
                 explanation.runs_on = pod.node_name
                 yield explanation
-            finally:
-                self.cluster_state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
 
     def fixes(self, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
         """Find what makes an explained pod fit, best first, and note it in `explanation.fixes`; see `fixes`."""

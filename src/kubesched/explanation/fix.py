@@ -18,7 +18,7 @@ class Edit(msgspec.Struct, frozen=True):
 
     Attributes:
         kind, key: which object: a key of KINDS, and `namespace/name` or the name alone.
-        change: gets the object, None where there is none; gives what it becomes, None where it goes.
+        change: gets the object, or None if there is none. It returns the object after the edit, or None to remove it.
     """
 
     kind: str

@@ -19,7 +19,7 @@ __all__ = ["MAX_FIXES", "fixes"]
 MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
-_HEAVY: Final = {"stopPod", "moveVolume"}  # fixes that lose a pod its place or move data come after others
+_HEAVY: Final = {"stopPod", "claimInUse", "moveVolume"}  # fixes that stop a pod or move data come after others
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 

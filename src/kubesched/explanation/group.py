@@ -10,20 +10,28 @@ from kubesched.errors import InputError
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.names import near_words
-from kubesched.explanation.overview import diagnosis
+from kubesched.explanation.outcome import diagnosis
 from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table
 
 __all__ = ["Gang", "GroupFit", "find_group", "group_page", "place_group"]
 
-_KEYS: Final = (
-    "scheduling.x-k8s.io/pod-group",
-    "pod-group.scheduling.sigs.k8s.io",
-    "pod-group.scheduling.sigs.k8s.io/name",
-    "scheduling.k8s.io/group-name",
-    "kueue.x-k8s.io/pod-group-name",
+_KEYS: Final = {
+    "scheduling.x-k8s.io/pod-group": "",
+    "pod-group.scheduling.sigs.k8s.io": "",
+    "pod-group.scheduling.sigs.k8s.io/name": "pod-group.scheduling.sigs.k8s.io/min-available",
+    "scheduling.k8s.io/group-name": "",
+    "kueue.x-k8s.io/pod-group-name": "kueue.x-k8s.io/pod-group-total-count",
+}
+"""Label or annotation that names the group of a pod -> the one with the number of pods that it needs; empty where
+minMember of the PodGroup has it.
+
+Rule: in this order, scheduler-plugins coscheduling of scheduling.x-k8s.io/v1alpha1 and scheduling.sigs.k8s.io/v1alpha1,
+the lightweight one before them, Volcano scheduling.volcano.sh/v1beta1, Kueue kueue.x-k8s.io/v1beta1.
+"""
+_NO_MINIMUM: Final = (
+    "No pod has a label or annotation with the minimum of the group, and kubesched does not read PodGroup objects. All "
+    "pods of the group are counted as needed."
 )
-"""Labels and annotations that name the group of a pod: of the scheduler-plugins' coscheduling, Volcano and Kueue."""
-_MINIMUM: Final = {"kueue.x-k8s.io/pod-group-name": "kueue.x-k8s.io/pod-group-total-count"}
 _ONE_BY_ONE: Final = (
     "kube-scheduler's default plugins place the pods of a group one by one: those that fit start, also if the rest "
     "does not fit."
@@ -37,6 +45,7 @@ class Gang(msgspec.Struct, frozen=True):
         key: the label or annotation that names it.
         minimum: how many of its pods it needs at once: what its pods say, else all of them.
         pods: those that have not ended.
+        is_minimum_known: whether its pods say it.
     """
 
     namespace: str
@@ -44,6 +53,7 @@ class Gang(msgspec.Struct, frozen=True):
     key: str
     minimum: int
     pods: tuple[Pod, ...]
+    is_minimum_known: bool = True
 
 
 class GroupFit(msgspec.Struct, frozen=True):
@@ -52,7 +62,7 @@ class GroupFit(msgspec.Struct, frozen=True):
     Attributes:
         running: `namespace/name` of the pods that have a node.
         placed: pending pod -> the node that it would get, behind the pods before it.
-        lacking: pending pod -> why no node is left for it, in one line.
+        lacking: pending pod -> why it would not get a node now, in one line.
         profile: whose plugins decided.
     """
 
@@ -76,7 +86,7 @@ def find_group(objects: Iterable[KubeObject], name: str, namespace: str = "") ->
         assert find_group(pods, "team=red").minimum == 3
     """
     key, sign, value = name.rpartition("=")
-    keys = (key,) if sign else _KEYS
+    keys = (key,) if sign else tuple(_KEYS)
     pods = [pod for pod in objects if isinstance(pod, Pod) and not pod.is_finished]
     pods = [pod for pod in pods if not namespace or pod.namespace == namespace]
     for one in keys:
@@ -85,7 +95,9 @@ def find_group(objects: Iterable[KubeObject], name: str, namespace: str = "") ->
         if len(spaces) > 1:
             raise InputError(f"--group {name}: namespaces {', '.join(spaces)} have such a group; name one with -n")
         if members:
-            return Gang(spaces[0], value, one, _minimum(members, one), tuple(members))
+            minimum = _minimum(members, one)
+            needed = len(members) if minimum is None else minimum
+            return Gang(spaces[0], value, one, needed, tuple(members), minimum is not None)
     known = {_value(pod, one) for pod in pods for one in keys} - {""}
     near = near_words(value, sorted(known))
     told = f"; {near}" if near else f"; pods name their group with {' or '.join(keys)}, others with --group KEY=NAME"
@@ -114,6 +126,9 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
             asked = _served(pod, explainer)
             profile = asked.scheduler_name
             explanation = explainer.explain(unplaced(asked), preempt=False)
+            if explanation.held_back:
+                lacking[pod.key] = explanation.held_back
+                continue
             chosen = choice(explanation)
             if chosen is None:
                 fault = explanation.failure
@@ -151,7 +166,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         reasons.setdefault(why, []).append(pod)
     foreign = {pod.scheduler_name for pod in group.pods} - {fit.profile}
     parts: list[Table | Paragraph] = [
-        _table("lacking", "No node is left:", ("PODS", "WHY"), [[len(pods), why] for why, pods in reasons.items()]),
+        _table("lacking", "Would not be placed:", ("PODS", "WHY"), [[len(pods), why] for why, pods in reasons.items()]),
         _table("placed", "Would be placed:", ("PODS", "NODE"), [[n, node] for node, n in nodes.items()]),
     ]
     if foreign and fit.profile:
@@ -159,6 +174,8 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         parts.append(
             Paragraph(f"The pods are for scheduler {names}; the answer is that of {fit.profile}.", Level.WARNING)
         )
+    if not group.is_minimum_known:
+        parts.append(Paragraph(_NO_MINIMUM, Level.DETAIL))
     parts.append(Paragraph(_ONE_BY_ONE))
     document = {
         "group": f"{group.namespace}/{group.name}",
@@ -204,10 +221,10 @@ def _value(pod: Pod, key: str) -> str:
     return pod.labels.get(key) or pod.annotations.get(key) or ""
 
 
-def _minimum(members: Sequence[Pod], key: str) -> int:
-    """How many pods the group needs, as its pods say; else all."""
+def _minimum(members: Sequence[Pod], key: str) -> int | None:
+    """How many pods the group needs, as its pods say; None where they do not."""
     for pod in members:
-        for name in (_MINIMUM.get(key, ""), f"{key}/min-available", f"{key}-min"):
+        for name in (_KEYS.get(key, ""), f"{key}-min"):
             if _value(pod, name).isdecimal():
                 return int(_value(pod, name))
-    return len(members)
+    return None

@@ -9,6 +9,7 @@ from kubesched.explanation.document import as_document
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
 from kubesched.explanation.obstacle_rows import obstacle_texts
 from kubesched.explanation.obstacles import obstacles, reasons_of
+from kubesched.explanation.outcome import check
 from kubesched.framework import Code, Status
 from kubesched.reports import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table
 
@@ -38,7 +39,14 @@ def node_page(explanation: Explanation, positions: Sequence[int]) -> Page:
     for position in others:
         said = _verdict(explanation, chosen, position)
         parts += [Paragraph(said.text, Level.HEADING), *_parts(explanation, chosen, position)]
-    return Page("explain", _verdict(explanation, chosen, first), tuple(parts), document=document, lines=(document,))
+    return Page(
+        "explain",
+        _verdict(explanation, chosen, first),
+        tuple(parts),
+        document=document,
+        lines=(document,),
+        checks=(check(explanation),),
+    )
 
 
 def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> Paragraph:

@@ -1,6 +1,5 @@
 """Several pods in one report: grouped by workload and by cause, a row for each group."""
 
-import enum
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
@@ -8,17 +7,14 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.explanation.choice import Choice, choice
+from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.lines import as_line
-from kubesched.explanation.obstacle_rows import obstacle_rows
-from kubesched.explanation.obstacles import reason_counts
-from kubesched.explanation.ranking import current_place
-from kubesched.explanation.rejection import preemption_sentence
+from kubesched.explanation.outcome import State, outcome, state_of
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
-__all__ = ["diagnosis", "overview_page"]
+__all__ = ["overview_page"]
 
 _NUMBERS: Final = re.compile(r"\d+")
 _ALONE: Final = (
@@ -27,23 +23,13 @@ _ALONE: Final = (
 _MAX_NAMED: Final = 3
 
 
-class _State(enum.Enum):
-    """What becomes of a pod, in the order of the table: what needs attention comes first."""
-
-    FAILED = ("failed", Level.BAD)
-    NOWHERE = ("no node", Level.BAD)
-    PREEMPTS = ("preempts", Level.WARNING)
-    HELD_BACK = ("held back", Level.WARNING)
-    FITS = ("fits", Level.GOOD)
-    RUNS = ("runs", Level.PLAIN)
-
-
 class _Group(msgspec.Struct):
     """Pods of one workload with one cause; the texts are those of the first one."""
 
-    state: _State
+    state: State
     workload: str
     why: str
+    failure: str
     message: str
     best: str
     n_fit: int
@@ -83,13 +69,13 @@ def overview_page(
         _take_in(groups, explanation, workload_of(explanation.pod), fixes_of)
         if with_lines:
             lines.append(as_line(explanation))
-    ordered = sorted(groups.values(), key=lambda group: list(_State).index(group.state))
+    ordered = sorted(groups.values(), key=lambda group: list(State).index(group.state))
     parts: list[Table | Paragraph] = [*_tables(ordered)]
-    if foreign:
+    if foreign and ordered:
         parts.append(_foreign(foreign))
     return Page(
         "explain-pods",
-        _verdict(ordered, what),
+        _verdict(ordered, what, foreign),
         tuple(parts),
         main="pods",
         limits=limits(own=(_ALONE,)) if ordered else (),
@@ -100,26 +86,6 @@ def overview_page(
     )
 
 
-def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
-    """Why the pod fits on no node, in one line.
-
-    Args:
-        fix: what keeps the pod from the nodes that the fix opens is the cause; without one, from the nearest nodes.
-    """
-    if explanation.diagnosis.pre_filter_message:
-        return explanation.diagnosis.pre_filter_message
-    rows = obstacle_rows(explanation)
-    if not rows:
-        return "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation)) or explanation.message
-    opened = explanation.nodes.position_of(fix.nodes[0]) if fix is not None else None
-    cause = next((row for row in rows if opened in row.positions), rows[0])
-    n, n_nodes = len(cause.positions), len(explanation.nodes)
-    every = "the only node" if n == 1 else "all nodes"
-    which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"
-    example = "" if cause.is_alike else f", for example {explanation.nodes.name(cause.positions[0])}"
-    return f"{which}{example}: {'; '.join(dict.fromkeys(cause.texts))}"
-
-
 def _take_in(
     groups: dict[tuple[str, ...], _Group],
     explanation: Explanation,
@@ -127,54 +93,27 @@ def _take_in(
     fixes_of: Callable[[Explanation], Sequence[Fix]],
 ) -> None:
     """Add a pod to its group; the first pod of a group is the one that is looked at."""
-    state = _state(explanation)
+    state = state_of(explanation)
     cause = {
-        _State.FAILED: explanation.failure.message if explanation.failure is not None else "",
-        _State.NOWHERE: explanation.message,
-        _State.PREEMPTS: explanation.message,
-        _State.HELD_BACK: explanation.held_back,
-        _State.RUNS: explanation.pod.key,
+        State.FAILED: explanation.failure.message if explanation.failure is not None else "",
+        State.NOWHERE: explanation.message,
+        State.PREEMPTS: explanation.message,
+        State.HELD_BACK: explanation.held_back,
+        State.RUNS: explanation.pod.key,
     }.get(state, "")
-    key = (state.name, workload, _NUMBERS.sub("#", cause))
+    key = (state.name, workload, cause if state is State.RUNS else _NUMBERS.sub("#", cause))
     if key not in groups:
         chosen = choice(explanation)
         best = chosen.best.node if chosen is not None else ""
-        fix = None if state is _State.PREEMPTS else next(iter(fixes_of(explanation)), None)
-        why = _why(explanation, state, chosen, fix)
-        groups[key] = _Group(state, workload, why, cause, best, len(explanation.feasible), _words(fix), [])
+        fix = None if state is State.PREEMPTS else next(iter(fixes_of(explanation)), None)
+        told = outcome(explanation, fix)
+        n_fit = len(explanation.feasible)
+        groups[key] = _Group(state, workload, told.why, told.failure, cause, best, n_fit, _words(fix), [])
     groups[key].pods.append(explanation.pod.key)
-
-
-def _state(explanation: Explanation) -> _State:
-    if explanation.failure is not None:
-        return _State.FAILED
-    if explanation.runs_on:
-        return _State.RUNS
-    if explanation.held_back:
-        return _State.HELD_BACK
-    if explanation.preemption is not None and explanation.preemption.node_name:
-        return _State.PREEMPTS
-    return _State.FITS if explanation.fits else _State.NOWHERE
 
 
 def _words(fix: Fix | None) -> str:
     return "" if fix is None else f"{fix.text} -> {fix.n_nodes} node{'' if fix.n_nodes == 1 else 's'}"
-
-
-def _why(explanation: Explanation, state: _State, chosen: Choice | None, fix: Fix | None) -> str:
-    if state is _State.FAILED:
-        assert explanation.failure is not None
-        return explanation.failure.located
-    if state is _State.RUNS:
-        return current_place(explanation, chosen).text.removeprefix(f"Pod {explanation.pod.key} ")
-    if state is _State.PREEMPTS:
-        assert explanation.preemption is not None
-        return preemption_sentence(explanation.preemption)
-    if chosen is None:
-        where = diagnosis(explanation, fix)
-    else:
-        where = f"fits on {len(explanation.feasible)} of {len(explanation.nodes)} nodes"
-    return f"{explanation.held_back}; {where}" if state is _State.HELD_BACK else where
 
 
 def _tables(groups: Sequence[_Group]) -> list[Table]:
@@ -191,7 +130,7 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
     fitting: list[Row] = []
     for group in groups:
         word, level = group.state.value
-        if group.state is _State.FITS:
+        if group.state is State.FITS:
             fitting.append([len(group.pods), group.workload, group.n_fit, group.best])
         else:
             state = Cell(word, level=level)
@@ -207,15 +146,8 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
 
 def _checks(groups: Sequence[_Group]) -> list[Check]:
     """A check for each pod: whether it has a node, or would get one now."""
-    good = (_State.FITS, _State.RUNS)
     return [
-        Check(
-            pod.partition("/")[0],
-            pod.partition("/")[2],
-            "" if group.state in good else f"{group.state.value[0]}: {group.why}",
-        )
-        for group in groups
-        for pod in group.pods
+        Check(pod.partition("/")[0], pod.partition("/")[2], group.failure) for group in groups for pod in group.pods
     ]
 
 
@@ -232,23 +164,31 @@ def _every_pod(groups: Sequence[_Group]) -> Table:
     return Table("pods", "Every pod:", shown, rows, is_wide=True)
 
 
-def _verdict(groups: Sequence[_Group], what: str) -> Paragraph:
-    counts = {state: sum(len(group.pods) for group in groups if group.state is state) for state in _State}
+def _verdict(groups: Sequence[_Group], what: str, foreign: Sequence[Pod]) -> Paragraph:
+    counts = {state: sum(len(group.pods) for group in groups if group.state is state) for state in State}
     n_pods = sum(counts.values())
     if not n_pods:
-        return Paragraph(f"No pod is {what}.", Level.GOOD)
+        return _foreign_alone(foreign, what) if foreign else Paragraph(f"No pod is {what}.", Level.GOOD)
     pods = f"{n_pods} {what} pod{'' if n_pods == 1 else 's'}"
     words = {
-        _State.NOWHERE: "{} on no node",
-        _State.FAILED: "{} failed",
-        _State.PREEMPTS: "{} would preempt others",
-        _State.HELD_BACK: "{} held back",
-        _State.FITS: "{} would fit now",
-        _State.RUNS: "{} running",
+        State.NOWHERE: "{} on no node",
+        State.FAILED: "{} failed",
+        State.PREEMPTS: "{} would preempt others",
+        State.HELD_BACK: "{} held back",
+        State.FITS: "{} would fit now",
+        State.RUNS: "{} running",
     }
     listed = ", ".join(words[state].format(n) for state, n in counts.items() if n)
-    is_bad = counts[_State.NOWHERE] or counts[_State.FAILED]
+    is_bad = counts[State.NOWHERE] or counts[State.FAILED]
     return Paragraph(f"{pods}: {listed}.", Level.BAD if is_bad else Level.GOOD)
+
+
+def _foreign_alone(pods: Sequence[Pod], what: str) -> Paragraph:
+    """The verdict where no profile serves any of the pods."""
+    names = sorted({pod.scheduler_name for pod in pods})
+    schedulers = f"the scheduler{'' if len(names) == 1 else 's'} {', '.join(names[:_MAX_NAMED])}"
+    n = f"{len(pods)} {what} pod{' is' if len(pods) == 1 else 's are'}"
+    return Paragraph(f"{n} for {schedulers}, which no profile serves; add a profile with --config.", Level.WARNING)
 
 
 def _foreign(pods: Sequence[Pod]) -> Paragraph:

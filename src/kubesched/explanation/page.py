@@ -7,11 +7,12 @@ from kubesched.explanation.choice import Choice, choice
 from kubesched.explanation.document import as_document
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.nearest import nearest
+from kubesched.explanation.outcome import check
 from kubesched.explanation.plugin_tables import extender_table, plugin_table, verdict_table
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.framework import Code
-from kubesched.reports import Check, Level, Page, Paragraph, Part, Table, page_of
+from kubesched.reports import Level, Page, Paragraph, Part, page_of
 from kubesched.scheduler import EXTENDER
 
 __all__ = ["circumstances", "explanation_page", "verdict"]
@@ -57,19 +58,25 @@ def explanation_page(
         parts.append(verdict_table(explanation))
     if queue:
         parts.append(Paragraph(queue))
-    tables = [part.name for part in parts if isinstance(part, Table) and part.name != "fixes"]
-    answer = verdict(explanation, chosen)
-    pod = explanation.pod
     return Page(
         "explain",
-        answer,
+        verdict(explanation, chosen),
         tuple(parts),
-        main="plugins" if by_plugin else tables[0],
+        main=_main(chosen, all_nodes=all_nodes, by_plugin=by_plugin),
         next_command=_next(explanation, chosen, f"kubesched explain {explanation.pod.key}" if again is None else again),
         document=document,
         lines=(document,),
-        checks=(Check(pod.namespace, pod.name, "" if chosen is not None else answer.text),),
+        checks=(check(explanation),),
     )
+
+
+def _main(chosen: Choice | None, *, all_nodes: bool, by_plugin: bool) -> str:
+    """The table that CSV has."""
+    if by_plugin:
+        return "plugins"
+    if chosen is not None:
+        return "scores"
+    return "rejections" if all_nodes else "obstacles"
 
 
 def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:

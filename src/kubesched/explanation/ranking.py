@@ -17,7 +17,8 @@ __all__ = ["current_place", "points_words", "ranking_parts", "ranking_table"]
 
 _N_ROWS: Final = 10
 _SINCE: Final = (
-    "kube-scheduler does not move a pod that runs. Other pods and nodes have come and gone since this one was placed."
+    "kube-scheduler does not move a running pod. A new decision may differ because of other pods or nodes, a tie-break "
+    "or another configuration."
 )
 
 
@@ -25,10 +26,10 @@ def ranking_parts(explanation: Explanation, chosen: Choice, *, all_nodes: bool) 
     """The table, what made the difference, and what else to know about the choice."""
     scores = explanation.scores
     assert scores is not None
-    parts: list[Part] = []
+    parts: list[Part] = [ranking_table(scores, explanation.runs_on, all_nodes=all_nodes)]
     if chosen.runners_up:
-        parts += [ranking_table(scores, explanation.runs_on, all_nodes=all_nodes), Paragraph(_lead(chosen))]
-    if explanation.runs_on not in ("", chosen.best.node):
+        parts.append(Paragraph(_lead(chosen)))
+    if explanation.runs_on and explanation.runs_on not in explanation.best:
         parts.append(Paragraph(_SINCE, Level.DETAIL))
     parts.append(Paragraph(_default_choice(explanation), Level.DETAIL))
     if explanation.rejections and not all_nodes:
@@ -61,7 +62,7 @@ def ranking_table(scores: Scores, runs_on: str = "", *, all_nodes: bool) -> Tabl
         level = Level.GOOD if i == 0 else Level.WARNING if name == runs_on else Level.PLAIN
         total = int(scores.total[group[0]])
         rows.append([Cell(name, level=level), len(group), total, *(points[plugin][i] for plugin in shown)])
-    equal_points = {name: column[0] for name, column in points.items() if name not in telling}
+    equal_points = {name: column[0] for name, column in points.items() if name not in telling and len(scores.nodes) > 1}
     notes = _left_out(sum(map(len, groups)) - sum(map(len, kept)), equal_points)
     return Table("scores", "", tuple(columns), rows, notes=notes)
 

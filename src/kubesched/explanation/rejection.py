@@ -26,9 +26,7 @@ def rejection_parts(explanation: Explanation) -> list[Part]:
             parts.append(Paragraph(f"What would help: {said}", Level.WARNING))
         if explanation.preemption is not None:
             parts += _preemption(explanation.preemption)
-    rows = obstacle_rows(explanation)
-    if rows:
-        parts.append(_table(explanation, rows))
+    parts.append(_table(explanation, obstacle_rows(explanation)))
     return parts
 
 

@@ -11,7 +11,7 @@ from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.framework import CycleState, Framework, find_feasible
 from kubesched.state import ClusterState
 
-__all__ = ["Trial"]
+__all__ = ["Trial", "applied"]
 
 
 class Trial:
@@ -33,13 +33,13 @@ class Trial:
 
     def feasible(self, change: Change) -> list[str]:
         """The nodes on which the changed pod fits in the changed cluster, in the snapshot's order."""
-        with _silent(), self._applied(change.edits):
+        with _silent(), applied(self._state, change.edits):
             return self._feasible(change.pod(self.pod))
 
     def has_place(self, moved: Pod, change: Change, domains: frozenset[tuple[str, str]]) -> bool:
         """Whether a pod that the change takes away fits on a node outside some domains, (label key, value) of each."""
         away = edited(moved, spec=msgspec.structs.replace(moved.spec, node_name=""))
-        with _silent(), self._applied(change.edits):
+        with _silent(), applied(self._state, change.edits):
             info_of = self._state.snapshot().node_info
             return any(domains.isdisjoint(info_of(name).labels.items()) for name in self._feasible(away))
 
@@ -53,61 +53,67 @@ class Trial:
             return []
         return diagnosis.result.feasible.names
 
-    @contextmanager
-    def _applied(self, edits: tuple[Edit, ...]) -> Iterator[None]:
-        before: dict[tuple[str, str], KubeObject | None] = {}
-        pods = {edit.key for edit in edits if edit.kind == "Pod"}
-        others = [edit for edit in edits if edit.kind != "Pod"]
-        rows = self._pods_of_rows(pods)
-        try:
-            for edit in others:
-                old = self._state.objects.get(edit.kind, edit.key)
-                before.setdefault((edit.kind, edit.key), old)
-                self._put(edit.kind, old, edit.change(old))
-            self._take_off(rows)
-            after = {pod.key: pod for on_row in rows for pod in on_row}
-            for edit in edits:
-                if edit.kind == "Pod":
-                    changed = edit.change(after.pop(edit.key, None))
-                    if isinstance(changed, Pod):
-                        after[edit.key] = changed
-            self._put_on(after.values())
-            yield
-        finally:
-            self._take_off(
-                [[pod for key in pods if isinstance(pod := self._state.objects.get("Pod", key), Pod)], *rows]
-            )
-            for (kind, key), old in reversed(before.items()):
-                self._put(kind, self._state.objects.get(kind, key), old)
-            self._put_on(pod for on_row in rows for pod in on_row)
 
-    def _pods_of_rows(self, keys: set[str]) -> list[list[Pod]]:
-        """All pods of the nodes that some of these pods are on, in NodeInfo order.
+@contextmanager
+def applied(state: ClusterState, edits: tuple[Edit, ...]) -> Iterator[None]:
+    """Change some objects of the cluster state for a while, and restore it with its pods in the same order."""
+    before: dict[tuple[str, str], KubeObject | None] = {}
+    pods = {edit.key for edit in edits if edit.kind == "Pod"}
+    others = [edit for edit in edits if edit.kind != "Pod"]
+    rows = _pods_of_rows(state, pods)
+    try:
+        for edit in others:
+            old = state.objects.get(edit.kind, edit.key)
+            before.setdefault((edit.kind, edit.key), old)
+            _put(state, edit.kind, old, edit.change(old))
+        _take_off(state, rows)
+        after = {pod.key: pod for on_row in rows for pod in on_row}
+        for edit in edits:
+            if edit.kind == "Pod":
+                changed = edit.change(after.pop(edit.key, None))
+                if isinstance(changed, Pod):
+                    after[edit.key] = changed
+        _put_on(state, after.values())
+        yield
+    finally:
+        _take_off(state, [[pod for key in pods if isinstance(pod := state.objects.get("Pod", key), Pod)], *rows])
+        for (kind, key), old in reversed(before.items()):
+            _put(state, kind, state.objects.get(kind, key), old)
+        _put_on(state, (pod for on_row in rows for pod in on_row))
 
-        All are taken off and put on again, because taking off a single one would change the order and free host ports
-        that another one holds, too.
-        """
-        nodes = self._state.snapshot().nodes
-        names = {pod.node_name for key in keys if isinstance(pod := self._state.objects.get("Pod", key), Pod)}
-        positions = [position for name in names if (position := nodes.position_of(name)) is not None]
-        return [[info.pod for info in nodes.pods(position)] for position in sorted(positions)]
 
-    def _take_off(self, rows: list[list[Pod]]) -> None:
-        for on_row in rows:
-            for pod in on_row:
-                if self._state.objects.get("Pod", pod.key) is not None:
-                    self._state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
+def _pods_of_rows(state: ClusterState, keys: set[str]) -> list[list[Pod]]:
+    """All pods of the nodes that some of these pods are on, in NodeInfo order; then those on nodes that do not exist.
 
-    def _put_on(self, pods: Iterable[Pod]) -> None:
-        for pod in pods:
-            self._state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
+    All are taken off and put on again, because taking off a single one would change the order and free host ports
+    that another one holds, too.
+    """
+    nodes = state.snapshot().nodes
+    known = [pod for key in sorted(keys) if isinstance(pod := state.objects.get("Pod", key), Pod)]
+    at = {pod.key: nodes.position_of(pod.node_name) for pod in known}
+    positions = sorted({position for position in at.values() if position is not None})
+    rows = [[info.pod for info in nodes.pods(position)] for position in positions]
+    return [*rows, [pod for pod in known if at[pod.key] is None]]
 
-    def _put(self, kind: str, old: KubeObject | None, new: KubeObject | None) -> None:
-        if new is not None:
-            type_ = EventType.ADDED if old is None else EventType.MODIFIED
-            self._state.apply(WatchEvent(type_, kind, new))
-        elif old is not None:
-            self._state.apply(WatchEvent(EventType.DELETED, kind, old))
+
+def _take_off(state: ClusterState, rows: list[list[Pod]]) -> None:
+    for on_row in rows:
+        for pod in on_row:
+            if state.objects.get("Pod", pod.key) is not None:
+                state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
+
+
+def _put_on(state: ClusterState, pods: Iterable[Pod]) -> None:
+    for pod in pods:
+        state.apply(WatchEvent(EventType.ADDED, "Pod", pod))
+
+
+def _put(state: ClusterState, kind: str, old: KubeObject | None, new: KubeObject | None) -> None:
+    if new is not None:
+        type_ = EventType.ADDED if old is None else EventType.MODIFIED
+        state.apply(WatchEvent(type_, kind, new))
+    elif old is not None:
+        state.apply(WatchEvent(EventType.DELETED, kind, old))
 
 
 @contextmanager

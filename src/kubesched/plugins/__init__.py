@@ -12,7 +12,7 @@ from kubesched.plugins.legacy import LEGACY_PLUGINS, legacy_plugin
 from kubesched.plugins.node_affinity import NodeAffinity
 from kubesched.plugins.node_declared_features import NodeDeclaredFeatures
 from kubesched.plugins.node_name import NodeName
-from kubesched.plugins.node_ports import NodePorts
+from kubesched.plugins.node_ports import NodePorts, WantedPorts
 from kubesched.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from kubesched.plugins.node_resources_fit import NodeResourcesFit
 from kubesched.plugins.node_selection import RequiredNodeAffinity, required_node_affinity
@@ -21,6 +21,7 @@ from kubesched.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.plugins.pod_topology_spread import PodTopologySpread
 from kubesched.plugins.priority_sort import PrioritySort
 from kubesched.plugins.scheduling_gates import SchedulingGates
+from kubesched.plugins.spread_constraints import own_constraint
 from kubesched.plugins.taint_toleration import TaintToleration
 from kubesched.plugins.tolerations import has_untolerated_taint, untolerated_taints
 from kubesched.plugins.volume_binding import VolumeBinding
@@ -51,8 +52,10 @@ __all__ = [
     "VolumeBinding",
     "VolumeRestrictions",
     "VolumeZone",
+    "WantedPorts",
     "has_untolerated_taint",
     "legacy_plugin",
+    "own_constraint",
     "required_node_affinity",
     "untolerated_taints",
 ]

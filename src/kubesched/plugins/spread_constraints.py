@@ -38,6 +38,7 @@ __all__ = [
     "both",
     "constraints_of",
     "has_all_keys",
+    "own_constraint",
 ]
 
 HOSTNAME: Final = "kubernetes.io/hostname"
@@ -157,7 +158,7 @@ def constraints_of(
     if known is None or known[0] != source:
         pod = info.identity.value
         if own.value:
-            made = tuple(_own(written, pod) for written in own.value if written.when_unsatisfiable == action)
+            made = tuple(own_constraint(written, pod) for written in own.value if written.when_unsatisfiable == action)
         else:
             made = _deduced(defaults.by_action[action], _deduced_selector(info.pod, controlled, snapshot), pod)
         known = compiled[defaults, action] = (source, made)
@@ -165,7 +166,7 @@ def constraints_of(
     return applying
 
 
-def _own(written: TopologySpreadConstraint, pod: Identity) -> Constraint:
+def own_constraint(written: TopologySpreadConstraint, pod: Identity) -> Constraint:
     """A constraint of the pod's own, with the pod's values of matchLabelKeys."""
     selector = parse_selector(written.label_selector)
     pairs = tuple((key, pod.labels[key]) for key in written.match_label_keys or () if key in pod.labels)

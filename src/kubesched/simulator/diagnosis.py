@@ -29,7 +29,7 @@ def diagnosis_of(rejections: Iterable[tuple[Status, int]], filters: Sequence[str
 
     Example:
         rejections = [(Status.unresolvable("node(s) had a taint").by("Taints"), 2), (Status.error("full").by("Fit"), 1)]
-        assert diagnosis_of(rejections, ["Taints", "Fit"], "") == "Fit: the last 1 of 3 nodes: full"
+        assert diagnosis_of(rejections, ["Taints", "Fit"], "") == "Fit: the last node of 3: full"
         assert diagnosis_of(rejections[:1], ["Taints", "Fit"], "") == "Taints: all 2 nodes had a taint"
     """
     counted = list(rejections)
@@ -45,7 +45,8 @@ def diagnosis_of(rejections: Iterable[tuple[Status, int]], filters: Sequence[str
             n_last += n
             reasons.update(dict.fromkeys(status.reasons or (_NO_REASON,), n))
     distinct = [reason if n == n_last else f"{n} {reason}" for reason, n in reasons.most_common()]
-    which = f"the last {n_last} of {n_nodes} nodes" if n_last < n_nodes else _all(n_nodes)
+    last_of = f"the last node of {n_nodes}" if n_last == 1 else f"the last {n_last} of {n_nodes} nodes"
+    which = last_of if n_last < n_nodes else _all(n_nodes)
     said = ", ".join(distinct)
     end = said.removeprefix(_NODES) if len(distinct) == 1 and said.startswith(_NODES) else f": {said}"
     return f"{f'{last}: ' if last else ''}{which}{end}"

@@ -13,6 +13,7 @@ from kubesched.api import Container, Pod, Selector
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, joined, of, removal, spec_edit
+from kubesched.plugins import WantedPorts
 from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
 
 __all__ = ["affinity", "anti_affinity", "nominated", "ports", "terminating", "volume_limits", "volume_users"]
@@ -32,9 +33,10 @@ _HOSTNAME: Final = "kubernetes.io/hostname"
 def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Free the ports on the node where the fewest pods hold them; do without them."""
     mine = case.info.ports.value
+    wanted = WantedPorts(mine)
     held: list[tuple[int, str, list[PodInfo], set[Port]]] = []
     for node in islice(case.at(where), _MAX_SEARCHED):
-        clashes = [(info, port) for info in node.pods for port in info.ports.value if _clashes(mine, port)]
+        clashes = [(info, port) for info in node.pods for port in filter(wanted.clash_with, info.ports.value)]
         holders = list({info.pod.uid: info for info, _ in clashes}.values())
         held.append((len(holders), node.name, holders, {port for _, port in clashes}))
     for _, name, holders, taken in sorted(held, key=lambda one: one[0])[:_MAX_NODES]:
@@ -43,12 +45,8 @@ def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
         yield Remedy(text, "hostPort", True, removal(holders))
     clashing = {port for *_, taken in held for port in taken}
     if clashing:
-        gone = frozenset(port for port in mine if any(_clashes((port,), used) for used in clashing))
+        gone = frozenset(port for port in mine if any(map(WantedPorts((port,)).clash_with, clashing)))
         yield Remedy(f"do without {_port_words(gone)}", "hostPort", False, _without_ports(gone))
-
-
-def _clashes(wanted: Iterable[Port], used: Port) -> bool:
-    return any(port[1:] == used[1:] and (_ANY in (port[0], used[0]) or port[0] == used[0]) for port in wanted)
 
 
 def _port_words(which: Iterable[Port]) -> str:
@@ -219,7 +217,8 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
     ]
     if users:
         claims = sorted(wanted.intersection(name for info in users for name in info.volumes.direct_claims))
-        text = f"stop {joined(map(of, users[:_MAX_PODS]))}, which uses claim {' and '.join(claims)}"
+        use = "uses" if len(users) == 1 else "use"
+        text = f"stop {joined(map(of, users))}, which {use} claim{'' if len(claims) == 1 else 's'} {joined(claims)}"
         if len(users) <= _MAX_PODS:
             yield Remedy(text, "claimInUse", True, removal(users))
     for node in islice(case.at(where), _MAX_NODES) if disks else ():
@@ -244,7 +243,8 @@ def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
     near = [placed.pods[index] for index in placed.leaving.tolist() if where[placed.positions[index]]]
     for pods in (near, leaving) if len(near) < len(leaving) else (near,):
         if 0 < len(pods) <= _MAX_LEAVING:
-            shown = joined(map(of, pods[:_MAX_PODS])) + (f" and {len(pods) - _MAX_PODS} more" if len(pods) > 3 else "")
+            more = f" and {len(pods) - _MAX_PODS} more" if len(pods) > _MAX_PODS else ""
+            shown = joined(map(of, pods[:_MAX_PODS])) + more
             text = f"wait until {shown} {'has' if len(pods) == 1 else 'have'} ended"
             yield Remedy(text, "terminating", True, removal(pods), ladder="terminating")
 

@@ -6,10 +6,11 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import TopologySpreadConstraint, parse_selector
+from kubesched.api import TopologySpreadConstraint
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change
 from kubesched.explanation.remedies.case import Case, Remedy, of, removal, spec_edit
+from kubesched.plugins import own_constraint
 from kubesched.state import PodInfo
 
 __all__ = ["spread"]
@@ -55,17 +56,19 @@ def _with(place: int, **fields: object) -> Change:
 
 def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iterator[Remedy]:
     """A pod that counts, out of each of the domains that have the most nodes."""
-    selector, key, placed = parse_selector(one.label_selector), one.topology_key, case.placed
+    constraint, key, placed = own_constraint(one, case.info.identity.value), one.topology_key, case.placed
+    if constraint.selector.is_empty:  # it counts no placed pod
+        return
+    counting = constraint.counting(case.nodes, case.info)
     codes, known = case.nodes.codes(key), case.nodes.label(key).values.values
     sizes = np.bincount(codes[where], minlength=len(known))
     sizes[0] = 0  # nodes without the key
     chosen = [int(code) for code in np.argsort(-sizes, kind="stable")[:_MAX_DOMAINS] if sizes[code]]
     first: dict[int, PodInfo] = {}
-    namespace = case.pod.namespace
-    for index in placed.matching(lambda pod: pod.namespace == namespace and selector.matches(pod.labels)).tolist():
-        info = placed.pods[index]
-        if not info.pod.is_terminating:
-            first.setdefault(int(codes[placed.positions[index]]), info)
+    for index in placed.matching(constraint.selects).tolist():
+        info, position = placed.pods[index], int(placed.positions[index])
+        if not info.pod.is_terminating and (counting is None or counting[position]):
+            first.setdefault(int(codes[position]), info)
     short = key.rpartition("/")[2]
     for code in chosen:
         value = known[code]

@@ -1,0 +1,109 @@
+"""The outcome for one pod: its state, and why in one line. The overview, the reports on one pod and JUnit share it."""
+
+import enum
+
+import msgspec
+
+from kubesched.explanation.choice import choice
+from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.fix import Fix
+from kubesched.explanation.obstacle_rows import obstacle_rows
+from kubesched.explanation.obstacles import reason_counts
+from kubesched.explanation.ranking import current_place
+from kubesched.explanation.rejection import preemption_sentence
+from kubesched.reports import Check, Level
+
+__all__ = ["Outcome", "State", "check", "diagnosis", "outcome", "state_of"]
+
+
+class State(enum.Enum):
+    """What becomes of a pod, in the order of the overview: what needs attention comes first."""
+
+    FAILED = ("failed", Level.BAD)
+    NOWHERE = ("no node", Level.BAD)
+    PREEMPTS = ("preempts", Level.WARNING)
+    HELD_BACK = ("held back", Level.WARNING)
+    FITS = ("fits", Level.GOOD)
+    RUNS = ("runs", Level.PLAIN)
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What becomes of a pod.
+
+    Attributes:
+        why: in one line.
+    """
+
+    state: State
+    why: str
+
+    @property
+    def failure(self) -> str:
+        """Why the pod has no node and would not get one now; empty if it has or would get one."""
+        return "" if self.state in (State.FITS, State.RUNS) else f"{self.state.value[0]}: {self.why}"
+
+
+def outcome(explanation: Explanation, fix: Fix | None = None) -> Outcome:
+    """What becomes of an explained pod.
+
+    Args:
+        fix: the best one; see `diagnosis`.
+    """
+    state = state_of(explanation)
+    return Outcome(state, _why(explanation, state, fix))
+
+
+def check(explanation: Explanation) -> Check:
+    """The check of one pod: whether it has a node, or would get one now."""
+    fix = explanation.fixes[0] if explanation.fixes else None
+    return Check(explanation.pod.namespace, explanation.pod.name, outcome(explanation, fix).failure)
+
+
+def state_of(explanation: Explanation) -> State:
+    """The state of an explained pod."""
+    if explanation.failure is not None:
+        return State.FAILED
+    if explanation.runs_on:
+        return State.RUNS
+    if explanation.held_back:
+        return State.HELD_BACK
+    if explanation.preemption is not None and explanation.preemption.node_name:
+        return State.PREEMPTS
+    return State.FITS if explanation.fits else State.NOWHERE
+
+
+def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
+    """Why the pod fits on no node, in one line.
+
+    Args:
+        fix: what keeps the pod from the nodes that the fix opens is the cause; without one, from the nearest nodes.
+    """
+    if explanation.diagnosis.pre_filter_message:
+        return explanation.diagnosis.pre_filter_message
+    rows = obstacle_rows(explanation)
+    if not rows:
+        return "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation)) or explanation.message
+    opened = explanation.nodes.position_of(fix.nodes[0]) if fix is not None else None
+    cause = next((row for row in rows if opened in row.positions), rows[0])
+    n, n_nodes = len(cause.positions), len(explanation.nodes)
+    every = "the only node" if n == 1 else "all nodes"
+    which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"
+    example = "" if cause.is_alike else f", for example {explanation.nodes.name(cause.positions[0])}"
+    return f"{which}{example}: {'; '.join(dict.fromkeys(cause.texts))}"
+
+
+def _why(explanation: Explanation, state: State, fix: Fix | None) -> str:
+    if state is State.FAILED:
+        assert explanation.failure is not None
+        return explanation.failure.located
+    if state is State.RUNS:
+        place = current_place(explanation, choice(explanation))
+        return place.text.removeprefix(f"Pod {explanation.pod.key} ")
+    if state is State.PREEMPTS:
+        assert explanation.preemption is not None
+        return preemption_sentence(explanation.preemption)
+    if explanation.scores is None:
+        where = diagnosis(explanation, fix)
+    else:
+        where = f"fits on {len(explanation.feasible)} of {len(explanation.nodes)} nodes"
+    return f"{explanation.held_back}; {where}" if state is State.HELD_BACK else where
