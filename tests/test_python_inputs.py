@@ -49,21 +49,21 @@ def test_a_snapshot_is_shown_in_one_line(tmp_path: Path) -> None:
     assert repr(load_snapshot(tmp_path / "c.json")) == "<ClusterObjects: no objects>"
 
 
-def test_a_report_is_shown_in_one_line() -> None:
+def test_a_report_is_shown_as_its_tables() -> None:
     small = make_node("n", allocatable={"cpu": "1"})
-    report = Simulator([small, *[make_pod(name, requests={"cpu": "1"}) for name in "abc"]]).run()
-    assert repr(report) == "<Report: pods=3 scheduled=1 unschedulable=2 error=0 notTried=0 victims=0>"
-    assert repr(Simulator([small]).run()) == "<Report: pods=0 scheduled=0 unschedulable=0 error=0 notTried=0 victims=0>"
+    shown = repr(Simulator([small, *[make_pod(name, requests={"cpu": "1"}) for name in "abc"]]).run())
+    assert shown.startswith("3 pending pods: 1 would be placed, 2 would stay pending.\n")
+    assert "Would stay pending: 2" in shown
+    assert repr(Simulator([small]).run()).startswith("0 pending pods: nothing to do.")
 
 
-def test_an_explanation_is_shown_in_one_line() -> None:
+def test_an_explanation_is_shown_as_its_tables() -> None:
     small = make_node("n", allocatable={"cpu": "1"})
     web, large = make_pod("web", requests={"cpu": "1"}), make_pod("large", requests={"cpu": "8"})
-    assert repr(explain([small], web)) == "<Explanation: default/web: 1 of 1 nodes fit; best n>"
+    assert repr(explain([small], web)).startswith("Pod default/web fits on 1 of 1 nodes and would go to n.\n")
     shown = repr(explain([small], large))
-    message = "0/1 nodes are available: 1 Insufficient cpu."
-    assert shown.startswith(f"<Explanation: default/large: 0 of 1 nodes fit; {message}")
-    assert "\n" not in shown
+    assert shown.startswith("Pod default/large fits on none of 1 nodes.\n")
+    assert "0/1 nodes are available: 1 Insufficient cpu." in shown
 
 
 def test_a_node_that_was_not_scored_has_no_total() -> None:

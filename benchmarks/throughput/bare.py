@@ -4,7 +4,9 @@ It decodes nothing and decides nothing, so no extender that does is called at a 
 """
 
 import asyncio
+import itertools
 
+COUNT = itertools.count()
 END = b"\r\n\r\n"
 LENGTH = b"content-length:"
 NAMES = b'"NodeNames":["'
@@ -35,8 +37,9 @@ def filtered(body: bytes) -> bytes:
 
 
 def prioritized(body: bytes) -> bytes:
-    """Every node scores 1."""
-    return b'[{"Host":"%b","Score":1}]' % names(body).replace(b'","', b'","Score":1},{"Host":"')
+    """Every node has the same score, and the next answer has another one."""
+    score = b"%d" % (next(COUNT) % 10)
+    return b'[{"Host":"%b","Score":%b}]' % (names(body).replace(b'","', b'","Score":%b},{"Host":"' % score), score)
 
 
 def names(body: bytes) -> bytes:

@@ -44,6 +44,7 @@ CLOCK_CALLS = {"now", "utcnow", "today"}
 ONLY_IN = {
     "aiohttp": {"cluster", "serving", "extender.client", "extender.server", "live", "web"},
     "click": {"cli"},
+    "pandas": {"reports", "simulator", "explanation"},  # the latter two for annotations
     "prometheus_client": {"metrics", "serving", "extender.server"},
     "rich": {"cli", "reports"},
     "yaml": {"documents"},

@@ -38,6 +38,7 @@ DEFINED_BY_KUBERNETES = {
     "restart_policy",
     "scheduler_name",
     "start_time",
+    "unhealthy_pod_eviction_policy",
     "status",
     "volume_binding_mode",
     "volume_mode",

@@ -126,3 +126,11 @@ def test_a_bad_configuration_in_an_export_is_named(tmp_path):
     assert result.exit_code == 2
     assert "parallelism: Invalid value: -1" in result.stderr
     assert "in schedulerConfig of the snapshot" in result.stderr
+
+
+def test_compare_does_not_use_the_configuration_in_an_export(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(EXPORT))
+    result = run("compare", path, "--pack", "--seeds", 5)
+    assert result.exit_code == 0, result.stderr
+    assert "kubesched: note: the schedulerConfig of the snapshot is not used" in result.stderr

@@ -73,7 +73,7 @@ def test_an_interrupt_ends_quietly_with_130(monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kubesched.cli.simulate.read_cluster", interrupted)
+    monkeypatch.setattr("kubesched.cli.simulate.read_both", interrupted)
     result = run("simulate", "x")
     assert (result.exit_code, result.stderr.strip()) == (130, "")
 

@@ -83,3 +83,24 @@ def test_a_mistake_gets_one_sentence(snapshot: Path, arguments: list[str], words
     result = run("drain", snapshot, *arguments)
     assert result.exit_code == 2
     assert words in result.stderr
+
+
+def test_random_ties_need_a_seed_and_are_those_of_simulate(snapshot: Path, tmp_path: Path):
+    result = run("drain", snapshot, "n1", "--tie-break", "random")
+    assert result.exit_code == 2
+    assert "--tie-break random needs --seed N" in result.stderr
+    after, ties = tmp_path / "after.json", ("--tie-break", "random", "--seed", "3", "-o", "jsonl")
+    drained = [json.loads(line) for line in run("drain", snapshot, "n1", "--write", after, *ties).stdout.splitlines()]
+    simulated = [json.loads(line) for line in run("simulate", after, *ties).stdout.splitlines()]
+    assert [pod["to"] for pod in drained] == [pod["node"] for pod in simulated]
+
+
+def test_the_next_command_explains_a_pending_pod_with_the_same_options(snapshot: Path, tmp_path: Path):
+    config = tmp_path / "scheduler.yaml"
+    config.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+    options = ("--zone", "a", "--config", config, "--tie-break", "upstream")
+    last = run("drain", snapshot, *options).stdout.splitlines()[-1]
+    assert last == (
+        f"Next: kubesched drain {snapshot} --tie-break upstream --config {config} --zone a --write after.json"
+        f" && kubesched explain after.json --config {config} --pod default/web-2"
+    )

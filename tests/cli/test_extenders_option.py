@@ -11,6 +11,9 @@ import pytest
 
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
+from tests.planning.drain_clusters import owned_by
+
+OWNED = owned_by("ReplicaSet", "web")
 
 
 class Extender:
@@ -87,7 +90,15 @@ def test_explain_shows_what_the_extender_says(extender, options):
     assert extender.asked == ["/scheduler/filter", "/scheduler/prioritize"]
 
 
-@pytest.mark.parametrize("command", [("simulate",), ("explain", "--pod", "p")])
+def test_drain_asks_an_extender_where_pods_would_go(extender, options, tmp_path):
+    cluster = write(tmp_path, *(make_node(f"n{i}") for i in (1, 2, 3)), make_pod("p", node="n3", metadata=OWNED))
+    result = run("drain", cluster, "n3", *options[1:], "--extenders", "call", "-o", "jsonl")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["to"] == "n2"
+    assert extender.asked == ["/scheduler/filter"]
+
+
+@pytest.mark.parametrize("command", [("simulate",), ("explain", "--pod", "p"), ("drain", "n1")])
 def test_by_default_the_extenders_are_named_and_not_asked(extender, options, command):
     result = run(*command, *options)
     assert f"extenders are not called without --extenders call: {extender.url}" in result.stderr

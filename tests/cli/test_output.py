@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from kubesched.cli.output import common_domain, new_table, progress_bar, text_console
+from kubesched.cli.output import progress_bar, text_console
+from kubesched.reports import Column, Page, Paragraph, Table, print_page
 
 
 def test_a_pipe_gets_plain_lines_without_blanks_at_the_end(capsys):
@@ -56,25 +57,14 @@ def test_a_reason_cannot_steer_the_terminal(monkeypatch, capsys, is_terminal):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
     monkeypatch.setenv("TERM", "xterm-256color")
     with text_console() as console:
-        table = new_table("NODE", "REASON")
-        table.add_row("n1", "red \x1b[31m \x9b2J bell \x07")
-        console.print(table)
+        reason = "red \x1b[31m \x9b2J bell \x07"
+        table = Table("t", "", (Column("a", "REASON"),), [(reason,)])
+        print_page(Page("test", Paragraph("verdict"), (table,)), console)
         console.print("clear \x1b[2J\nline", style="yellow")
     out = capsys.readouterr().out
     assert "red \\x1b[31m \\x9b2J bell \\x07" in out
     assert "clear \\x1b[2J" in out
     assert "\x1b[2J" not in out
-
-
-def test_the_end_that_all_names_share_is_found():
-    assert common_domain(["ip-1.eu.internal", "ip-2.eu.internal"]) == ".eu.internal"
-
-
-def test_names_without_a_common_end_stay_whole():
-    assert common_domain(["ip-1.eu.internal", "ip-2.us.internal"]) == ""
-    assert common_domain(["n1", "n2.eu"]) == ""
-    assert common_domain(["n1", "n2"]) == ""
-    assert common_domain([]) == ""
 
 
 def test_in_a_pipe_nobody_is_told():

@@ -47,7 +47,7 @@ def test_the_time_is_in_the_file_and_its_age_in_a_note(tmp_path: Path) -> None:
     assert taken_at is not None
     assert abs(datetime.now(UTC) - taken_at) < timedelta(minutes=1)
     assert run("simulate", path).stderr == (
-        f"kubesched: note: the snapshot was taken {taken_at:%Y-%m-%d %H:%M} UTC, less than 2 minutes ago\n"
+        f"kubesched: note: the snapshot was taken less than 2 minutes ago, at {taken_at:%Y-%m-%d %H:%M} UTC\n"
     )
 
 

@@ -1,7 +1,9 @@
 """The generated clusters are what they claim: 60 to 80 percent full, with pods that are pending for a known cause."""
 
+import gzip
 import hashlib
 import io
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -64,3 +66,9 @@ def test_every_object_is_there_once():
 def test_a_cluster_needs_a_node_for_each_pool():
     with pytest.raises(ValueError, match="expected at least 40"):
         realistic("eks", 3)
+
+
+@pytest.mark.parametrize("shape", ["gke", "eks", "bare-metal"])
+def test_the_bundled_clusters_are_what_the_generator_writes(shape):
+    bundled = Path(__file__).parents[2] / "examples" / "clusters" / f"{shape}.json.gz"
+    assert gzip.decompress(bundled.read_bytes()) == realistic(shape, 40)

@@ -6,11 +6,12 @@ from random import Random
 import pytest
 
 from kubesched.api import Pod
-from kubesched.comparison import FIGURES, Candidate, Cause, Comparison, compare, packed
+from kubesched.comparison import FIGURES, Candidate, Cause, Comparison, compare, comparison_page, packed
 from kubesched.comparison.comparison import _is_beyond_chance
 from kubesched.comparison.document import as_document
 from kubesched.errors import InputError
 from kubesched.framework import Plugin, Status
+from kubesched.reports import as_html
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_pod
 from tests.clusters import realistic
@@ -100,6 +101,18 @@ def test_chance_makes_few_findings():
 def test_the_same_input_gives_the_same_document():
     first, second = (as_document(spread_and_packed(random_cluster(1), pods="all")) for _ in range(2))
     assert first == second
+
+
+def test_html_shows_the_nodes_of_both_sides_beside_each_other():
+    comparison = spread_and_packed([*empty_nodes(), *replicas("web", 4)])
+    assert [(fill.before["cpu"], fill.after.get("cpu", 0)) for fill in comparison.fills] == [
+        (500, 2000),
+        *[(500, 0)] * 3,
+    ]
+    page = as_html(comparison_page(comparison))
+    assert '<th scope="col">A</th><th scope="col">B</th>' in page
+    assert "Nodes: requested of allocatable, A and B" in page
+    assert page.count("<i class=h") == 3 * 2 * 4  # cpu, memory and pods, A and B, of four nodes
 
 
 def test_a_pod_that_one_side_leaves_pending_is_listed():

@@ -1,5 +1,5 @@
 from kubesched.explanation import advice, nearest
-from kubesched.framework import Plugin
+from kubesched.framework import Plugin, Status
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling
 
@@ -31,6 +31,16 @@ def test_no_more_than_three_fixes_are_listed():
     pod = make_pod("p", node_selector={"pool": "general", "disk": "ssd"})
     said = advised(pod, make_node("n1", labels={"pool": "general"}))
     assert said.count("->") == 3
+
+
+class Wordless(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable()
+
+
+def test_a_plugin_without_words_is_named():
+    said = advised(make_pod("p"), make_node("n1"), plugins=[Wordless])
+    assert said == "to fit on n1, remove this obstacle: Wordless rejects it without a reason."
 
 
 class Broken(Plugin):

@@ -24,7 +24,9 @@ PODS = [
         ("redsi-0", 'did you mean "redis-0" or "redis-1"?'),
         ("shpo/redis-0", 'no pod is in namespace "shpo"; did you mean "shop/redis-0"?'),
         ("prod/web-5f7d9-abcde", "no pod of that namespace has a similar name"),
-        ("zzz", "write namespace/name"),
+        ("other/redis-1", 'no pod is in namespace "other"; did you mean "shop/redis-1"?'),
+        ("prdo/qqq", 'no pod is in namespace "prdo"; --manifest FILE adds pods that are not in the cluster yet'),
+        ("zzz", "write namespace/name; --manifest FILE adds pods that are not in the cluster yet"),
         ("", "write namespace/name"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from kubesched import InputError, Plugin, Simulator, Status, drain
 from kubesched.api import KubeObject, Pod
-from kubesched.planning import BudgetUse, Drain, Drainer, Fate
+from kubesched.planning import BudgetUse, Drain, Drainer, Fate, drain_page
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object, make_pod
 from tests.planning.drain_clusters import budget, owned_by
@@ -130,6 +130,17 @@ def test_a_pod_that_is_not_ready_may_go_without_the_budget(
     assert fates(drain([*nodes(2), web("web-1", status=status), protects], ["n1"])) == {"web-1": fate}
 
 
+def test_a_budget_that_lacks_healthy_pods_allows_nothing_until_it_has_them():
+    not_ready = {"conditions": [{"type": "Ready", "status": "False"}]}
+    spec = {"selector": {"matchLabels": WEB}, "unhealthyPodEvictionPolicy": "AlwaysAllow"}
+    pods = [web("web-1", status=not_ready), web("web-2")]
+    for healthy, fate in ((1, Fate.BLOCKED), (3, Fate.MOVES)):
+        counts = {"disruptionsAllowed": 0, "currentHealthy": healthy, "desiredHealthy": 3}
+        protects = make_object("PodDisruptionBudget", "web", spec=spec, status=counts)
+        result = drain([*nodes(2), *pods, protects], ["n1"])
+        assert fates(result) == {"web-1": Fate.MOVES, "web-2": fate}
+
+
 def test_pods_that_preemption_evicts_are_named_with_the_budget_that_this_breaks():
     low = web("low", "n2", requests={"cpu": "4"}, labels={"app": "low"}, priority=1)
     high = web("high", requests={"cpu": "4"}, priority=100)
@@ -218,3 +229,27 @@ def test_each_and_most_take_the_nodes_that_they_are_given():
         assert [one.nodes for one in drainer.each(["n2", "n1"])] == [("n2",), ("n1",)]
         assert drainer.most(["n1"]).nodes == ("n1",)
         assert len(drainer.most().nodes) == 2
+
+
+def test_the_successor_of_a_pod_that_is_being_deleted_needs_a_place():
+    leaving = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}
+    db = make_pod("db-0", node="n1", requests={"cpu": "2"}, metadata=owned_by("StatefulSet", "db") | leaving)
+    stuck = drain([*nodes(1), db], ["n1"])
+    assert (stuck.can_go, fates(stuck)) == (False, {"db-0": Fate.PENDING})
+    (moved,) = drain([*nodes(2), db], ["n1"]).pods
+    assert (moved.fate, moved.to, moved.step) == (Fate.MOVES, "n2", 0)
+
+
+def test_a_pod_that_was_placed_before_the_drain_counts_for_its_budget():
+    placed = web("web-1", "", spec={"nodeSelector": {"kubernetes.io/hostname": "n1"}})
+    result = drain([*nodes(2), placed, budget("b", "web", 0)], ["n1"])
+    assert result.n_placed_before == 1
+    assert result.budgets[0].allowed == 1
+    assert fates(result) == {"web-1": Fate.PENDING}
+
+
+def test_data_of_a_pod_that_is_being_deleted_needs_the_flag_of_kubectl():
+    leaving = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}
+    scratch = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
+    pod = make_pod("web", node="n1", spec=scratch, metadata=owned_by("ReplicaSet", "web") | leaving)
+    assert drain_page(drain([*nodes(1), pod], ["n1"])).next_command == "kubectl drain n1 --delete-emptydir-data"

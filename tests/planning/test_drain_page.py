@@ -1,13 +1,14 @@
 """The pages of drain, as they are read."""
 
 import io
+import xml.etree.ElementTree as ET
 
 from rich.console import Console
 
 from kubesched import Drain, Drainer, drain
 from kubesched.api import KubeObject
 from kubesched.planning import drain_page, each_page, most_page
-from kubesched.reports import Page, as_csv, print_page
+from kubesched.reports import Page, as_csv, as_html, as_junit, print_page
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.planning.drain_clusters import budget, owned_by
@@ -59,10 +60,8 @@ def test_a_drain_without_harm_ends_with_the_kubectl_command():
 
 
 def test_a_pod_that_stays_pending_leads_to_its_explanation():
-    page = drain_page(everything(), again="kubesched drain cluster.json n1")
-    assert page.next_command == (
-        "kubesched drain cluster.json n1 --write after.json && kubesched explain after.json --pod default/big"
-    )
+    page = drain_page(everything(), explain="kubesched explain after.json")
+    assert page.next_command == "kubesched explain after.json --pod default/big"
 
 
 def test_the_tables_name_who_moves_waits_is_held_up_and_lost():
@@ -107,6 +106,36 @@ def test_most_names_the_set_and_says_that_it_was_found_by_search():
         page = most_page(drainer.most(), 3)
     assert page.verdict.text == "Found 2 of 3 nodes that could be drained together. A larger set may exist."
     assert page.next_command == "kubectl drain n2 n3"
+
+
+def test_html_has_a_heat_map_of_all_nodes_before_and_after():
+    page = as_html(drain_page(everything()))
+    assert '<th scope="col">BEFORE</th><th scope="col">AFTER</th>' in page
+    assert page.count("<i class=h") == 3 * 2 * 3  # cpu, memory and pods, before and after, of three nodes
+    assert 'title="n2: 0% -&gt; 12%"' in page
+
+
+def test_junit_has_a_case_for_each_pod_of_a_drain():
+    suites = ET.fromstring(as_junit(drain_page(everything())))
+    failed = {case.get("name"): case[0].get("message") for case in suites.iter("testcase") if len(case)}
+    assert suites.get("tests") == "8"
+    assert {name: str(why)[:24] for name, why in failed.items()} == {
+        "db-0": "disruption budget defaul",
+        "big": "0/3 nodes are available:",
+        "alone": "it has no controller",
+    }
+
+
+def test_junit_has_a_case_for_each_node_that_is_tried():
+    with Drainer(cluster(), set_up()) as drainer:
+        suites = ET.fromstring(as_junit(each_page(list(drainer.each()))))
+    assert [(case.get("name"), len(case)) for case in suites.iter("testcase")] == [("n1", 1), ("n2", 0), ("n3", 0)]
+
+
+def test_junit_fails_where_no_set_of_nodes_could_go():
+    with Drainer([make_node("n1", allocatable=ROOM), make_pod("alone", node="n1")], set_up()) as drainer:
+        suites = ET.fromstring(as_junit(most_page(drainer.most(), 1)))
+    assert (suites.get("tests"), suites.get("failures")) == ("1", "1")
 
 
 def test_every_report_says_what_is_not_modelled():

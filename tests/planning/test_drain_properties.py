@@ -4,8 +4,9 @@ import pytest
 
 from kubesched.api import KubeObject, Pod
 from kubesched.planning import Drainer, Fate, drain
+from kubesched.scheduler import TieBreak
 from kubesched.setup import set_up
-from kubesched.simulator import Simulator, Trials
+from kubesched.simulator import Fill, Report, Simulator, Trials
 from tests.planning.drain_clusters import random_cluster
 
 SEEDS = range(4)
@@ -15,25 +16,45 @@ def places(objects: list[KubeObject]) -> dict[str, str]:
     return {one.key: one.node_name for one in objects if isinstance(one, Pod) and not one.is_finished}
 
 
-def simulated(objects: list[KubeObject]) -> dict[str, str]:
-    """Where all pods are after a simulation; those that preemption evicts are nowhere."""
-    report = Simulator(objects).run()
+def after_simulation(objects: list[KubeObject], report: Report) -> dict[str, str]:
+    """Where all pods are; those that preemption evicts are nowhere."""
     after = places(objects) | {one.pod: one.node for one in report.placements}
     return {key: node for key, node in after.items() if key not in {victim.pod for victim in report.victims}}
 
 
+def held(fill: Fill) -> dict[str, dict[str, int]]:
+    return {node: fill.held(node) for node in fill.node_names}
+
+
+@pytest.mark.parametrize("tie_break", TieBreak)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_simulating_the_result_of_a_drain_gives_the_same_placements(seed: int):
+def test_simulating_the_result_of_a_drain_gives_the_same_placements(seed: int, tie_break: TieBreak):
     objects = random_cluster(seed)
-    with Drainer(objects, set_up()) as drainer:
+    with Drainer(objects, set_up(), tie_break=tie_break, seed=7) as drainer:
         for names in (["n0"], ["n1", "n2"], ["n0", "n1", "n2", "n3"]):
             result = drainer.drain(names)
-            after = simulated(list(result.objects))
+            written = list(result.objects)
+            report = Simulator(written, tie_break=tie_break, seed=7).run()
+            assert held(report.after) == held(result.after)
+            after = after_simulation(written, report)
             moved = {pod.pod: pod.to for pod in result.pods if pod.fate in (Fate.MOVES, Fate.PENDING)}
             assert {key: after.get(key, "") for key in moved} == moved
             assert not {pod.pod for pod in result.pods if pod.fate in (Fate.LOST, Fate.GONE)} & after.keys()
             stay = {pod.pod: pod.node for pod in result.pods if pod.fate in (Fate.BLOCKED, Fate.STAYS)}
             assert {key: after.get(key) for key in stay} == stay
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_step_evicts_more_pods_than_a_budget_allows(seed: int):
+    objects = random_cluster(seed)
+    result = drain(objects, ["n0", "n1", "n2"])
+    has_started = {one.key for one in objects if isinstance(one, Pod) and one.node_name}  # others need no allowance
+    for budget in result.budgets:
+        pods = [pod for pod in result.pods if budget.budget in pod.budgets and pod.step and pod.pod in has_started]
+        for step in range(1, result.steps + 1):
+            n_evicted = sum(pod.step <= step for pod in pods)
+            n_back = sum(pod.step < step and pod.fate is Fate.MOVES for pod in pods)
+            assert n_evicted <= budget.allowed + n_back
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -55,7 +76,12 @@ def test_the_set_that_most_finds_can_go_together(seed: int):
     with Drainer(objects, set_up()) as drainer:
         result = drainer.most()
         assert result.can_go
-        assert result.pods == drainer.drain(result.nodes).pods
+        assert result.pods == drain(objects, result.nodes).pods
+        written = list(result.objects)
+        after = after_simulation(written, Simulator(written).run())
+        staying = {pod.pod for pod in result.of(Fate.STAYS)}
+        assert {pod for pod, node in after.items() if node in result.nodes} == staying
+        assert all(after[pod.pod] for pod in result.of(Fate.MOVES))
         if any(one.can_go for one in drainer.each()):
             assert result.nodes
 

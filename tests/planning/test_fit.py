@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched.errors import InputError
-from kubesched.planning import fit
+from kubesched.planning import fit, fit_page
+from kubesched.reports import Paragraph, Table
 from kubesched.simulator import PodState
 from kubesched.testing import make_node, make_object, make_pod
 
@@ -209,3 +210,21 @@ def test_the_largest_number_on_new_nodes_needs_their_number():
     with pytest.raises(InputError, match="maximum needs the number of new nodes"):
         fit(NODES, {"cpu": "1"}, maximum=True, nodes_like="n0")
     assert fit(NODES, {"cpu": "4"}, maximum=True, nodes_like="n0", n_nodes=2).n_fit == 5
+
+
+def test_a_cluster_that_can_be_read_once_is_enough():
+    answer = fit((one for one in NODES), stream(deployment(4)))
+    assert (answer.n_fit, answer.n_asked) == (4, 4)
+
+
+def test_who_leaves_for_other_pending_pods_is_another_table():
+    cluster = [make_node("n1", allocatable={"cpu": "2", "pods": "10"}), make_node("n2", allocatable={"cpu": "1"})]
+    cluster += [
+        make_pod("old", node="n1", requests={"cpu": "2"}),
+        make_pod("urgent", requests={"cpu": "2"}, priority=9),
+    ]
+    page = fit_page(fit(cluster, stream(deployment(1))))
+    evicted = {part.name: len(part.rows) for part in page.parts if isinstance(part, Table) and "victims" in part.name}
+    assert evicted == {"victims": 0, "victims-of-others": 1}
+    said = [part.text for part in page.parts if isinstance(part, Paragraph)]
+    assert "1 other pod is pending already and is tried in the same run." in said

@@ -12,9 +12,10 @@ TAKEN_AT = datetime(2026, 5, 1, 9, 30, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("age", "words"),
     [
-        (timedelta(seconds=30), "less than a minute ago"),
-        (timedelta(minutes=1), "1 minute ago"),
-        (timedelta(hours=5, minutes=59), "5 hours ago"),
+        (timedelta(seconds=30), "less than 2 minutes ago"),
+        (timedelta(minutes=2), "2 minutes ago"),
+        (timedelta(hours=1, minutes=30), "90 minutes ago"),
+        (timedelta(hours=30), "30 hours ago"),
         (timedelta(days=3), "3 days ago"),
     ],
 )

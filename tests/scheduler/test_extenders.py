@@ -203,6 +203,25 @@ def test_scores_are_scaled_and_added_and_errors_are_dropped() -> None:
     assert cluster.asked() == ["http://a prioritize", "http://b prioritize"]
 
 
+def test_equal_answers_about_other_nodes_are_read_for_these_nodes() -> None:
+    both = ExtenderConfig(url_prefix="u", filter_verb="f", prioritize_verb="p", weight=1, node_cache_capable=True)
+    answers: dict[str, Answer] = {
+        "u filter": lambda body: {"NodeNames": body["NodeNames"]},
+        "u prioritize": lambda body: [{"Host": "n1", "Score": 7}, {"Host": "n2", "Score": 9}],
+    }
+    cluster = Cluster(both, answers=answers, pods=(pending("first", priority=1), pending("second")))
+    assert cluster.try_one().node_name == "n2"
+    full = make_pod("full", node="n2", requests={"cpu": "3"})
+    cluster.scheduler.handle_event(WatchEvent(EventType.ADDED, "Pod", full))
+    decision = cluster.try_one()
+    assert [body["NodeNames"] for key, body in cluster.calls if key == "u prioritize"] == [
+        ["n0", "n1", "n2"],
+        ["n0", "n1"],
+    ]
+    assert decision.chosen is not None
+    assert decision.chosen.scores["extender u"] == 70
+
+
 def test_a_single_node_is_not_scored() -> None:
     both = ExtenderConfig(url_prefix="u", filter_verb="f", prioritize_verb="p", weight=1, node_cache_capable=True)
     cluster = Cluster(both, answers={"u filter": keep("n1")}, pods=(pending(),))

@@ -6,6 +6,15 @@ from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
+from kubesched.admission.replicas import (
+    Replacement,
+    claims_of,
+    fresh_claim,
+    fresh_pod,
+    is_bound_to_node,
+    ordinal_of,
+    replacement_of,
+)
 from kubesched.admission.stored import as_stored
 
 __all__ = [
@@ -14,11 +23,18 @@ __all__ = [
     "Key",
     "ObjectChecker",
     "PriorityClasses",
+    "Replacement",
     "RollingUpdate",
     "UpdateStrategy",
     "as_stored",
+    "claims_of",
     "decode_checked",
+    "fresh_claim",
+    "fresh_pod",
+    "is_bound_to_node",
     "key_of",
     "may_run_daemon",
     "node_of_daemon",
+    "ordinal_of",
+    "replacement_of",
 ]

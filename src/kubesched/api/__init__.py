@@ -38,7 +38,8 @@ from kubesched.api.node import (
     NodeStatus,
     Taint,
 )
-from kubesched.api.pod import (
+from kubesched.api.pod import Pod
+from kubesched.api.pod_fields import (
     Affinity,
     ClaimSource,
     Condition,
@@ -49,7 +50,6 @@ from kubesched.api.pod import (
     EphemeralSource,
     ImageSource,
     NodeAffinity,
-    Pod,
     PodAffinity,
     PodAffinityTerm,
     PodSpec,
@@ -69,6 +69,14 @@ from kubesched.api.quantity import (
     in_words,
     parse_quantity,
     whole_units,
+)
+from kubesched.api.requests import (
+    BASIC_RESOURCES,
+    PodRequests,
+    has_same_requests,
+    limits_of,
+    requests_key,
+    requests_of,
 )
 from kubesched.api.selector_faults import as_int64
 from kubesched.api.selector_text import parse_selector_text
@@ -109,6 +117,7 @@ from kubesched.api.workloads import (
 )
 
 __all__ = [
+    "BASIC_RESOURCES",
     "CLASS_ANNOTATION",
     "KINDS",
     "MAX_INT64",
@@ -150,6 +159,7 @@ __all__ = [
     "PodAffinity",
     "PodAffinityTerm",
     "PodDisruptionBudget",
+    "PodRequests",
     "PodSpec",
     "PodStatus",
     "PreferredSchedulingTerm",
@@ -182,6 +192,7 @@ __all__ = [
     "compare_versions",
     "completed",
     "decode_object",
+    "has_same_requests",
     "in_words",
     "is_extended_resource",
     "is_label_value",
@@ -189,12 +200,15 @@ __all__ = [
     "is_scalar_resource",
     "kind_of",
     "label_value_faults",
+    "limits_of",
     "objects_of",
     "parse_node_term",
     "parse_quantity",
     "parse_selector",
     "parse_selector_text",
     "qualified_name_faults",
+    "requests_key",
+    "requests_of",
     "whole_units",
     "workload_of",
     "workloads",

@@ -1,7 +1,7 @@
 """Nodes with the fields that a scheduler reads."""
 
 from kubesched.api.meta import KubeObject, Value
-from kubesched.api.pod import Quantities
+from kubesched.api.pod_fields import Quantities
 
 
 class Taint(Value, frozen=True, gc=False):

@@ -3,7 +3,7 @@
 from typing import Final
 
 from kubesched.api.meta import KubeObject, Value
-from kubesched.api.pod import DiskSource, Quantities, Resources
+from kubesched.api.pod_fields import DiskSource, Quantities, Resources
 from kubesched.api.selectors import LabelSelector, NodeSelector
 
 CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"

@@ -39,6 +39,7 @@ _KEPT_FIELDS: Final = frozenset(
         "restart_policy",
         "scheduler_name",  # the configuration has it
         "start_time",
+        "unhealthy_pod_eviction_policy",
         "status",  # of a condition: True, False or Unknown
         "volume_binding_mode",
         "volume_mode",

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -48,7 +47,9 @@ def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad
     if snapshots:
         cluster = _load(snapshots, manifests, skip_bad_objects)
         if cluster.taken_at is not None:
-            note(f"the snapshot was taken {cluster.taken_at:%Y-%m-%d %H:%M} UTC, {_age(cluster.taken_at)}")
+            from kubesched.reports import age_sentence
+
+            note(f"the {age_sentence(cluster.taken_at)}")
     else:
         cluster, access = read_live(live, manifests, skip_bad_objects=skip_bad_objects)
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
@@ -86,15 +87,6 @@ def _load(snapshots: Sequence[str], manifests: Sequence[str], skip_bad_objects: 
 
     with progress_bar("reading") as progress:
         return load_snapshot(*snapshots, manifests=manifests, skip_bad_objects=skip_bad_objects, progress=progress)
-
-
-def _age(taken_at: datetime) -> str:
-    """How long ago something was, in the largest unit of which there are two."""
-    seconds = (datetime.now(UTC) - taken_at).total_seconds()
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit}s ago"
-    return "less than 2 minutes ago"
 
 
 def _counted(cluster: "ClusterObjects") -> str:

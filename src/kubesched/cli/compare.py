@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import read_cluster
+from kubesched.cli.cluster import note, read_cluster
 from kubesched.cli.options import cluster_options, plugin_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
@@ -93,6 +93,9 @@ def compare(
     conditions = () if fail_on is None else parse_conditions(fail_on)
     known_prices = None if prices is None else read_prices(prices)
     cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    if cluster.scheduler_config:
+        advice = "to compare it, save it in a file and name it with --config"
+        note(f"the schedulerConfig of the snapshot is not used; {advice}")
     with progress_bar("comparing") as progress:
         comparison = run(cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress)
     checks = failures(conditions, comparison)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.cluster import read_both
+from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.completion import complete_files
-from kubesched.cli.options import cluster_options, setup_options
+from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.same_cluster import same_cluster, same_setup
 from kubesched.cli.targets import named_targets, split_targets
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kubesched.reports import Page
     from kubesched.snapshot import ClusterObjects
 
+_AFTER: Final = "after.json"
 _ZONE: Final = "topology.kubernetes.io/zone"
 
 
@@ -26,6 +28,8 @@ _ZONE: Final = "topology.kubernetes.io/zone"
 @named_targets("NODE")
 @cluster_options
 @setup_options
+@extenders_option
+@tie_options
 @click.option("-l", "--selector", metavar="LABELS", help="The nodes with these labels, as kubectl's -l takes them.")
 @click.option("--zone", metavar="ZONE", help="The nodes of a zone; with -l, only those that have the labels too.")
 @click.option("--each", is_flag=True, help="Drain every node alone, and list which could go.  [default: all nodes]")
@@ -49,6 +53,9 @@ def drain(
     config: Path | None,
     references: tuple[str, ...],
     plugin_args: Mapping[str, str],
+    extenders: str,
+    tie_break: str,
+    seed: int,
     selector: str | None,
     zone: str | None,
     each: bool,
@@ -76,6 +83,7 @@ def drain(
     targets = split_targets(snapshots)
     _check_usage(targets.names, selector, zone, write, each=each, most=most)
     from kubesched.planning import Drainer, drain_page, each_page, most_page
+    from kubesched.scheduler import TieBreak
 
     cluster, setup = read_both(
         targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
@@ -83,7 +91,10 @@ def drain(
     names = _chosen(cluster, targets.names, selector, zone)
     taken_at = cluster.taken_at
     page: Page
-    with Drainer(cluster, setup) as drainer:
+    ties, calls = TieBreak(tie_break), extender_calls(setup, extenders)
+    with progress_bar("placing") as progress:
+        drainer = Drainer(cluster, setup, tie_break=ties, seed=seed, extender_calls=calls, progress=progress)
+    with drainer:
         if each:
             results = _each(drainer, names)
             page = each_page(results, taken_at=taken_at)
@@ -91,8 +102,8 @@ def drain(
             results = [_most(drainer, names)]
             page = most_page(results[0], len(names), taken_at=taken_at)
         else:
-            results = [drainer.drain(names)]
-            page = drain_page(results[0], again=_again(snapshots, selector, zone), taken_at=taken_at)
+            results = [_together(drainer, names)]
+            page = drain_page(results[0], explain=_explain(targets.names, selector, zone), taken_at=taken_at)
     if write is not None:
         from kubesched.snapshot import write_snapshot
 
@@ -135,15 +146,26 @@ def _each(drainer: "Drainer", names: Sequence[str]) -> "list[Drain]":
         return list(drainer.each(names, progress))
 
 
+def _together(drainer: "Drainer", names: Sequence[str]) -> "Drain":
+    with progress_bar("draining") as progress:
+        return drainer.drain(names, progress)
+
+
 def _most(drainer: "Drainer", names: Sequence[str]) -> "Drain":
     with progress_bar("searching") as progress:
         return drainer.most(names, progress)
 
 
-def _again(arguments: Sequence[str], selector: str | None, zone: str | None) -> str:
-    """The command that asks the same question again."""
-    options = [*(["-l", selector] if selector is not None else []), *(["--zone", zone] if zone is not None else [])]
-    return shlex.join(["kubesched", "drain", *arguments, *options])
+def _explain(names: Sequence[str], selector: str | None, zone: str | None) -> str:
+    """The commands that write the cluster after the drain and explain a pod of it, without the pod.
+
+    Empty if standard input was read.
+    """
+    which = [*(["-l", selector] if selector is not None else []), *(["--zone", zone] if zone is not None else [])]
+    again = same_cluster("drain", ties=True)
+    return (
+        f"{again} {shlex.join([*names, *which, '--write', _AFTER])} && {same_setup('explain', _AFTER)}" if again else ""
+    )
 
 
 def _is_stuck(result: "Drain") -> bool:

@@ -3,19 +3,19 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from kubesched.cli.chosen_pods import ChosenPods, choose_pods
 from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.completion import complete_files
-from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.new_pod import new_pod
 from kubesched.cli.options import cluster_options, extenders_option, setup_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.queue_place import is_cheap, queue_place
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.same_cluster import same_cluster
 from kubesched.cli.targets import split_targets
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def explain(
         targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
     )
     calls = extender_calls(setup, extenders)
-    asked = _Asked(cluster, setup, calls, _again(click.get_current_context()), output)
+    asked = _Asked(cluster, setup, calls, same_cluster("explain"), output)
     if group is not None:
         print_report(_group_page(asked, group, namespace), output)
         return
@@ -167,24 +167,6 @@ class _Asked(NamedTuple):
     output: str
 
 
-def _again(context: click.Context) -> str:
-    """The command line that has the same snapshot and setup, without what it was asked about."""
-    params: dict[str, Any] = context.params
-    live = LiveSource.current()
-    words = ["kubesched", "explain", *split_targets(params["snapshots"]).snapshots]
-    for option, values in (
-        ("--kubeconfig", [live.kubeconfig] if live.kubeconfig else []),
-        ("--context", [live.context] if live.context else []),
-        ("--manifest", params["manifests"]),
-        ("--config", [params["config"]] if params["config"] else []),
-        ("--plugin", params["references"]),
-        ("--plugin-args", [f"{name}={file}" for name, file in params["plugin_args"].items()]),
-    ):
-        for value in values:
-            words += [option, str(value)]
-    return shlex.join(words)
-
-
 # --- one pod ---
 
 
@@ -195,7 +177,7 @@ def _pod_page(asked: _Asked, pod: "Pod", view: View) -> "Page":
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
     queue = "" if simulated is None else simulated.sentence(explanation)
-    return _page(explanation, view, f"{asked.again} {pod.key}", queue)
+    return _page(explanation, view, _again(asked, pod.key), queue)
 
 
 def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
@@ -204,7 +186,11 @@ def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
 
     pod, claims = new_pod(file, asked.cluster)
     explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
-    return _page(explanation, view, f"{asked.again} --pod {shlex.quote(file)}", "")
+    return _page(explanation, view, _again(asked, f"--pod {shlex.quote(file)}"), "")
+
+
+def _again(asked: _Asked, words: str) -> str:
+    return f"{asked.again} {words}" if asked.again else ""
 
 
 def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Page":

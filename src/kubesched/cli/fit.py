@@ -1,6 +1,5 @@
 """`kubesched fit`: would new pods fit into a cluster, and how many."""
 
-import shlex
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from kubesched.cli.completion import complete_files
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.same_cluster import same_cluster
 
 if TYPE_CHECKING:
     from kubesched.planning import Runs
@@ -93,6 +93,7 @@ def fit(
       kubesched fit cluster.json -f deployment.yaml
       kubesched fit cluster.json -f deployment.yaml --max
       kubesched fit cluster.json -f deployment.yaml --nodes-like worker-1
+      kubesched fit cluster.json -f deployment.yaml --rollout
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
 
@@ -139,9 +140,7 @@ def fit(
             rollout=rollout,
             progress=progress,
         )
-    has_stream = "-" in (*snapshots, *manifests)
-    words = ["kubesched", "explain", *snapshots, *(word for one in manifests for word in ("--manifest", one))]
-    explain = "" if has_stream or not manifests or rollout or add else shlex.join(words)
+    explain = "" if not manifests or rollout or add else same_cluster("explain", manifests)
     print_report(fit_page(answer, explain=explain), output)
     if fail_on_pending and not (answer.all_fit and answer.n_fit):
         raise click.exceptions.Exit(1)

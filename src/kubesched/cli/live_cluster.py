@@ -69,12 +69,9 @@ def read_live(
     manifests: Sequence[str] = (),
     *,
     skip_bad_objects: bool = False,
-    keep_source: bool = True,
 ) -> "tuple[ClusterObjects, Access]":
     """Read the cluster of a kubeconfig context, or of the pod that this process runs in.
 
-    Args:
-        keep_source: whether objects keep their JSON (`raw`).
     Raises:
         InputError: there is no kubeconfig, or it or a manifest is not valid.
         ClusterError: the API server did not answer, or this user may not list nodes or pods.
@@ -86,7 +83,7 @@ def read_live(
     from kubesched.snapshot import ListedObjects
 
     access = _find_access(source)
-    listed = ListedObjects(manifests=manifests, skip_bad_objects=skip_bad_objects, keep_source=keep_source)
+    listed = ListedObjects(manifests=manifests, skip_bad_objects=skip_bad_objects)
 
     async def read() -> "ClusterObjects":
         qps = _REQUESTS_PER_SECOND

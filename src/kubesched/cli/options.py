@@ -149,6 +149,39 @@ def extenders_option(command: F) -> F:
     )(command)
 
 
+def tie_options(command: F) -> F:
+    """--tie-break and --seed: which of equally good nodes is taken."""
+    for decorate in (
+        click.option(
+            "--seed",
+            type=int,
+            metavar="N",
+            default=0,
+            callback=_seed,
+            help="Random seed, for random ties and for the search of preemption.",
+        ),
+        click.option(
+            "--tie-break",
+            type=click.Choice(["upstream", "first", "random"]),
+            default="first",
+            show_default=True,
+            is_eager=True,
+            help="Which node to take if several have the highest score: kube-scheduler's choice, the first in the "
+            "snapshot, or a random one.",
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+def _seed(context: click.Context, option: click.Parameter, value: int) -> int:
+    """The seed, which random ties need."""
+    is_given = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
+    if context.params.get("tie_break") == "random" and not is_given:
+        raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")
+    return value
+
+
 def beside_scheduler_options(command: F) -> F:
     """The same options where kube-scheduler runs the default plugins itself."""
     return _with_setup(

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -19,7 +19,6 @@ from kubesched.cli.general_options import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,27 +61,6 @@ def _width() -> int | None:
     with suppress(OSError, ValueError):  # not a terminal, or not a file
         return os.get_terminal_size(sys.stderr.fileno()).columns or _PIPE_WIDTH
     return _PIPE_WIDTH
-
-
-def new_table(*headings: str, numbers: Iterable[int] = ()) -> "Table":
-    """A table without a frame.
-
-    Args:
-        numbers: columns that hold numbers.
-    """
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
-    for i, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if i in numbers else "left", overflow="fold")
-    return table
-
-
-def common_domain(names: Iterable[str]) -> str:
-    """The end that all names share, from their first dot on, such as `.eu-west-1.compute.internal`; else empty."""
-    domains = {name.partition(".")[1] + name.partition(".")[2] for name in names}
-    return domains.pop() if len(domains) == 1 else ""
 
 
 def print_document(document: Any) -> None:

@@ -1,16 +1,17 @@
 """`kubesched simulate`: place the pending pods of a snapshot."""
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from kubesched.cli.cluster import extender_calls, read_both
-from kubesched.cli.options import cluster_options, extenders_option, setup_options
+from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.same_cluster import same_cluster
+from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.what_if import changed_cluster, what_if_options
 
 if TYPE_CHECKING:
@@ -28,15 +29,7 @@ if TYPE_CHECKING:
 @extenders_option
 @what_if_options
 @click.option("--profile", metavar="NAME", help="Schedule only the pods of this profile of the configuration.")
-@click.option(
-    "--tie-break",
-    type=click.Choice(["upstream", "first", "random"]),
-    default="first",
-    show_default=True,
-    help="Which node to take if several have the highest score: kube-scheduler's choice, the first in the snapshot, "
-    "or a random one.",
-)
-@click.option("--seed", type=int, metavar="N", help="Random seed, for random ties and for the search of preemption.")
+@tie_options
 @click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a tried pod stays pending.")
 @click.option(
     "--no-preemption-effects",
@@ -55,7 +48,7 @@ def simulate(
     what_if: "WhatIf",
     profile: str | None,
     tie_break: str,
-    seed: int | None,
+    seed: int,
     fail_on_pending: bool,
     no_preemption_effects: bool,
     output: str,
@@ -75,47 +68,25 @@ def simulate(
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input.
     """  # noqa: D301
-    if tie_break == "random" and seed is None:
-        raise click.UsageError("--tie-break random needs --seed N, so that the run can be repeated")
     if no_preemption_effects and extenders == "call":
         raise click.UsageError("--extenders call and --no-preemption-effects are mutually exclusive")
     read, whole = read_both(snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects)
     setup = _only(profile, whole)
     left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
     cluster = changed_cluster(read, what_if)
-    simulator = _simulator(cluster, setup, tie_break, seed or 0, extender_calls(setup, extenders))
+    simulator = _simulator(cluster, setup, tie_break, seed, extender_calls(setup, extenders))
     if no_preemption_effects and output == "jsonl":
-        n_pending, n_failed = _print_places(simulator, tie_break)
+        with noting_slow_plugins(setup):
+            n_pending, n_failed = _print_places(simulator, tie_break)
     else:
-        report = _run(simulator, tie_break if no_preemption_effects else None)
+        with noting_slow_plugins(setup):
+            report = _run(simulator, tie_break if no_preemption_effects else None)
         _say_left_out(report, profile, left_out)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
-        explain = _explain_command(snapshots, manifests, config, references, plugin_args)
+        explain = "" if what_if else same_cluster("explain")
         n_failed = _print(report, output, explain, cluster.taken_at)
     if n_failed or (fail_on_pending and n_pending):
         raise click.exceptions.Exit(1)
-
-
-def _explain_command(
-    snapshots: Sequence[str],
-    manifests: Sequence[str],
-    config: Path | None,
-    references: Sequence[str],
-    plugin_args: Mapping[str, str],
-) -> str:
-    """The command that explains a pod of the same cluster, without the pod; empty if standard input was read."""
-    if "-" in (*snapshots, *manifests):
-        return ""
-    words = ["kubesched", "explain", *snapshots]
-    for manifest in manifests:
-        words += ["--manifest", manifest]
-    if config is not None:
-        words += ["--config", str(config)]
-    for reference in references:
-        words += ["--plugin", reference]
-    for name, file in plugin_args.items():
-        words += ["--plugin-args", f"{name}={file}"]
-    return shlex.join(words)
 
 
 def _only(profile: str | None, setup: "Setup") -> "Setup":

@@ -158,7 +158,8 @@ def _anonymous(
     keep = () if setup is None else (msgspec.json.encode(effective(setup.configuration)).decode(),)
     if setup is not None and setup.raw_kinds:
         note("--anonymize leaves out fields that only plugins or extenders read: their names cannot be replaced")
-    anonymous = anonymize(cluster, salt, keep)
+    with progress_bar("replacing names"):
+        anonymous = anonymize(cluster, salt, keep)
     if table is not None:
         with replacing(table, is_private=True) as file:
             file.write(msgspec.json.format(msgspec.json.encode(anonymous.table, order="sorted")))

@@ -17,8 +17,9 @@ from kubesched.comparison.placed_again import PodChoice, parse_pod_choice, place
 from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.errors import InputError
+from kubesched.reports import Shown
 from kubesched.setup import ConfigurationLike
-from kubesched.simulator import Progress
+from kubesched.simulator import NodeFill, Progress, node_fills
 
 __all__ = ["MANY_RUNS", "Comparison", "Difference", "PendingPod", "compare"]
 
@@ -61,7 +62,7 @@ class PendingPod(msgspec.Struct, frozen=True, rename="camel"):
     n_b: int
 
 
-class Comparison(msgspec.Struct, frozen=True, eq=False):
+class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     """Two configurations on one cluster.
 
     Attributes:
@@ -72,6 +73,8 @@ class Comparison(msgspec.Struct, frozen=True, eq=False):
         differences: a figure each; figures that the cluster does not have are left out.
         pending: pods that are pending in most runs of one side only, in the order of the cluster.
         moves: pods that are on another node if both sides take the first of equally good nodes, as `simulate` does.
+        fills: how full the nodes are if both sides take the first of equally good nodes: `before` with A, `after` with
+            B.
         widest: for each side the workload with the largest zone skew, in a run with the median; empty for none.
         settings: what to configure for `b`.
         providers: `eks` or `aks` if nodes of the cluster have labels of these.
@@ -93,6 +96,7 @@ class Comparison(msgspec.Struct, frozen=True, eq=False):
     differences: tuple[Difference, ...]
     pending: tuple[PendingPod, ...]
     moves: tuple[Move, ...]
+    fills: tuple[NodeFill, ...]
     widest: tuple[str, str]
     settings: Settings
     providers: tuple[str, ...] = ()
@@ -145,7 +149,7 @@ def compare(
     cluster = Cluster(objects, sides, prices)
     ruler = cluster.ruler
     runs = Runs(cluster, seeds, progress)
-    moves = _moves(runs)
+    moves, fills = _first_nodes(runs)
     of_a, of_b = runs.random()
     return Comparison(
         a=sides[0].name,
@@ -156,6 +160,7 @@ def compare(
         differences=tuple(_differences(of_a, of_b)),
         pending=tuple(_pending(ruler, of_a, of_b)),
         moves=tuple(moves),
+        fills=fills,
         widest=(_widest(of_a), _widest(of_b)),
         settings=settings(sides[1]),
         providers=providers(objects),
@@ -169,10 +174,12 @@ def _candidate(side: Candidate | ConfigurationLike, name: str) -> Candidate:
     return side if isinstance(side, Candidate) else Candidate(name, side)
 
 
-def _moves(runs: Runs) -> list[Move]:
-    placed = [one for one in runs.first(0).placements if one.node and not one.evicted_by]
-    watch = MoveWatch({one.pod: one.node for one in placed})
-    return watch.moves(runs.first(1, watch.framework).placements)
+def _first_nodes(runs: Runs) -> tuple[list[Move], tuple[NodeFill, ...]]:
+    """What differs if both sides take the first of equally good nodes: pods that move, and the fill of the nodes."""
+    of_a = runs.first(0)
+    watch = MoveWatch({one.pod: one.node for one in of_a.placements if one.node and not one.evicted_by})
+    of_b = runs.first(1, watch.framework)
+    return watch.moves(of_b.placements), node_fills(of_a.after, of_b.after, of_b.groups)
 
 
 def _differences(of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[Difference]:

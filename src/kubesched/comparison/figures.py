@@ -53,7 +53,7 @@ class Unit(enum.Enum):
                 return float(whole_units(self.value, parse_quantity(text)))
             value = float(text.removesuffix("%")) / 100 if self is Unit.SHARE and "%" in text else float(text)
             if isfinite(value):
-                return value
+                return round(value, 12)  # 0.7 / 100 is less than 0.007
         except (QuantityError, ValueError):
             pass
         expected = {Unit.SHARE: "80% or 0.8", Unit.CPU: "500m or 4", Unit.MEMORY: "16Gi"}.get(self, "5")

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from kubesched.admission import is_bound_to_node
 from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
-from kubesched.comparison.placed_again import is_bound_to_node
 from kubesched.engine import IntVector
 from kubesched.plugins import RequiredNodeAffinity
 from kubesched.simulator import Placement, PodState, Report

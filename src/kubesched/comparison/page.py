@@ -8,7 +8,8 @@ from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, P
 from kubesched.comparison.document import as_document, as_lines
 from kubesched.comparison.figures import Figure
 from kubesched.comparison.moves import Cause, Move
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
+from kubesched.simulator import fill_table, nodes_table
 
 __all__ = ["comparison_page"]
 
@@ -39,9 +40,11 @@ _MOVES: Final = (
     Column("b", "B", Align.NODE),
     Column("why", "WHY"),
 )
+_SIDES: Final = ("A", "B")
 _NO_CHECKS: Final[Mapping[str, str]] = {}
 
 
+@page_of.register
 def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHECKS, *, next_command: str = "") -> Page:
     """Describe a comparison.
 
@@ -63,6 +66,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
             ),
             *_pending(comparison),
             *_moved(comparison.moves),
+            *_nodes(comparison),
             *_settings(comparison),
         ),
         limits=_limits(comparison),
@@ -224,6 +228,13 @@ def _moved(moves: Sequence[Move]) -> list[Table]:
         Table("causes", title, _CAUSES, causes),
         Table("moves", "", _MOVES, listed, notes=(f"{left:,} more: -o jsonl prints all.",) if left > 0 else ()),
     ]
+
+
+def _nodes(comparison: Comparison) -> list[Table]:
+    """How full the nodes are with each side: by pool or zone, and in wide formats node by node."""
+    if not comparison.fills:
+        return []
+    return [fill_table(comparison.fills, _SIDES), nodes_table(comparison.fills, _SIDES)]
 
 
 def _why(cause: Cause, plugin: str, points: int = 0) -> str:

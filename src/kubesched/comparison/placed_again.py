@@ -1,17 +1,20 @@
 """Chooses the pods that a comparison places: those that wait, those of a rollout, or all that would be re-created."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
+from kubesched.admission import is_bound_to_node, replacement_of
 from kubesched.api import (
     KubeObject,
     Node,
+    PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     Selector,
     VolumeAttachment,
+    kind_of,
     parse_selector_text,
 )
 from kubesched.config import did_you_mean
@@ -19,10 +22,9 @@ from kubesched.errors import InputError, SelectorError
 from kubesched.explanation import unplaced
 from kubesched.state import pod_volumes
 
-__all__ = ["PENDING", "PodChoice", "is_bound_to_node", "parse_pod_choice", "placed_again"]
+__all__ = ["PENDING", "PodChoice", "parse_pod_choice", "placed_again"]
 
 _MODES: Final = ("pending", "all", "rollout")
-_BOUND_TO_NODE: Final = ("DaemonSet", "Node")
 
 
 class PodChoice(msgspec.Struct, frozen=True):
@@ -75,27 +77,39 @@ def placed_again(objects: Iterable[KubeObject], choice: PodChoice, scheduler_nam
     if choice.mode == "pending":
         return known
     selector, nodes = _parsed(choice), {one.name for one in known if isinstance(one, Node)}
-    changed = [
-        unplaced(one)
+    chosen = {
+        one.key
+        for one in known
         if isinstance(one, Pod)
         and one.node_name in nodes
         and _is_re_created(one, names)
         and selector.matches(one.labels)
-        else one
-        for one in known
-    ]
-    if choice.mode == "rollout" and all(old is new for old, new in zip(known, changed, strict=True)):
+    }
+    if choice.mode == "rollout" and not chosen:
         raise InputError(
             f"pods: rollout={choice.selector} selects no running pod that a controller would re-create; "
             "pods of DaemonSets, mirror pods and pods without a controller stay"
         )
-    return _detached(known, changed)
+    return _detached(known, _taken_off(known, chosen))
 
 
-def is_bound_to_node(pod: Pod) -> bool:
-    """Whether a pod belongs to its node: a pod of a DaemonSet, or a mirror pod, whose controller is the node."""
-    controller = pod.metadata.controller
-    return controller is not None and controller.kind in _BOUND_TO_NODE
+def _taken_off(known: Sequence[KubeObject], chosen: Container[str]) -> list[KubeObject]:
+    """The objects with some pods off their nodes, each in its place; claims of ephemeral volumes go with their pod."""
+    storage = (one for one in known if isinstance(one, PersistentVolumeClaim | PersistentVolume))
+    by_key = {(kind_of(one), one.key): one for one in storage}
+    changed: list[KubeObject] = []
+    gone: set[tuple[str, str]] = set()
+    for one in known:
+        if not isinstance(one, Pod) or one.key not in chosen:
+            changed.append(one)
+        elif all(volume.ephemeral is None for volume in one.volumes):
+            changed.append(unplaced(one))
+        else:
+            made, lost = replacement_of(one, lambda kind, key: by_key.get((kind, key)))
+            changed += made
+            gone.update((kind_of(old), old.key) for old in lost if not isinstance(old, Pod))
+    old = {id(one) for key, one in by_key.items() if key in gone}
+    return [one for one in changed if id(one) not in old]
 
 
 def _detached(before: Sequence[KubeObject], after: Sequence[KubeObject]) -> list[KubeObject]:
@@ -103,7 +117,7 @@ def _detached(before: Sequence[KubeObject], after: Sequence[KubeObject]) -> list
 
     An attachment counts against the limit of its node, also without a pod; it goes when the last pod does.
     """
-    volume_of = {one.key: one.spec.volume_name for one in after if isinstance(one, PersistentVolumeClaim)}
+    volume_of = {one.key: one.spec.volume_name for one in before if isinstance(one, PersistentVolumeClaim)}
     gone = set(_claims_in_use(before)) - set(_claims_in_use(after))
     detached = {(node, volume) for node, claim in gone if (volume := volume_of.get(claim))}
     return [

@@ -1,6 +1,7 @@
 """The runs of a comparison: every side over the same cluster. A run depends on its side and its seed alone."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -15,6 +16,8 @@ from kubesched.scheduler import MakeFramework, TieBreak
 from kubesched.simulator import Progress, Report, Simulator
 
 __all__ = ["Cluster", "Run", "Runs"]
+
+_LOADED_PER_PLACEMENT: Final = 30  # objects that are loaded in the time in which a pod is placed
 
 
 class Run(msgspec.Struct, frozen=True, eq=False):
@@ -49,6 +52,11 @@ class Cluster:
         self.sides = sides
         self.ruler = Ruler(objects, [name for side in sides for name in side.scheduler_names], prices)
 
+    @property
+    def n_placements(self) -> int:
+        """What a run costs, in placements of pods; to load the objects costs something too."""
+        return len(self.ruler.pods) + len(self.objects) // _LOADED_PER_PLACEMENT
+
     def run(self, side: int, seed: int) -> Run:
         """One run that breaks ties at random, measured."""
         simulator = Simulator(self.objects, self.sides[side].set_up(), tie_break=TieBreak.RANDOM, seed=seed)
@@ -81,7 +89,7 @@ class Runs:
     def random(self) -> tuple[list[Run], list[Run]]:
         """The runs of A and of B with random ties, with the seeds from 1 on."""
         tasks = [(side, seed) for side in (0, 1) for seed in range(1, self._n_seeds + 1)]
-        runs = run_all(self._cluster.run, tasks, len(self._cluster.ruler.pods), self._note)
+        runs = run_all(self._cluster.run, tasks, self._cluster.n_placements, self._note)
         return runs[: self._n_seeds], runs[self._n_seeds :]
 
     def _note(self) -> None:

@@ -21,21 +21,23 @@ T = TypeVar("T")
 Task = tuple[int, int]
 """The side and the seed of a run."""
 
-_FEWEST_PLACEMENTS: Final = 10_000  # fewer take less than a few seconds
+_FEWEST_PLACEMENTS: Final = 3_000  # fewer take less than about a second
 _MOST_WORKERS: Final = 8  # each may need as much memory as the cluster
 
 
-def run_all(run: Callable[[int, int], T], tasks: Sequence[Task], n_pods: int, note: Callable[[], None]) -> list[T]:
+def run_all(
+    run: Callable[[int, int], T], tasks: Sequence[Task], n_placements: int, note: Callable[[], None]
+) -> list[T]:
     """Carry out all runs.
 
     Args:
         run: carries out one; called with its side and its seed, in any process.
-        n_pods: how many pods each run places.
+        n_placements: what a run costs, in placements of pods.
         note: called after each run.
     Returns: what the runs returned, in the order of the tasks.
     """
     done: dict[int, T] = {}
-    n_workers = min(_n_workers(), len(tasks)) if n_pods * len(tasks) >= _FEWEST_PLACEMENTS else 1
+    n_workers = min(_n_workers(), len(tasks)) if n_placements * len(tasks) >= _FEWEST_PLACEMENTS else 1
     if n_workers > 1:
         for i, result in _from_workers(run, tasks, n_workers):
             done[i] = result

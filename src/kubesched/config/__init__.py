@@ -50,6 +50,7 @@ from kubesched.config.load import (
     read_text,
 )
 from kubesched.config.scalars import Duration, Int32, Int64, parse_duration
+from kubesched.config.secrets import without_secrets
 from kubesched.config.sources import ConfigSource, Input, LocalFiles, find_sources
 from kubesched.config.types import (
     ClientConnectionConfiguration,
@@ -140,4 +141,5 @@ __all__ = [
     "scored_as_idle",
     "shared_leases",
     "split_error",
+    "without_secrets",
 ]

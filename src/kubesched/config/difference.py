@@ -14,6 +14,7 @@ import msgspec
 
 from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME
 from kubesched.config.field_errors import child
+from kubesched.config.secrets import without_password, without_secrets
 
 _NAMES: Final = ("schedulerName", "name", "urlPrefix")
 _POINT: Final = re.compile(r".*\.plugins\.\w+")  # the path of the plugins at an extension point
@@ -73,8 +74,8 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change,
     if len(names[0]) == len(names[1]) == 1 and names[0] != names[1]:
         renamed = {**old, "profiles": [{**old["profiles"][0], "schedulerName": names[1][0]}]}
         path = f"profiles[{names[1][0]}].schedulerName"
-        return (Change(path, ChangeKind.CHANGED, names[0][0], names[1][0]), *_compare(renamed, new, ""))
-    return tuple(_compare(old, new, ""))
+        return (Change(path, ChangeKind.CHANGED, names[0][0], names[1][0]), *_shown_changes(renamed, new))
+    return tuple(_shown_changes(old, new))
 
 
 def differences_from_defaults(defaults: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[Change, ...]:
@@ -87,11 +88,18 @@ def differences_from_defaults(defaults: Mapping[str, Any], document: Mapping[str
     changes = [Change(f"profiles[{name}]", ChangeKind.ADDED) for name in names if name != DEFAULT_SCHEDULER_NAME]
     if DEFAULT_SCHEDULER_NAME not in names:
         changes.append(Change(f"profiles[{DEFAULT_SCHEDULER_NAME}]", ChangeKind.REMOVED))
-    return (*changes, *_compare(alike, document, ""))
+    return (*changes, *_shown_changes(alike, document))
 
 
 def _scheduler_names(document: Mapping[str, Any]) -> list[str]:
     return [profile["schedulerName"] for profile in document.get("profiles", ())]
+
+
+def _shown_changes(old: Any, new: Any) -> Iterator[Change]:
+    """The differences, found with passwords and keys and told without them."""
+    for change in _compare(old, new, ""):
+        values = (without_secrets(value, change.path) for value in (change.old, change.new))
+        yield Change(without_password(change.path), change.kind, *values)
 
 
 def _compare(old: Any, new: Any, path: str) -> Iterator[Change]:

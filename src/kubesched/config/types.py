@@ -4,16 +4,14 @@ A value of these types that came from `load_configuration` is complete: defaults
 default ones, arguments typed and, for the in-tree kinds, valid.
 """
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from kubesched.config.args import PluginArgs
 from kubesched.config.scalars import Duration, Int32, Int64
-
-_PASSWORD: Final = re.compile(r"(//[^/:@]*):[^/]*@")  # of a URL
+from kubesched.config.secrets import without_password
 
 
 class _Part(msgspec.Struct, frozen=True, rename="camel"):
@@ -142,7 +140,7 @@ class ExtenderConfig(_Part, frozen=True):
     @property
     def shown_url(self) -> str:
         """UrlPrefix for messages and metrics: without a password."""
-        return _PASSWORD.sub(r"\1:***@", self.url_prefix)
+        return without_password(self.url_prefix)
 
 
 class LeaderElectionConfiguration(_Part, frozen=True):

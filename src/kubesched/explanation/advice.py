@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.explanation.explanation import Explanation
-from kubesched.explanation.obstacles import NO_REASON, obstacles
+from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
 from kubesched.framework import Code
 
 _N_FIXES: Final = 3
@@ -33,7 +33,7 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
         return ""
     in_the_way = obstacles(explanation, first)
     n_same = _n_alike(explanation, first) - 1
-    listed = "; ".join(obstacle.text for obstacle in in_the_way)
+    listed = "; ".join(map(_told, in_the_way))
     what = "remove this obstacle" if len(in_the_way) == 1 else f"remove {len(in_the_way)} obstacles"
     said = f"to fit on {explanation.nodes.name(first)}, {what}: {listed}."
     if not n_same:
@@ -41,6 +41,10 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     others = "1 more node is" if n_same == 1 else f"{n_same} more nodes are"
     by = f"only by {in_the_way[0].plugin}" if len(in_the_way) == 1 else "by the same plugins"
     return f"{said} {others} blocked {by}."
+
+
+def _told(obstacle: Obstacle) -> str:
+    return f"{obstacle.plugin} rejects it without a reason" if obstacle.text == NO_REASON else obstacle.text
 
 
 def _has_fault(explanation: Explanation, position: int) -> bool:

@@ -1,6 +1,7 @@
 """The record of an explanation: every plugin's verdict on every node, and the resulting decision."""
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -19,8 +20,12 @@ from kubesched.framework import (
     Status,
     rejection_details,
 )
+from kubesched.reports import Shown, data_frame
 from kubesched.scheduler import ExtenderAnswer
 from kubesched.state import Nodes, PodInfo, Snapshot
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BoolVector = npt.NDArray[np.bool_]
 
@@ -116,7 +121,7 @@ class Preemption(msgspec.Struct, frozen=True, eq=False):
     message: str
 
 
-class Explanation(msgspec.Struct, eq=False, dict=True):
+class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
     """One pod against one cluster.
 
     Attributes:
@@ -152,10 +157,6 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
     held_back: str = ""
     runs_on: str = ""
     fixes: tuple[Fix, ...] = ()
-
-    def __repr__(self) -> str:
-        said = f"best {self.best[0]}" if self.best else self.message
-        return f"<Explanation: {self.pod.key}: {len(self.feasible)} of {len(self.nodes)} nodes fit; {said}>"
 
     @property
     def result(self) -> FilterResult | None:
@@ -210,6 +211,21 @@ class Explanation(msgspec.Struct, eq=False, dict=True):
             return []
         total = self.scores.total
         return [self.scores.nodes.name(position) for position in np.flatnonzero(total == total.max()).tolist()]
+
+    def scores_frame(self) -> "pd.DataFrame":
+        """The weighted scores as a DataFrame, a row for each feasible node, the best first; `node` is the index.
+
+        Columns: each plugin that scored, in the order of the profile, and `total`. Nodes with equal totals are in the
+        snapshot's order. The frame has no rows if no node was scored.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        if self.scores is None:
+            return data_frame({"node": [], "total": []}, "node")
+        columns = {name: self.scores.of(name).tolist() for name in self.scores.by_plugin}
+        columns |= {"node": self.scores.nodes.names, "total": self.scores.total.tolist()}
+        return data_frame(columns, "node").sort_values("total", ascending=False, kind="stable")
 
 
 def rejections_in(result: FilterResult) -> dict[str, Status]:

@@ -191,7 +191,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         Paragraph(verdict, Level.GOOD if is_enough else Level.BAD),
         tuple(parts),
         main="placed" if fit.placed else "lacking",
-        next_command=f"{again} {first}" if first and not foreign else "",
+        next_command=f"{again} {first}" if again and first and not foreign else "",
         document=document,
         lines=(document,),
         checks=[Check(*_split(pod), fit.lacking.get(pod, "")) for pod in (*fit.running, *fit.placed, *fit.lacking)],

@@ -10,6 +10,7 @@ __all__ = ["near_words", "suggestion"]
 
 _N_OFFERED: Final = 3
 _ALIKE: Final = 0.6
+_NEW: Final = "--manifest FILE adds pods that are not in the cluster yet"
 
 
 def suggestion(wrong: str, pods: Sequence[Pod]) -> str:
@@ -23,14 +24,21 @@ def suggestion(wrong: str, pods: Sequence[Pod]) -> str:
         return "write namespace/name"
     namespaces = {pod.namespace for pod in pods}
     if slash and namespace not in namespaces:
-        near = difflib.get_close_matches(namespace, sorted(namespaces), n=1)
-        return f'no pod is in namespace "{namespace}"' + (f'; did you mean "{near[0]}/{name}"?' if near else "")
+        return f'no pod is in namespace "{namespace}"; {_in_another_namespace(namespace, name, pods) or _NEW}'
     known = dict.fromkeys(pod.name for pod in pods if not slash or pod.namespace == namespace)
     if words := near_words(name, known, f"{namespace}/" if slash else ""):
         return words
-    if not slash:
-        return "write namespace/name"
-    return "no pod of that namespace has a similar name; --manifest FILE adds pods that are not in the cluster yet"
+    return f"no pod of that namespace has a similar name; {_NEW}" if slash else f"write namespace/name; {_NEW}"
+
+
+def _in_another_namespace(namespace: str, name: str, pods: Sequence[Pod]) -> str:
+    """The pods of that name; without any, similar ones in the namespace whose name is nearest."""
+    same = [pod.namespace for pod in pods if pod.name == name]
+    near = difflib.get_close_matches(namespace, sorted(set(same) or {pod.namespace for pod in pods}), n=1)
+    for other in near or same[:1]:
+        if words := near_words(name, [pod.name for pod in pods if pod.namespace == other], f"{other}/"):
+            return words
+    return ""
 
 
 def near_words(wrong: str, known: Collection[str], before: str = "") -> str:

@@ -55,7 +55,7 @@ def overview_page(
         fixes_of: finds what makes a pod fit, the best first; asked for the first pod of each row.
         foreign: pods that no profile serves.
         what: which pods they are: an adjective.
-        again: the command with the same cluster and setup, which the next command extends.
+        again: the command with the same cluster and setup, which the next command extends; empty for none.
         with_lines: whether to fill in what `-o json` and `-o jsonl` print, which is much for large clusters.
 
     Example:
@@ -79,7 +79,7 @@ def overview_page(
         tuple(parts),
         main="pods",
         limits=limits(own=(_ALONE,)) if ordered else (),
-        next_command=f"{again} {ordered[0].pods[0]}" if ordered else "",
+        next_command=f"{again} {ordered[0].pods[0]}" if ordered and again else "",
         document={"pods": lines},
         checks=_checks(ordered),
         lines=lines,

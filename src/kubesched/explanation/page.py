@@ -12,12 +12,13 @@ from kubesched.explanation.plugin_tables import extender_table, plugin_table, ve
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.framework import Code
-from kubesched.reports import Level, Page, Paragraph, Part
+from kubesched.reports import Level, Page, Paragraph, Part, page_of
 from kubesched.scheduler import EXTENDER
 
 __all__ = ["circumstances", "explanation_page", "verdict"]
 
 
+@page_of.register
 def explanation_page(
     explanation: Explanation,
     *,
@@ -25,7 +26,7 @@ def explanation_page(
     by_plugin: bool = False,
     every_verdict: bool = False,
     queue: str = "",
-    again: str = "",
+    again: str | None = None,
 ) -> Page:
     """The report on one pod and the whole cluster.
 
@@ -35,7 +36,7 @@ def explanation_page(
         by_plugin: whether the rejections have a row for each plugin.
         every_verdict: whether to add a table of all nodes and all plugins, which readers of HTML can filter.
         queue: a sentence on what a full simulation makes of the pod; empty for none.
-        again: the command that explains the pod, which the next command extends.
+        again: the command that explains the pod, which the next command extends; empty for none.
 
     Example:
         page = explanation_page(explain(load_snapshot("cluster.json"), "shop/web-7"))
@@ -62,7 +63,7 @@ def explanation_page(
         verdict(explanation, chosen),
         tuple(parts),
         main=_main(chosen, all_nodes=all_nodes, by_plugin=by_plugin),
-        next_command=_next(explanation, chosen, again or f"kubesched explain {explanation.pod.key}"),
+        next_command=_next(explanation, chosen, f"kubesched explain {explanation.pod.key}" if again is None else again),
         document=document,
         lines=(document,),
         checks=(check(explanation),),
@@ -132,7 +133,7 @@ def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
     if not node:
         order = nearest(explanation)
         node = explanation.nodes.name(int(order[0])) if len(order) else ""
-    return f"{again} --node {_short(explanation, node)}" if node else ""
+    return f"{again} --node {_short(explanation, node)}" if node and again else ""
 
 
 def _short(explanation: Explanation, node: str) -> str:

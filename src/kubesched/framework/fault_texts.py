@@ -1,7 +1,7 @@
 """Turns what plugins raise and return into text, and never raises, whatever their `__str__` and `__repr__` do."""
 
 import logging
-from pathlib import PurePath
+import re
 from traceback import walk_tb
 from types import FrameType
 from typing import Final
@@ -11,6 +11,7 @@ from kubesched.framework.status import HOOK_FAULTS, FaultText, PluginFault
 __all__ = ["answer_text", "fault_place", "fault_text", "in_one_line"]
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
+_SEPARATORS: Final = re.compile(r"[\\/]")
 _PLAIN: Final = (RuntimeError, PluginFault)
 _NO_TEXT: Final = "<exception str() failed>"  # Python's words, from its stack traces
 _MAX_TEXT: Final = 200
@@ -34,18 +35,18 @@ def fault_text(error: BaseException) -> FaultText:
     return FaultText(text if is_plain else _with_type(error, text), fault_place(error))
 
 
-def fault_place(error: BaseException) -> str:
+def fault_place(error: BaseException | None) -> str:
     """The last line of the plugin's file that ran, such as `disks.py:12 in filter`; empty where none did.
 
     The plugin's file is the first one that kubesched called.
     """
-    frames = [(frame, line) for frame, line in walk_tb(error.__traceback__) if not _is_own(frame)]
+    frames = [(frame, line) for frame, line in walk_tb(error.__traceback__ if error else None) if not _is_own(frame)]
     file = frames[0][0].f_code.co_filename if frames else ""
     places = [(line, frame.f_code.co_name) for frame, line in frames if frame.f_code.co_filename == file]
     if not places:
         return ""
     line, function = places[-1]
-    return f"{PurePath(file).name}:{line} in {function}"
+    return f"{_SEPARATORS.split(file)[-1]}:{line} in {function}"
 
 
 def _is_own(frame: FrameType) -> bool:

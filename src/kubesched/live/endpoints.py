@@ -20,7 +20,7 @@ import msgspec
 from aiohttp import web
 
 from kubesched.cluster import ApiClient
-from kubesched.config import KubeSchedulerConfiguration, effective
+from kubesched.config import KubeSchedulerConfiguration, effective, without_secrets
 from kubesched.live.delegated_auth import DelegatedAuth
 from kubesched.serving import (
     HEALTH_PATHS,
@@ -211,5 +211,5 @@ class Endpoints:
         return "" if self._checks.is_synced() else "handlers are not fully synchronized"
 
     async def _answer_configz(self, _request: web.Request) -> web.Response:
-        body = msgspec.json.encode({"componentconfig": effective(self._configuration)})
+        body = msgspec.json.encode({"componentconfig": without_secrets(effective(self._configuration))})
         return web.Response(body=body, content_type="application/json")

@@ -15,7 +15,6 @@ from kubesched.planning.drain_tables import each_page, most_page
 from kubesched.planning.drainer import Drainer, drain
 from kubesched.planning.fit import Fit, fit, fit_asked
 from kubesched.planning.fit_page import fit_page
-from kubesched.planning.replicas import fresh_pod
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import Ran, Runs
 from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
@@ -46,7 +45,6 @@ __all__ = [
     "fit",
     "fit_asked",
     "fit_page",
-    "fresh_pod",
     "is_workload_kind",
     "most_page",
     "node_model",

@@ -9,10 +9,18 @@ from typing import IO, Final, TypeGuard, cast
 import msgspec
 
 from kubesched.admission import UpdateStrategy
-from kubesched.api import KubeObject, Pod, ReplicaSet, is_extended_resource, parse_quantity
+from kubesched.api import (
+    KubeObject,
+    Pod,
+    ReplicaSet,
+    Workload,
+    is_extended_resource,
+    parse_quantity,
+    workload_of,
+    workloads,
+)
 from kubesched.errors import InputError, QuantityError
 from kubesched.planning.scaling import pods_to_add
-from kubesched.planning.workloads import Workload, workload_of, workloads
 from kubesched.snapshot import admit_manifests
 
 __all__ = ["Asked", "PodsLike", "asked_of"]
@@ -75,7 +83,7 @@ class Asked:
         return f"{workload} already has {len(pods)} pod{'' if len(pods) == 1 else 's'} in the cluster"
 
     def _workload_of(self, pod: Pod) -> Workload:
-        return workload_of(pod, self._replica_sets) or Workload("Pod", pod.namespace, pod.name)
+        return workload_of(pod, self._replica_sets) or Workload.alone(pod)
 
     def pods_of(self, workload: Workload, new: Iterable[KubeObject]) -> list[Pod]:
         """The pods among some new objects that belong to a workload."""

@@ -8,19 +8,27 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.admission import may_run_daemon
-from kubesched.api import CSINode, KubeObject, Node, Pod, VolumeAttachment, decode_object, kind_of, parse_selector_text
+from kubesched.admission import fresh_pod, is_bound_to_node, may_run_daemon
+from kubesched.api import (
+    CSINode,
+    KubeObject,
+    Node,
+    Pod,
+    VolumeAttachment,
+    decode_object,
+    kind_of,
+    parse_selector_text,
+    workloads,
+)
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError, SelectorError
-from kubesched.planning.replicas import fresh_pod
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
-from kubesched.planning.workloads import find_workload, workloads
+from kubesched.planning.workloads import find_workload
 
 __all__ = ["cordoned", "nodes_matching", "nodes_named", "scaled", "with_nodes_like", "without_nodes"]
 
 _HOST: Final = "kubernetes.io/hostname"
 _CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
-_STAYS_WITH_NODE: Final = ("DaemonSet", "Node")  # controllers whose pods a new node gets too
 _PASSING_TAINTS: Final = (  # what controllers put on a node for a while; a new node does not have them
     "node.kubernetes.io/",
     "node.cloudprovider.kubernetes.io/",
@@ -165,8 +173,7 @@ def _node_of(one: KubeObject) -> str:
 def _comes_with_node(one: KubeObject) -> bool:
     """Whether a new node has the like of an object on its model."""
     if isinstance(one, Pod):
-        owner = one.metadata.controller
-        return owner is not None and owner.kind in _STAYS_WITH_NODE and not one.is_finished
+        return is_bound_to_node(one) and not one.is_finished
     return isinstance(one, CSINode)
 
 

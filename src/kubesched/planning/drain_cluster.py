@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from kubesched.api import KubeObject, Node, Pod, ReplicaSet, objects_of, workload_of
+from kubesched.api import Node, Pod, ReplicaSet, workload_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.evict_budgets import Budgets
-from kubesched.setup import Setup
-from kubesched.simulator import Trials
+from kubesched.simulator import Progress, Trials
 
 __all__ = ["SettledCluster"]
 
@@ -15,21 +14,30 @@ __all__ = ["SettledCluster"]
 class SettledCluster:
     """A cluster after its pending pods were scheduled.
 
+    Args:
+        trials: the cluster as it was loaded.
+        progress: called while its pending pods are placed.
+
     Attributes:
         trials: the cluster, for changes that are taken back.
         budgets: its disruption budgets.
         nodes: by name, in the snapshot's order.
+        groups: the pool and zone of each node.
+        settled: pending pods of the snapshot that were placed, as they are now.
         n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
     """
 
-    def __init__(self, snapshot: Iterable[KubeObject], setup: Setup) -> None:
-        known = objects_of(snapshot)
-        self.trials = Trials(known, setup)
+    def __init__(self, trials: Trials, progress: Progress | None = None) -> None:
+        known = trials.objects()
+        self.trials = trials
         with paused_gc():
-            report = self.trials.schedule()
+            report = self.trials.schedule(progress)
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
+        self.groups = trials.node_groups()
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
-        self.n_placed = sum(not one.is_left_pending and bool(one.node) for one in report.placements)
+        placed = [one.pod for one in report.placements if not one.is_left_pending and one.node]
+        self.settled = [pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod)]
+        self.n_placed = len(placed)
         self.n_pending = len(report.placements) - self.n_placed
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
         self._finished: dict[str, list[Pod]] = {}

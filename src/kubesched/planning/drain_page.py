@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
+from kubesched.simulator import nodes_table
 
 __all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_text"]
 
@@ -22,17 +23,18 @@ _LEVELS: Final = {
 }
 
 
-def drain_page(result: Drain, *, again: str = "", taken_at: datetime | None = None) -> Page:
+@page_of.register
+def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = None) -> Page:
     """The page.
 
     Args:
-        again: the command that made the result; empty where there is none.
+        explain: the command that explains a pod of the cluster afterwards, without the pod; empty for none.
         taken_at: when the snapshot was taken; None where that is not known.
     """
     pending = result.of(Fate.PENDING)
     following = kubectl_drain(result) if result.can_go else ""
-    if pending and again:
-        following = f"{again} --write after.json && kubesched explain after.json --pod {pending[0].pod}"
+    if pending and explain:
+        following = f"{explain} --pod {pending[0].pod}"
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.can_go else Level.BAD),
@@ -42,8 +44,12 @@ def drain_page(result: Drain, *, again: str = "", taken_at: datetime | None = No
         document=_document(result),
         lines=[_plain(pod) for pod in result.pods],
         main="pods",
-        checks=[Check(*_key(pod), _why(pod)) for pod in result.pods],
+        checks=[*(Check(*_key(pod), _why(pod)) for pod in result.pods), *map(_check, result.pushed_out)],
     )
+
+
+def _check(one: PushedOut) -> Check:
+    return Check(*_key(one), f"it would be evicted from {one.node} for {one.preemptor}")
 
 
 def drain_parts(result: Drain) -> Iterator[Part]:
@@ -59,8 +65,9 @@ def drain_parts(result: Drain) -> Iterator[Part]:
     yield _pushed_out(result)
     if left_out := _left_out(result):
         yield Paragraph(left_out)
-    yield _nodes(result)
+    yield _changed(result)
     yield _pods(result)
+    yield nodes_table(result.fills)
 
 
 def kubectl_drain(result: Drain) -> str:
@@ -69,7 +76,6 @@ def kubectl_drain(result: Drain) -> str:
     flags = {
         "--ignore-daemonsets": any(pod.message == "DaemonSet" for pod in pods),
         "--delete-emptydir-data": any(pod.has_local_data for pod in pods),
-        "--force": bool(result.of(Fate.LOST)),
     }
     return " ".join(["kubectl drain", *result.nodes, *(flag for flag, is_needed in flags.items() if is_needed)])
 
@@ -232,7 +238,7 @@ def _why(pod: DrainedPod) -> str:
 # --- nodes ---
 
 
-def _nodes(result: Drain) -> Table:
+def _changed(result: Drain) -> Table:
     """The drained nodes, and those that get most."""
     columns = (
         Column("node", "NODE", Align.NODE),
@@ -253,7 +259,7 @@ def _nodes(result: Drain) -> Table:
         rows.append([name, pods, *shares])
     n_hidden = len(result.nodes) + len(changed) - len(rows)
     notes = (f"{_count(n_hidden, 'more node')} would change.",) if n_hidden else ()
-    return Table("nodes", "Nodes: requested of allocatable, before and after", columns, rows, notes=notes)
+    return Table("changed", "Nodes: requested of allocatable, before and after", columns, rows, notes=notes)
 
 
 def _share(offered: int, before: int, after: int) -> Cell:
@@ -286,7 +292,7 @@ def _count(n: int, thing: str) -> str:
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
-def _key(pod: DrainedPod) -> tuple[str, str]:
+def _key(pod: DrainedPod | PushedOut) -> tuple[str, str]:
     namespace, _, name = pod.pod.partition("/")
     return namespace, name
 

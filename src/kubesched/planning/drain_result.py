@@ -2,11 +2,13 @@
 
 import enum
 from collections import Counter
+from collections.abc import Mapping
 
 import msgspec
 
 from kubesched.api import KubeObject
-from kubesched.simulator import Fill
+from kubesched.reports import Shown
+from kubesched.simulator import Fill, NodeFill, NodeGroup, node_fills
 
 __all__ = ["BudgetUse", "Drain", "DrainedPod", "Fate", "PushedOut"]
 
@@ -90,7 +92,7 @@ class BudgetUse(msgspec.Struct, frozen=True, rename="camel"):
     steps: int
 
 
-class Drain(msgspec.Struct, frozen=True, eq=False):
+class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     """The result of a drain: the nodes are cordoned, then their pods are evicted in steps.
 
     In each step as many pods are evicted as the disruption budgets allow; the scheduler places the new ones, and each
@@ -105,6 +107,7 @@ class Drain(msgspec.Struct, frozen=True, eq=False):
         n_placed_before, n_pending_before: pending pods of the snapshot that the scheduler places before the drain, and
             that stay pending without it.
         before, after: how full the nodes are.
+        groups: the pool and zone of each node.
         objects: the cluster after the last eviction, for a Simulator or `write_snapshot`: the pods of the last step are
             pending. Empty in results of `each`.
 
@@ -122,6 +125,7 @@ class Drain(msgspec.Struct, frozen=True, eq=False):
     n_pending_before: int
     before: Fill
     after: Fill
+    groups: Mapping[str, NodeGroup]
     objects: tuple[KubeObject, ...] = ()
 
     @property
@@ -141,10 +145,11 @@ class Drain(msgspec.Struct, frozen=True, eq=False):
         return {fate: counted[fate] for fate in Fate}
 
     @property
+    def fills(self) -> tuple[NodeFill, ...]:
+        """How full every node is before and after, in the snapshot's order."""
+        return node_fills(self.before, self.after, self.groups)
+
+    @property
     def n_evicted(self) -> int:
         """The pods that have to leave while they run."""
         return sum(pod.fate not in (Fate.STAYS, Fate.GONE) for pod in self.pods)
-
-    def __repr__(self) -> str:
-        counted = ", ".join(f"{n} {fate.value}" for fate, n in self.counts.items() if n)
-        return f"<Drain: {len(self.nodes)} nodes, {self.steps} steps; pods: {counted or 'none'}>"

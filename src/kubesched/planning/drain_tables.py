@@ -65,7 +65,7 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
         document={**page.document, "candidates": n_candidates},
         lines=page.lines,
         main="set",
-        checks=page.checks,
+        checks=[Check("drain", "a set of nodes could go", "" if n else "found none"), *page.checks],
     )
 
 

@@ -1,7 +1,7 @@
 """drain and Drainer: what happens to the pods of nodes that are drained, asked of one cluster once or many times."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Self
 
 from kubesched.api import KubeObject, Node
@@ -9,12 +9,11 @@ from kubesched.engine import paused_gc
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain, Fate
 from kubesched.planning.draining import Draining
-from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Setup, set_up
+from kubesched.scheduler import TieBreak
+from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, set_up
+from kubesched.simulator import Progress, Trials
 
 __all__ = ["Drainer", "drain"]
-
-Progress = Callable[[int, int], None]
-"""Called with how many nodes have been tried, and how many there are."""
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _COLLECT_EVERY: Final = 16
@@ -26,6 +25,8 @@ class Drainer:
     Args:
         snapshot: the objects of the cluster. Its pending pods are placed first.
         setup: the profiles that decide.
+        tie_break, seed, extender_calls: as for Simulator.
+        progress: called while the pending pods are placed.
 
     Raises:
         PluginError: a plugin cannot be started.
@@ -36,8 +37,18 @@ class Drainer:
                 print(result.nodes[0], result.can_go)
     """
 
-    def __init__(self, snapshot: Iterable[KubeObject], setup: Setup) -> None:
-        self._cluster = SettledCluster(snapshot, setup)
+    def __init__(
+        self,
+        snapshot: Iterable[KubeObject],
+        setup: Setup,
+        *,
+        tie_break: TieBreak = TieBreak.FIRST,
+        seed: int = 0,
+        extender_calls: ExtenderCalls | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        trials = Trials(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
+        self._cluster = SettledCluster(trials, progress)
         self._start = self._cluster.trials.mark()
 
     def __enter__(self) -> Self:
@@ -50,21 +61,23 @@ class Drainer:
         """Stop the plugins; no drain can be tried afterwards."""
         self._cluster.trials.close()
 
-    def drain(self, nodes: Iterable[str]) -> Drain:
+    def drain(self, nodes: Iterable[str], progress: Progress | None = None) -> Drain:
         """Drain some nodes together.
 
         Args:
             nodes: names, which may be cut at their first dot.
+            progress: called while the pods of a step are placed.
         Raises:
             InputError: there is no such node, or a short name belongs to several.
         """
-        return self._try(self._cluster.named(nodes), keeps_objects=True)
+        return self._try(self._cluster.named(nodes), keeps_objects=True, progress=progress)
 
     def each(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Iterator[Drain]:
         """Drain every node alone.
 
         Args:
             nodes: names; None for all nodes.
+            progress: called after each node.
         Raises:
             InputError: as from `drain`.
         """
@@ -84,6 +97,7 @@ class Drainer:
 
         Args:
             nodes: the names of the candidates; None for all nodes.
+            progress: called after each candidate.
         Returns: the drain of this set, whose `nodes` may be empty.
         Raises:
             InputError: as from `drain`.
@@ -126,9 +140,9 @@ class Drainer:
 
         return sorted(nodes, key=share)
 
-    def _try(self, nodes: Sequence[Node], *, keeps_objects: bool = False) -> Drain:
+    def _try(self, nodes: Sequence[Node], *, keeps_objects: bool = False, progress: Progress | None = None) -> Drain:
         try:
-            return Draining(self._cluster, nodes, keeps_objects=keeps_objects).run()
+            return Draining(self._cluster, nodes, keeps_objects=keeps_objects, progress=progress).run()
         finally:
             self._cluster.trials.go_back(self._start)
 
@@ -139,13 +153,17 @@ def drain(
     configuration: ConfigurationLike | Setup = None,
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
+    *,
+    tie_break: TieBreak = TieBreak.FIRST,
+    seed: int = 0,
+    extender_calls: ExtenderCalls | None = None,
 ) -> Drain:
     """Say what happens to the pods of some nodes that are drained together, as `kubectl drain` does it.
 
     Args:
         snapshot: the cluster, as load_snapshot gives it. Its pending pods are placed first.
         nodes: names, which may be cut at their first dot.
-        configuration, plugins, plugin_args: as for Simulator.
+        configuration, plugins, plugin_args, tie_break, seed, extender_calls: as for Simulator.
     Raises:
         InputError: there is no such node, or the configuration cannot be read or is not valid.
         PluginError: a plugin cannot be loaded or started.
@@ -155,7 +173,7 @@ def drain(
         print(result.can_go, result.steps)
     """
     setup = configuration if isinstance(configuration, Setup) else set_up(configuration, plugins, plugin_args)
-    with Drainer(snapshot, setup) as drainer:
+    with Drainer(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls) as drainer:
         return drainer.drain(nodes)
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kubesched.admission import replacement_of
 from kubesched.api import KubeObject, Node, Pod
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
 from kubesched.planning.evict_budgets import Allowance
-from kubesched.planning.evictions import has_local_data, leaves_because, replacement_of, stays_because
-from kubesched.simulator import Mark
+from kubesched.planning.evictions import has_local_data, leaves_because, stays_because
+from kubesched.simulator import Mark, Progress, without_post_filter
 
 __all__ = ["Draining"]
 
@@ -20,16 +21,27 @@ class Draining:
         cluster: different afterwards.
         nodes: to be drained.
         keeps_objects: whether the result has the objects.
+        progress: called while the pods of a step are placed.
     """
 
-    def __init__(self, cluster: SettledCluster, nodes: Sequence[Node], *, keeps_objects: bool = False) -> None:
+    def __init__(
+        self,
+        cluster: SettledCluster,
+        nodes: Sequence[Node],
+        *,
+        keeps_objects: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
         trials = cluster.trials
         self._cluster = cluster
         self._trials = trials
-        self._allowance = Allowance(cluster.budgets, lambda key: trials.get("PodDisruptionBudget", key))
+        self._allowance = Allowance(
+            cluster.budgets, lambda key: trials.get("PodDisruptionBudget", key), cluster.settled
+        )
         self._nodes = nodes
         self._pods = cluster.pods_on(nodes)
         self._keeps_objects = keeps_objects
+        self._progress = progress
         self._step_of: dict[str, int] = {}
         self._message_of: dict[str, str] = {}
         self._pushed_out: list[PushedOut] = []
@@ -62,13 +74,15 @@ class Draining:
             n_pending_before=self._cluster.n_pending,
             before=before,
             after=self._trials.fill(),
+            groups=self._cluster.groups,
             objects=() if self._last is None else tuple(self._trials.objects(self._last)),
         )
 
     def _leave_at_once(self) -> list[Pod]:
         """Remove what needs no eviction. Returns: the pods to evict."""
         leaving = [pod for pod in self._pods if not stays_because(pod)]
-        self._evict(pod for pod in leaving if leaves_because(pod))
+        if self._evict(pod for pod in leaving if leaves_because(pod)):
+            self._schedule()
         return [pod for pod in leaving if not leaves_because(pod)]
 
     def _allowed_now(self, waiting: Iterable[Pod]) -> tuple[list[Pod], list[Pod]]:
@@ -79,8 +93,11 @@ class Draining:
             (now if self._allowance.take(pod) else later).append(pod)
         return now, later
 
-    def _evict(self, pods: Iterable[Pod]) -> None:
-        """Take pods off their nodes; what their controllers make in their place is pending."""
+    def _evict(self, pods: Iterable[Pod]) -> bool:
+        """Take pods off their nodes; what their controllers make in their place is pending.
+
+        Returns: whether they make something.
+        """
         made: list[KubeObject] = []
         gone: list[KubeObject] = []
         for pod in pods:
@@ -88,11 +105,12 @@ class Draining:
             made += new
             gone += old
         self._trials.change([*made, *self._allowance.changed()], gone)
+        return bool(made)
 
     def _schedule(self) -> None:
         if self._keeps_objects:
             self._last = self._trials.mark()
-        report = self._trials.schedule()
+        report = self._trials.schedule(self._progress)
         for action in self._trials.cluster.evicted:
             broken = self._allowance.lose(action.pod)
             owner = self._cluster.owner_of(action.pod)
@@ -104,14 +122,16 @@ class Draining:
             if isinstance(pod, Pod) and pod.node_name:
                 self._allowance.give_back(pod)
             elif pod is not None:
-                self._message_of[placement.pod] = placement.message
+                self._message_of[placement.pod] = without_post_filter(placement.message)
 
     def _described(self, pod: Pod) -> DrainedPod:
         step, now = self._step_of.get(pod.key, 0), self._trials.get("Pod", pod.key)
         to, message = "", ""
-        if why := stays_because(pod) or leaves_because(pod):
-            fate, message = Fate.STAYS if stays_because(pod) else Fate.GONE, why
-        elif not step:
+        if why := stays_because(pod):
+            fate, message = Fate.STAYS, why
+        elif now is None and (why := leaves_because(pod)):
+            fate, message = Fate.GONE, why
+        elif not step and not leaves_because(pod):
             fate = Fate.BLOCKED
         elif pod.metadata.controller is None:
             fate = Fate.LOST
@@ -129,7 +149,7 @@ class Draining:
             step=step,
             message=message,
             budgets=self._cluster.budgets.of(pod) if is_evicted else (),
-            has_local_data=is_evicted and has_local_data(pod),
+            has_local_data=fate is not Fate.STAYS and not pod.is_finished and has_local_data(pod),
         )
 
     def _used(self, drained: Sequence[DrainedPod]) -> Iterator[BudgetUse]:

@@ -36,27 +36,34 @@ class Allowance:
 
     Args:
         find: a budget as it is now, by its key.
+        settled: pods that were placed before; they run and are ready by now.
 
     Attributes:
-        left: key of a budget -> how many evictions it allows now, for those that were asked.
+        left: key of a budget -> its healthy pods beyond those that it needs, for those that were asked. So many
+            evictions it allows now; none if the number is negative, as where pods are not ready.
     """
 
-    def __init__(self, budgets: Budgets, find: Callable[[str], KubeObject | None]) -> None:
+    def __init__(self, budgets: Budgets, find: Callable[[str], KubeObject | None], settled: Iterable[Pod] = ()) -> None:
         self.left: dict[str, int] = {}
         self._budgets = budgets
         self._find = find
         self._written: dict[str, int] = {}
         self._at_first: dict[str, int] = {}
+        self._settled: set[str] = set()
+        for pod in settled:
+            self._settled.add(pod.key)
+            self.give_back(pod)
+        self._at_first |= self.left
 
     def first(self, key: str) -> int:
         """How many evictions a budget allowed at the beginning."""
         self._known(key)
-        return self._at_first.get(key, 0)
+        return max(0, self._at_first.get(key, 0))
 
     def take(self, pod: Pod) -> bool:
         """Evict a pod, if the budgets allow it now."""
         keys = self._budgets.of(pod)
-        if not keys or _has_not_started(pod):
+        if not keys or (_has_not_started(pod) and pod.key not in self._settled):
             return True
         if len(keys) > 1:
             return False
@@ -74,7 +81,7 @@ class Allowance:
         keys = [key for key in self._budgets.of(pod) if self._known(key) is not None]
         broken = tuple(key for key in keys if self.left[key] <= 0)
         for key in keys:
-            self.left[key] = max(0, self.left[key] - 1)
+            self.left[key] -= 1
         return broken
 
     def give_back(self, pod: Pod) -> None:
@@ -93,7 +100,7 @@ class Allowance:
         if not isinstance(budget, PodDisruptionBudget):
             return None
         if key not in self.left:
-            self.left[key] = self._written[key] = self._at_first[key] = budget.status.disruptions_allowed
+            self.left[key] = self._written[key] = self._at_first[key] = _left(budget)
         return budget
 
     def _rewritten(self, key: str) -> KubeObject:
@@ -102,7 +109,8 @@ class Allowance:
         document = budget.document
         status = document["status"] = document.get("status") or {}
         status["currentHealthy"] = budget.status.current_healthy + self.left[key] - self._written[key]
-        status["disruptionsAllowed"] = self._written[key] = self.left[key]
+        status["disruptionsAllowed"] = max(0, self.left[key])
+        self._written[key] = self.left[key]
         return decode_object("PodDisruptionBudget", msgspec.json.encode(document))
 
 
@@ -127,6 +135,12 @@ def _parsed(budget: PodDisruptionBudget) -> Selector:
         return parse_selector(budget.spec.selector)
     except SelectorError:
         return Selector(nothing=True)
+
+
+def _left(budget: PodDisruptionBudget) -> int:
+    """Rule: kube-controller-manager v1.36: disruptionsAllowed is currentHealthy - desiredHealthy, at least 0."""
+    status = budget.status
+    return status.disruptions_allowed or min(0, status.current_healthy - status.desired_healthy)
 
 
 def _has_not_started(pod: Pod) -> bool:

@@ -16,6 +16,7 @@ from kubesched.planning.most import most_that_fit
 from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.runs import Runs, has_place, placements_of
 from kubesched.planning.what_if import node_model
+from kubesched.reports import Shown
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike
 from kubesched.simulator import Placement, Progress, Report
@@ -27,7 +28,7 @@ _MAX_PODS: Final = 500_000
 _NOTHING_EXISTS: Final = "None of the workloads has pods in the cluster yet: nothing is replaced or kept."
 
 
-class Fit(msgspec.Struct, frozen=True, eq=False):
+class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     """Which of the new pods would fit.
 
     Attributes:
@@ -128,10 +129,11 @@ def fit(
         answer = fit(load_snapshot("cluster.json"), "pod.yaml", maximum=True)
         print(answer.n_fit, answer.first_left.message)
     """
-    asked = asked_of(pods, objects_of(snapshot))
+    objects = objects_of(snapshot)
+    asked = asked_of(pods, objects)
     runs = Runs(configuration, plugins, plugin_args, tie_break=tie_break, seed=seed)
-    return fit_asked(
-        snapshot,
+    answer = fit_asked(
+        objects,
         asked,
         runs,
         replicas=replicas,
@@ -142,6 +144,7 @@ def fit(
         rollout=rollout,
         progress=progress,
     )
+    return msgspec.structs.replace(answer, taken_at=getattr(snapshot, "taken_at", None))
 
 
 def fit_asked(

@@ -1,19 +1,19 @@
 """The page of `kubesched fit`: the verdict, where the pods would go, whom they push out, and what is left over."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from kubesched.planning.fit import Fit
-from kubesched.planning.limits import limits
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import has_place
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
 from kubesched.simulator import (
     NodeGroup,
     Placement,
     PodState,
+    Victim,
     fill_table,
     fill_words,
     nodes_table,
@@ -29,6 +29,7 @@ _TEENS: Final = range(11, 14)
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
+@page_of.register
 def fit_page(answer: Fit, *, explain: str = "", now: datetime | None = None) -> Page:
     """The page.
 
@@ -38,7 +39,7 @@ def fit_page(answer: Fit, *, explain: str = "", now: datetime | None = None) -> 
     """
     left = [one for one in answer.placements if not has_place(one)]
     fills = answer.report.nodes
-    parts: list[Part] = [*_notes(answer), _pools(answer), _where(answer), _left(left), _victims(answer)]
+    parts: list[Part] = [*_notes(answer), _pools(answer), _where(answer), _left(left), *_victims(answer)]
     if fills:
         parts += [Paragraph(fill_words(fills)), fill_table(fills), nodes_table(fills)]
     return Page(
@@ -104,12 +105,12 @@ def why(placement: Placement) -> str:
 
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
-    yield from (Paragraph(note, Level.WARNING) for note in answer.notes)
+    yield from (Paragraph(f"{note[:1].upper()}{note[1:]}", Level.WARNING) for note in answer.notes)
     yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
         verb = "pod is pending already and is" if n == 1 else "pods are pending already and are"
-        yield Paragraph(f"{n:,} other {verb} placed in the same run.", Level.DETAIL)
+        yield Paragraph(f"{n:,} other {verb} tried in the same run.", Level.DETAIL)
 
 
 def _rollout(one: Rollout) -> Paragraph:
@@ -162,7 +163,16 @@ def _left(left: Sequence[Placement]) -> Table:
     return Table("left", f"Would stay pending: {len(left):,}", columns, rows)
 
 
-def _victims(answer: Fit) -> Table:
+def _victims(answer: Fit) -> Iterator[Table]:
+    """Who leaves for the pods in question, and who leaves for pods that are pending already."""
+    asked = {one.pod for one in answer.placements}
+    ours = [one for one in answer.report.victims if one.preemptor in asked]
+    others = [one for one in answer.report.victims if one.preemptor not in asked]
+    yield _evicted(answer, ours, "victims", "Would be evicted to make room")
+    yield _evicted(answer, others, "victims-of-others", "Would be evicted for pods that are pending already")
+
+
+def _evicted(answer: Fit, victims: Sequence[Victim], name: str, title: str) -> Table:
     columns = (
         Column("pod", "POD"),
         Column("owner", "OF"),
@@ -171,7 +181,7 @@ def _victims(answer: Fit) -> Table:
         *([Column("broken", "BREAKS BUDGET")] if answer.broken_budgets else []),
     )
     rows: list[Row] = []
-    for one in answer.report.victims:
+    for one in victims:
         broken = Cell(", ".join(answer.broken_budgets.get(one.pod, ())) or "-", level=Level.BAD)
         row: list[Cell | str | int] = [
             Cell(f"- {one.pod}", level=Level.BAD),
@@ -181,7 +191,7 @@ def _victims(answer: Fit) -> Table:
             broken,
         ]
         rows.append(row[: len(columns)])
-    return Table("victims", f"Would be evicted to make room: {len(rows):,}", columns, rows)
+    return Table(name, f"{title}: {len(rows):,}", columns, rows)
 
 
 def _document(answer: Fit) -> dict[str, Any]:

@@ -14,14 +14,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.admission import RollingUpdate, UpdateStrategy, node_of_daemon
-from kubesched.api import KubeObject, Pod
+from kubesched.admission import RollingUpdate, UpdateStrategy, node_of_daemon, ordinal_of
+from kubesched.api import KubeObject, Pod, Workload
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked
-from kubesched.planning.replicas import ordinal_of
 from kubesched.planning.runs import Runs, has_place
 from kubesched.planning.scaling import pods_to_remove
-from kubesched.planning.workloads import Workload
 from kubesched.simulator import Placement, PodState, Progress, Report, Trials, Victim
 
 __all__ = ["Rollout", "roll_out"]

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, StatefulSet
+from kubesched.admission import claims_of, fresh_claim, fresh_pod, ordinal_of
+from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, StatefulSet, Workload
 from kubesched.errors import InputError
-from kubesched.planning.replicas import claims_of, fresh_claim, fresh_pod, ordinal_of
-from kubesched.planning.workloads import Workload
 
 __all__ = ["pods_to_add", "pods_to_remove"]
 

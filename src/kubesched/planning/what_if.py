@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import KubeObject, Node, Pod
+from kubesched.admission import replacement_of
+from kubesched.api import KubeObject, Node, Pod, kind_of
 from kubesched.errors import InputError
 from kubesched.planning.changes import (
     cordoned,
@@ -16,13 +17,11 @@ from kubesched.planning.changes import (
     with_nodes_like,
     without_nodes,
 )
-from kubesched.planning.replicas import fresh_pod
 from kubesched.snapshot import load_snapshot
 
 __all__ = ["Changed", "WhatIf", "chosen_nodes", "node_model"]
 
 _FILES: Final = (".json", ".yaml", ".yml", ".gz", ".zst")
-_BOUND_TO_NODE: Final = ("DaemonSet", "Node")
 
 
 class Changed(NamedTuple):
@@ -74,9 +73,8 @@ class WhatIf(msgspec.Struct, frozen=True):
         if self.remove:
             names = chosen_nodes(known, self.remove)
             leaving = [one for one in known if isinstance(one, Pod) and one.node_name in names]
-            back: list[KubeObject] = [fresh_pod(pod) for pod in leaving if _comes_back(pod)]
-            known = without_nodes(known, names) + back
-            notes += _notes_on(names, leaving, back)
+            known, n_back = _replaced(known, names, leaving)
+            notes += _notes_on(names, leaving, n_back)
         for workload, n in self.scale.items():
             known = scaled(known, workload, n)
         return Changed(known, notes)
@@ -110,15 +108,24 @@ def node_model(objects: Sequence[KubeObject], text: str) -> Node:
     return nodes[0]
 
 
-def _comes_back(pod: Pod) -> bool:
-    """Whether a controller re-creates a pod elsewhere."""
-    owner = pod.metadata.controller
-    return owner is not None and owner.kind not in _BOUND_TO_NODE and not pod.is_finished
+def _replaced(
+    known: Sequence[KubeObject], names: Sequence[str], leaving: Iterable[Pod]
+) -> tuple[list[KubeObject], int]:
+    """The cluster without some nodes, with what controllers make for their pods, and how many pods they make."""
+    by_key = {(kind_of(one), one.key): one for one in known}
+    back: list[KubeObject] = []
+    gone: set[tuple[str, str]] = set()
+    for pod in leaving:
+        made, lost = replacement_of(pod, lambda kind, key: by_key.get((kind, key)))
+        back += made
+        gone.update((kind_of(one), one.key) for one in lost)
+    kept = [one for one in without_nodes(known, names) if (kind_of(one), one.key) not in gone]
+    return kept + back, sum(isinstance(one, Pod) for one in back)
 
 
-def _notes_on(names: Sequence[str], leaving: Sequence[Pod], back: Sequence[KubeObject]) -> list[str]:
+def _notes_on(names: Sequence[str], leaving: Sequence[Pod], n_back: int) -> list[str]:
     lost = [pod.key for pod in leaving if pod.metadata.controller is None and not pod.is_finished]
-    notes = [f"{_count(len(names), 'node')} removed; {_count(len(back), 'pod')} from there would be re-created"]
+    notes = [f"{_count(len(names), 'node')} removed; {_count(n_back, 'pod')} from there would be re-created"]
     if lost:
         shown = ", ".join(lost[:3]) + (", ..." if len(lost) > 3 else "")
         notes.append(f"{_count(len(lost), 'pod')} without a controller would be lost: {shown}")

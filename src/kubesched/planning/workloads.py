@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kubesched.api import Workload, workload_of, workloads
+from kubesched.api import Workload
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError
 
-__all__ = ["Workload", "find_workload", "is_workload_kind", "workload_of", "workloads"]
+__all__ = ["find_workload", "is_workload_kind"]
 
 _SHORT_NAMES: Final = {
     "deploy": "Deployment",

@@ -5,13 +5,14 @@ from collections.abc import Generator, Iterator, Sequence
 from html import escape
 from typing import Final
 
-from kubesched.reports.html_assets import SCRIPT, STYLE
+from kubesched.reports.html_assets import FRAGMENT_STYLE, SCRIPT, STYLE
 from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Row, Table, as_cell
 
-__all__ = ["as_html"]
+__all__ = ["as_fragment", "as_html", "escape_controls"]
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _TO_FILTER: Final = 8  # rows from which on a table has a filter
+_MAX_ROWS: Final = 50  # of a table in a fragment
 _BUDGET: Final = 2_000_000  # characters of one table; a longer one ends there, and a line says so
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -32,6 +33,37 @@ def as_html(page: Page) -> str:
         f"<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>"
     )
     return "\n".join([head, *body, "</main>", f"<script>{SCRIPT}</script>", "</body>", "</html>", ""])
+
+
+def as_fragment(page: Page) -> str:
+    """The page for a notebook, without what only `-o wide` has: no script, and its style concerns nothing else."""
+    body = [f'<div class="kubesched"><style>{FRAGMENT_STYLE}</style>']
+    body.append(f"<p{_class(page.verdict.level)}><strong>{_text(page.verdict.text)}</strong></p>")
+    for part in page.parts:
+        if not part.is_wide:
+            body += _short_table(part) if isinstance(part, Table) else _paragraph(part)
+    body += [f'<p class="detail">{_text(limit)}</p>' for limit in page.limits]
+    return "\n".join([*body, "</div>"])
+
+
+def _short_table(table: Table) -> Iterator[str]:
+    """The first rows, and the columns that a terminal has."""
+    if not table.rows:
+        return
+    kept = [i for i, column in enumerate(table.columns) if not column.is_wide]
+    columns = [table.columns[i] for i in kept]
+    n_rows = len(table.rows) - table.n_totals
+    if table.title:
+        yield f"<p><strong>{_text(table.title)}</strong></p>"
+    yield "<table><thead><tr>"
+    yield "".join(f'<th scope="col"{_class(_of(column))}>{_text(column.heading)}</th>' for column in columns)
+    yield "</tr></thead><tbody>"
+    for row in (*table.rows[: min(n_rows, _MAX_ROWS)], *table.rows[n_rows:]):
+        yield _row(columns, [row[i] for i in kept])
+    yield "</tbody></table>"
+    if n_rows > _MAX_ROWS:
+        yield f'<p class="detail">The first {_MAX_ROWS} of {n_rows:,} rows are shown.</p>'
+    yield from _notes(table)
 
 
 def _paragraph(paragraph: Paragraph) -> Iterator[str]:
@@ -76,10 +108,14 @@ def _table(table: Table, name: str) -> Iterator[str]:
     yield "</table></div>"
     if n_shown < len(rows):
         yield f'<p class="warning">The first {n_shown:,} of {len(rows):,} rows are shown. -o csv and json have all.</p>'
-    yield from (f'<p class="detail">{_text(note)}</p>' for note in table.notes if not note.startswith("-o wide"))
+    yield from _notes(table)
     if table.is_wide:
         yield "</details>"
     yield "</section>"
+
+
+def _notes(table: Table) -> Iterator[str]:
+    return (f'<p class="detail">{_text(note)}</p>' for note in table.notes if not note.startswith("-o wide"))
 
 
 def _within_budget(columns: Sequence[Column], rows: Sequence[Row]) -> Generator[str, None, int]:
@@ -118,13 +154,14 @@ def _bar(before: float, after: float) -> str:
 
 
 def _heat_maps(table: Table) -> Iterator[str]:
-    """For each column with bars, the nodes of each group as squares, before and after."""
+    """For each column with bars, the nodes of each group as squares, at both moments."""
     keys = [column.key for column in table.columns]
     by = [keys.index(key) for key in table.group_by if key in keys]
     rows = [[as_cell(entry) for entry in row] for row in table.rows[: len(table.rows) - table.n_totals]]
     groups: dict[tuple[str, ...], list[list[Cell]]] = {}
     for row in rows:
         groups.setdefault(tuple(row[i].text or "-" for i in by), []).append(row)
+    moments = "".join(f'<th scope="col">{_text(moment.upper())}</th>' for moment in table.moments)
     heads = "".join(f'<th scope="col">{_text(table.columns[i].heading)}</th>' for i in by)
     for i, column in enumerate(table.columns):
         if column.is_wide or not any(row[i].bar for row in rows):
@@ -132,8 +169,7 @@ def _heat_maps(table: Table) -> Iterator[str]:
         yield f"<h3>{_text(column.heading)}: each square is a row of the table, a stronger colour means fuller</h3>"
         yield (
             f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(column.heading)} by group"><table>'
-            f'<thead><tr>{heads}<th scope="col" class="n">COUNT</th><th scope="col">BEFORE</th>'
-            '<th scope="col">AFTER</th></tr></thead><tbody>'
+            f'<thead><tr>{heads}<th scope="col" class="n">COUNT</th>{moments}</tr></thead><tbody>'
         )
         for names, members in sorted(groups.items()):
             shares = [cell.bar for member in members if (cell := member[i]).bar is not None]
@@ -174,4 +210,9 @@ def _class(level: Level | str, *others: str) -> str:
 
 def _text(text: str) -> str:
     """Text without a meaning in HTML; control characters are escapes, as in a terminal."""
-    return escape(_CONTROLS.sub(lambda control: f"\\x{ord(control[0]):02x}", text))
+    return escape(escape_controls(text))
+
+
+def escape_controls(text: str) -> str:
+    """Text whose control characters are hexadecimal escapes; tabulators and ends of lines stay."""
+    return _CONTROLS.sub(lambda control: f"\\x{ord(control[0]):02x}", text)

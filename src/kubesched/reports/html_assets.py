@@ -2,7 +2,7 @@
 
 from typing import Final
 
-__all__ = ["SCRIPT", "STYLE"]
+__all__ = ["FRAGMENT_STYLE", "SCRIPT", "STYLE"]
 
 STYLE: Final = """
 :root{color-scheme:light dark;--text:#1b1f24;--back:#fff;--quiet:#57606a;--line:#d0d7de;--head:#f6f8fa;--link:#0550ae;
@@ -39,6 +39,16 @@ i{width:9px;height:9px;background:rgb(var(--heat)/var(--a));outline:1px solid rg
 @media print{input,.filter{display:none}body{max-width:none;font-size:10pt}thead th{position:static}
 tr{break-inside:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 """
+
+FRAGMENT_STYLE: Final = """
+.kubesched .good{color:#1a7f37}.kubesched .warning{color:#9a6700}.kubesched .bad{color:#cf222e}
+.kubesched .detail{opacity:.75}.kubesched .indented{margin-left:2rem}.kubesched p{margin:.3rem 0;white-space:pre-line}
+.kubesched th,.kubesched td{text-align:left;vertical-align:top;white-space:pre-line}
+.kubesched .n{text-align:right;white-space:nowrap}.kubesched .w{white-space:nowrap}
+.kubesched b{display:inline-block;width:5rem;height:.65rem;margin-right:.5rem;border:1px solid #808080;
+background:linear-gradient(to right,#3f6fb5 calc(var(--l)*1%),#d08700 0 calc(var(--h)*1%),transparent 0)}
+"""
+"""The style of a report in a notebook: colours that are readable on white and on black."""
 
 SCRIPT: Final = """
 for (const table of document.querySelectorAll("table.sortable")) {

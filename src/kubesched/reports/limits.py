@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final
 
-__all__ = ["NOT_MODELLED", "limits"]
+__all__ = ["NOT_MODELLED", "age_sentence", "limits"]
 
 NOT_MODELLED: Final = "Not modelled: autoscalers, the timing of controllers, and resource claims."
 
@@ -22,13 +22,18 @@ def limits(
     """
     if taken_at is None:
         return (NOT_MODELLED, *own)
+    return (f"The {age_sentence(taken_at, now)}.", NOT_MODELLED, *own)
+
+
+def age_sentence(taken_at: datetime, now: datetime | None = None) -> str:
+    """When a snapshot was taken: `snapshot was taken 2 hours ago, at 2026-11-23 10:00 UTC`."""
     seconds = ((now or datetime.now(UTC)) - taken_at).total_seconds()
-    return (f"The snapshot was taken {_age(seconds)}, at {taken_at:%Y-%m-%d %H:%M} UTC.", NOT_MODELLED, *own)
+    return f"snapshot was taken {_age(seconds)}, at {taken_at:%Y-%m-%d %H:%M} UTC"
 
 
 def _age(seconds: float) -> str:
+    """In the largest unit of which there are two."""
     for length, name in _STEPS:
-        n = int(seconds // length)
-        if n >= 1:
-            return f"{n} {name}{'' if n == 1 else 's'} ago"
-    return "less than a minute ago"
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {name}s ago"
+    return "less than 2 minutes ago"

@@ -25,7 +25,7 @@ class Level(enum.Enum):
     BAD = "bad"
     """Evicted, does not fit, failed."""
     DETAIL = "detail"
-    """For who wants to know more: kube-scheduler's own words, notes on the table."""
+    """For readers who want more: kube-scheduler's own words, notes on the table."""
 
 
 class Align(enum.Enum):
@@ -81,6 +81,7 @@ class Table(msgspec.Struct, frozen=True):
         notes: lines below it.
         is_wide: whether only `-o wide`, CSV and HTML have it.
         group_by: keys of columns by which HTML groups the rows into a heat map of the cells with bars; empty for none.
+        moments: what the two shares of its bars are called.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Table(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     is_wide: bool = False
     group_by: tuple[str, ...] = ()
+    moments: tuple[str, str] = ("before", "after")
 
 
 class Paragraph(msgspec.Struct, frozen=True):

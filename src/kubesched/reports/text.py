@@ -1,13 +1,13 @@
 """Reports for a terminal: the verdict first, the next command last, tables as wide as the terminal.
 
-Where a table is too wide, headings are broken into lines, then bars go, then columns from the right, and a line says
-which. Names of nodes are
-shortened by the beginning and the end that they share.
+Where a table is too wide, headings are broken into lines, then bars go, then texts and lists of nodes are folded into
+narrow columns, then columns go from the right, and a line says which. Names of nodes are shortened by the beginning and
+the end that they share.
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -29,6 +29,7 @@ _STYLES: Final = {
 _BAR: Final = 10
 _GAP: Final = 3
 _LONGEST: Final = (48, 24, 16)  # longer texts are folded before a column goes, in narrow terminals earlier
+_NARROWEST: Final = 12  # where a column would go otherwise
 _FEWEST: Final = 2
 _HEADING: Final = 14  # as long as a broken heading should be
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])\s?|[A-Z]?[^A-Z\s]+\s?|\s+")
@@ -86,13 +87,14 @@ def _print_table(table: Table, shortening: "_Shortening", console: "Console", *,
     columns = [table.columns[i] for i in kept]
     notes = list(table.notes) + shortening.apply(columns, cells)
     headings = [column.heading for column in columns]
-    n_shown, has_bars = (len(columns), True) if wide else _fitting(columns, cells, console.width)
+    n_shown, has_bars, widths = (len(columns), True, None) if wide else _fitting(columns, cells, console.width)
     if n_shown < len(columns):
         hidden = ", ".join(headings[n_shown:])
         notes.append(f"Hidden because the terminal is too narrow: {hidden} (-o wide shows them).")
     rich = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
-    for column in columns[:n_shown]:
-        rich.add_column(column.heading, justify="right" if column.align is Align.NUMBER else "left", overflow="fold")
+    for i, column in enumerate(columns[:n_shown]):
+        justify: Literal["left", "right"] = "right" if column.align is Align.NUMBER else "left"
+        rich.add_column(column.heading, justify=justify, overflow="fold", width=widths[i] if widths else None)
     for i, row in enumerate(cells):
         if table.n_totals and i == len(cells) - table.n_totals:
             rich.add_section()
@@ -104,18 +106,46 @@ def _print_table(table: Table, shortening: "_Shortening", console: "Console", *,
         console.print(note, style="dim")
 
 
-def _fitting(columns: list[Column], cells: Sequence[Sequence[Cell]], width: int) -> tuple[int, bool]:
-    """How many columns fit, and whether with bars; if needed, headings are broken, in place."""
+def _fitting(
+    columns: list[Column], cells: Sequence[Sequence[Cell]], width: int
+) -> tuple[int, bool, Sequence[int] | None]:
+    """How many columns fit, and whether with bars; if needed, headings are broken, in place.
+
+    Returns: also the width of each column, where it is less than `rich` would choose.
+    """
     if _total(columns, cells, has_bars=True) <= width:
-        return len(columns), True
+        return len(columns), True, None
     columns[:] = [msgspec.structs.replace(column, heading=_broken(column.heading)) for column in columns]
     for has_bars, longest in ((True, _LONGEST[0]), *((False, longest) for longest in _LONGEST)):
         if _total(columns, cells, has_bars=has_bars, longest=longest) <= width:
-            return len(columns), has_bars
+            return len(columns), has_bars, None
+    whole = [_width(i, column, cells, has_bars=False, longest=width) for i, column in enumerate(columns)]
+    least = [_least(i, column, cells, whole[i]) for i, column in enumerate(columns)]
     n = len(columns)
-    while n > _FEWEST and _total(columns[:n], cells, has_bars=False, longest=_LONGEST[-1]) > width:
+    while n > _FEWEST and sum(least[:n]) - _GAP > width:
         n -= 1
-    return n, False
+    return n, False, _spread(least[:n], whole[:n], width - 2 + _GAP)
+
+
+def _least(i: int, column: Column, cells: Sequence[Sequence[Cell]], whole: int) -> int:
+    """The least width of a column: texts are folded, and lists of nodes broken between their names."""
+    if column.align is Align.NUMBER:
+        return whole
+    words = (len(word) for row in cells for word in row[i].text.split()) if column.align is Align.NODE else ()
+    return min(whole, max(_NARROWEST, *words, 0) + _GAP)
+
+
+def _spread(least: Sequence[int], whole: Sequence[int], room: int) -> list[int]:
+    """The widths, without the gap, of columns that share some room: those that lack most get what is left."""
+    widths = list(least)
+    while sum(widths) > room:
+        widths[widths.index(max(widths))] -= 1
+    while sum(widths) < room:
+        lacking = [wanted - width for wanted, width in zip(whole, widths, strict=True)]
+        if max(lacking) <= 0:
+            break
+        widths[lacking.index(max(lacking))] += 1
+    return [width - _GAP for width in widths]
 
 
 def _total(

@@ -7,7 +7,7 @@ returned node that the cluster does not have is an error; and the objects of an 
 has it, but without pods and images (`ReturnedNodes`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -37,6 +37,7 @@ from kubesched.extender.wire import (
 )
 from kubesched.framework import ActionDone, CallExtender, Code, Logger, PluginFault, Status, VictimsOf
 from kubesched.scheduler.extender_scores import ExtenderScores, weighted_scores
+from kubesched.scheduler.last_answers import LastAnswers
 from kubesched.scheduler.suspension import perform, perform_all
 from kubesched.state import Nodes, PodInfo, ReturnedNodes, Snapshot
 
@@ -88,6 +89,7 @@ class Extenders:
         self._in_order = sorted(configured, key=lambda extender: extender.ignorable)
         self.logger = logger
         self._bodies: dict[str, tuple[Node, bytes]] = {}  # of nodes, by name
+        self.last_answers = LastAnswers()
         self.may_filter = any(extender.filter_verb for extender in self._in_order)
         self.may_score = any(extender.prioritize_verb for extender in self._in_order)
 
@@ -168,7 +170,7 @@ class PodExtenders:
                     raise
                 self.note(f"extender {extender.shown_url}", error)
                 continue
-            rejected.update((name, status) for name, status in said.rejected.items() if status.reasons)
+            rejected.update({name: status for name, status in said.rejected.items() if status.reasons})
             if names != said.offered:
                 nodes = Nodes(columns, np.array([columns.row_of[name] for name in names], dtype=np.intp))
         return ReturnedNodes(nodes) if self._returned and len(nodes) else nodes
@@ -176,7 +178,8 @@ class PodExtenders:
     async def _filter_by(self, extender: ExtenderConfig, nodes: Nodes, said: ExtenderAnswer) -> list[str]:
         """The survivors by name, all of them nodes of the cluster."""
         body = self._nodes_body(extender, nodes, said.offered)
-        answer = parse_filter_answer(await self._ask(extender, "filter", body, said))
+        answered = await self._ask(extender, "filter", body, said)
+        answer = self._extenders.last_answers.read(extender, "filter", answered, said.offered, parse_filter_answer)
         if answer.error:
             raise ExtenderError(answer.error)
         survivors = self._survivors(extender, said.offered, answer)
@@ -187,8 +190,8 @@ class PodExtenders:
             where = f'extender "{extender.shown_url}"'
             raise ExtenderError(f'{where} returned the node "{name}", which the cluster does not have')
         said.rejected = dict.fromkeys(set(said.offered).difference(survivors), _NO_REASON)
-        said.rejected.update((name, Status.unschedulable(text)) for name, text in answer.failed.items())
-        said.rejected.update((name, Status.unresolvable(text)) for name, text in answer.unresolvable.items())
+        said.rejected |= _statuses(Status.unschedulable, answer.failed)
+        said.rejected |= _statuses(Status.unresolvable, answer.unresolvable)
         return survivors
 
     def _begin(self, extender: ExtenderConfig, verb: str, names: list[str]) -> ExtenderAnswer:
@@ -228,14 +231,23 @@ class PodExtenders:
                 continue
             said = self._begin(extender, "prioritize", names)
             try:
-                entries = parse_priorities(_answer(next(done), said))
+                scores = self._scores(extender, _answer(next(done), said), names)
             except ExtenderError as error:
                 said.error = str(error)
                 self.note(f"extender {extender.shown_url}", error)
                 continue
-            given.append(weighted_scores(extender, entries, names))
-            said.added = given[-1].scores
+            given.append(scores)
+            said.added = scores.scores
         return given
+
+    def _scores(self, extender: ExtenderConfig, answer: bytes, names: list[str]) -> ExtenderScores:
+        return self._extenders.last_answers.read(
+            extender,
+            "prioritize",
+            answer,
+            names,
+            lambda body: weighted_scores(extender, parse_priorities(body), names),
+        )
 
     # --- preempt ---
 
@@ -332,6 +344,12 @@ class PodExtenders:
 def _victim_body(pod: Pod) -> bytes:
     """With its node, which the JSON of an assumed pod lacks."""
     return as_kube_scheduler_sends(pod.raw, is_pod=True, node_name=pod.node_name)
+
+
+def _statuses(make: Callable[[str], Status], texts: Mapping[str, str]) -> dict[str, Status]:
+    """The statuses of nodes, one object for each text: an answer may have a million names, and few texts."""
+    made = {text: make(text) for text in set(texts.values())}
+    return {name: made[text] for name, text in texts.items()}
 
 
 def _answer(done: ActionDone, said: ExtenderAnswer | None = None) -> bytes:

@@ -77,7 +77,7 @@ class Scheduler:
         extenders: of the configuration, to be called; with any, drivers run `attempt`.
 
     Attributes:
-        cluster_state, queue: what is known, and who waits.
+        cluster_state, queue, cycle: what is known, who waits, and what decides on one pod.
         frameworks: by scheduler name.
         waiting_pods: pods held back in Permit, by uid.
         extenders: the extenders that are called.
@@ -107,7 +107,7 @@ class Scheduler:
         self._now = services.clock.monotonic
         self._emit = emit
         self.extenders = Extenders(extenders, services.logger)
-        self._cycle = SchedulingCycle(tie_break, services.rng, self.extenders or None)
+        self.cycle = SchedulingCycle(tie_break, services.rng, self.extenders or None)
         nominator = Nominator(self._find_pod)
         self._evictions = Evictions(
             cluster_state.objects, self._on_their_way, self.waiting_pods, self.waits, nominator, emit, self.activate
@@ -242,7 +242,7 @@ class Scheduler:
             return failed, None
         info = self._pod_info(queued)
         snapshot = self.cluster_state.snapshot()
-        decided, state = await self._cycle.decide(framework, info, snapshot, queued)
+        decided, state = await self.cycle.decide(framework, info, snapshot, queued)
         if not decided.outcome.status.is_success:
             eviction = self._evictions.begin(decided)
             self._failed(queued, decided)

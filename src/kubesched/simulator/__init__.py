@@ -7,7 +7,7 @@ from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.simulator.page import report_page, summary_of
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
-from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim
+from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim, node_fills
 from kubesched.simulator.simulator import Progress, Simulator
 from kubesched.simulator.trials import Mark, Trials
 
@@ -28,6 +28,7 @@ __all__ = [
     "Victim",
     "fill_table",
     "fill_words",
+    "node_fills",
     "nodes_table",
     "pending_in_order",
     "place",

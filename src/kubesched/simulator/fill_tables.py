@@ -14,6 +14,7 @@ _ALWAYS: Final = ("cpu", "memory")
 _LAST: Final = ("ephemeral-storage", "pods")
 _FEWEST: Final = 3
 _FULL: Final = 0.9
+_MOMENTS: Final = ("before", "after")
 
 
 class _Sum:
@@ -43,8 +44,12 @@ def fill_words(fills: Iterable[NodeFill]) -> str:
     return f"Requested: {', '.join(words)}." if words else ""
 
 
-def fill_table(fills: tuple[NodeFill, ...]) -> Table:
-    """One row for each group of nodes, and one for all."""
+def fill_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS) -> Table:
+    """One row for each group of nodes, and one for all.
+
+    Args:
+        moments: what `before` and `after` of the fills are called.
+    """
     heading, groups = _groups(fills)
     total = _Sum(fills)
     resources = _resources(total)
@@ -60,7 +65,7 @@ def fill_table(fills: tuple[NodeFill, ...]) -> Table:
     wide = [column.heading for column in columns if column.is_wide]
     return Table(
         "fill",
-        "Nodes: requested of allocatable, before and after",
+        f"Nodes: requested of allocatable, {moments[0]} and {moments[1]}",
         tuple(columns),
         rows[:1] if len(groups) == 1 else rows,
         n_totals=int(len(groups) > 1),
@@ -68,8 +73,12 @@ def fill_table(fills: tuple[NodeFill, ...]) -> Table:
     )
 
 
-def nodes_table(fills: tuple[NodeFill, ...]) -> Table:
-    """One row for each node: pool, zone, and how full it is."""
+def nodes_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS) -> Table:
+    """One row for each node: pool, zone, and how full it is; a heat map in HTML.
+
+    Args:
+        moments: as for `fill_table`.
+    """
     resources = _resources(_Sum(fills))
     columns = (
         Column("node", "NODE", Align.NODE),
@@ -82,7 +91,8 @@ def nodes_table(fills: tuple[NodeFill, ...]) -> Table:
         one = _Sum([fill])
         rows.append([fill.node, fill.pool, fill.zone, *(_cell(one, resource) for resource in resources)])
     group_by = tuple(key for key in ("zone", "pool") if any(getattr(fill, key) for fill in fills))
-    return Table("nodes", "Every node", columns, rows, is_wide=True, group_by=group_by or ("zone",))
+    group_by = group_by or ("zone",)
+    return Table("nodes", "Every node", columns, rows, is_wide=True, group_by=group_by, moments=moments)
 
 
 def _columns(resources: list[str]) -> list[Column]:

@@ -2,15 +2,20 @@
 
 import enum
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kubesched.api import Pod
 from kubesched.engine import IntMatrix
+from kubesched.reports import Shown, data_frame
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.state import NodeColumns
 
-__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "owner_of"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "owner_of"]
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
 _NO_GROUP = NodeGroup()
@@ -136,7 +141,7 @@ class Fill:
         return {name: amount for name, amount in zip(self._resources, amounts, strict=False) if name and amount}
 
 
-class Report(msgspec.Struct, frozen=True, eq=False):
+class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     """The result of a run.
 
     Attributes:
@@ -163,20 +168,75 @@ class Report(msgspec.Struct, frozen=True, eq=False):
     @property
     def nodes(self) -> tuple[NodeFill, ...]:
         """The fill of every node, in the snapshot's order."""
-        return tuple(self._node(name, self.groups.get(name, _NO_GROUP)) for name in self.after.node_names)
+        return node_fills(self.before, self.after, self.groups)
 
-    def _node(self, name: str, group: NodeGroup) -> NodeFill:
-        before, after = self.before.held(name), self.after.held(name)
-        return NodeFill(name, self.after.allocatable(name), before, after, group.pool, group.zone)
+    def pods_frame(self) -> "pd.DataFrame":
+        """The placements as a DataFrame, a row for each pending pod in the order of `placements`.
 
-    def __repr__(self) -> str:
-        counts = {"pods": len(self.placements), **{state.value: self.count(state) for state in PodState}}
-        counted = " ".join(f"{name}={n}" for name, n in {**counts, "victims": len(self.victims)}.items())
-        return f"<Report: {counted}>"
+        Columns: `namespace`, `name`, and the fields of a Placement apart from `victims`, `scores` and `runners_up`.
+        `state` is the text, such as `scheduled`; `total` is missing if the node was not scored.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        placed = self.placements
+        return data_frame(
+            {
+                "pod": [one.pod for one in placed],
+                "namespace": [one.pod.rpartition("/")[0] for one in placed],
+                "name": [one.pod.rpartition("/")[2] for one in placed],
+                "owner": [one.owner for one in placed],
+                "state": [one.state.value for one in placed],
+                "node": [one.node for one in placed],
+                "total": [one.total for one in placed],
+                "attempts": [one.attempts for one in placed],
+                "reason": [one.reason for one in placed],
+                "diagnosis": [one.diagnosis for one in placed],
+                "message": [one.message for one in placed],
+                "profile": [one.profile for one in placed],
+                "nominated_node": [one.nominated_node for one in placed],
+                "evicted_by": [one.evicted_by for one in placed],
+            }
+        )
+
+    def nodes_frame(self) -> "pd.DataFrame":
+        """How full the nodes are as a DataFrame, a row for each node in the snapshot's order; `node` is the index.
+
+        Columns: `pool`, `zone`, and three for each resource, in milli-CPU, bytes and counts: `cpu_allocatable`, and the
+        sums of the requests, `cpu_before` and `cpu_after`. `pods` is one of the resources. What a node does not have is
+        0.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        fills = self.nodes
+        columns: dict[str, list[Any]] = {
+            "node": [fill.node for fill in fills],
+            "pool": [fill.pool for fill in fills],
+            "zone": [fill.zone for fill in fills],
+        }
+        for resource in dict.fromkeys(name for fill in fills for name in fill.allocatable):
+            columns[f"{resource}_allocatable"] = [fill.allocatable.get(resource, 0) for fill in fills]
+            columns[f"{resource}_before"] = [fill.before.get(resource, 0) for fill in fills]
+            columns[f"{resource}_after"] = [fill.after.get(resource, 0) for fill in fills]
+        return data_frame(columns, "node")
 
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""
         return sum(placement.state is state for placement in self.placements)
+
+
+def node_fills(before: Fill, after: Fill, groups: Mapping[str, NodeGroup]) -> tuple[NodeFill, ...]:
+    """The fill of every node at two moments, in the snapshot's order.
+
+    Args:
+        groups: the pool and zone of each node.
+    """
+    named = ((name, groups.get(name, _NO_GROUP)) for name in after.node_names)
+    return tuple(
+        NodeFill(name, after.allocatable(name), before.held(name), after.held(name), group.pool, group.zone)
+        for name, group in named
+    )
 
 
 def owner_of(pod: Pod) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed, decode_object, kind_of, objects_of
 from kubesched.scheduler import TieBreak
-from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike, Profiles, Setup
+from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup
 from kubesched.simulator.report import Fill, Report
 from kubesched.simulator.simulator import Progress, Simulator
 
@@ -36,7 +36,7 @@ class Mark(msgspec.Struct, frozen=True, eq=False):
 class Trials(Simulator):
     """A Simulator that runs as often as it is asked to, with changes between the runs. Close it at the end.
 
-    The arguments are those of a Simulator; extenders are not called. Plugins see the changes as events. A plugin that
+    The arguments are those of a Simulator. Plugins see the changes as events. A plugin that
     counts pods by itself has to follow these events, since no hook reports what is taken back.
 
     Example:
@@ -57,6 +57,7 @@ class Trials(Simulator):
         *,
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
+        extender_calls: ExtenderCalls | None = None,
     ) -> None:
         known = objects_of(snapshot)
         self._seed = seed
@@ -67,7 +68,9 @@ class Trials(Simulator):
         self._position: dict[Key, int] = {}  # the same order, to sort by
         self._changed: list[Key] = []
         self._disturbed: set[str] = set()  # nodes that a pod has left: the order of the others is another one now
-        super().__init__(known, configuration, plugins, plugin_args, tie_break=tie_break, seed=seed)
+        super().__init__(
+            known, configuration, plugins, plugin_args, tie_break=tie_break, seed=seed, extender_calls=extender_calls
+        )
         for one in map(completed, known):
             self._given[_key(one)] = one
             self._remember(_key(one), one)
@@ -158,6 +161,7 @@ class Trials(Simulator):
         """Schedule every pending pod, as `Simulator.run` does on the objects that there are now."""
         self._put_in_order()
         self.rng.seed(self._seed)
+        self.scheduler.cycle.next_start = 0
         self._outcomes.clear()
         self._errors.clear()
         self.cluster.evicted.clear()

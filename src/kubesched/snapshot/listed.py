@@ -22,7 +22,6 @@ class ListedObjects:
 
     Args:
         manifests, skip_bad_objects: as for `load_snapshot`.
-        keep_source: whether objects keep their JSON (`raw`).
     Raises:
         InputError: there is no such manifest.
     """
@@ -32,10 +31,9 @@ class ListedObjects:
         *,
         manifests: Iterable[SourceLike] = (),
         skip_bad_objects: bool = False,
-        keep_source: bool = True,
     ) -> None:
         self._manifests = find_sources(manifests)
-        self._reader = ObjectReader(skip_bad_objects=skip_bad_objects, keep_source=keep_source)
+        self._reader = ObjectReader(skip_bad_objects=skip_bad_objects)
         self._n_items: dict[str, int] = {}
 
     def add(self, kind: str, items: Sequence[RawJson], label: str) -> None:

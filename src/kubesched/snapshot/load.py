@@ -35,7 +35,7 @@ def load_snapshot(
         skip_bad_objects: leave out an object that does not decode, and say so in `bad`, instead of raising. A bad
             manifest always raises.
         progress: called now and then with the bytes read so far and the bytes there are (0 when that is not known).
-    Returns: every object that a scheduler reads, once, in the order of the files; finished pods are among them.
+    Returns: every object that kubesched reads, once, in the order of the files; finished pods are among them.
     Raises:
         InputError: a file that cannot be read or holds no Kubernetes objects.
         ObjectError: a bad object, or the same object twice with different content and no resourceVersion to choose by.

@@ -28,8 +28,6 @@ _PROGRESS_EVERY: Final = 2048  # objects
 class ObjectReader:
     """Reads sources one after another into one collection of objects.
 
-    Args:
-        keep_source: whether objects keep their JSON (`raw`).
     Attributes:
         files: what is read; it has notes on it.
         skipped: objects of kinds that kubesched does not read, counted.
@@ -38,16 +36,13 @@ class ObjectReader:
         listed_kinds: kinds that some list has completely.
     """
 
-    def __init__(
-        self, *, skip_bad_objects: bool = False, keep_source: bool = True, progress: Progress | None = None
-    ) -> None:
+    def __init__(self, *, skip_bad_objects: bool = False, progress: Progress | None = None) -> None:
         self.files = Files()
         self.skipped: Counter[str] = Counter()
         self.bad: list[str] = []
         self.taken_at: datetime | None = None
         self.listed_kinds: frozenset[str] = frozenset()
         self._skip_bad = skip_bad_objects
-        self._keep_source = keep_source
         self._progress = progress
         self._kept: dict[tuple[str, str, str], tuple[KubeObject, Place]] = {}
         self._checker = ObjectChecker()
@@ -121,7 +116,7 @@ class ObjectReader:
         if skipped:
             self.skipped[skipped] += 1
             return
-        read = as_stored(decode_object(kind, raw, keep_source=self._keep_source))
+        read = as_stored(decode_object(kind, raw))
         if isinstance(read, Pod):
             self._parts.share(read)
         self._checker.check(read)

@@ -1,5 +1,6 @@
 """The state of the cluster: ClusterState, its columns, snapshots, and the tables that rules work on."""
 
+from kubesched.api import PodRequests, limits_of, requests_of
 from kubesched.state.cluster_state import ClusterState
 from kubesched.state.columns import NodeColumns
 from kubesched.state.csi_migration import KNOWN_DRIVER_NAMES, in_tree_source
@@ -13,7 +14,6 @@ from kubesched.state.pod_info import Identity, NodeChoice, Part, Parts, PodInfo,
 from kubesched.state.pod_table import Has, PodBatch
 from kubesched.state.pod_volumes import NO_VOLUMES, ClaimUse, Disk, PodVolumes, pod_volumes
 from kubesched.state.recount import row_differences
-from kubesched.state.requests import PodRequests, limits_of, requests_of
 from kubesched.state.resource_axis import CPU, EPHEMERAL_STORAGE, MEMORY
 from kubesched.state.returned_nodes import ReturnedNodes
 from kubesched.state.snapshot import Snapshot

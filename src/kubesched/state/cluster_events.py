@@ -8,8 +8,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod
-from kubesched.state.requests import PodRequests, has_same_requests
+from kubesched.api import ActionType, ClusterEvent, EventResource, KubeObject, Node, Pod, PodRequests, has_same_requests
 
 __all__ = [
     "StateChange",

@@ -21,6 +21,7 @@ from kubesched.api import (
     Node,
     Pod,
     WatchEvent,
+    has_same_requests,
 )
 from kubesched.errors import StateError
 from kubesched.state.cluster_events import (
@@ -34,7 +35,6 @@ from kubesched.state.facts import ClusterFacts
 from kubesched.state.invariants import check_invariants
 from kubesched.state.node_tree import NodeTree
 from kubesched.state.pod_info import PodInfo
-from kubesched.state.requests import has_same_requests
 from kubesched.state.snapshot import Snapshot
 
 __all__ = ["ClusterState"]

@@ -9,13 +9,12 @@ from typing import Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api import Node, Taint, is_scalar_resource, parse_quantity, whole_units
+from kubesched.api import BASIC_RESOURCES, Node, Taint, is_scalar_resource, parse_quantity, whole_units
 from kubesched.engine import BoolVector, ChangeLog, Interner, IntMatrix, IntVector, RowAllocator, grown
 from kubesched.state.image_state import ImageState
 from kubesched.state.labels import LabelColumn
 from kubesched.state.pod_info import PodInfo, Port
 from kubesched.state.pod_table import PodBatch, PodTable
-from kubesched.state.requests import BASIC_RESOURCES
 from kubesched.state.resource_axis import ResourceAxis
 
 __all__ = ["NodeColumns"]

@@ -14,9 +14,17 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from kubesched.api import Container, NodeAffinity, Pod, PodAffinity, Toleration, TopologySpreadConstraint
+from kubesched.api import (
+    Container,
+    NodeAffinity,
+    Pod,
+    PodAffinity,
+    PodRequests,
+    Toleration,
+    TopologySpreadConstraint,
+    requests_key,
+)
 from kubesched.state.pod_volumes import PodVolumes, pod_volumes
-from kubesched.state.requests import PodRequests, requests_key
 from kubesched.state.terms import AffinityTerms, affinity_terms
 
 __all__ = ["Identity", "NodeChoice", "Part", "Parts", "PodInfo", "Port", "host_ports", "image_names"]

@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from kubesched.api import PodRequests
 from kubesched.engine import BoolVector, FloatVector, Interner, IntMatrix, IntVector, grown
 from kubesched.state.pod_info import Identity, Part, PodInfo
 from kubesched.state.pod_volumes import NO_VOLUMES
-from kubesched.state.requests import PodRequests
 from kubesched.state.resource_axis import ResourceAxis
 
 __all__ = ["Has", "PodBatch", "PodTable"]

@@ -2,9 +2,8 @@
 
 from collections import Counter
 
-from kubesched.api import is_scalar_resource, parse_quantity, whole_units
+from kubesched.api import BASIC_RESOURCES, is_scalar_resource, parse_quantity, whole_units
 from kubesched.state.columns import NodeColumns
-from kubesched.state.requests import BASIC_RESOURCES
 
 __all__ = ["row_differences"]
 

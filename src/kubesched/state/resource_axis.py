@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
+from kubesched.api import BASIC_RESOURCES, PodRequests
 from kubesched.engine import Interner, IntMatrix, IntVector
 from kubesched.state.pod_info import Part
-from kubesched.state.requests import BASIC_RESOURCES, PodRequests
 
 __all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "ResourceAxis"]
 

@@ -39,7 +39,7 @@ def make_object(
             creationTimestamp.
         sections: the other fields of the object in the wire's spelling, such as `spec={...}`.
     Raises:
-        KeyError: a scheduler does not read the kind.
+        KeyError: kubesched does not read the kind.
         ObjectError: the fields do not decode.
 
     Example:

@@ -150,7 +150,7 @@ class FakeCluster:
 
 def _in_short(error: PluginError, cause: BaseException | None) -> PluginError:
     """The error alone, with the place in the plugin's file instead of the stack traces of its causes."""
-    place = fault_place(cause) if cause else ""
+    place = fault_place(cause)
     text = f"{error} ({place})" if place else str(error)
     return PluginError(text, plugin=error.plugin, extension_point=error.extension_point)
 

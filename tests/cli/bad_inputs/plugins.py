@@ -65,8 +65,7 @@ PLUGINS = {
     ),
     "no extension point": plugin(
         "class P(Plugin):\n    def fliter(self, state, pod, node): ...\n",
-        ":P defines no extension point, so it would never be called; define one or more of pre_enqueue, ",
-        'fliter: did you mean "filter"?',
+        'p.py: P.fliter is not a hook, so the scheduler never calls it; did you mean "filter"?',
     ),
     "no extension point, listing": plugin(
         "class P(Plugin):\n    def start(self, handle): ...\n", "defines no extension point", command="plugins"

@@ -110,3 +110,71 @@ def test_the_flags_that_k3s_gives_to_kube_scheduler_count():
 def test_a_cluster_without_flags_for_kube_scheduler_has_no_configuration(scheduler):
     with pytest.raises(InputError, match="no scheduler configuration: found ClusterConfiguration"):
         find(f"kind: ClusterConfiguration\n{scheduler}\n")
+
+
+POLICY = "{kind: Policy, apiVersion: v1}"
+APPLICATION = """kind: Application
+metadata: {name: scheduling, namespace: argocd}
+spec:
+  source:
+    helm:
+      values: |
+        # of the chart
+        scheduler:
+          config: |
+            apiVersion: kubescheduler.config.k8s.io/v1
+            kind: KubeSchedulerConfiguration
+            parallelism: 3
+        other:
+          apiVersion: kubescheduler.config.k8s.io/v1
+          kind: KubeSchedulerConfiguration
+          parallelism: 4
+"""
+
+
+def test_configurations_in_values_that_are_a_text_are_found_with_their_lines():
+    first, second = find(APPLICATION, "app.yaml")
+    where = "app.yaml: Application argocd/scheduling, spec.source.helm.values"
+    assert (first.name, first.text) == (f"{where}: scheduler.config", HEADER + "parallelism: 3\n")
+    assert (second.name, second.text.rstrip()) == (f"{where}: other", f"{HEADER}parallelism: 4")
+    assert first.file == second.file == "app.yaml"
+    for source in (first, second):
+        assert outer(APPLICATION, source, "parallelism").startswith("parallelism: ")
+    assert outer(APPLICATION, second, "parallelism") == "parallelism: 4"
+
+
+def test_a_nested_text_in_quotes_is_where_it_begins():
+    values = yaml.safe_dump({"scheduler": {"config": HEADER}})
+    text = f"kind: Application\nvalues: {json.dumps(values)}\n"
+    (source,) = find(text)
+    assert source.text == HEADER
+    assert source.position(2, 1) == (2, 9)
+
+
+def test_a_text_with_several_objects_is_looked_through():
+    manifests = f"kind: Service\n---\n{HEADER}---\nkind: ConfigMap\nmetadata: {{name: m}}\ndata: {{k: '{POLICY}'}}\n"
+    text = "extraManifests: |\n" + "".join(f"  {line}\n" for line in manifests.splitlines())
+    first, second = find(text)
+    assert first.name == "values.yaml: extraManifests: line 3"
+    assert outer(text, first, "kind") == "kind: KubeSchedulerConfiguration"
+    assert second.name == "values.yaml: extraManifests: ConfigMap m, data.k"
+
+
+def test_a_config_map_may_hold_values_as_a_text():
+    text = "kind: ConfigMap\nmetadata: {name: m}\ndata:\n  values.yaml: |\n    config:\n"
+    text += "".join(f"      {line}\n" for line in HEADER.splitlines())
+    (source,) = find(text, "map.yaml")
+    assert (source.name, source.text.strip()) == ("map.yaml: ConfigMap m, values.yaml: config", HEADER.strip())
+
+
+@pytest.mark.parametrize(
+    "inner", ["KubeSchedulerConfiguration: {", "a text about a KubeSchedulerConfiguration", "- Policy"]
+)
+def test_a_text_that_only_names_a_configuration_is_none(inner):
+    with pytest.raises(InputError, match="no scheduler configuration"):
+        find(f"kind: Service\nnote: {json.dumps(inner)}\n")
+
+
+def test_a_secret_is_refused_with_a_way_to_print_it():
+    with pytest.raises(InputError, match=r"found Secret; .*base64decode"):
+        find("kind: Secret\nmetadata: {name: s}\ndata: {config.yaml: YQ==}\n")

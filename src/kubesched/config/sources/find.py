@@ -10,11 +10,11 @@ from typing import Final
 import msgspec
 
 from kubesched.config.sources.commands import WORKLOADS, scheduler_commands
-from kubesched.config.sources.kinds import holds_configuration, is_configuration
+from kubesched.config.sources.kinds import is_configuration, may_hold_configurations
 from kubesched.config.sources.objects import Input, InputObject, read_objects, text_at
 from kubesched.config.sources.schedulers import NO_FILES, LocalFiles, Schedulers
-from kubesched.config.sources.source import ConfigSource, bare_source, text_source
-from kubesched.config.sources.values import sources_inside
+from kubesched.config.sources.source import ConfigSource, bare_source
+from kubesched.config.sources.values import sources_inside, text_sources
 from kubesched.documents import PlacedText
 from kubesched.errors import InputError, YamlError
 
@@ -22,6 +22,10 @@ _MAX_SHOWN: Final = 5
 _EXPECTED: Final = (
     "expected a KubeSchedulerConfiguration or a Policy, a ConfigMap or Helm values that hold one, or a Pod or workload "
     "that runs a scheduler; for a chart, give what `helm template` prints"
+)
+_SECRET: Final = (
+    "; the data of a Secret is not decoded: "
+    "print it with `kubectl get secret NAME -o go-template='{{index .data \"KEY\" | base64decode}}'`"
 )
 
 
@@ -74,8 +78,8 @@ def _held(
             yield bare_source(name, one)
         elif one.kind == "ConfigMap":
             for key, text in one.data.items():
-                if isinstance(text, PlacedText) and holds_configuration(str(text)) and not schedulers.uses(one, key):
-                    yield text_source(f"{file.name}: {one.title}, {key}", file, text)
+                if isinstance(text, PlacedText) and may_hold_configurations(text) and not schedulers.uses(one, key):
+                    yield from text_sources(f"{file.name}: {one.title}, {key}", file, text)
         elif one.kind not in WORKLOADS:
             yield from sources_inside(one.value, file, one.title)
         yield from run_with[one]
@@ -91,4 +95,5 @@ def _for_the_loader(file: Input, objects: Sequence[InputObject]) -> ConfigSource
     if not kinds:
         return ConfigSource(file.name, file.text, file.name)
     shown = ", ".join(kinds[:_MAX_SHOWN]) + (", ..." if len(kinds) > _MAX_SHOWN else "")
-    raise InputError(f"{file.name}: no scheduler configuration: found {shown}; {_EXPECTED}")
+    secret = _SECRET if "Secret" in kinds else ""
+    raise InputError(f"{file.name}: no scheduler configuration: found {shown}; {_EXPECTED}{secret}")

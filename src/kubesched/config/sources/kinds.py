@@ -26,9 +26,14 @@ def is_configuration(value: Any) -> bool:
     return kind == KIND or version.startswith(f"{GROUP}/") or (kind == _POLICY and version == "v1")
 
 
+def may_hold_configurations(text: str) -> bool:
+    """Whether a text has a word that each configuration has."""
+    return any(mark in text for mark in _MARKS)
+
+
 def holds_configuration(text: str) -> bool:
     """Whether a text is meant to be a configuration, valid or not."""
-    if not any(mark in text for mark in _MARKS):
+    if not may_hold_configurations(text):
         return False
     try:
         return is_configuration(parse_value(text).value)

@@ -52,6 +52,18 @@ class ConfigSource(msgspec.Struct, frozen=True):
         return self.line + line - 1, self.column + column - 1
 
 
+def nested_source(outer: ConfigSource, inner: ConfigSource) -> ConfigSource:
+    """A configuration inside a text, placed in the file that holds the text.
+
+    Args:
+        outer: the whole text.
+        inner: the configuration, as if the text were a file.
+    """
+    line, column = outer.position(inner.line, inner.column)
+    is_verbatim = outer.is_verbatim and inner.is_verbatim
+    return msgspec.structs.replace(inner, file=outer.file, line=line, column=column, is_verbatim=is_verbatim)
+
+
 def bare_source(name: str, one: InputObject) -> ConfigSource:
     """A configuration that is an object of an input."""
     if one.is_document:

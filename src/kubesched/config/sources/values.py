@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kubesched.config.sources.kinds import holds_configuration, is_configuration
-from kubesched.config.sources.objects import LINE_BREAK, Input, value_at
-from kubesched.config.sources.source import ConfigSource, text_source
+from kubesched.config.sources.kinds import holds_configuration, is_configuration, may_hold_configurations
+from kubesched.config.sources.objects import LINE_BREAK, Input, read_objects, value_at
+from kubesched.config.sources.source import ConfigSource, bare_source, nested_source, text_source
 from kubesched.documents import PlacedText, read_yaml, write_yaml
 from kubesched.errors import YamlError
 
@@ -21,15 +21,38 @@ def sources_inside(value: Any, file: Input, title: str) -> Iterator[ConfigSource
     before = f"{file.name}: {title}, " if title else f"{file.name}: "
     for path, held in _inside(value, ""):
         if isinstance(held, PlacedText):
-            yield text_source(f"{before}{path}", file, held)
+            yield from text_sources(f"{before}{path}", file, held)
         else:
             yield _mapping_source(f"{before}{path}", file, held)
+
+
+def text_sources(name: str, file: Input, text: PlacedText) -> Iterator[ConfigSource]:
+    """The configuration that a text is, or those in it, if it is YAML, such as the values of a chart in an Application.
+
+    Args:
+        name: of the text.
+    """
+    outer = text_source(name, file, text)
+    if holds_configuration(str(text)):
+        yield outer
+        return
+    inner = Input(name, str(text))
+    try:
+        objects = read_objects(inner)
+    except YamlError:
+        return
+    for one in objects:
+        if is_configuration(one.value):
+            yield nested_source(outer, bare_source(f"{name}: line {one.line}", one))
+        elif not isinstance(one.value, str):
+            for source in sources_inside(one.value, inner, one.title):
+                yield nested_source(outer, source)
 
 
 def _inside(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """The configurations in a value, each with its path."""
     if isinstance(value, PlacedText):
-        if holds_configuration(str(value)):
+        if may_hold_configurations(value):
             yield path, value
     elif path and is_configuration(value):
         yield path, value

@@ -53,7 +53,8 @@ T = TypeVar("T")
 
 _ENCODER: Final = msgspec.json.Encoder()
 _NAMES_OR_NULLS: Final = msgspec.json.Decoder(list[str | None])
-_TEXTS: Final = msgspec.json.Decoder(dict[str, str | None] | None)
+_TEXTS: Final = msgspec.json.Decoder(dict[str, str] | None)
+_TEXTS_OR_NULLS: Final = msgspec.json.Decoder(dict[str, str | None])
 
 
 class _FilterTail(msgspec.Struct, frozen=True):
@@ -258,5 +259,8 @@ def _text(fields: Mapping[str, Raw], key: str) -> str:
 
 
 def _texts(fields: Mapping[str, Raw], key: str) -> dict[str, str]:
-    texts = _TEXTS.decode(fields.get(key, Raw(NULL))) or {}
-    return {name: text or "" for name, text in texts.items()}
+    raw = fields.get(key, Raw(NULL))
+    try:
+        return _TEXTS.decode(raw) or {}
+    except msgspec.ValidationError:
+        return {name: text or "" for name, text in _TEXTS_OR_NULLS.decode(raw).items()}

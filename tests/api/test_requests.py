@@ -2,9 +2,7 @@
 
 import pytest
 
-from kubesched.api import Pod
-from kubesched.state import PodRequests
-from kubesched.state.requests import requests_key
+from kubesched.api import Pod, PodRequests, requests_key
 from kubesched.testing import make_pod
 
 MIB = 1024 * 1024
@@ -93,3 +91,10 @@ def test_pods_with_equal_keys_have_equal_requests_and_others_other_keys() -> Non
     ]
     assert len({requests_key(one) for one in pods}) == len(pods)
     assert requests_key(pods[1]) == requests_key(pod(container("other", requests={"cpu": "1"})))
+
+
+def test_a_pod_has_its_effective_requests_at_hand() -> None:
+    asking = pod(container(requests={"cpu": "2"}), init=(container("i", {"memory": "1Mi"}),), overhead={"cpu": "10m"})
+    assert asking.requests == {"cpu": 2010, "memory": MIB}
+    assert asking.requests is asking.requests  # computed once
+    assert pod(container()).requests == {}

@@ -5,19 +5,10 @@ pod; see `PodRequests` for which reading counts container statuses, pod-level re
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Protocol
 
-from kubesched.api import (
-    NANO,
-    Container,
-    ContainerStatus,
-    Pod,
-    PodStatus,
-    Quantities,
-    Resources,
-    parse_quantity,
-    whole_units,
-)
+from kubesched.api.pod_fields import Container, ContainerStatus, PodSpec, PodStatus, Quantities, Resources
+from kubesched.api.quantity import NANO, parse_quantity, whole_units
 
 __all__ = [
     "BASIC_RESOURCES",
@@ -35,6 +26,19 @@ _DEFAULTS: Final[Amounts] = {"cpu": 100 * NANO // 1000, "memory": 200 * 1024 * 1
 _NO_DEFAULTS: Final[Amounts] = {}
 
 
+class Requesting(Protocol):
+    """A pod, with the fields that say what it requests."""
+
+    @property
+    def spec(self) -> PodSpec: ...
+    @property
+    def status(self) -> PodStatus: ...
+    @property
+    def containers(self) -> tuple[Container, ...]: ...
+    @property
+    def init_containers(self) -> tuple[Container, ...]: ...
+
+
 class PodRequests:
     """A pod's requests in whole units (milli-CPU, bytes, counts), each reading a dict by resource name.
 
@@ -48,7 +52,7 @@ class PodRequests:
 
     __slots__ = ("further", "held", "held_non_zero", "scored", "wanted")
 
-    def __init__(self, pod: Pod) -> None:
+    def __init__(self, pod: Requesting) -> None:
         plain = not (pod.spec.resources or pod.status.container_statuses or pod.status.init_container_statuses)
         wanted = _pod_requests(pod)
         self.wanted = _units(wanted)
@@ -69,7 +73,7 @@ def has_same_requests(old: PodStatus, new: PodStatus) -> bool:
     )
 
 
-def requests_key(pod: Pod) -> tuple[object, ...]:
+def requests_key(pod: Requesting) -> tuple[object, ...]:
     """Everything that PodRequests reads of a pod, hashable: pods with equal keys have equal requests."""
     spec, status = pod.spec, pod.status
     key: tuple[object, ...] = tuple([_items(c.requests) for c in spec.containers or ()])
@@ -86,12 +90,12 @@ def requests_key(pod: Pod) -> tuple[object, ...]:
     return key
 
 
-def requests_of(pod: Pod) -> Amounts:
+def requests_of(pod: Requesting) -> Amounts:
     """What the spec of a pod requests, in billionths by resource name."""
     return _pod_requests(pod)
 
 
-def limits_of(pod: Pod) -> Amounts:
+def limits_of(pod: Requesting) -> Amounts:
     """What the spec of a pod is limited to, in billionths by resource name.
 
     Rule: kube-scheduler v1.36 component-helpers resource.PodLimits: as requests, and overhead is added only to
@@ -108,7 +112,7 @@ def _resource_items(resources: Resources) -> tuple[object, ...]:
     return _items(resources.requests or {})
 
 
-def _statuses_key(pod: Pod) -> tuple[object, ...]:
+def _statuses_key(pod: Requesting) -> tuple[object, ...]:
     key: tuple[object, ...] = ("statuses", _is_infeasible(pod.status))
     for containers, statuses in (
         (pod.containers, pod.status.container_statuses),
@@ -144,7 +148,7 @@ def _larger(a: Amounts, b: Amounts) -> Amounts:
 
 
 def _pod_requests(
-    pod: Pod,
+    pod: Requesting,
     *,
     status: bool = False,
     pod_level: bool = True,
@@ -178,7 +182,7 @@ def _statuses(statuses: tuple[ContainerStatus, ...] | None) -> dict[str, Contain
 
 
 def _container_requests(
-    pod: Pod, container: Container, held: ContainerStatus | None, defaults: Amounts, field: str
+    pod: Requesting, container: Container, held: ContainerStatus | None, defaults: Amounts, field: str
 ) -> Amounts:
     amounts = _amounts(getattr(container.resources, field, None))
     if held is not None and held.resources is not None:
@@ -186,7 +190,7 @@ def _container_requests(
     return {**defaults, **amounts}
 
 
-def _resized(pod: Pod, wanted: Amounts, actual: Resources, allocated: Quantities | None) -> Amounts:
+def _resized(pod: Requesting, wanted: Amounts, actual: Resources, allocated: Quantities | None) -> Amounts:
     """In-place resize: the largest of what is wanted, was given and is used; an infeasible wish does not count."""
     has = _larger(_amounts(actual.requests), _amounts(allocated))
     return has if _is_infeasible(pod.status) else _larger(wanted, has)
@@ -199,7 +203,7 @@ def _is_infeasible(status: PodStatus) -> bool:
     return False
 
 
-def _pod_level_requests(pod: Pod, *, status: bool, field: str = "requests") -> Amounts:
+def _pod_level_requests(pod: Requesting, *, status: bool, field: str = "requests") -> Amounts:
     """The requests or limits of spec.resources, which replace the containers' sum: cpu, memory and huge pages only."""
     if pod.spec.resources is None:
         return {}
@@ -211,7 +215,7 @@ def _pod_level_requests(pod: Pod, *, status: bool, field: str = "requests") -> A
     return wanted
 
 
-def _non_zero_requests(pod: Pod) -> Amounts:
+def _non_zero_requests(pod: Requesting) -> Amounts:
     """Defaults where a container has no request; with pod-level requests only where the whole pod has none."""
     defaults = _DEFAULTS
     if _pod_level_requests(pod, status=False):

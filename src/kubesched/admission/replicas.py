@@ -4,16 +4,23 @@ Rule: kube-controller-manager v1.36: a new pod has the template's spec and label
 and claims with the same number; a generic ephemeral volume has a claim that its pod owns.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
 
-from kubesched.api import KubeObject, PersistentVolumeClaim, Pod, decode_object
+from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, decode_object
 
-__all__ = ["claims_of", "fresh_claim", "fresh_pod", "ordinal_of"]
+__all__ = ["Replacement", "claims_of", "fresh_claim", "fresh_pod", "is_bound_to_node", "ordinal_of", "replacement_of"]
+
+Find = Callable[[str, str], KubeObject | None]
+"""An object by kind and key."""
+
+Replacement = tuple[list[KubeObject], list[KubeObject]]
+"""The objects that come in the place of a pod that goes, and those that go with it."""
 
 _KEPT_METADATA: Final = ("namespace", "labels", "annotations", "ownerReferences")
+_BOUND_TO_NODE: Final = ("DaemonSet", "Node")
 _POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
 _OF_BOUND_CLAIMS: Final = (
@@ -23,6 +30,12 @@ _OF_BOUND_CLAIMS: Final = (
     "volume.kubernetes.io/selected-node",
     "volume.kubernetes.io/storage-provisioner",
 )
+
+
+def is_bound_to_node(pod: Pod) -> bool:
+    """Whether a pod belongs to its node: a pod of a DaemonSet, or a mirror pod, whose controller is the node."""
+    owner = pod.metadata.controller
+    return owner is not None and owner.kind in _BOUND_TO_NODE
 
 
 def fresh_pod(pod: Pod, name: str = "", *, node: str = "") -> Pod:
@@ -99,3 +112,32 @@ def fresh_claim(claim: PersistentVolumeClaim, old: Pod, new: Pod) -> PersistentV
     made = decode_object("PersistentVolumeClaim", msgspec.json.encode(document))
     assert isinstance(made, PersistentVolumeClaim)
     return made
+
+
+def replacement_of(pod: Pod, find: Find) -> Replacement:
+    """What changes when a pod has gone: its controller makes a new one of the same template.
+
+    The new pod has the old one's name, so that reports can be followed; only those of a StatefulSet have it in fact. It
+    keeps its claims, except those of generic ephemeral volumes: these are deleted with the pod and created again,
+    unbound. A pod without a controller does not come back. Neither does one that is being deleted, except in a
+    StatefulSet: any other controller has created the new pod already.
+    """
+    owner = pod.metadata.controller
+    is_expected = owner is not None and not is_bound_to_node(pod) and not pod.is_finished
+    if pod.is_terminating:
+        is_expected = is_expected and owner is not None and owner.kind == "StatefulSet"
+    made: list[KubeObject] = []
+    gone: list[KubeObject] = [pod]
+    new = fresh_pod(pod)
+    for volume in pod.volumes:
+        if volume.ephemeral is None:
+            continue
+        claim = find("PersistentVolumeClaim", f"{pod.namespace}/{pod.name}-{volume.name}")
+        if not isinstance(claim, PersistentVolumeClaim):
+            continue
+        gone.append(claim)
+        bound = find("PersistentVolume", claim.spec.volume_name)
+        if isinstance(bound, PersistentVolume):
+            gone.append(bound)
+        made.append(fresh_claim(claim, pod, new))
+    return ([*made, new] if is_expected else []), gone

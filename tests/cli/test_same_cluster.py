@@ -1,0 +1,68 @@
+"""The command after `Next:` works on the same cluster with the same plugins."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kubesched.cli import main
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
+from tests.planning.drain_clusters import owned_by
+
+CONFIG = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "2"}) for i in range(2)]
+    running = [
+        make_pod(f"db-{i}", node=f"n{i}", requests={"cpu": "1500m"}, metadata=owned_by("StatefulSet", "db"))
+        for i in range(2)
+    ]
+    return write(tmp_path, *nodes, *running, make_pod("huge", requests={"cpu": "64"}))
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "a b.yaml"
+    path.write_text(CONFIG)
+    return path
+
+
+def following(*arguments: object) -> str:
+    return run(*arguments).stdout.partition("\nNext: ")[2].strip()
+
+
+@pytest.mark.parametrize("command", [("simulate",), ("explain",), ("explain", "huge")])
+def test_the_configuration_and_options_on_input_are_kept(command, cluster, config):
+    name, *pods = command
+    said = following(name, cluster, *pods, "--config", config, "--skip-bad-objects")
+    words = shlex.split(said)
+    assert words[:3] == ["kubesched", "explain", str(cluster)]
+    assert "--skip-bad-objects" in words
+    assert words[words.index("--config") + 1] == str(config)
+    assert run(*words[1:]).exit_code == 0
+
+
+def test_after_a_change_that_explain_cannot_repeat_there_is_no_command(cluster):
+    assert following("simulate", cluster, "--cordon", "n0") == ""
+
+
+@pytest.mark.parametrize("command", [("simulate",), ("explain",), ("explain", "--pod", "huge"), ("drain", "n0")])
+def test_standard_input_cannot_be_read_again(command, cluster):
+    name, *words = command
+    done = CliRunner().invoke(main, [name, "-", *words], input=cluster.read_bytes())
+    assert done.exit_code == 0, done.output
+    assert "kubesched explain -" not in done.stdout
+    assert "Next: kubesched" not in done.stdout
+
+
+def test_the_two_commands_after_a_drain_decide_as_it_did(cluster, config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    drain, _, explain = following("drain", cluster, "n0", "--config", config).partition(" && ")
+    for command in (drain, explain):
+        words = shlex.split(command)
+        assert words[words.index("--config") + 1] == str(config)
+        assert run(*words[1:]).exit_code == 0

@@ -1,0 +1,57 @@
+"""A plugin that takes most of the time of a simulation is named."""
+
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
+
+SLOW = """
+from time import sleep
+
+from kubesched import Plugin, Status
+
+
+class Slow(Plugin):
+    def filter(self, state, pod, node):
+        return look_up(node)
+
+
+class Quick(Plugin):
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+
+def look_up(node):
+    sleep(0.5)
+    return Status.SUCCESS
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    (tmp_path / "slow.py").write_text(SLOW)
+    return write(tmp_path, make_node("n1"), make_node("n2"), make_pod("web"))
+
+
+@pytest.mark.parametrize("options", [[], ["--no-preemption-effects", "-o", "jsonl"]], ids=["whole", "one by one"])
+def test_a_slow_plugin_is_named_with_its_share_of_the_time(cluster: Path, options: list[str]) -> None:
+    plugins = ["--plugin", f"{cluster.parent}/slow.py:Slow", "--plugin", f"{cluster.parent}/slow.py:Quick"]
+    n_threads = threading.active_count()
+    result = run("simulate", cluster, *plugins, *options)
+    (said,) = re.findall(r"^kubesched: note: the plugin (.*)$", result.stderr, re.MULTILINE)
+    assert re.fullmatch(r"Slow took \d+% of the scheduling time, which was \d+\.\d seconds", said)
+    assert threading.active_count() == n_threads
+
+
+def test_a_plugin_is_not_named_in_a_short_run(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubesched.cli.slow_plugins._LEAST_SECONDS", 1000.0)
+    assert run("simulate", cluster, "--plugin", f"{cluster.parent}/slow.py:Slow").stderr == ""
+
+
+def test_a_quick_plugin_is_not_named_in_a_long_run(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubesched.cli.slow_plugins._LEAST_SECONDS", 0.0)
+    assert run("simulate", cluster, "--plugin", f"{cluster.parent}/slow.py:Quick").stderr == ""

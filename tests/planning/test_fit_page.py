@@ -1,0 +1,52 @@
+"""What the formats make of an answer of fit: cases for CI, and a page for people."""
+
+import re
+import xml.etree.ElementTree as ET
+
+from kubesched.planning import fit, fit_page
+from kubesched.reports import as_html, as_junit
+from kubesched.testing import make_node, make_pod
+from tests.planning.test_rollout import nodes, running, stream, workload
+
+GROWS = {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+
+
+def cases(answer):
+    """Name -> the failure, or None, of each JUnit case."""
+    suites = ET.fromstring(as_junit(fit_page(answer)))
+    assert int(suites.get("tests")) == len(suites.findall(".//testcase"))
+    assert int(suites.get("failures")) == len(suites.findall(".//failure"))
+    failures = {case.get("name"): case.find("failure") for case in suites.iter("testcase")}
+    return {name: one.get("message") if one is not None else None for name, one in failures.items()}
+
+
+def test_junit_has_a_case_for_each_pod():
+    first, second = cases(fit(nodes(1, cpu="3"), {"cpu": "2"}, replicas=2)).values()
+    assert (first, second) == (None, "0/1 nodes are available: 1 Insufficient cpu.")
+
+
+def test_junit_has_a_case_for_each_rollout():
+    stops = cases(fit([*nodes(4, cpu="1"), *running(4)], stream(workload(**GROWS)), rollout=True))
+    stopped = "The rollout of Deployment default/web would stop after 1 step: 4 of 4 old pods would be left."
+    assert stops["rollout of Deployment web"] == stopped
+    assert len(stops) == 5
+    works = cases(fit([*nodes(4), *running(4)], stream(workload(**GROWS)), rollout=True))
+    assert set(works.values()) == {None}
+
+
+def test_junit_of_the_largest_number_fails_where_no_pod_fits():
+    assert cases(fit(nodes(1), {"cpu": "9"}, maximum=True)) == {"pod": "0/1 nodes are available: 1 Insufficient cpu."}
+    assert list(cases(fit(nodes(1), {"cpu": "2"}, maximum=True)).values()) == [None, None]
+
+
+def test_html_has_the_answer_and_every_table():
+    low = make_pod("low", node="n0", requests={"cpu": "3"}, priority=-5)
+    pools = [make_node(f"n{i}", labels={"pool": "ab"[i]}, allocatable={"cpu": "4", "pods": "9"}) for i in range(2)]
+    html = as_html(fit_page(fit([*pools, low], {"cpu": "3"}, replicas=3)))
+    (heading,) = re.findall(r"<h1[^>]*>(.*?)</h1>", html, re.DOTALL)
+    assert heading == "2 of 3 would fit; the 3rd: 0/2 nodes are available: 2 Insufficient cpu."
+    titles = ["By pool", "Where they would go: 2 nodes", "Would stay pending: 1", "Would be evicted to make room: 1"]
+    assert [html.index(title) for title in titles] == sorted(html.index(title) for title in titles)
+    assert html.index(titles[-1]) < html.index("Nodes: requested of allocatable")
+    assert "default/low" in html
+    assert "autoscalers, the timing of controllers" in html

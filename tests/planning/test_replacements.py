@@ -1,0 +1,63 @@
+"""What comes in the place of a pod that goes is the same for a drain, for nodes that are removed, and for compare."""
+
+from kubesched.api import PersistentVolumeClaim, Pod
+from kubesched.comparison.placed_again import parse_pod_choice, placed_again
+from kubesched.planning import WhatIf, drain
+from kubesched.testing import make_node, make_object, make_pod
+from tests.planning.drain_clusters import owned_by
+
+SCRATCH = {"volumes": [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]}
+LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}
+
+
+def pod(name, kind, spec=None, **metadata):
+    return make_pod(name, node="n0", spec=spec or {}, metadata=owned_by(kind, name) | metadata)
+
+
+def removed(*objects):
+    return WhatIf(remove=("n0",)).applied([*NODES, *objects]).objects
+
+
+def drained(*objects):
+    return drain([*NODES, *objects], ["n0"]).objects
+
+
+def compared(*objects):
+    return placed_again([*NODES, *objects], parse_pod_choice("all"), ["default-scheduler"])
+
+
+NODES = [make_node("n0"), make_node("n1")]
+WAYS = (removed, drained, compared)
+
+
+def pods(objects):
+    return sorted(one.name for one in objects if isinstance(one, Pod))
+
+
+def test_a_pod_that_is_being_deleted_comes_back_only_in_a_stateful_set():
+    leaving = [pod("web", "ReplicaSet", **LEAVING), pod("db-0", "StatefulSet", **LEAVING)]
+    assert pods(removed(*leaving)) == pods(drained(*leaving)) == ["db-0"]
+
+
+def test_the_claim_of_an_ephemeral_volume_is_unbound_again():
+    web = pod("web", "ReplicaSet", SCRATCH)
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": web.uid, "controller": True}
+    claim = make_object(
+        "PersistentVolumeClaim",
+        "web-scratch",
+        metadata={"ownerReferences": [owner]},
+        spec={"volumeName": "pv-1", "storageClassName": "local"},
+        status={"phase": "Bound"},
+    )
+    volume = make_object("PersistentVolume", "pv-1", spec={"storageClassName": "local"}, status={"phase": "Bound"})
+    for way in WAYS:
+        after = way(web, claim, volume)
+        (new,) = [one for one in after if isinstance(one, PersistentVolumeClaim)]
+        assert (way, new.spec.volume_name) == (way, "")
+        assert pods(after) == ["web"]
+        assert "pv-1" not in [one.name for one in after]
+
+
+def test_pods_of_nodes_do_not_come_back():
+    bound = [pod("agent", "DaemonSet"), pod("proxy", "Node")]
+    assert pods(removed(*bound)) == []
