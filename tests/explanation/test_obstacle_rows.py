@@ -17,6 +17,13 @@ def test_nodes_are_grouped_by_their_obstacles_the_nearest_first():
     ]
 
 
+def test_the_taint_of_a_cordon_is_recognised_with_any_value():
+    taint = "node.kubernetes.io/unschedulable=yes:NoSchedule"
+    assert summary(ask(make_pod("p"), make_node("n1", taints=[taint], unschedulable=True))) == [
+        (["n1"], ("the node is cordoned",)),
+    ]
+
+
 def test_equal_reasons_with_different_details_are_different_rows():
     nodes = [make_node(f"n{i}", labels={"pool": "a" if i < 2 else "b"}) for i in range(3)]
     assert summary(ask(make_pod("p", node_selector={"pool": "c"}), *nodes)) == [

@@ -48,7 +48,7 @@ class PluginVerdicts:
         self.plugin = name if plugin is None else plugin.name
         self.nodes = nodes
         self._plugin = plugin
-        self._state = state
+        self.state = state
         self.pre_filter: Status | None = None
         self.skipped = False
         self.node_names: frozenset[str] | None = None
@@ -102,7 +102,7 @@ class PluginVerdicts:
         if self.pre_filter is not None or self._plugin is None:
             return ()
         node, status = self.nodes[position], self.status_of(position)
-        return rejection_details(self._plugin, self._state, self._state.pod.pod, node, status)
+        return rejection_details(self._plugin, self.state, self.state.pod.pod, node, status)
 
 
 class Preemption(msgspec.Struct, frozen=True, eq=False):

@@ -6,8 +6,6 @@ import numpy.typing as npt
 from kubesched.engine import FloatVector
 from kubesched.explanation.explanation import BoolVector, Explanation
 from kubesched.explanation.remedies import Case, tainted
-from kubesched.framework import RowStatuses
-from kubesched.state import Nodes, PodInfo
 
 _FIT = "NodeResourcesFit"
 _PINNING = ("NodeAffinity", "VolumeBinding")  # they narrow the search to hosts that the pod or a local volume names
@@ -20,18 +18,8 @@ def shortages(explanation: Explanation, position: int) -> dict[str, int]:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
         assert shortages(explanation, 0) == {"cpu": 60_000}
     """
-    said = explanation.by_plugin.get(_FIT)
-    reasons = () if said is None else said.status_of(position).reasons
-    node = explanation.nodes[position]
-    offered, held = node.allocatable, node.requested
-    held["pods"] = int(explanation.nodes.n_pods[position])
-    wanted = {**explanation.info.requests.value.wanted, "pods": 1}
-    missing = {name: amount + held.get(name, 0) - offered.get(name, 0) for name, amount in wanted.items()}
-    return {name: amount for name, amount in missing.items() if amount > 0 and _reason(name) in reasons}
-
-
-def _reason(resource: str) -> str:
-    return "Too many pods" if resource == "pods" else f"Insufficient {resource}"
+    names, missing = Case(explanation).missing
+    return {name: amount for name, amount in zip(names, missing[:, position].tolist(), strict=True) if amount}
 
 
 def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
@@ -52,15 +40,12 @@ def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
     for said in explanation.by_plugin.values():
         rejecting += said.rejected
         for_good += said.rejected_for_good
-    twice = _cordoned_twice(explanation)
+    case = Case(explanation)
+    twice = _cordoned_twice(case)
     rejecting -= twice
     for_good -= twice
-    missing = np.zeros(len(nodes))
     hopeless = hopeless_nodes(explanation)
-    fit = explanation.by_plugin.get(_FIT)
-    if fit is not None and fit.result is not None:
-        missing = np.where(fit.rejected, _missing(explanation.info, nodes, fit.result.statuses()), 0.0)
-    order = np.lexsort((missing, for_good, rejecting, hopeless))
+    order = np.lexsort((_missing(case), for_good, rejecting, hopeless))
     return order[rejecting[order] > 0]
 
 
@@ -81,20 +66,15 @@ def hopeless_nodes(explanation: Explanation) -> BoolVector:
     return hopeless
 
 
-def _cordoned_twice(explanation: Explanation) -> BoolVector:
+def _cordoned_twice(case: Case) -> BoolVector:
     """(nodes,) bool: nodes that NodeUnschedulable rejects, and TaintToleration for the taint of the cordon alone."""
-    case = Case(explanation)
     return case.rejected("NodeUnschedulable") & case.rejected("TaintToleration") & ~tainted(case)
 
 
-def _missing(info: PodInfo, nodes: Nodes, statuses: RowStatuses) -> FloatVector:
-    """(nodes,) what is short, summed over resources that are short somewhere, each as a share of what is asked for."""
-    reasons = {reason for status in statuses.distinct for reason in status.reasons}
-    total: FloatVector = np.maximum(nodes.n_pods + 1 - nodes.allowed_pods, 0).astype(np.float64)
-    find = nodes.columns.resources.find
-    for name, amount in info.requests.value.wanted.items():
-        row = find(name)
-        if _reason(name) in reasons:
-            free = nodes.allocatable[row] - nodes.requested[row] if row is not None else np.zeros(len(nodes), np.int64)
-            total += np.maximum(amount - free, 0) / amount
+def _missing(case: Case) -> FloatVector:
+    """(nodes,) what is short, summed over the resources, each as a share of what is asked for."""
+    names, missing = case.missing
+    wanted = {**case.info.requests.value.wanted, "pods": 1}
+    share = missing / np.array([[wanted[name]] for name in names]).reshape(-1, 1)
+    total: FloatVector = share.sum(axis=0)
     return total

@@ -12,10 +12,9 @@ from kubesched.explanation.nearest import nearest
 from kubesched.explanation.obstacles import Obstacle, obstacles, reasons_of
 from kubesched.framework import Code, Status
 
-__all__ = ["ObstacleRow", "obstacle_rows", "obstacle_texts"]
+__all__ = ["ObstacleRow", "distinct", "obstacle_rows", "obstacle_texts"]
 
 _MAX_TEXTS: Final = 4
-_CORDON: Final = "taint node.kubernetes.io/unschedulable:NoSchedule is not tolerated"
 
 
 class ObstacleRow(msgspec.Struct, frozen=True):
@@ -66,8 +65,13 @@ def obstacle_rows(explanation: Explanation) -> list[ObstacleRow]:
 
 def obstacle_texts(listed: Sequence[Obstacle]) -> tuple[str, ...]:
     """A text for each obstacle on a node; a cordon and the taint that it makes are one."""
+    return tuple(obstacle.text for obstacle in distinct(listed))
+
+
+def distinct(listed: Sequence[Obstacle]) -> list[Obstacle]:
+    """The obstacles without the taint of a cordon where NodeUnschedulable reports the cordon."""
     is_cordoned = any(obstacle.plugin == "NodeUnschedulable" for obstacle in listed)
-    return tuple(obstacle.text for obstacle in listed if not (is_cordoned and obstacle.text == _CORDON))
+    return [obstacle for obstacle in listed if not (is_cordoned and obstacle.is_cordon)]
 
 
 def _rows(explanation: Explanation, positions: Sequence[int]) -> Iterator[ObstacleRow]:

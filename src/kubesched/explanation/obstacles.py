@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from kubesched.explanation.explanation import Explanation
+from kubesched.explanation.remedies import is_cordon_alone
 from kubesched.framework import Status
 
 NO_REASON: Final = "rejected without a reason"
@@ -19,11 +20,13 @@ class Obstacle(msgspec.Struct, frozen=True):
         plugin: the plugin that rejects.
         status: its rejection.
         details: a phrase for each cause; empty where the reasons are complete.
+        is_cordon: whether it is the taint of a cordon alone, which NodeUnschedulable reports too.
     """
 
     plugin: str
     status: Status
     details: tuple[str, ...] = ()
+    is_cordon: bool = False
 
     @property
     def text(self) -> str:
@@ -48,8 +51,9 @@ def obstacles(explanation: Explanation, position: int, plugins: Collection[str] 
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
         assert [obstacle.plugin for obstacle in obstacles(explanation, 0)] == ["NodeResourcesFit"]
     """
+    node, pod = explanation.nodes.node(position), explanation.pod
     return [
-        Obstacle(name, status, said.details(position))
+        Obstacle(name, status, said.details(position), name == "TaintToleration" and is_cordon_alone(node, pod))
         for name, said in ((name, explanation.by_plugin[name]) for name in plugins or explanation.by_plugin)
         if not (status := said.status_of(position)).is_success
     ]

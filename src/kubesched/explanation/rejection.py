@@ -7,7 +7,7 @@ from typing import Final
 from kubesched.explanation.advice import advice
 from kubesched.explanation.explanation import Explanation, Preemption
 from kubesched.explanation.nearest import hopeless_nodes, nearest
-from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows, obstacle_texts
+from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows
 from kubesched.explanation.obstacles import Obstacle, obstacles
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
@@ -90,10 +90,8 @@ def _table(explanation: Explanation, rows: Sequence[ObstacleRow]) -> Table:
 
 def _lines(listed: Sequence[Obstacle], *, is_alike: bool = True) -> str:
     """A line for each obstacle, with the plugin before it."""
-    texts = obstacle_texts(listed)
-    kept = [obstacle for obstacle in listed if obstacle.text in texts]
     rest = "" if is_alike else "\n(on the nearest node; on the others with other amounts or values)"
-    return "\n".join(f"{obstacle.plugin}: {obstacle.text}" for obstacle in kept) + rest
+    return "\n".join(f"{obstacle.plugin}: {obstacle.text}" for obstacle in distinct(listed)) + rest
 
 
 def _preemption(preemption: Preemption) -> list[Part]:

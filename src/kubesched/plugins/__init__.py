@@ -14,7 +14,7 @@ from kubesched.plugins.node_declared_features import NodeDeclaredFeatures
 from kubesched.plugins.node_name import NodeName
 from kubesched.plugins.node_ports import NodePorts, WantedPorts
 from kubesched.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from kubesched.plugins.node_resources_fit import NodeResourcesFit
+from kubesched.plugins.node_resources_fit import NodeResourcesFit, missing_resources
 from kubesched.plugins.node_selection import RequiredNodeAffinity, required_node_affinity
 from kubesched.plugins.node_unschedulable import NodeUnschedulable
 from kubesched.plugins.node_volume_limits import NodeVolumeLimits
@@ -55,6 +55,7 @@ __all__ = [
     "WantedPorts",
     "has_untolerated_taint",
     "legacy_plugin",
+    "missing_resources",
     "own_constraint",
     "required_node_affinity",
     "untolerated_taints",

@@ -29,7 +29,7 @@ from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.hints import is_placed, queue_if, registration
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests
 
-__all__ = ["NodeResourcesFit", "broken_linear"]
+__all__ = ["NodeResourcesFit", "broken_linear", "missing_resources"]
 
 _BASIC: Final = ("cpu", "memory", "ephemeral-storage")
 _CPU_AND_MEMORY: Final = [CPU, MEMORY]
@@ -256,6 +256,23 @@ class NodeResourcesFit(Plugin):
             registration(EventResource.POD, shrinks, _pod_hint),
             registration(EventResource.NODE, grows, _node_hint),
         ]
+
+
+def missing_resources(state: CycleState, nodes: Nodes) -> tuple[list[str], IntMatrix]:
+    """How much is missing on each node for one more such pod, by the resources that the filter checks.
+
+    Args:
+        state: of the pod, after PreFilter.
+    Returns: the resources, `pods` first; and (resources, nodes) int64, 0 where there is enough.
+    """
+    fit = state.read(FitState)
+    missing = np.zeros((1 + len(fit.names), len(nodes)), dtype=np.int64)
+    missing[0] = nodes.n_pods + 1 - nodes.allowed_pods
+    for i, name in enumerate(fit.names):
+        row = nodes.columns.resources.find(name)
+        free = 0 if row is None else nodes.allocatable[row] - nodes.requested[row]
+        missing[i + 1] = fit.amounts[i] - free
+    return ["pods", *fit.names], np.maximum(missing, 0)
 
 
 def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:

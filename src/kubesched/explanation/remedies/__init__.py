@@ -2,6 +2,6 @@
 
 from kubesched.explanation.remedies.case import Case, Remedy
 from kubesched.explanation.remedies.causes import Cause, causes, without_gates
-from kubesched.explanation.remedies.taints import tainted
+from kubesched.explanation.remedies.taints import is_cordon_alone, tainted
 
-__all__ = ["Case", "Cause", "Remedy", "causes", "tainted", "without_gates"]
+__all__ = ["Case", "Cause", "Remedy", "causes", "is_cordon_alone", "tainted", "without_gates"]

@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Affinity, Node, Pod, PodSpec
-from kubesched.engine import BoolVector
+from kubesched.engine import BoolVector, IntMatrix
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Edit, edited
-from kubesched.plugins import required_node_affinity
+from kubesched.plugins import missing_resources, required_node_affinity
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 
 __all__ = [
@@ -78,6 +78,14 @@ class Case:
     def at(self, where: BoolVector) -> Iterator[NodeInfo]:
         """The nodes of a mask."""
         return (self.nodes[position] for position in np.flatnonzero(where).tolist())
+
+    @cached_property
+    def missing(self) -> tuple[list[str], IntMatrix]:
+        """Resources, and (resources, nodes) how much of each NodeResourcesFit misses; none where it was not asked."""
+        said = self.explanation.by_plugin.get("NodeResourcesFit")
+        if said is None or said.result is None:
+            return [], np.zeros((0, len(self.nodes)), dtype=np.int64)
+        return missing_resources(said.state, self.nodes)
 
     @cached_property
     def chooses_nodes(self) -> bool:

@@ -21,41 +21,23 @@ _GIBI, _MEBI, _KIBI = 2**30, 2**20, 2**10
 _BYTES: Final = ("memory", "ephemeral-storage")
 _MAX_TEMPLATES: Final = 3
 _MAX_SIZES: Final = 50  # different nodes that are looked at
-_PLUGIN: Final = "NodeResourcesFit"
 
 
 def requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """The smallest cut of each resource that opens a node of `where`; one more node like one of them."""
-    short, positions = _shortages(case, where)
-    for cut in _cuts(case, short, positions):
+    for cut in _cuts(case, where):
         yield _smaller(case, cut)
     yield from _more_nodes(case, where)
 
 
-def _shortages(case: Case, where: BoolVector) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Resource -> what is short of it on each node of `where` that has a place for one more pod; and these nodes."""
-    nodes = case.nodes
-    said = case.explanation.by_plugin.get(_PLUGIN)
-    statuses = said.result.statuses().distinct if said is not None and said.result is not None else []
-    checked = {reason for status in statuses for reason in status.reasons}
-    positions = np.flatnonzero(where & (nodes.n_pods < nodes.allowed_pods))
-    short = {}
-    for name, amount in case.info.requests.value.wanted.items():
-        if f"Insufficient {name}" in checked:
-            row = nodes.columns.resources.find(name)
-            free = 0 if row is None else (nodes.allocatable[row] - nodes.requested[row])[positions]
-            short[name] = np.maximum(amount - free, 0) * np.ones(len(positions), dtype=np.int64)
-    return short, positions
-
-
-def _cuts(case: Case, short: dict[str, np.ndarray], positions: np.ndarray) -> list[dict[str, int]]:
+def _cuts(case: Case, where: BoolVector) -> list[dict[str, int]]:
     """For each set of resources that is short on some node: the cut that is the smallest share of the requests."""
-    if not short or not len(positions):
+    positions = np.flatnonzero(where & (case.nodes.n_pods < case.nodes.allowed_pods))
+    names, missing = case.missing[0][1:], case.missing[1][1:, positions]  # a cut does not help where pods are too many
+    if not names or not len(positions):
         return []
     wanted = case.info.requests.value.wanted
     best: dict[tuple[str, ...], tuple[float, dict[str, int]]] = {}
-    names = list(short)
-    missing = np.array([short[name] for name in names])
     share = (missing / np.array([[wanted[name]] for name in names])).sum(axis=0)
     sets = (missing > 0).T @ (1 << np.arange(len(names)))
     for number in sorted(set(sets.tolist())):

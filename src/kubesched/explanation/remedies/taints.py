@@ -8,13 +8,13 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Node, PodSpec, Taint, Toleration
+from kubesched.api import Node, Pod, PodSpec, Taint, Toleration
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, edited
 from kubesched.explanation.remedies.case import Case, Remedy, listed, node_edit, spec_edit
 from kubesched.plugins import untolerated_taints
 
-__all__ = ["cordoned", "cordons", "tainted", "taints"]
+__all__ = ["cordoned", "cordons", "is_cordon_alone", "tainted", "taints"]
 
 _CORDON: Final = "node.kubernetes.io/unschedulable"
 _MAX_LISTS: Final = 8  # distinct taint lists that are looked at, those of most nodes first
@@ -47,6 +47,11 @@ def tainted(case: Case) -> BoolVector:
     for taints, positions in _by_taints(case, case.rejected("TaintToleration")):
         blocked[positions] = any(taint.key != _CORDON for taint in taints)
     return blocked
+
+
+def is_cordon_alone(node: Node, pod: Pod) -> bool:
+    """Whether the taint of a cordon is the only one that keeps the pod away from the node."""
+    return {taint.key for taint in untolerated_taints(node.taints, pod.tolerations)} == {_CORDON}
 
 
 def cordons(case: Case, where: BoolVector) -> Iterator[Remedy]:
