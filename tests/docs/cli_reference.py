@@ -50,7 +50,9 @@ def page() -> str:
     described = list(_commands(main, "kubesched"))
     listed = "\n".join(f"- [`{name}`](#{_anchor(name)}): {_short(context.command)}" for name, context in described)
     context = click.Context(main, **main.context_settings)
-    everywhere = _options(context, [*GENERAL, main.get_help_option(context)])
+    names = main.context_settings["help_option_names"]  # click keeps the option of whoever asked first
+    asks_for_help = click.Option(names, is_flag=True, help="Show this message and exit.")
+    everywhere = _options(context, [*GENERAL, asks_for_help])
     sections = [_section(name, context) for name, context in described]
     return "\n".join([_HEAD, everywhere, _EXIT_CODES, listed, "", *sections]).rstrip() + "\n"
 

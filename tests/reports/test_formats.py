@@ -85,6 +85,13 @@ def test_node_names_lose_what_they_share_and_a_line_says_so() -> None:
     assert "Node names are shortened by 'gke-pool-*' and '*.example'." in text
 
 
+def test_node_names_are_not_shortened_to_numbers() -> None:
+    rows = [[f"ip-10-0-0-{n}.example"] for n in (3, 83)]
+    text = printed(Page("fit", Paragraph("Yes."), (Table("nodes", "", COLUMNS[:1], rows),)))
+    assert "ip-10-0-0-83\n" in text.replace(" ", "")
+    assert "Node names are shortened by '*.example'." in text
+
+
 def test_a_control_character_in_a_name_does_not_reach_the_terminal() -> None:
     page = Page("fit", Paragraph("Yes."), (Table("nodes", "", COLUMNS[2:3], [["\x1b[2J"]]),))
     text = io.StringIO()

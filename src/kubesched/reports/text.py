@@ -33,7 +33,9 @@ _NARROWEST: Final = 12  # where a column would go otherwise
 _FEWEST: Final = 2
 _HEADING: Final = 14  # as long as a broken heading should be
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])\s?|[A-Z]?[^A-Z\s]+\s?|\s+")
-_WORTH_IT: Final = 9  # characters; `kind-` and `ip-10-0-` stay, because names without them are not recognised
+_WORTH_IT: Final = (
+    9  # characters; `kind-` and `ip-10-0-` stay, because names without them are not recognised; neither are numbers
+)
 
 
 def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
@@ -196,7 +198,8 @@ class _Shortening:
             for i in (i for i, column in enumerate(table.columns) if column.align is Align.NODE):
                 names.update(name for row in rows for name in _names(as_cell(row[i]).text)[0])
         start, self._end = shared_ends(names)
-        self._start = start if len(start) >= _WORTH_IT else ""
+        is_number = any(name.removeprefix(start).removesuffix(self._end).isdecimal() for name in names)
+        self._start = start if len(start) >= _WORTH_IT and not is_number else ""
         self._has_said = not self._start and not self._end
 
     def apply(self, columns: Sequence[Column], cells: Sequence[list[Cell]]) -> list[str]:

@@ -51,7 +51,12 @@ def _run(check: Check) -> CheckOutcome:
 
 
 def contract_page(plugin: str, outcomes: Sequence[CheckOutcome], *, next_command: str = "") -> Page:
-    """Describe what the checks of a plugin found."""
+    """Describe what the checks of a plugin found.
+
+    Example:
+        page = contract_page("TeamZone", [CheckOutcome("scores are whole numbers")])
+        assert page.verdict.text == "TeamZone passes all 1 checks of the contract."
+    """
     broken = [outcome for outcome in outcomes if outcome.problem]
     verdict = (
         Paragraph(f"{plugin} fails {len(broken)} of {len(outcomes)} checks of the contract.", Level.BAD)

@@ -25,6 +25,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*its filter accepts every pod:UserWarning")
 @pytest.mark.parametrize("check", CHECKS)
 def test_legacy_plugins_keep_the_contract(check):
     check()
