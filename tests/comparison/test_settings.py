@@ -56,7 +56,8 @@ def test_every_kind_of_change_survives(text: str):
 def test_passwords_and_keys_are_hidden():
     text = """
 extenders:
-- {urlPrefix: "https://scheduler:hunter2@devices:8443", filterVerb: filter, tlsConfig: {certData: Zg==, keyData: czNjcjN0}}
+- urlPrefix: "https://scheduler:hunter2@devices:8443"
+  tlsConfig: {certData: Zg==, keyData: czNjcjN0}
 """
     pasted = of(text).configuration
     assert "hunter2" not in pasted
