@@ -15,6 +15,7 @@ from kubesched.api import (
     Node,
     Pod,
     VolumeAttachment,
+    Workload,
     decode_object,
     kind_of,
     parse_selector_text,
@@ -144,14 +145,16 @@ def scaled(objects: Iterable[KubeObject], workload: str, n: int) -> list[KubeObj
     """The cluster with `n` pods of a workload: pending copies are added, or pods go in the order of their controller.
 
     Args:
-        workload: `deploy/web`, or `shop/deploy/web` with its namespace.
+        workload: `deploy/web`, or `shop/deploy/web` with its namespace; `pod/web-1` for copies of a pod that no
+            controller made.
     Raises:
         InputError: there is no such workload, it has no pod to copy, or it cannot be scaled.
     """
     known = list(objects)
     if n < 0:
         raise InputError(f"{workload}: found {n} replicas; expected 0 or more")
-    by_workload = workloads(known)
+    alone = (one for one in known if isinstance(one, Pod) and one.metadata.controller is None and not one.is_finished)
+    by_workload = workloads(known) | {Workload.alone(pod): [pod] for pod in alone}
     chosen = find_workload(by_workload, workload)
     if chosen.kind == "DaemonSet":
         raise InputError(f"{chosen} has one pod on each node and no replicas; add nodes instead")
