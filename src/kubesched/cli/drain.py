@@ -67,7 +67,8 @@ def drain(
     """Say what would happen to the pods of some nodes that are drained together.
 
     The nodes are cordoned. Their pods are evicted in steps: as many as the disruption budgets allow, then the scheduler
-    places the new pods that their controllers create, then the next. Nothing is changed.
+    places the new pods that their controllers create, then the next. Nothing is changed. If a plugin fails, the command
+    exits with 1.
 
     \b
     Examples:
@@ -109,7 +110,7 @@ def drain(
 
         write_snapshot(results[0].objects, write)
     print_report(page, output)
-    if fail_on_pending and any(map(_is_stuck, results)):
+    if any(result.faults for result in results) or (fail_on_pending and any(map(_is_stuck, results))):
         raise click.exceptions.Exit(1)
 
 

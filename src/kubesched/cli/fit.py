@@ -86,7 +86,8 @@ def fit(
 ) -> None:
     """Answer whether new pods would fit, where they would go, and how many would fit.
 
-    The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed.
+    The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed. If a plugin fails, its pod
+    ends in an error (SchedulerError), and the command exits with 1.
 
     \b
     Examples:
@@ -142,7 +143,7 @@ def fit(
         )
     explain = "" if not manifests or rollout or add else same_cluster("explain", manifests)
     print_report(fit_page(answer, explain=explain), output)
-    if fail_on_pending and not (answer.all_fit and answer.n_fit):
+    if answer.report.faults or (fail_on_pending and not (answer.all_fit and answer.n_fit)):
         raise click.exceptions.Exit(1)
 
 

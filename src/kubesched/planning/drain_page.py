@@ -10,7 +10,7 @@ from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, 
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
 from kubesched.simulator import nodes_table
 
-__all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_text"]
+__all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary_of", "workload_text"]
 
 _MAX_LISTED: Final = 4
 _MAX_NODES: Final = 20
@@ -52,8 +52,15 @@ def _check(one: PushedOut) -> Check:
     return Check(*_key(one), f"it would be evicted from {one.node} for {one.preemptor}")
 
 
+def fault_parts(faults: Iterable[str]) -> Iterator[Part]:
+    """What plugins failed with: a run with a fault shows what the plugin did, and not what the cluster would do."""
+    for fault in faults:
+        yield Paragraph(f"A plugin failed: {fault.rstrip('.')}.", Level.BAD)
+
+
 def drain_parts(result: Drain) -> Iterator[Part]:
     """The tables and sentences about one drain."""
+    yield from fault_parts(result.faults)
     if result.n_placed_before or result.n_pending_before:
         placed, pending = result.n_placed_before, result.n_pending_before
         text = f"The pending pods of the snapshot are placed first: {placed:,} get a node, {pending:,} stay pending."
@@ -307,6 +314,7 @@ def _document(result: Drain) -> dict[str, Any]:
         "budgets": [_plain(one) for one in result.budgets],
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,
+        "faults": list(result.faults),
         "summary": {fate.value: n for fate, n in result.counts.items()},
     }
 

@@ -221,6 +221,12 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
             columns[f"{resource}_after"] = [fill.after.get(resource, 0) for fill in fills]
         return data_frame(columns, "node")
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Why pods ended in an error, each text once: the fault of a plugin, with the line of its file."""
+        failed = (one for one in self.placements if one.state is PodState.ERROR)
+        return tuple(dict.fromkeys(one.diagnosis or one.message for one in failed))
+
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""
         return sum(placement.state is state for placement in self.placements)
