@@ -33,6 +33,19 @@ def manifest(tmp_path):
     return path
 
 
+def test_a_cluster_without_nodes_can_be_asked_how_many_it_needs(tmp_path, manifest):
+    model = tmp_path / "node.json"
+    model.write_bytes(bytes(NODES[0].raw))
+    (tmp_path / "empty").mkdir()
+    empty = write(tmp_path / "empty")
+    result = run("fit", empty, "-f", manifest, "--nodes-like", model)
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (
+        0,
+        "4 of 4 would fit with 2 more nodes like n0 (0 without).",
+    )
+    assert "the snapshot has no node and no pod" in run("fit", empty, "-f", manifest).stderr
+
+
 def test_the_first_line_is_the_verdict(cluster, manifest):
     result = run("fit", cluster, "-f", manifest)
     assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "4 of 4 would fit.")

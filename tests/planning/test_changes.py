@@ -4,7 +4,8 @@ import pytest
 
 from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod
 from kubesched.errors import InputError
-from kubesched.planning import cordoned, nodes_matching, nodes_named, scaled, with_nodes_like, without_nodes
+from kubesched.planning import WhatIf, cordoned, nodes_matching, nodes_named, scaled, with_nodes_like, without_nodes
+from kubesched.planning.changes import note_on_model
 from kubesched.simulator import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 
@@ -76,6 +77,37 @@ def test_new_nodes_have_the_labels_taints_daemons_and_limits_of_their_model():
         ("logs-x1-new-2", "new-2.example"),
     ]
     assert names(changed, CSINode) == ["n1.example", "new-1.example", "new-2.example"]
+
+
+PASSING = [
+    {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
+    {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
+    {"key": "team", "value": "a", "effect": "NoSchedule"},
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "note"),
+    [
+        ({"taints": PASSING[2:]}, ""),
+        ({"unschedulable": True}, "new nodes like n would not have its cordon"),
+        ({"taints": PASSING[:1]}, "new nodes like n would not have its cordon"),
+        ({"taints": PASSING[1:]}, "new nodes like n would not have its taint node.kubernetes.io/not-ready:NoExecute"),
+        (
+            {"taints": PASSING},
+            "new nodes like n would not have its cordon and its taint node.kubernetes.io/not-ready:NoExecute",
+        ),
+    ],
+)
+def test_what_passes_on_a_model_is_not_on_new_nodes_and_is_said(spec, note):
+    model = make_node("n", spec=spec)
+    assert note_on_model(model) == note
+    assert WhatIf(add_nodes=1, like="n").applied([model]).notes == [note] * bool(note)
+    new = with_nodes_like([model], "n", 1)[1]
+    assert (new.spec.unschedulable, [taint.key for taint in new.spec.taints]) == (
+        False,
+        ["team"] if PASSING[2] in spec.get("taints", []) else [],
+    )
 
 
 def test_new_nodes_of_a_second_shape_have_further_names():

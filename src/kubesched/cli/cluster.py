@@ -35,9 +35,13 @@ def note(text: str) -> None:
         click.echo(f"kubesched: note: {text}", err=True)
 
 
-def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad_objects: bool) -> "ClusterObjects":
+def read_cluster(
+    snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad_objects: bool, may_be_empty: bool = False
+) -> "ClusterObjects":
     """Load a snapshot, or without one the live cluster, and report what was left out of it.
 
+    Args:
+        may_be_empty: whether the question has an answer without a node and a pending pod.
     Raises:
         InputError: it cannot be read.
         ClusterError: the API server did not answer, or this user may not list nodes or pods.
@@ -56,7 +60,7 @@ def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad
         cluster, access = read_live(live, manifests, skip_bad_objects=skip_bad_objects)
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
-    is_empty = bool(snapshots) and _is_empty(cluster)
+    is_empty = bool(snapshots) and not may_be_empty and _is_empty(cluster)
     has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped)
     takes_manifests = not is_empty and "--manifest" in _options()
     _note_left_out(cluster, _ADVICE if has_workloads and takes_manifests else "")
@@ -139,6 +143,7 @@ def read_both(
     plugin_args: Mapping[str, str],
     *,
     skip_bad_objects: bool,
+    may_be_empty: bool = False,
 ) -> "tuple[ClusterObjects, Setup]":
     """Read a cluster and what decides; without --config the configuration that the snapshot has, if it has one.
 
@@ -148,7 +153,7 @@ def read_both(
     from kubesched.config import ConfigSource
 
     setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects, may_be_empty=may_be_empty)
     if cluster.scheduler_config and config is None:
         note("the configuration is the schedulerConfig of the snapshot; --config FILE replaces it")
         source = ConfigSource("schedulerConfig of the snapshot", cluster.scheduler_config.decode(), snapshots[0])

@@ -121,7 +121,15 @@ def fit(
         raise click.UsageError("--rollout and --extenders call are mutually exclusive")
     from kubesched.planning import asked_of, fit_asked, fit_page
 
-    cluster, setup = read_both(snapshots, (), config, references, plugin_args, skip_bad_objects=skip_bad_objects)
+    cluster, setup = read_both(
+        snapshots,
+        (),
+        config,
+        references,
+        plugin_args,
+        skip_bad_objects=skip_bad_objects,
+        may_be_empty=bool(like),  # how many nodes would it take in an empty cluster?
+    )
     runs = _runs(setup, references, plugin_args, extenders)
     asked = asked_of(resources or manifests, cluster.objects)
     if asked.existing and not (rollout or add):

@@ -26,7 +26,7 @@ from kubesched.errors import InputError, SelectorError
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
 from kubesched.planning.workloads import find_workload
 
-__all__ = ["cordoned", "nodes_matching", "nodes_named", "scaled", "with_nodes_like", "without_nodes"]
+__all__ = ["cordoned", "nodes_matching", "nodes_named", "note_on_model", "scaled", "with_nodes_like", "without_nodes"]
 
 _HOST: Final = "kubernetes.io/hostname"
 _CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
@@ -139,6 +139,17 @@ def with_nodes_like(objects: Iterable[KubeObject], node: str | Node, n: int) -> 
             added += [_on_new_node(one, name, number) for one in on_it]
             n -= 1
     return known + added
+
+
+def note_on_model(model: Node) -> str:
+    """What new nodes do not have of their model, because it passes: its cordon and such taints; empty for nothing."""
+    passing = [one for one in model.spec.taints or () if one.key.startswith(_PASSING_TAINTS)]
+    is_cordoned = model.spec.unschedulable or any(one.key == _CORDON["key"] for one in passing)
+    taints = [f"{one.key}:{one.effect}" for one in passing if one.key != _CORDON["key"]]
+    lacking = ["its cordon"] if is_cordoned else []
+    if taints:
+        lacking.append(f"its taint{'' if len(taints) == 1 else 's'} {', '.join(taints)}")
+    return f"new nodes like {model.name} would not have {' and '.join(lacking)}" if lacking else ""
 
 
 def scaled(objects: Iterable[KubeObject], workload: str, n: int) -> list[KubeObject]:

@@ -14,6 +14,7 @@ __all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary
 
 _MAX_LISTED: Final = 4
 _MAX_NODES: Final = 20
+_MAX_SAVED: Final = 10
 _GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("of", "OF"))
 _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
@@ -32,7 +33,7 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
         taken_at: when the snapshot was taken; None where that is not known.
     """
     pending = result.of(Fate.PENDING)
-    following = kubectl_drain(result) if result.can_go else ""
+    following = kubectl_drain(result) if result.can_go else _save_lost(result)
     if pending and explain:
         following = f"{explain} --pod {pending[0].pod}"
     return Page(
@@ -85,6 +86,19 @@ def kubectl_drain(result: Drain) -> str:
         "--delete-emptydir-data": any(pod.has_local_data for pod in pods),
     }
     return " ".join(["kubectl drain", *result.nodes, *(flag for flag, is_needed in flags.items() if is_needed)])
+
+
+def _save_lost(result: Drain) -> str:
+    """The command that saves the pods that no controller would create again; empty where there are too many."""
+    names: dict[str, list[str]] = {}
+    lost = result.of(Fate.LOST)
+    for pod in lost:
+        namespace, name = _key(pod)
+        names.setdefault(namespace, []).append(name)
+    if len(lost) > _MAX_SAVED:
+        return ""
+    saves = (f"kubectl get pod -n {space} {' '.join(of)} -o yaml > lost-{space}.yaml" for space, of in names.items())
+    return " && ".join(saves)
 
 
 def workload_text(pod: DrainedPod) -> str:
@@ -178,7 +192,7 @@ def _outcome(budget: BudgetUse, *, is_shared: bool) -> str:
 def _losses(result: Drain) -> Table:
     columns = (*_GROUP, Column("what", "WHAT"), Column("flag", "FLAG OF KUBECTL DRAIN"))
     rows: list[Row] = [
-        [1, pod.pod, Cell("the pod: it has no controller that creates it again", level=Level.BAD), "--force"]
+        [1, pod.pod, Cell("the pod: no controller would create it again", level=Level.BAD), "--force"]
         for pod in result.of(Fate.LOST)
     ]
     with_data = [pod for pod in result.pods if pod.has_local_data]
@@ -238,7 +252,7 @@ def _why(pod: DrainedPod) -> str:
     if pod.fate is Fate.BLOCKED:
         return f"disruption budget {', '.join(pod.budgets)}"
     if pod.fate is Fate.LOST:
-        return "it has no controller"
+        return "no controller would create it again"
     return (pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
 
 

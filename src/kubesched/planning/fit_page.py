@@ -105,7 +105,9 @@ def why(placement: Placement) -> str:
 
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
-    yield from (Paragraph(f"{note[:1].upper()}{note[1:]}", Level.WARNING) for note in answer.notes)
+    for note in answer.notes:
+        end = "" if note.endswith((".", "?")) else "."
+        yield Paragraph(f"{note[:1].upper()}{note[1:]}{end}", Level.WARNING)
     yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
