@@ -106,9 +106,11 @@ def drain(
             results = [_together(drainer, names)]
             page = drain_page(results[0], explain=_explain(targets.names, selector, zone), taken_at=taken_at)
     if write is not None:
+        import msgspec
+
         from kubesched.snapshot import write_snapshot
 
-        write_snapshot(results[0].objects, write)
+        write_snapshot(msgspec.structs.replace(cluster, objects=results[0].objects), write)
     print_report(page, output)
     if any(result.faults for result in results) or (fail_on_pending and any(map(_is_stuck, results))):
         raise click.exceptions.Exit(1)
