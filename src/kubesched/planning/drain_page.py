@@ -8,7 +8,7 @@ import msgspec
 
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
-from kubesched.simulator import nodes_table
+from kubesched.simulator import nodes_table, shown_owner
 
 __all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary_of", "workload_text"]
 
@@ -211,7 +211,13 @@ def _pushed_out(result: Drain) -> Table:
         Column("broken", "BREAKS BUDGET"),
     )
     rows: list[Row] = [
-        [Cell(f"- {one.pod}", level=Level.BAD), one.owner or "-", one.node, one.preemptor, ", ".join(one.broken) or "-"]
+        [
+            Cell(f"- {one.pod}", level=Level.BAD),
+            shown_owner(one.pod, one.owner),
+            one.node,
+            one.preemptor,
+            ", ".join(one.broken) or "-",
+        ]
         for one in result.pushed_out
     ]
     return Table("pushedOut", f"Would be evicted from other nodes to make room: {len(rows):,}", columns, rows)

@@ -19,6 +19,7 @@ from kubesched.simulator import (
     nodes_table,
     placement_line,
     report_document,
+    shown_owner,
     without_post_filter,
 )
 
@@ -175,19 +176,20 @@ def _victims(answer: Fit) -> Iterator[Table]:
 
 
 def _evicted(answer: Fit, victims: Sequence[Victim], name: str, title: str) -> Table:
+    breaks = any(one.pod in answer.broken_budgets for one in victims)
     columns = (
         Column("pod", "POD"),
         Column("owner", "OF"),
         Column("node", "NODE", Align.NODE),
         Column("preemptor", "FOR"),
-        *([Column("broken", "BREAKS BUDGET")] if answer.broken_budgets else []),
+        *([Column("broken", "BREAKS BUDGET")] if breaks else []),
     )
     rows: list[Row] = []
     for one in victims:
         broken = Cell(", ".join(answer.broken_budgets.get(one.pod, ())) or "-", level=Level.BAD)
         row: list[Cell | str | int] = [
             Cell(f"- {one.pod}", level=Level.BAD),
-            one.owner or "-",
+            shown_owner(one.pod, one.owner),
             one.node,
             one.preemptor,
             broken,
