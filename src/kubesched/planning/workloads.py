@@ -26,9 +26,10 @@ def find_workload(known: Iterable[Workload], text: str) -> Workload:
         InputError: the text is not such a name, there is no such workload, or several namespaces have it.
     """
     *space, kind, name = text.split("/") if text.count("/") in (1, 2) else ("", "")
-    if not kind or not name:
-        raise InputError(f'"{text}" is not a workload; expected for example deploy/web or shop/statefulset/db')
     everything = list(known)
+    if not kind or not name:
+        expected = "expected for example deploy/web or shop/statefulset/db"
+        raise InputError(f'"{text}" is not a workload; {_named_so(text, everything) or expected}')
     kind = _full_kind(kind, everything)
     named = [one for one in everything if (one.kind, one.name) == (kind, name) and one.namespace in (space or [one[1]])]
     if len(named) == 1:
@@ -55,6 +56,14 @@ def _full_kind(kind: str, known: Sequence[Workload]) -> str:
 
 
 def _near(kind: str, name: str, known: Sequence[Workload]) -> str:
+    """What may have been meant: a similar name of this kind, or another kind with this name, such as a single pod."""
     names = [one.name for one in known if one.kind == kind]
     listed = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
-    return did_you_mean(name, names) or (f"found: {listed}" if names else "its manifest can be added with --manifest")
+    found = f"found: {listed}" if names else "its manifest can be added with --manifest"
+    return did_you_mean(name, names) or _named_so(name, known) or found
+
+
+def _named_so(name: str, known: Iterable[Workload]) -> str:
+    """`did you mean "pod/web-1"?` for the workload with this name, or else one whose name begins with it."""
+    matches = sorted((one for one in known if f"{one.name}-".startswith(f"{name}-")), key=lambda one: len(one.name))
+    return f'did you mean "{matches[0].kind.lower()}/{matches[0].name}"?' if matches else ""

@@ -15,7 +15,7 @@ from kubesched.state import NodeColumns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "owner_of"]
+__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "owner_of", "shown_owner"]
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
 _NO_GROUP = NodeGroup()
@@ -221,6 +221,12 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
             columns[f"{resource}_after"] = [fill.after.get(resource, 0) for fill in fills]
         return data_frame(columns, "node")
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Why pods ended in an error, each text once: the fault of a plugin, with the line of its file."""
+        failed = (one for one in self.placements if one.state is PodState.ERROR)
+        return tuple(dict.fromkeys(one.diagnosis or one.message for one in failed))
+
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""
         return sum(placement.state is state for placement in self.placements)
@@ -243,3 +249,13 @@ def owner_of(pod: Pod) -> str:
     """`Kind/name` of a pod's controller, empty for none."""
     owner = pod.metadata.controller
     return f"{owner.kind}/{owner.name}" if owner is not None else ""
+
+
+def shown_owner(pod: str, owner: str) -> str:
+    """An owner beside its pod: the kind alone where the pod has the owner's name in front, `-` for none.
+
+    Example:
+        assert shown_owner("shop/web-7f9c-x2x2x", "ReplicaSet/web-7f9c") == "ReplicaSet"
+    """
+    kind, _, name = owner.partition("/")
+    return kind if name and pod.partition("/")[2].startswith(f"{name}-") else owner or "-"
