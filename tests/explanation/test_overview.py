@@ -80,6 +80,15 @@ def test_the_best_fix_follows_and_the_cause_is_that_of_the_nodes_that_it_opens()
     )
 
 
+def test_with_one_more_node_the_cause_is_that_of_the_nodes_like_it():
+    nodes = [make_node("n1", allocatable={"cpu": "4"}), make_node("n2", allocatable={"cpu": "8"})]
+    page = fixed([*nodes, filling("n1", cpu="3"), filling("n2", cpu="6"), make_pod("web-0", requests={"cpu": "3"})])
+    assert rows(page, "groups")[0][3].splitlines() == [
+        "1 node: cpu is short by 2: requests 3, 1 of 4 free",
+        "fix: add a node like n1 -> 1 node",
+    ]
+
+
 def test_a_claim_that_does_not_exist_is_the_cause_once():
     spec = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
     assert rows(report([NODE, make_pod("db-0", spec=spec)]), "pods")[0][3] == 'persistentvolumeclaim "data" not found'

@@ -92,14 +92,16 @@ class _Search:
             return parts[0]
         text, kind = " and ".join(part.text for part in parts), "+".join(part.kind for part in parts)
         keeps = all(part.keeps_intent for part in parts)
-        return Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change)
+        answers = next((remedy.like for remedy in remedies if remedy.like), names[0])
+        return Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change, answers)
 
     def _fix(self, remedy: Remedy, names: list[str]) -> Fix:
         text, kind = remedy.text, remedy.kind
         if not all(self._trial.has_place(pod, remedy.change, remedy.domains) for pod in remedy.moved):
             text += ", although no other node has a place for " + ("it" if len(remedy.moved) == 1 else "them")
             kind = "stopPod"
-        return Fix(text, len(names), tuple(names[:_N_NAMED]), remedy.keeps_intent, kind, (), remedy.change)
+        first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
+        return Fix(text, len(names), first, remedy.keeps_intent, kind, (), remedy.change, answers)
 
 
 def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:

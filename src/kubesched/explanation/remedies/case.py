@@ -38,6 +38,7 @@ class Remedy(msgspec.Struct, frozen=True):
         ladder: of the remedies with the same ladder, only the first that helps is worth a word; empty for none.
         moved: pods that have to go to other nodes.
         domains: (label key, value) of the nodes that they have to leave.
+        like: the node that a new node is like; empty for none.
     """
 
     text: str
@@ -47,6 +48,7 @@ class Remedy(msgspec.Struct, frozen=True):
     ladder: str = ""
     moved: tuple[Pod, ...] = ()
     domains: frozenset[tuple[str, str]] = frozenset()
+    like: str = ""
 
 
 class Case:

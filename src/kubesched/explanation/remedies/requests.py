@@ -153,7 +153,8 @@ def _more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
         grown.append((growth, node, {name: _enough(name, wanted[name] + held[name]) for name in lacking}))
     for _, node, raised in sorted(grown, key=lambda one: one[0])[:_MAX_TEMPLATES]:
         larger = f" but with {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
-        yield Remedy(f"add a node like {node.name}{larger}", "addNode", True, _added(node, raised), ladder="addNode")
+        text, change = f"add a node like {node.name}{larger}", _added(node, raised)
+        yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name)
 
 
 def _daemons(node: NodeInfo) -> list[PodInfo]:
