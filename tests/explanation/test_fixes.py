@@ -59,6 +59,16 @@ def test_a_toleration_keeps_the_intent_of_a_pod_that_chooses_the_nodes():
     assert not fixes_of(make_pod("p"), node)["tolerate gpu:NoSchedule"].keeps_intent
 
 
+def test_a_toleration_that_is_nearly_right_shows_the_intent_and_is_named():
+    pod = make_pod("p", spec={"tolerations": [{"key": "gpu", "value": "True", "effect": "NoSchedule"}]})
+    text = "tolerate gpu=true:NoSchedule (the pod tolerates gpu=True:NoSchedule)"
+    fixes = fixes_of(pod, make_node("n1", taints=["gpu=true:NoSchedule"]), make_node("n2", taints=["db:NoSchedule"]))
+    assert next(iter(fixes)) == text
+    assert fixes[text].keeps_intent
+    both = fixes_of(pod, make_node("n1", taints=["gpu=true:NoSchedule", "db:NoSchedule"]))
+    assert not both[f"{text} and db:NoSchedule"].keeps_intent
+
+
 def test_a_cordon_and_its_taint_are_one_cause():
     node = make_node("n1", unschedulable=True, taints=["node.kubernetes.io/unschedulable:NoSchedule"])
     assert texts(make_pod("p"), node) == ["uncordon n1"]

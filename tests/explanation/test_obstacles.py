@@ -54,6 +54,27 @@ def test_only_taints_that_are_not_tolerated_and_keep_away_are_named():
     assert said == {"TaintToleration": "taint b:NoExecute is not tolerated"}
 
 
+@pytest.mark.parametrize(
+    ("toleration", "words"),
+    [
+        ({"key": "pool", "operator": "Equal", "value": "GPU", "effect": "NoSchedule"}, "pool=GPU:NoSchedule"),
+        ({"key": "pool", "value": "gpu", "effect": "NoExecute"}, "pool=gpu:NoExecute"),
+        ({"key": "pool", "operator": "Exists", "effect": "NoExecute"}, "pool:NoExecute"),
+        ({"key": "pool", "operator": "Equal"}, 'pool=""'),
+    ],
+)
+def test_a_toleration_that_is_nearly_right_is_named(toleration: dict, words: str):
+    pod = make_pod("p", spec={"tolerations": [toleration]})
+    said = why(pod, make_node("n1", taints=["pool=gpu:NoSchedule"]))["TaintToleration"]
+    assert said == f"taint pool=gpu:NoSchedule is not tolerated (the pod tolerates {words})"
+
+
+@pytest.mark.parametrize("other", [{"key": "pool", "value": "db"}, {"key": "dedicated", "value": "gpu"}])
+def test_a_toleration_for_other_nodes_is_not_named(other: dict):
+    said = why(make_pod("p", spec={"tolerations": [other]}), make_node("n1", taints=["pool=gpu:NoSchedule"]))
+    assert said["TaintToleration"] == "taint pool=gpu:NoSchedule is not tolerated"
+
+
 def test_a_cordoned_node_is_called_that():
     assert why(make_pod("p"), make_node("n1", unschedulable=True))["NodeUnschedulable"] == "the node is cordoned"
 
