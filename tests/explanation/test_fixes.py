@@ -172,6 +172,62 @@ def test_requests_of_several_containers_and_init_containers_are_cut():
     assert "request 2 cpu less" in texts(make_pod("p", spec=spec), make_node("n1", allocatable=SMALL))
 
 
+def test_cores_that_no_node_has_were_meant_as_milli_cpu():
+    spec = {
+        "containers": [
+            {"name": "a", "resources": {"requests": {"cpu": "500"}}},
+            {"name": "b", "resources": {"requests": {"cpu": "1"}}},
+        ]
+    }
+    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(3)]
+    said = fixes_of(make_pod("p", spec=spec), *nodes)
+    assert next(iter(said)) == "correct the cpu request 500, which no node has, to 500m"
+    assert said["correct the cpu request 500, which no node has, to 500m"].n_nodes == 3
+
+
+def test_cores_that_some_node_has_were_meant():
+    nodes = [make_node("n1", allocatable=SMALL), make_node("n2", allocatable={"cpu": "600"}, unschedulable=True)]
+    assert not [text for text in texts(make_pod("p", requests={"cpu": "500"}), *nodes) if "correct" in text]
+
+
+def test_one_more_node_comes_after_what_costs_nothing():
+    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(4)]
+    full = [filling(f"n{i}", cpu="1500m") for i in range(3)]
+    said = texts(
+        make_pod("p", requests={"cpu": "1"}, host_ports=[80]),
+        *nodes,
+        *full,
+        make_pod("edge", host_ports=[80], node="n3"),
+    )
+    assert said[:2] == ["free host port 80/TCP on n3, held by default/edge", "add a node like n0"]
+
+
+def test_a_cordon_is_not_undone_where_one_more_node_does():
+    nodes = [
+        make_node("n1", allocatable=SMALL),
+        make_node("n2", unschedulable=True),
+        make_node("n3", unschedulable=True),
+    ]
+    said = texts(make_pod("p", requests={"cpu": "1500m"}), *nodes, filling("n1", cpu="1"))
+    assert said[:2] == ["add a node like n1", "uncordon 2 nodes (n2, n3)"]
+
+
+def test_the_new_node_is_like_the_nearest_one():
+    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(3)]
+    full = [filling(f"n{i}", cpu=cpu) for i, cpu in enumerate(("2", "1", "1500m"))]
+    assert "add a node like n1" in texts(make_pod("p", requests={"cpu": "1500m"}), *nodes, *full)
+
+
+def test_a_node_is_not_invented_where_another_one_has_the_device():
+    plain = make_node("n1", allocatable=SMALL)
+    gpu = make_node("n2", allocatable={**SMALL, "example.com/gpu": "1"}, taints=["gpu:NoSchedule"])
+    pod = make_pod("p", requests={"example.com/gpu": "1"})
+    said = texts(pod, plain, gpu, filling("n2", **{"example.com/gpu": "1"}))
+    assert "tolerate gpu:NoSchedule and add a node like n2" in said
+    assert not [text for text in said if "add a node like n1" in text]
+    assert "add a node like n1 but with 1 example.com/gpu" in texts(pod, plain)
+
+
 def test_a_node_more_of_that_size_takes_its_daemons_along():
     daemon = make_pod(
         "agent",

@@ -19,16 +19,17 @@ __all__ = ["MAX_FIXES", "fixes"]
 MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
-_HEAVY: Final = {"stopPod", "claimInUse", "moveVolume"}  # fixes that stop a pod or move data come after others
+_COSTS: Final = {"addNode": 1, "uncordon": 2, "stopPod": 3, "claimInUse": 3, "moveVolume": 3}
+"""Kinds of fixes that cost something, the cheapest first: a cordon has a reason, and a stopped pod is missed."""
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
 def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
     """The changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
-    Fixes that keep the intent come first, then those that open more nodes. Pairs are looked for only where no single
-    change helps. There are none for a pod that fits, that is being deleted, or that a plugin failed for. Extenders are
-    not asked, so there are none either where one has rejected nodes.
+    Fixes that keep the intent come first, then those that cost nothing, then those that open more nodes. Pairs are
+    looked for only where no single change helps. There are none for a pod that fits, that is being deleted, or that a
+    plugin failed for. Extenders are not asked, so there are none either where one has rejected nodes.
 
     Args:
         framework: of the profile that the explanation is by, over the same cluster.
@@ -50,8 +51,12 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
         return tuple(search.tried([()]))
     known = causes(case)
     helping = search.tried(list(_singles(case, known))) or search.tried(list(_pairs(case, known)))
-    helping.sort(key=lambda fix: (not fix.keeps_intent, not _HEAVY.isdisjoint(fix.kind.split("+")), -fix.n_nodes))
+    helping.sort(key=lambda fix: (not fix.keeps_intent, _cost(fix), -fix.n_nodes))
     return tuple(helping[:max_fixes])
+
+
+def _cost(fix: Fix) -> int:
+    return max(_COSTS.get(kind, 0) for kind in fix.kind.split("+"))
 
 
 def _nominated(framework: Framework, explanation: Explanation) -> list[tuple[int, PodInfo]]:

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import ParsedNodeTerm, Requirement
-from kubesched.engine import FloatVector
 from kubesched.explanation.explanation import BoolVector, Explanation
 from kubesched.explanation.remedies import Case, tainted
 from kubesched.plugins import required_node_affinity
@@ -48,7 +47,7 @@ def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
     twice = _cordoned_twice(case)
     rejecting -= twice
     for_good -= twice
-    keys = (_missing(case), for_good, rejecting, too_small(explanation), not_named(explanation))
+    keys = (case.shortage, for_good, rejecting, too_small(explanation), not_named(explanation))
     order = np.lexsort(keys)
     return order[rejecting[order] > 0]
 
@@ -92,12 +91,3 @@ def _naming(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
 def _cordoned_twice(case: Case) -> BoolVector:
     """(nodes,) bool: nodes that NodeUnschedulable rejects, and TaintToleration for the taint of the cordon alone."""
     return case.rejected("NodeUnschedulable") & case.rejected("TaintToleration") & ~tainted(case)
-
-
-def _missing(case: Case) -> FloatVector:
-    """(nodes,) what is short, summed over the resources, each as a share of what is asked for."""
-    names, missing = case.missing
-    wanted = {**case.info.requests.value.wanted, "pods": 1}
-    share = missing / np.array([[wanted[name]] for name in names]).reshape(-1, 1)
-    total: FloatVector = share.sum(axis=0)
-    return total

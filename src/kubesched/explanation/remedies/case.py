@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Affinity, Node, Pod, PodSpec
-from kubesched.engine import BoolVector, IntMatrix
+from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.plugins import missing_resources, required_node_affinity
@@ -88,6 +88,20 @@ class Case:
         if said is None or said.result is None:
             return [], np.zeros((0, len(self.nodes)), dtype=np.int64)
         return missing_resources(said.state, self.nodes)
+
+    @cached_property
+    def shortage(self) -> FloatVector:
+        """(nodes,) what is missing, summed over the resources, each as a share of what the pod asks for."""
+        names, missing = self.missing
+        wanted = {**self.info.requests.value.wanted, "pods": 1}
+        share = missing / np.array([[wanted[name]] for name in names]).reshape(-1, 1)
+        total: FloatVector = share.sum(axis=0)
+        return total
+
+    def largest(self, resource: str) -> int:
+        """How much of a resource the node offers that has most of it."""
+        row = self.nodes.columns.resources.find(resource)
+        return 0 if row is None else int(self.nodes.allocatable[row].max(initial=0))
 
     @cached_property
     def chooses_nodes(self) -> bool:
