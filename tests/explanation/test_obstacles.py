@@ -75,6 +75,13 @@ def test_a_toleration_for_other_nodes_is_not_named(other: dict):
     assert said["TaintToleration"] == "taint pool=gpu:NoSchedule is not tolerated"
 
 
+def test_the_tolerations_that_every_pod_gets_are_not_named():
+    key = "node.kubernetes.io/not-ready"
+    pod = make_pod("p", spec={"tolerations": [{"key": key, "operator": "Exists", "effect": "NoExecute"}]})
+    said = why(pod, make_node("n1", taints=[f"{key}:NoSchedule"]))["TaintToleration"]
+    assert said == f"taint {key}:NoSchedule is not tolerated"
+
+
 def test_a_cordoned_node_is_called_that():
     assert why(make_pod("p"), make_node("n1", unschedulable=True))["NodeUnschedulable"] == "the node is cordoned"
 

@@ -57,8 +57,11 @@ def taint_words(taint: Taint) -> str:
 def near_miss(taint: Taint, tolerations: Sequence[Toleration]) -> str:
     """The toleration that was probably meant for a taint, as ` (the pod tolerates gpu=True)`; empty for none.
 
-    Its key is that of the taint. Its effect may be another one; its value may be missing or differ in case.
+    Its key is that of the taint. Its effect may be another one; its value may be missing or differ in case. Conditions
+    of nodes are left out: the API server gives every pod tolerations of two of them for NoExecute alone.
     """
+    if taint.key.startswith("node.kubernetes.io/"):
+        return ""
     for one in tolerations:
         is_any = one.operator == "Exists"
         if one.key == taint.key and (is_any or one.value.lower() in ("", taint.value.lower())):
