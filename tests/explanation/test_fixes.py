@@ -94,6 +94,33 @@ def test_every_pair_with_one_more_node_is_offered():
     assert "drop the node selector pool=spot and add a node like n1" in fixes
 
 
+def test_the_nearest_node_gets_its_pairs_although_a_single_change_opens_another_one():
+    near = make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"])
+    pod = make_pod("p", requests={"cpu": "2"})
+    said = texts(pod, near, make_node("n2", allocatable={"cpu": "1"}), filling("n1", cpu="500m"))
+    assert said.index("request 1 cpu less") < said.index("tolerate gpu:NoSchedule and request 500m cpu less")
+
+
+def test_the_nearest_node_gets_pairs_with_a_pod_in_the_way():
+    node = make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"])
+    other = make_node("n2", allocatable={"cpu": "1"})
+    db = make_pod("db", labels={"app": "db"}, node="n1")
+    pod = make_pod(
+        "p", requests={"cpu": "2"}, spec=affinity("podAntiAffinity", {"app": "db"}, "kubernetes.io/hostname")
+    )
+    said = texts(pod, node, other, db)
+    assert "tolerate gpu:NoSchedule and move default/db (n1) out of node n1" in said
+
+
+def test_a_pair_has_the_smaller_request_that_goes_with_the_taint():
+    nodes = [
+        make_node(f"{pool}{i}", allocatable=SMALL, taints=[f"{pool}:NoSchedule"]) for pool in "abcd" for i in (0, 1)
+    ]
+    full = [filling(node.name, cpu="1") for node in nodes if node.name != "d0"]
+    said = texts(make_pod("p", requests={"cpu": "1500m"}), *nodes, *full, filling("d0", cpu="700m"))
+    assert "tolerate d:NoSchedule and request 200m cpu less" in said
+
+
 def test_a_value_that_no_node_has_is_corrected():
     nodes = [make_node(f"n{i}", labels={"pool": "general"}) for i in range(2)]
     fixes = fixes_of(make_pod("p", node_selector={"pool": "genral"}), *nodes)

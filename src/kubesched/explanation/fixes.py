@@ -9,6 +9,7 @@ import numpy as np
 from kubesched.engine import BoolVector
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Fix
+from kubesched.explanation.nearest import nearest
 from kubesched.explanation.remedies import Case, Cause, Remedy, causes, without_gates
 from kubesched.explanation.trial import Trial
 from kubesched.framework import Framework
@@ -27,9 +28,10 @@ _MAX_REMEDIES: Final = 4  # of each of the two causes
 def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
     """The changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
-    Fixes that keep the intent come first, then those that cost nothing, then those that open more nodes. Pairs are
-    looked for only where no single change helps. There are none for a pod that fits, that is being deleted, or that a
-    plugin failed for. Extenders are not asked, so there are none either where one has rejected nodes.
+    Fixes that keep the intent come first, then single changes, then those that cost nothing, then those that open more
+    nodes. Pairs are looked for on the nearest node, and on the others only where no single change helps. There are none
+    for a pod that fits, that is being deleted, or that a plugin failed for. Extenders are not asked, so there are none
+    either where one has rejected nodes.
 
     Args:
         framework: of the profile that the explanation is by, over the same cluster.
@@ -50,8 +52,12 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     if explanation.fits:
         return tuple(search.tried([()]))
     known = causes(case)
-    helping = search.tried(list(_singles(case, known))) or search.tried(list(_pairs(case, known)))
-    helping.sort(key=lambda fix: (not fix.keeps_intent, _cost(fix), -fix.n_nodes))
+    helping = search.tried(list(_singles(case, known)))
+    pairs = list(_pairs(case, known, _nearest_node(explanation)))
+    if not helping:
+        pairs += _pairs(case, known, np.ones(len(case.nodes), dtype=np.bool_))
+    helping += search.tried(pairs)
+    helping.sort(key=lambda fix: (not fix.keeps_intent, len(fix.parts), _cost(fix), -fix.n_nodes))
     return tuple(helping[:max_fixes])
 
 
@@ -120,13 +126,20 @@ def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:
                     yield (remedy,)
 
 
-def _pairs(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy, Remedy]]:
-    """The remedies for nodes that have two causes, one for each."""
-    n_causes = _count(case, known)
+def _nearest_node(explanation: Explanation) -> BoolVector:
+    """(nodes,) bool: the node that is nearest to fitting."""
+    mask = np.zeros(len(explanation.nodes), dtype=np.bool_)
+    mask[nearest(explanation)[:1]] = True
+    return mask
+
+
+def _pairs(case: Case, known: Sequence[Cause], among: BoolVector) -> Iterator[tuple[Remedy, Remedy]]:
+    """The remedies for those of some nodes that have two causes, one for each."""
+    has_two = among & (_count(case, known) == 2)
     classes = []
     for i, first in enumerate(known):
         for second in known[i + 1 :]:
-            where = first.nodes & second.nodes & (n_causes == 2)
+            where = first.nodes & second.nodes & has_two
             if where.any() and first.remedies and second.remedies:
                 classes.append((int(np.count_nonzero(where)), first, second, where))
     classes.sort(key=lambda one: -one[0])
