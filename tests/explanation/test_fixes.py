@@ -315,6 +315,21 @@ def test_spreading_gets_another_skew_or_is_only_preferred():
     assert said[0] == "set nodeTaintsPolicy: Honor for the spread over zone, so that nodes with taints do not count"
 
 
+def test_a_topology_key_that_no_node_has_is_corrected():
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+    pod = make_pod("p", spec={"topologySpreadConstraints": [constraint]})
+    fixes = fixes_of(pod, make_node("n1", zone="a"), make_node("n2", zone="b"))
+    first = next(iter(fixes))
+    assert first == f"correct the topology key zone of the spread, which no node has, to {ZONE}"
+    assert fixes[first].n_nodes == 2
+
+
+def test_a_key_without_its_domain_is_corrected():
+    nodes = [make_node("n1", labels={"shop.example.com/pool": "db"})]
+    said = texts(make_pod("p", node_selector={"pool": "db"}), *nodes)
+    assert said[0] == "correct the node selector pool=db, which no node has, to shop.example.com/pool=db"
+
+
 @pytest.mark.parametrize("revisions", [("old", "new"), ("new", "old")])
 def test_a_pod_of_an_older_revision_is_not_moved_for_the_spread(revisions):
     constraint = {

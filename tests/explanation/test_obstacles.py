@@ -137,7 +137,7 @@ def test_a_pod_that_affinity_misses_is_described():
 
 def test_affinity_over_a_label_that_the_node_lacks_names_the_label():
     assert why(make_pod("p", spec=affinity("podAffinity")), make_node("n1")) == {
-        "InterPodAffinity": f"label {ZONE} is absent"
+        "InterPodAffinity": f"no node has the label {ZONE}"
     }
 
 
@@ -166,6 +166,21 @@ def test_spreading_is_told_with_its_limit():
     there = make_pod("web", labels={"app": "web"}, node="n1")
     said = why(pod, make_node("n1", zone="a"), make_node("n2", zone="b"), there)
     assert said == {"PodTopologySpread": "one more such pod in zone a would exceed maxSkew 1: zone b has none"}
+
+
+def spread_over(key: str) -> dict:
+    constraint = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule"}
+    return {"topologySpreadConstraints": [constraint | {"labelSelector": {"matchLabels": {"app": "web"}}}]}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "spec"),
+    [("PodTopologySpread", spread_over("zone")), ("InterPodAffinity", affinity("podAffinity", topologyKey="zone"))],
+)
+def test_a_topology_key_that_no_node_has_is_told_apart_from_one_that_the_node_lacks(plugin: str, spec: dict):
+    pod = make_pod("p", spec=spec)
+    assert why(pod, make_node("n1"), make_node("n2")) == {plugin: "no node has the label zone"}
+    assert why(pod, make_node("n1"), make_node("n2", labels={"zone": "a"})) == {plugin: "label zone is absent"}
 
 
 def test_a_volume_out_of_reach_is_told_with_what_it_wants():

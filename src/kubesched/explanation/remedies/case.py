@@ -11,6 +11,7 @@ from kubesched.api import Affinity, Node, Pod, PodSpec
 from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Edit, edited
+from kubesched.explanation.labels import near_key
 from kubesched.plugins import missing_resources, required_node_affinity
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 
@@ -76,6 +77,12 @@ class Case:
             if said is not None:
                 rejected |= said.rejected
         return rejected
+
+    def near_key(self, key: str) -> str:
+        """The label key of some node that was probably meant, where no node has the written one; empty for none."""
+        if (self.nodes.codes(key) > 0).any():
+            return ""
+        return near_key(key, list({key: None for node in self.nodes for key in node.labels}))
 
     def at(self, where: BoolVector) -> Iterator[NodeInfo]:
         """The nodes of a mask."""
