@@ -1,7 +1,7 @@
 """Reads the input of a command, the snapshot and the setup; notes on it go to standard error."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -74,11 +74,13 @@ def _refuse_nothing(cluster: "ClusterObjects") -> None:
     if cluster.bad or cluster.of(Node) or any(not pod.node_name and not pod.is_finished for pod in pods):
         return
     what = f"{_count(len(pods), 'pod')} and no node" if pods else "no node and no pod"
-    raise InputError(f"the snapshot has {what}; expected what `{GET_CLUSTER}` prints{_advice_on_workloads(cluster)}")
+    raise InputError(
+        f"the snapshot has {what}; expected what `{GET_CLUSTER}` prints{_advice_on_workloads(cluster.skipped)}"
+    )
 
 
-def _advice_on_workloads(cluster: "ClusterObjects") -> str:
-    has_some = _WORKLOADS.intersection(cluster.skipped)
+def _advice_on_workloads(kinds: Iterable[str]) -> str:
+    has_some = _WORKLOADS.intersection(kinds)
     return "; to add the pods of new workloads, use --manifest FILE" if has_some else ""
 
 
@@ -97,11 +99,21 @@ def _counted(cluster: "ClusterObjects") -> str:
 def _note_left_out(cluster: "ClusterObjects") -> None:
     for sentence in cluster.bad:
         note(f"left out: {sentence}")
-    if cluster.skipped:
-        counted = ", ".join(f"{n} {kind}" for kind, n in sorted(cluster.skipped.items()))
-        note(f"left out, because kubesched does not read these kinds: {counted}{_advice_on_workloads(cluster)}")
+    known = _with_pods(cluster) if _WORKLOADS.intersection(cluster.skipped) else set()
+    left_out = {kind: n for kind, n in cluster.skipped.items() if kind not in known}
+    if left_out:
+        counted = ", ".join(f"{n} {kind}" for kind, n in sorted(left_out.items()))
+        note(f"left out, because kubesched does not read these kinds: {counted}{_advice_on_workloads(left_out)}")
     for sentence in (*cluster.notes, *_homeless(cluster)):
         note(sentence)
+
+
+def _with_pods(cluster: "ClusterObjects") -> set[str]:
+    """The kinds of workloads of which the snapshot has pods, so that nothing is missing without the workloads."""
+    from kubesched.api import Pod, ReplicaSet, workload_of
+
+    sets = {one.key: one for one in cluster.of(ReplicaSet)}
+    return {workload.kind for pod in cluster.of(Pod) if (workload := workload_of(pod, sets)) is not None}
 
 
 def _homeless(cluster: "ClusterObjects") -> list[str]:
