@@ -94,6 +94,11 @@ def test_with_one_more_node_the_cause_is_that_of_the_nodes_like_it():
     ]
 
 
+def test_the_node_of_a_pod_that_fits_has_the_same_words_as_in_its_own_report():
+    (fits,) = [table for table in report([NODE, make_pod("web-0")]).tables if table.name == "fits"]
+    assert [column.heading for column in fits.columns][-1] == "WOULD GO TO"
+
+
 def test_a_claim_that_does_not_exist_is_the_cause_once():
     spec = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
     assert rows(report([NODE, make_pod("db-0", spec=spec)]), "pods")[0][3] == 'persistentvolumeclaim "data" not found'

@@ -38,7 +38,7 @@ def fix_table(explanation: Explanation) -> Table:
     columns = (
         Column("fix", "FIX"),
         Column("nodes", "NODES THAT FIT", Align.NUMBER),
-        Column("first", "FIRST NODE", Align.NODE),
+        Column("first", "FOR EXAMPLE", Align.NODE),
         Column("kind", "KIND", is_wide=True),
         Column("keepsIntent", "KEEPS INTENT", is_wide=True),
     )
