@@ -93,9 +93,32 @@ def test_whole_units_always_fit_int64(number: str, suffix: str, resource: str) -
     assert -(2**63) <= whole_units(resource, parse_quantity(number + suffix)) <= MAX_INT64
 
 
-@pytest.mark.parametrize("text", ["", " 1", "1 ", "1,5", "1.5.2", "1KB", "1ki", "one", "--1", "1e", "0x10", "."])
+@pytest.mark.parametrize("text", ["", " 1", "1 ", "1,5", "1.5.2", "one", "--1", "1e", "0x10", "."])
 def test_what_is_no_quantity_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(QuantityError, match=re.escape(f"{text!r} is not a quantity; write a number")):
+        parse_quantity(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("4GB", '"4G" or "4Gi"'),
+        ("512mb", '"512M" or "512Mi"'),
+        ("4g", '"4G" or "4Gi"'),
+        ("1.5 GiB", '"1.5Gi"'),
+        ("64KB", '"64k" or "64Ki"'),
+        ("64K", '"64k" or "64Ki"'),
+        ("2gi", '"2Gi"'),
+    ],
+)
+def test_a_unit_of_another_spelling_is_answered_with_those_of_kubernetes(text: str, meant: str) -> None:
+    with pytest.raises(QuantityError, match=re.escape(f"{text!r} is not a quantity; did you mean {meant}?")):
+        parse_quantity(text)
+
+
+@pytest.mark.parametrize("text", ["GB", "4 cores", "B", "4B", "four GB", "--4GB"])
+def test_what_is_not_nearly_a_quantity_gets_an_example(text: str) -> None:
+    with pytest.raises(QuantityError, match="write a number with an optional suffix"):
         parse_quantity(text)
 
 

@@ -5,7 +5,7 @@ import pytest
 from kubesched.api import KubeObject
 from kubesched.cli.chosen_pods import choose_pods
 from kubesched.errors import InputError
-from kubesched.testing import make_pod
+from kubesched.testing import make_object, make_pod
 
 
 def owned(name: str, kind: str, owner: str, *, namespace: str = "shop", **more) -> KubeObject:
@@ -71,6 +71,34 @@ def test_a_selector_means_pending_pods_or_those_that_run():
 
 def test_a_selector_narrows_the_pods_that_are_named():
     assert chosen("sts/db", "single", namespace="shop", selector="app=single") == ["shop/single"]
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace", "words"),
+    [
+        ("depoy/web", "", '"depoy" is not a kind of workload; did you mean "deploy"?'),
+        ("shop/statefullset/db", "", '"statefullset" is not a kind of workload; did you mean "statefulset"?'),
+        ("dev/web", "", 'no pod or workload has the name "dev/web"; did you mean "shop/web"?'),
+        ("web", "dev", 'no pod or workload has the name "dev/web"; did you mean "shop/web"?'),
+        ("deploy/web", "dev", 'the cluster has no Deployment dev/web; did you mean "shop/deployment/web"?'),
+        ("dev/deploy/web", "", 'the cluster has no Deployment dev/web; did you mean "shop/deployment/web"?'),
+        ("db-1", "dev", 'no pod has the name "dev/db-1"; did you mean "shop/db-1"?'),
+        ("shop/web", "dev", "shop/web is not in namespace dev; leave out -n or the namespace before the name"),
+        ("shop/deploy/web", "dev", "shop/deploy/web is not in namespace dev; leave out -n"),
+    ],
+)
+def test_a_wrong_kind_or_namespace_is_answered_with_the_right_one(name: str, namespace: str, words: str):
+    with pytest.raises(InputError) as raised:
+        chosen(name, namespace=namespace)
+    assert words in str(raised.value)
+
+
+def test_a_namespace_that_does_not_exist_is_not_an_empty_one():
+    spaces = [make_object("Namespace", name) for name in ("shop", "empty")]
+    assert choose_pods([*OBJECTS, *spaces], [], "empty").pods == ()
+    assert choose_pods(OBJECTS, [], "empty").pods == ()  # a snapshot without namespaces does not show it
+    with pytest.raises(InputError, match='no namespace has the name "shpo"; did you mean "shop"'):
+        choose_pods([*OBJECTS, *spaces], [], "shpo")
 
 
 def test_a_selector_of_nothing_is_one_message():

@@ -95,6 +95,13 @@ def test_a_manifest_in_place_of_a_snapshot_is_answered_with_the_command_for_it(t
     )
 
 
+def test_workloads_whose_pods_are_in_the_snapshot_are_not_left_out(tmp_path):
+    (tmp_path / "agents.yaml").write_text("apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\n")
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "controller": True}
+    write(tmp_path, make_node("n1"), make_pod("agent-x", node="n1", metadata={"ownerReferences": [owner]}))
+    assert stderr(tmp_path) == []
+
+
 EXPORT = {
     "nodes": [json.loads(make_node(name).raw) for name in ("n1", "n2")],
     "pods": [json.loads(make_pod("p", spec={"schedulerName": "mine"}).raw)],

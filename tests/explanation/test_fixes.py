@@ -59,6 +59,16 @@ def test_a_toleration_keeps_the_intent_of_a_pod_that_chooses_the_nodes():
     assert not fixes_of(make_pod("p"), node)["tolerate gpu:NoSchedule"].keeps_intent
 
 
+def test_a_toleration_that_is_nearly_right_shows_the_intent_and_is_named():
+    pod = make_pod("p", spec={"tolerations": [{"key": "gpu", "value": "True", "effect": "NoSchedule"}]})
+    text = "tolerate gpu=true:NoSchedule (the pod tolerates gpu=True:NoSchedule)"
+    fixes = fixes_of(pod, make_node("n1", taints=["gpu=true:NoSchedule"]), make_node("n2", taints=["db:NoSchedule"]))
+    assert next(iter(fixes)) == text
+    assert fixes[text].keeps_intent
+    both = fixes_of(pod, make_node("n1", taints=["gpu=true:NoSchedule", "db:NoSchedule"]))
+    assert not both[f"{text} and db:NoSchedule"].keeps_intent
+
+
 def test_a_cordon_and_its_taint_are_one_cause():
     node = make_node("n1", unschedulable=True, taints=["node.kubernetes.io/unschedulable:NoSchedule"])
     assert texts(make_pod("p"), node) == ["uncordon n1"]
@@ -82,6 +92,33 @@ def test_every_pair_with_one_more_node_is_offered():
     fixes = fixes_of(pod, *nodes, filling("n1", cpu="1"), filling("n2", cpu="1"))
     assert next(iter(fixes)) == "tolerate spot:NoSchedule and add a node like n2"
     assert "drop the node selector pool=spot and add a node like n1" in fixes
+
+
+def test_the_nearest_node_gets_its_pairs_although_a_single_change_opens_another_one():
+    near = make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"])
+    pod = make_pod("p", requests={"cpu": "2"})
+    said = texts(pod, near, make_node("n2", allocatable={"cpu": "1"}), filling("n1", cpu="500m"))
+    assert said.index("request 1 cpu less") < said.index("tolerate gpu:NoSchedule and request 500m cpu less")
+
+
+def test_the_nearest_node_gets_pairs_with_a_pod_in_the_way():
+    node = make_node("n1", allocatable=SMALL, taints=["gpu:NoSchedule"])
+    other = make_node("n2", allocatable={"cpu": "1"})
+    db = make_pod("db", labels={"app": "db"}, node="n1")
+    pod = make_pod(
+        "p", requests={"cpu": "2"}, spec=affinity("podAntiAffinity", {"app": "db"}, "kubernetes.io/hostname")
+    )
+    said = texts(pod, node, other, db)
+    assert "tolerate gpu:NoSchedule and move default/db (n1) out of node n1" in said
+
+
+def test_a_pair_has_the_smaller_request_that_goes_with_the_taint():
+    nodes = [
+        make_node(f"{pool}{i}", allocatable=SMALL, taints=[f"{pool}:NoSchedule"]) for pool in "abcd" for i in (0, 1)
+    ]
+    full = [filling(node.name, cpu="1") for node in nodes if node.name != "d0"]
+    said = texts(make_pod("p", requests={"cpu": "1500m"}), *nodes, *full, filling("d0", cpu="700m"))
+    assert "tolerate d:NoSchedule and request 200m cpu less" in said
 
 
 def test_a_value_that_no_node_has_is_corrected():
@@ -162,6 +199,62 @@ def test_requests_of_several_containers_and_init_containers_are_cut():
     assert "request 2 cpu less" in texts(make_pod("p", spec=spec), make_node("n1", allocatable=SMALL))
 
 
+def test_cores_that_no_node_has_were_meant_as_milli_cpu():
+    spec = {
+        "containers": [
+            {"name": "a", "resources": {"requests": {"cpu": "500"}}},
+            {"name": "b", "resources": {"requests": {"cpu": "1"}}},
+        ]
+    }
+    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(3)]
+    said = fixes_of(make_pod("p", spec=spec), *nodes)
+    assert next(iter(said)) == "correct the cpu request 500, which no node has, to 500m"
+    assert said["correct the cpu request 500, which no node has, to 500m"].n_nodes == 3
+
+
+def test_cores_that_some_node_has_were_meant():
+    nodes = [make_node("n1", allocatable=SMALL), make_node("n2", allocatable={"cpu": "600"}, unschedulable=True)]
+    assert not [text for text in texts(make_pod("p", requests={"cpu": "500"}), *nodes) if "correct" in text]
+
+
+def test_one_more_node_comes_after_what_costs_nothing():
+    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(4)]
+    full = [filling(f"n{i}", cpu="1500m") for i in range(3)]
+    said = texts(
+        make_pod("p", requests={"cpu": "1"}, host_ports=[80]),
+        *nodes,
+        *full,
+        make_pod("edge", host_ports=[80], node="n3"),
+    )
+    assert said[:2] == ["free host port 80/TCP on n3, held by default/edge", "add a node like n0"]
+
+
+def test_a_cordon_is_not_undone_where_one_more_node_does():
+    nodes = [
+        make_node("n1", allocatable=SMALL),
+        make_node("n2", unschedulable=True),
+        make_node("n3", unschedulable=True),
+    ]
+    said = texts(make_pod("p", requests={"cpu": "1500m"}), *nodes, filling("n1", cpu="1"))
+    assert said[:2] == ["add a node like n1", "uncordon 2 nodes (n2, n3)"]
+
+
+def test_the_new_node_is_like_the_nearest_one():
+    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(3)]
+    full = [filling(f"n{i}", cpu=cpu) for i, cpu in enumerate(("2", "1", "1500m"))]
+    assert "add a node like n1" in texts(make_pod("p", requests={"cpu": "1500m"}), *nodes, *full)
+
+
+def test_a_node_is_not_invented_where_another_one_has_the_device():
+    plain = make_node("n1", allocatable=SMALL)
+    gpu = make_node("n2", allocatable={**SMALL, "example.com/gpu": "1"}, taints=["gpu:NoSchedule"])
+    pod = make_pod("p", requests={"example.com/gpu": "1"})
+    said = texts(pod, plain, gpu, filling("n2", **{"example.com/gpu": "1"}))
+    assert "tolerate gpu:NoSchedule and add a node like n2" in said
+    assert not [text for text in said if "add a node like n1" in text]
+    assert "add a node like n1 but with 1 example.com/gpu" in texts(pod, plain)
+
+
 def test_a_node_more_of_that_size_takes_its_daemons_along():
     daemon = make_pod(
         "agent",
@@ -220,6 +313,21 @@ def test_spreading_gets_another_skew_or_is_only_preferred():
     assert "set maxSkew: 3 for the spread over zone" in said
     assert "set whenUnsatisfiable: ScheduleAnyway for the spread over zone" in said
     assert said[0] == "set nodeTaintsPolicy: Honor for the spread over zone, so that nodes with taints do not count"
+
+
+def test_a_topology_key_that_no_node_has_is_corrected():
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+    pod = make_pod("p", spec={"topologySpreadConstraints": [constraint]})
+    fixes = fixes_of(pod, make_node("n1", zone="a"), make_node("n2", zone="b"))
+    first = next(iter(fixes))
+    assert first == f"correct the topology key zone of the spread, which no node has, to {ZONE}"
+    assert fixes[first].n_nodes == 2
+
+
+def test_a_key_without_its_domain_is_corrected():
+    nodes = [make_node("n1", labels={"shop.example.com/pool": "db"})]
+    said = texts(make_pod("p", node_selector={"pool": "db"}), *nodes)
+    assert said[0] == "correct the node selector pool=db, which no node has, to shop.example.com/pool=db"
 
 
 @pytest.mark.parametrize("revisions", [("old", "new"), ("new", "old")])

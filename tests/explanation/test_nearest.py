@@ -1,3 +1,5 @@
+import pytest
+
 from kubesched.explanation import Explanation, nearest, shortages
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, profile, three_nodes
@@ -59,12 +61,38 @@ def test_nodes_that_are_too_small_when_they_are_empty_come_last():
     assert order(found) == ["n2", "n1"]
 
 
-def test_nodes_that_the_pod_excludes_by_naming_another_come_last():
-    field = {"key": "metadata.name", "operator": "In", "values": ["n2"]}
-    terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
-    required = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+def terms(*each: dict) -> dict:
+    required = {"nodeSelectorTerms": list(each)}
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
+
+
+def names(key: str, *values: str) -> dict:
+    return {"key": key, "operator": "In", "values": list(values)}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        terms({"matchFields": [names("metadata.name", "n2")]}),
+        terms({"matchExpressions": [names("kubernetes.io/hostname", "n2", "gone")]}),
+        terms(
+            {"matchExpressions": [names("kubernetes.io/hostname", "n2")]},
+            {"matchFields": [names("metadata.name", "n2")]},
+        ),
+        {"nodeSelector": {"kubernetes.io/hostname": "n2"}},
+    ],
+)
+def test_the_node_that_the_pod_names_comes_first(spec: dict):
+    nodes = [make_node("n1"), make_node("n2", allocatable=SMALL, taints=["gpu:NoSchedule"], unschedulable=True)]
+    assert order(ask(make_pod("p", spec=spec, requests={"cpu": "3"}), *nodes)) == ["n2", "n1"]
+
+
+def test_a_term_that_names_no_node_leaves_every_node_as_near():
+    spec = terms(
+        {"matchExpressions": [names("kubernetes.io/hostname", "n2")]}, {"matchExpressions": [names("pool", "a")]}
+    )
     nodes = [make_node("n1"), make_node("n2", taints=["gpu:NoSchedule"], unschedulable=True)]
-    assert order(ask(make_pod("p", spec={"affinity": required}), *nodes)) == ["n2", "n1"]
+    assert order(ask(make_pod("p", spec=spec), *nodes)) == ["n1", "n2"]
 
 
 def test_a_cordon_and_the_taint_that_it_makes_count_once():

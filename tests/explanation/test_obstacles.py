@@ -54,6 +54,34 @@ def test_only_taints_that_are_not_tolerated_and_keep_away_are_named():
     assert said == {"TaintToleration": "taint b:NoExecute is not tolerated"}
 
 
+@pytest.mark.parametrize(
+    ("toleration", "words"),
+    [
+        ({"key": "pool", "operator": "Equal", "value": "GPU", "effect": "NoSchedule"}, "pool=GPU:NoSchedule"),
+        ({"key": "pool", "value": "gpu", "effect": "NoExecute"}, "pool=gpu:NoExecute"),
+        ({"key": "pool", "operator": "Exists", "effect": "NoExecute"}, "pool:NoExecute"),
+        ({"key": "pool", "operator": "Equal"}, 'pool=""'),
+    ],
+)
+def test_a_toleration_that_is_nearly_right_is_named(toleration: dict, words: str):
+    pod = make_pod("p", spec={"tolerations": [toleration]})
+    said = why(pod, make_node("n1", taints=["pool=gpu:NoSchedule"]))["TaintToleration"]
+    assert said == f"taint pool=gpu:NoSchedule is not tolerated (the pod tolerates {words})"
+
+
+@pytest.mark.parametrize("other", [{"key": "pool", "value": "db"}, {"key": "dedicated", "value": "gpu"}])
+def test_a_toleration_for_other_nodes_is_not_named(other: dict):
+    said = why(make_pod("p", spec={"tolerations": [other]}), make_node("n1", taints=["pool=gpu:NoSchedule"]))
+    assert said["TaintToleration"] == "taint pool=gpu:NoSchedule is not tolerated"
+
+
+def test_the_tolerations_that_every_pod_gets_are_not_named():
+    key = "node.kubernetes.io/not-ready"
+    pod = make_pod("p", spec={"tolerations": [{"key": key, "operator": "Exists", "effect": "NoExecute"}]})
+    said = why(pod, make_node("n1", taints=[f"{key}:NoSchedule"]))["TaintToleration"]
+    assert said == f"taint {key}:NoSchedule is not tolerated"
+
+
 def test_a_cordoned_node_is_called_that():
     assert why(make_pod("p"), make_node("n1", unschedulable=True))["NodeUnschedulable"] == "the node is cordoned"
 
@@ -109,7 +137,7 @@ def test_a_pod_that_affinity_misses_is_described():
 
 def test_affinity_over_a_label_that_the_node_lacks_names_the_label():
     assert why(make_pod("p", spec=affinity("podAffinity")), make_node("n1")) == {
-        "InterPodAffinity": f"label {ZONE} is absent"
+        "InterPodAffinity": f"no node has the label {ZONE}"
     }
 
 
@@ -138,6 +166,21 @@ def test_spreading_is_told_with_its_limit():
     there = make_pod("web", labels={"app": "web"}, node="n1")
     said = why(pod, make_node("n1", zone="a"), make_node("n2", zone="b"), there)
     assert said == {"PodTopologySpread": "one more such pod in zone a would exceed maxSkew 1: zone b has none"}
+
+
+def spread_over(key: str) -> dict:
+    constraint = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule"}
+    return {"topologySpreadConstraints": [constraint | {"labelSelector": {"matchLabels": {"app": "web"}}}]}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "spec"),
+    [("PodTopologySpread", spread_over("zone")), ("InterPodAffinity", affinity("podAffinity", topologyKey="zone"))],
+)
+def test_a_topology_key_that_no_node_has_is_told_apart_from_one_that_the_node_lacks(plugin: str, spec: dict):
+    pod = make_pod("p", spec=spec)
+    assert why(pod, make_node("n1"), make_node("n2")) == {plugin: "no node has the label zone"}
+    assert why(pod, make_node("n1"), make_node("n2", labels={"zone": "a"})) == {plugin: "label zone is absent"}
 
 
 def test_a_volume_out_of_reach_is_told_with_what_it_wants():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kubesched.api import KubeObject, Pod
 from kubesched.explanation import Explainer, overview_page
-from kubesched.framework import Plugin
+from kubesched.framework import Plugin, Status
 from kubesched.reports import Level, Page
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
@@ -23,9 +23,9 @@ def report(objects: Sequence[KubeObject], pods: Sequence[Pod] | None = None, plu
         )
 
 
-def fixed(objects: Sequence[KubeObject]) -> Page:
+def fixed(objects: Sequence[KubeObject], plugins=()) -> Page:
     """A report with fixes."""
-    with Explainer(objects, set_up()) as explainer:
+    with Explainer(objects, set_up(None, plugins)) as explainer:
         return overview_page(explainer.each(explainer.pending), lambda pod: pod.name, explainer.fixes)
 
 
@@ -78,6 +78,25 @@ def test_the_best_fix_follows_and_the_cause_is_that_of_the_nodes_that_it_opens()
         rows(page, "groups")[0][3]
         == "1 node: taint db:NoSchedule is not tolerated\nfix: tolerate db:NoSchedule -> 1 node"
     )
+
+
+class NotOnN2(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unschedulable("not here") if node.name == "n2" else Status.SUCCESS
+
+
+def test_with_one_more_node_the_cause_is_that_of_the_nodes_like_it():
+    nodes = [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]
+    page = fixed([*nodes, filling("n1", cpu="2"), make_pod("web-0", requests={"cpu": "1"})], [NotOnN2])
+    assert rows(page, "groups")[0][3].splitlines() == [
+        "1 node: cpu is short by 1: requests 1, 0 of 2 free",
+        "fix: add a node like n1 -> 1 node",
+    ]
+
+
+def test_the_node_of_a_pod_that_fits_has_the_same_words_as_in_its_own_report():
+    (fits,) = [table for table in report([NODE, make_pod("web-0")]).tables if table.name == "fits"]
+    assert [column.heading for column in fits.columns][-1] == "WOULD GO TO"
 
 
 def test_a_claim_that_does_not_exist_is_the_cause_once():

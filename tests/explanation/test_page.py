@@ -104,12 +104,25 @@ def test_a_cordon_and_its_taint_are_one_obstacle():
     assert rows == [["1", "NodeUnschedulable: the node is cordoned", "n1"]]
 
 
-def test_nodes_that_can_never_take_the_pod_come_last():
+def test_nodes_that_are_too_small_come_last_and_are_counted():
     pod = make_pod("p", requests={"cpu": "3"})
     far = make_node("far", taints=["gpu:NoSchedule"], unschedulable=True)
     found = ask(pod, make_node("small", allocatable=SMALL), far)
     assert [row[2] for row in rows_of(found, "obstacles")] == ["far", "small"]
-    assert "1 node, in the last rows, can never take this pod." in printed(found)
+    assert "1 node, in the last rows, is too small for this pod even when it is empty." in printed(found)
+    found = ask(pod, *three_nodes())
+    assert "No node is large enough for this pod, even when it is empty." in printed(found)
+
+
+def test_nodes_that_the_pod_does_not_name_come_last_and_are_counted():
+    pod = make_pod("p", node_selector={"kubernetes.io/hostname": "n3"})
+    found = ask(pod, *three_nodes(), make_node("n3", unschedulable=True))
+    assert rows_of(found, "obstacles")[0] == ["1", "NodeUnschedulable: the node is cordoned", "n3"]
+    text = printed(found, again="kubesched explain p")
+    assert "2 nodes, in the last rows, are not among those that the pod or its volumes name." in text
+    assert "Next: kubesched explain p --node n3" in text
+    found = ask(make_pod("p", node_selector={"kubernetes.io/hostname": "gone"}), *three_nodes())
+    assert "No node is among those that the pod or its volumes name." in printed(found)
 
 
 class Wordless(Plugin):

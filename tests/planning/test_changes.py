@@ -199,12 +199,9 @@ BAD_CHANGES = [
         lambda: nodes_matching(CLUSTER, "pol=a"),
         'selector pol=a selects none of the 2 nodes; no node has the label pol; did you mean "pool"?',
     ),
-    (lambda: nodes_matching(CLUSTER, "pool=c"), "selector pool=c selects none of the 2 nodes"),
+    (lambda: nodes_matching(CLUSTER, "pool=c"), "selector pool=c selects none of the 2 nodes; pool is one of a, b"),
     (lambda: scaled(CLUSTER, "deploy/wbe", 3), 'deploy/wbe: the cluster has no Deployment wbe; did you mean "web"?'),
-    (
-        lambda: scaled(CLUSTER, "web", 3),
-        '"web" is not a workload; did you mean "deployment/web"?',
-    ),
+    (lambda: scaled(CLUSTER, "web", 3), '"web" is not a workload; did you mean "default/deployment/web"?'),
     (
         lambda: scaled(CLUSTER, "cron", 3),
         '"cron" is not a workload; expected for example deploy/web or shop/statefulset/db',
@@ -221,6 +218,11 @@ BAD_CHANGES = [
         lambda: scaled([make_pod("api-5f-x", metadata=owner("ReplicaSet", "api-5f"))], "deploy/api", 3),
         'deploy/api: the cluster has no Deployment api; did you mean "replicaset/api-5f"?',
     ),
+    (
+        lambda: scaled(CLUSTER, "wbe", 3),
+        '"wbe" is not a workload; expected for example deploy/web or shop/statefulset/db',
+    ),
+    (lambda: scaled(CLUSTER, "depoy/web", 3), 'depoy/web: "depoy" is not a kind of workload; did you mean "deploy"?'),
     (
         lambda: scaled(CLUSTER, "ds/logs", 3),
         "DaemonSet default/logs has one pod on each node and no replicas; add nodes instead",

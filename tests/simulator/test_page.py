@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 
 
@@ -62,6 +62,17 @@ def test_pods_of_one_owner_share_a_line(tmp_path):
     nodes = [make_node(f"n{i}", allocatable={"cpu": "1"}) for i in range(8)]
     said = squeezed(run("simulate", write(tmp_path, *nodes, *pods)).stdout)
     assert "8 ReplicaSet default/web-1 n0, n1, n2, n3 and 4 more" in said
+
+
+def test_pods_of_a_deployment_share_a_line_whatever_their_replica_set(tmp_path):
+    above = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
+    pods = []
+    for name in ("web-1", "web-2"):
+        owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": name, "uid": name, "controller": True}
+        pods.append(make_object("ReplicaSet", name, namespace="default", metadata={"ownerReferences": [above]}))
+        pods.append(make_pod(f"{name}-x", metadata={"ownerReferences": [owner]}))
+    said = squeezed(run("simulate", write(tmp_path, make_node("n1"), *pods)).stdout)
+    assert "2 Deployment default/web n1" in said
 
 
 def test_pending_pods_of_one_owner_share_their_reasons_whatever_the_numbers(tmp_path):

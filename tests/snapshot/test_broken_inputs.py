@@ -124,7 +124,7 @@ OBJECTS = {
     ),
     "a request that is no quantity": (
         pod(containers=[requests(cpu="1"), requests(cpu="100", memory="1GiB")]),
-        f"(Pod shop/p1): spec.containers[1].resources.requests.memory: '1GiB' {NOT_A_QUANTITY}",
+        "(Pod shop/p1): spec.containers[1].resources.requests.memory: '1GiB' is not a quantity; did you mean \"1Gi\"?",
     ),
     "a negative request": (
         pod(containers=[requests(cpu=-1)]),

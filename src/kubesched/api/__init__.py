@@ -1,6 +1,6 @@
 """Kubernetes objects with the fields that a scheduler reads: structs, quantities, selectors, and change events."""
 
-from kubesched.api.controllers import Workload, workload_of, workloads
+from kubesched.api.controllers import Workload, owner_of, workload_of, workloads
 from kubesched.api.events import (
     ActionType,
     ClusterEvent,
@@ -202,6 +202,7 @@ __all__ = [
     "label_value_faults",
     "limits_of",
     "objects_of",
+    "owner_of",
     "parse_node_term",
     "parse_quantity",
     "parse_selector",

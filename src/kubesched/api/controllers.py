@@ -8,7 +8,7 @@ from kubesched.api.meta import KubeObject
 from kubesched.api.pod import Pod
 from kubesched.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 
-__all__ = ["Workload", "workload_of", "workloads"]
+__all__ = ["Workload", "owner_of", "workload_of", "workloads"]
 
 _HASH_LABEL: Final = "pod-template-hash"
 
@@ -53,6 +53,12 @@ def workload_of(pod: Pod, replica_sets: Mapping[str, ReplicaSet]) -> Workload | 
         if replica_set is None and suffix != "-" and owner.name.endswith(suffix):
             return Workload("Deployment", pod.namespace, owner.name.removesuffix(suffix))
     return Workload(owner.kind, pod.namespace, owner.name)
+
+
+def owner_of(pod: Pod, replica_sets: Mapping[str, ReplicaSet]) -> str:
+    """`Kind/name` of the workload that a pod belongs to, as in `workload_of`; empty for a pod without a controller."""
+    workload = workload_of(pod, replica_sets)
+    return f"{workload.kind}/{workload.name}" if workload is not None else ""
 
 
 def workloads(objects: Iterable[KubeObject]) -> dict[Workload, list[Pod]]:

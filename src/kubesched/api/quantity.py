@@ -19,6 +19,7 @@ _POWERS: Final = {"n": -9, "u": -6, "m": -3, "": 0, **{letter: 3 * i for i, lett
 _BINARY: Final = {letter + "i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
 _BYTES: Final = ("memory", "ephemeral-storage")
 _QUANTITY = re.compile(r"([+-]?)(?:([0-9]+)\.?([0-9]*)|\.([0-9]+))([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i|)")
+_NEARLY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kmgtp])(i?)b?", re.IGNORECASE)
 _KEPT: Final = 100  # digits of an amount; an API server takes a million of them, and exponents of seven digits
 _EXPONENT_DIGITS: Final = 7
 _MAX_SHOWN: Final = 40
@@ -56,13 +57,23 @@ def parse_quantity(text: str | int | float) -> int:
 def _read(text: str | int | float) -> int:
     match = _QUANTITY.fullmatch(str(text))
     if match is None:
-        raise QuantityError(
-            f'{_shown(text)} is not a quantity; write a number with an optional suffix, such as "500m", "2" or "1.5Gi"'
-        )
+        raise QuantityError(f"{_shown(text)} is not a quantity; {_meant(str(text))}")
     sign, before_point, after_point, only_after, suffix = match.groups()
     whole, fraction = (before_point or "").lstrip("0"), after_point or only_after or ""
     nano = _binary(whole, fraction, suffix) if suffix in _BINARY else _decimal(whole, fraction, suffix)
     return -nano if sign == "-" else nano
+
+
+def _meant(text: str) -> str:
+    """What to write instead: the units of Kubernetes for those that people know, such as GB."""
+    match = _NEARLY.fullmatch(text) if len(text) <= _MAX_SHOWN else None
+    if match is None:
+        return 'write a number with an optional suffix, such as "500m", "2" or "1.5Gi"'
+    number, letter, binary = match.groups()
+    decimal = "k" if letter in "kK" else letter.upper()
+    units = (f"{letter.upper()}i",) if binary else (decimal, f"{letter.upper()}i")
+    listed = " or ".join(f'"{number}{unit}"' for unit in units)
+    return f"did you mean {listed}?"
 
 
 def _shown(text: str | int | float) -> str:

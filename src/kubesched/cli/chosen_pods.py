@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from kubesched.api import KubeObject, Pod
+    from kubesched.api import KubeObject, Pod, Workload
+    from kubesched.errors import InputError
 
 _POD_WORDS: Final = ("pod", "pods", "po")
 _KIND_AND_NAME: Final = 2
@@ -42,8 +43,9 @@ def choose_pods(
     """
     from kubesched.api import Pod
 
-    known = [obj for obj in objects if not isinstance(obj, Pod) or not namespace or obj.namespace == namespace]
-    pods = [obj for obj in known if isinstance(obj, Pod)]
+    everything = list(objects)
+    _check_namespace(namespace, everything)
+    pods = [obj for obj in everything if isinstance(obj, Pod) and namespace in ("", obj.namespace)]
     if not names and selector is None:
         return ChosenPods(tuple(pod for pod in pods if _is_pending(pod)), False, "pending")
     if not names:
@@ -51,7 +53,7 @@ def choose_pods(
     chosen: dict[str, Pod] = {}
     is_one = len(names) == 1
     for name in names:
-        meant = _meant_by(name, known, pods, namespace)
+        meant = _meant_by(name, everything, pods, namespace)
         is_one = is_one and isinstance(meant, Pod)
         for pod in [meant] if isinstance(meant, Pod) else _preferred(meant):
             chosen[pod.key] = pod
@@ -60,8 +62,25 @@ def choose_pods(
     return ChosenPods(tuple(chosen.values()), is_one, "chosen")
 
 
+def _check_namespace(name: str, objects: "Sequence[KubeObject]") -> None:
+    """Reject a namespace that the cluster does not have, where the snapshot has namespaces."""
+    from kubesched.api import Namespace, Pod
+    from kubesched.config import did_you_mean
+    from kubesched.errors import InputError
+
+    known = {obj.name for obj in objects if isinstance(obj, Namespace)}
+    if known and name and name not in known | {obj.namespace for obj in objects if isinstance(obj, Pod)}:
+        raise InputError(
+            f'-n: no namespace has the name "{name}"; {did_you_mean(name, known) or "-A looks in all of them"}'
+        )
+
+
 def _meant_by(name: str, objects: "Sequence[KubeObject]", pods: "Sequence[Pod]", namespace: str) -> "Pod | list[Pod]":
-    """One pod, or the pods of a workload."""
+    """One pod, or the pods of a workload.
+
+    Args:
+        pods: those of the namespace.
+    """
     from kubesched.api import workloads
     from kubesched.explanation import find_pod
     from kubesched.planning import find_workload, is_workload_kind
@@ -74,21 +93,58 @@ def _meant_by(name: str, objects: "Sequence[KubeObject]", pods: "Sequence[Pod]",
     known = workloads(objects)
     parts = name.split("/")
     if len(parts) > _KIND_AND_NAME or (len(parts) == _KIND_AND_NAME and is_workload_kind(parts[0], known)):
-        return known[find_workload(known, name)]
-    called_so = [one for one in known if name in (one.name, f"{one.namespace}/{one.name}") and known[one]]
+        return known[find_workload(known, _in(namespace, name, _KIND_AND_NAME))]
+    full = _in(namespace, name, 1)
+    called_so = [one for one in known if full in (one.name, f"{one.namespace}/{one.name}") and known[one]]
     if len(called_so) == 1:
         return known[called_so[0]]
-    if called_so:
-        from kubesched.errors import InputError
+    raise _not_one(full, called_so, known, objects)
 
+
+def _in(namespace: str, name: str, n_parts: int) -> str:
+    """A name of so many parts with the namespace before it.
+
+    Raises:
+        InputError: the name has another namespace.
+    """
+    from kubesched.errors import InputError
+
+    if name.count("/") < n_parts:
+        return f"{namespace}/{name}" if namespace else name
+    if namespace and not name.startswith(f"{namespace}/"):
+        raise InputError(f"{name} is not in namespace {namespace}; leave out -n or the namespace before the name")
+    return name
+
+
+def _not_one(
+    name: str, called_so: "Sequence[Workload]", known: "Iterable[Workload]", objects: "Sequence[KubeObject]"
+) -> "InputError":
+    """The error for a name that no pod and no workload has, or several workloads have."""
+    from kubesched.api import Pod
+    from kubesched.errors import InputError
+    from kubesched.explanation import no_such_pod
+    from kubesched.planning import near_kind
+
+    if called_so:
         listed = ", ".join(f"{one.namespace}/{one.kind.lower()}/{one.name}" for one in called_so)
-        raise InputError(f'several workloads have the name "{name}": {listed}; write one of these')
-    return find_pod(pods, name)
+        return InputError(f'several workloads have the name "{name}": {listed}; write one of these')
+    pods = [obj for obj in objects if isinstance(obj, Pod)]
+    space, _, bare = name.rpartition("/")
+    is_space = any(space in ("", pod.namespace) for pod in pods)
+    if not is_space and (near := near_kind(space, known)):
+        return InputError(f'{name}: "{space}" is not a kind of workload; {near}')
+    elsewhere = [f'"{one.namespace}/{one.name}"' for one in known if one.name == bare]
+    if elsewhere:
+        return InputError(
+            f'no pod or workload has the name "{name}"; did you mean {" or ".join(elsewhere[:_MAX_NAMED])}?'
+        )
+    return no_such_pod(name, pods)
 
 
 def _selected(pods: "Sequence[Pod]", text: str) -> "list[Pod]":
     from kubesched.api import parse_selector_text
     from kubesched.errors import InputError, SelectorError
+    from kubesched.explanation import unselected
 
     try:
         selector = parse_selector_text(text)
@@ -96,7 +152,8 @@ def _selected(pods: "Sequence[Pod]", text: str) -> "list[Pod]":
         raise InputError(f"-l {text}: {error}") from error
     selected = [pod for pod in pods if selector.matches(pod.labels)]
     if not selected:
-        raise InputError(f"-l {text}: none of {len(pods)} pods has these labels")
+        why = unselected(selector, (pod.labels for pod in pods), "pod")
+        raise InputError(f"-l {text}: none of {len(pods)} pods has these labels{why}")
     return selected
 
 

@@ -63,7 +63,7 @@ def read_cluster(
     is_empty = bool(snapshots) and not may_be_empty and _is_empty(cluster)
     has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped)
     takes_manifests = not is_empty and "--manifest" in _options()
-    _note_left_out(cluster, _ADVICE if has_workloads and takes_manifests else "")
+    _note_left_out(cluster, _ADVICE if takes_manifests else "")
     if is_empty:
         raise _empty(
             cluster,
@@ -108,13 +108,29 @@ def _counted(cluster: "ClusterObjects") -> str:
 
 
 def _note_left_out(cluster: "ClusterObjects", advice: str) -> None:
+    """Note what was not read.
+
+    Args:
+        advice: for workloads.
+    """
     for sentence in cluster.bad:
         note(f"left out: {sentence}")
-    if cluster.skipped:
-        counted = ", ".join(f"{n} {kind}" for kind, n in sorted(cluster.skipped.items()))
-        note(f"left out, because kubesched does not read these kinds: {counted}{advice}")
+    known = _with_pods(cluster) if _WORKLOADS.intersection(cluster.skipped) else set()
+    left_out = {kind: n for kind, n in cluster.skipped.items() if kind not in known}
+    if left_out:
+        counted = ", ".join(f"{n} {kind}" for kind, n in sorted(left_out.items()))
+        offered = advice if _WORKLOADS.intersection(left_out) else ""
+        note(f"left out, because kubesched does not read these kinds: {counted}{offered}")
     for sentence in (*cluster.notes, *_homeless(cluster)):
         note(sentence)
+
+
+def _with_pods(cluster: "ClusterObjects") -> set[str]:
+    """The kinds of workloads of which the snapshot has pods, so that nothing is missing without the workloads."""
+    from kubesched.api import Pod, ReplicaSet, workload_of
+
+    sets = {one.key: one for one in cluster.of(ReplicaSet)}
+    return {workload.kind for pod in cluster.of(Pod) if (workload := workload_of(pod, sets)) is not None}
 
 
 def _homeless(cluster: "ClusterObjects") -> list[str]:

@@ -8,7 +8,9 @@ from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preem
 from kubesched.explanation.fix import Change, Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.group import Gang, GroupFit, find_group, group_page, place_group
+from kubesched.explanation.labels import near_key, unselected
 from kubesched.explanation.lines import as_line
+from kubesched.explanation.names import no_such_pod
 from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.node_page import node_page
 from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows
@@ -43,7 +45,9 @@ __all__ = [
     "find_pod",
     "fixes",
     "group_page",
+    "near_key",
     "nearest",
+    "no_such_pod",
     "node_page",
     "obstacle_rows",
     "obstacles",
@@ -51,4 +55,5 @@ __all__ = [
     "place_group",
     "shortages",
     "unplaced",
+    "unselected",
 ]

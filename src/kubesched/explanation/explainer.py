@@ -12,7 +12,7 @@ from kubesched.explanation.evaluate import evaluate
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
-from kubesched.explanation.names import suggestion
+from kubesched.explanation.names import no_such_pod
 from kubesched.explanation.trial import applied
 from kubesched.framework import Framework, NominatedPods, Services, VirtualClock
 from kubesched.scheduler import Extenders, build_frameworks, drive, load_cluster, start_plugins, stop_plugins, straight
@@ -198,7 +198,7 @@ def find_pod(objects: Iterable[KubeObject], name: str) -> Pod:
         raise InputError(
             f'several pods have the name "{name}": {", ".join(pod.key for pod in called_so)}; write one of these'
         )
-    raise InputError(f'no pod has the name "{name}"; {suggestion(name, pods)}')
+    raise no_such_pod(name, pods)
 
 
 def is_running(pod: Pod) -> bool:

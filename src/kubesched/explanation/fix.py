@@ -69,6 +69,7 @@ class Fix(msgspec.Struct, frozen=True):
         kind: what kind of change it is, a short id such as `toleration`, `requests` or `movePod`.
         parts: the fixes of which all are needed; empty for a single one.
         change: what is changed.
+        answers: the node whose obstacles it removes: the first of the nodes, or the one that a new node is like.
 
     Example:
         fix = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "5"})).fixes[0]
@@ -83,6 +84,7 @@ class Fix(msgspec.Struct, frozen=True):
     kind: str
     parts: "tuple[Fix, ...]" = ()
     change: Change = Change()
+    answers: str = ""
 
     def __str__(self) -> str:
         return f"{self.text} -> {self.n_nodes} {'node' if self.n_nodes == 1 else 'nodes'}"

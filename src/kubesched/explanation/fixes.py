@@ -9,6 +9,7 @@ import numpy as np
 from kubesched.engine import BoolVector
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Fix
+from kubesched.explanation.nearest import nearest
 from kubesched.explanation.remedies import Case, Cause, Remedy, causes, without_gates
 from kubesched.explanation.trial import Trial
 from kubesched.framework import Framework
@@ -19,16 +20,18 @@ __all__ = ["MAX_FIXES", "fixes"]
 MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
-_HEAVY: Final = {"stopPod", "claimInUse", "moveVolume"}  # fixes that stop a pod or move data come after others
+_COSTS: Final = {"addNode": 1, "uncordon": 2, "stopPod": 3, "claimInUse": 3, "moveVolume": 3}
+"""Kinds of fixes that cost something, the cheapest first: a cordon has a reason, and a stopped pod is missed."""
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
 def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
     """The changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
-    Fixes that keep the intent come first, then those that open more nodes. Pairs are looked for only where no single
-    change helps. There are none for a pod that fits, that is being deleted, or that a plugin failed for. Extenders are
-    not asked, so there are none either where one has rejected nodes.
+    Fixes that keep the intent come first, then single changes, then those that cost nothing, then those that open more
+    nodes. Pairs are looked for on the nearest node, and on the others only where no single change helps. There are none
+    for a pod that fits, that is being deleted, or that a plugin failed for. Extenders are not asked, so there are none
+    either where one has rejected nodes.
 
     Args:
         framework: of the profile that the explanation is by, over the same cluster.
@@ -49,9 +52,17 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     if explanation.fits:
         return tuple(search.tried([()]))
     known = causes(case)
-    helping = search.tried(list(_singles(case, known))) or search.tried(list(_pairs(case, known)))
-    helping.sort(key=lambda fix: (not fix.keeps_intent, not _HEAVY.isdisjoint(fix.kind.split("+")), -fix.n_nodes))
+    helping = search.tried(list(_singles(case, known)))
+    pairs = list(_pairs(case, known, _nearest_node(explanation)))
+    if not helping:
+        pairs += _pairs(case, known, np.ones(len(case.nodes), dtype=np.bool_))
+    helping += search.tried(pairs)
+    helping.sort(key=lambda fix: (not fix.keeps_intent, len(fix.parts), _cost(fix), -fix.n_nodes))
     return tuple(helping[:max_fixes])
+
+
+def _cost(fix: Fix) -> int:
+    return max(_COSTS.get(kind, 0) for kind in fix.kind.split("+"))
 
 
 def _nominated(framework: Framework, explanation: Explanation) -> list[tuple[int, PodInfo]]:
@@ -92,14 +103,16 @@ class _Search:
             return parts[0]
         text, kind = " and ".join(part.text for part in parts), "+".join(part.kind for part in parts)
         keeps = all(part.keeps_intent for part in parts)
-        return Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change)
+        answers = next((remedy.like for remedy in remedies if remedy.like), names[0])
+        return Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change, answers)
 
     def _fix(self, remedy: Remedy, names: list[str]) -> Fix:
         text, kind = remedy.text, remedy.kind
         if not all(self._trial.has_place(pod, remedy.change, remedy.domains) for pod in remedy.moved):
             text += ", although no other node has a place for " + ("it" if len(remedy.moved) == 1 else "them")
             kind = "stopPod"
-        return Fix(text, len(names), tuple(names[:_N_NAMED]), remedy.keeps_intent, kind, (), remedy.change)
+        first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
+        return Fix(text, len(names), first, remedy.keeps_intent, kind, (), remedy.change, answers)
 
 
 def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:
@@ -113,13 +126,20 @@ def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:
                     yield (remedy,)
 
 
-def _pairs(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy, Remedy]]:
-    """The remedies for nodes that have two causes, one for each."""
-    n_causes = _count(case, known)
+def _nearest_node(explanation: Explanation) -> BoolVector:
+    """(nodes,) bool: the node that is nearest to fitting."""
+    mask = np.zeros(len(explanation.nodes), dtype=np.bool_)
+    mask[nearest(explanation)[:1]] = True
+    return mask
+
+
+def _pairs(case: Case, known: Sequence[Cause], among: BoolVector) -> Iterator[tuple[Remedy, Remedy]]:
+    """The remedies for those of some nodes that have two causes, one for each."""
+    has_two = among & (_count(case, known) == 2)
     classes = []
     for i, first in enumerate(known):
         for second in known[i + 1 :]:
-            where = first.nodes & second.nodes & (n_causes == 2)
+            where = first.nodes & second.nodes & has_two
             if where.any() and first.remedies and second.remedies:
                 classes.append((int(np.count_nonzero(where)), first, second, where))
     classes.sort(key=lambda one: -one[0])

@@ -5,12 +5,22 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from kubesched.api import Pod
+from kubesched.errors import InputError
 
-__all__ = ["near_words", "suggestion"]
+__all__ = ["near_words", "no_such_pod", "suggestion"]
 
 _N_OFFERED: Final = 3
 _ALIKE: Final = 0.6
 _NEW: Final = "--manifest FILE adds pods that are not in the cluster yet"
+
+
+def no_such_pod(wrong: str, pods: Sequence[Pod]) -> InputError:
+    """The error for a name that no pod has, with what to write instead.
+
+    Args:
+        wrong: `namespace/name` or a name alone.
+    """
+    return InputError(f'no pod has the name "{wrong}"; {suggestion(wrong, pods)}')
 
 
 def suggestion(wrong: str, pods: Sequence[Pod]) -> str:
@@ -25,6 +35,8 @@ def suggestion(wrong: str, pods: Sequence[Pod]) -> str:
     namespaces = {pod.namespace for pod in pods}
     if slash and namespace not in namespaces:
         return f'no pod is in namespace "{namespace}"; {_in_another_namespace(namespace, name, pods) or _NEW}'
+    if slash and any(pod.name == name for pod in pods):
+        return _in_another_namespace(namespace, name, pods)
     known = dict.fromkeys(pod.name for pod in pods if not slash or pod.namespace == namespace)
     if words := near_words(name, known, f"{namespace}/" if slash else ""):
         return words

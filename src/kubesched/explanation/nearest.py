@@ -1,14 +1,18 @@
 """Finds the nodes that are nearest to fitting, and the missing resources of a node."""
 
+from collections.abc import Iterable
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.engine import FloatVector
+from kubesched.api import ParsedNodeTerm, Requirement
 from kubesched.explanation.explanation import BoolVector, Explanation
 from kubesched.explanation.remedies import Case, tainted
+from kubesched.plugins import required_node_affinity
 
-_FIT = "NodeResourcesFit"
-_PINNING = ("NodeAffinity", "VolumeBinding")  # they narrow the search to hosts that the pod or a local volume names
+_FIT: Final = "NodeResourcesFit"
+_HOST: Final = ("kubernetes.io/hostname", "metadata.name")
 
 
 def shortages(explanation: Explanation, position: int) -> dict[str, int]:
@@ -27,8 +31,7 @@ def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
 
     The fewer plugins reject a node, the nearer it is; a cordon and the taint that it makes count once. Then, the fewer
     reject it whatever pods leave; then, the less room is missing. Equally near nodes keep the snapshot's order. Nodes
-    that can never take the pod come last: those that are too small even when they are empty, and those that are not the
-    host to which the pod is pinned.
+    that are too small even when they are empty come after them, then those that are not a host that the pod names.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
@@ -44,37 +47,47 @@ def nearest(explanation: Explanation) -> npt.NDArray[np.intp]:
     twice = _cordoned_twice(case)
     rejecting -= twice
     for_good -= twice
-    hopeless = hopeless_nodes(explanation)
-    order = np.lexsort((_missing(case), for_good, rejecting, hopeless))
+    keys = (case.shortage, for_good, rejecting, too_small(explanation), not_named(explanation))
+    order = np.lexsort(keys)
     return order[rejecting[order] > 0]
 
 
-def hopeless_nodes(explanation: Explanation) -> BoolVector:
-    """(nodes,) bool: nodes that can never take the pod, whatever changes around it.
+def too_small(explanation: Explanation) -> BoolVector:
+    """(nodes,) bool: nodes that are too small for the pod even when they are empty.
 
     Rule: kube-scheduler v1.36 NodeResourcesFit: a request above the allocatable of the whole node is
     UnschedulableAndUnresolvable.
     """
-    hopeless = np.zeros(len(explanation.nodes), dtype=np.bool_)
     fit = explanation.by_plugin.get(_FIT)
-    if fit is not None and fit.pre_filter is None:
-        hopeless |= fit.rejected_for_good
-    for name in _PINNING:
-        said = explanation.by_plugin.get(name)
-        if said is not None and said.node_names is not None:
-            hopeless |= np.array([node not in said.node_names for node in explanation.nodes.names], dtype=np.bool_)
-    return hopeless
+    if fit is None or fit.pre_filter is not None:
+        return np.zeros(len(explanation.nodes), dtype=np.bool_)
+    return fit.rejected_for_good
+
+
+def not_named(explanation: Explanation) -> BoolVector:
+    """(nodes,) bool: where the pod or a local volume names hosts, the nodes that are not one of them."""
+    nodes = explanation.nodes
+    others = np.zeros(len(nodes), dtype=np.bool_)
+    volumes = explanation.by_plugin.get("VolumeBinding")
+    if volumes is not None and volumes.node_names is not None:
+        others |= np.array([name not in volumes.node_names for name in nodes.names], dtype=np.bool_)
+    required = required_node_affinity(explanation.info.node_choice)
+    if required is None:
+        return others
+    for pair in _naming(required.pairs):
+        others |= ~nodes.satisfying(pair)
+    terms = () if required.terms is None else required.terms.terms
+    naming = [ParsedNodeTerm(_naming(term.requirements), _naming(term.fields)) for term in terms]
+    if naming and all(term.requirements or term.fields for term in naming):
+        others |= np.array([not any(term.matches(node.labels, node.name) for term in naming) for node in nodes])
+    return others
+
+
+def _naming(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
+    """Those that name hosts."""
+    return tuple(one for one in requirements if one.key in _HOST and one.operator == "In")
 
 
 def _cordoned_twice(case: Case) -> BoolVector:
     """(nodes,) bool: nodes that NodeUnschedulable rejects, and TaintToleration for the taint of the cordon alone."""
     return case.rejected("NodeUnschedulable") & case.rejected("TaintToleration") & ~tainted(case)
-
-
-def _missing(case: Case) -> FloatVector:
-    """(nodes,) what is short, summed over the resources, each as a share of what is asked for."""
-    names, missing = case.missing
-    wanted = {**case.info.requests.value.wanted, "pods": 1}
-    share = missing / np.array([[wanted[name]] for name in names]).reshape(-1, 1)
-    total: FloatVector = share.sum(axis=0)
-    return total

@@ -76,15 +76,15 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     """Why the pod fits on no node, in one line.
 
     Args:
-        fix: what keeps the pod from the nodes that the fix opens is the cause; without one, from the nearest nodes.
+        fix: what it removes is the cause; without one, what keeps the pod from the nearest nodes.
     """
     if explanation.diagnosis.pre_filter_message:
         return explanation.diagnosis.pre_filter_message
     rows = obstacle_rows(explanation)
     if not rows:
         return "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation)) or explanation.message
-    opened = explanation.nodes.position_of(fix.nodes[0]) if fix is not None else None
-    cause = next((row for row in rows if opened in row.positions), rows[0])
+    answered = explanation.nodes.position_of(fix.answers) if fix is not None else None
+    cause = next((row for row in rows if answered in row.positions), rows[0])
     n, n_nodes = len(cause.positions), len(explanation.nodes)
     every = "the only node" if n == 1 else "all nodes"
     which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"

@@ -136,10 +136,10 @@ def _tables(groups: Sequence[_Group]) -> list[Table]:
             state = Cell(word, level=level)
             why = f"{group.why}\nfix: {group.fix}" if group.fix else group.why
             rows.append([len(group.pods), state, group.workload, why, group.pods[0], group.message])
-    fits = (columns[0], columns[2], Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "BEST", Align.NODE))
+    n_fit, best = Column("fits", "NODES THAT FIT", Align.NUMBER), Column("best", "WOULD GO TO", Align.NODE)
     return [
         Table("groups", "", columns, rows),
-        Table("fits", "Would fit now:" if rows else "", fits, fitting),
+        Table("fits", "Would fit now:" if rows else "", (columns[0], columns[2], n_fit, best), fitting),
         _every_pod(groups),
     ]
 

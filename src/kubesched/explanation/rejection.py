@@ -1,12 +1,14 @@
 """Why a pod fits nowhere: what would help, what preemption would do, and the nodes grouped by their obstacles."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
+
+import numpy as np
 
 from kubesched.explanation.advice import advice
 from kubesched.explanation.explanation import Explanation, Preemption
-from kubesched.explanation.nearest import hopeless_nodes, nearest
+from kubesched.explanation.nearest import nearest, not_named, too_small
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows
 from kubesched.explanation.obstacles import Obstacle, obstacles
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
@@ -36,7 +38,7 @@ def fix_table(explanation: Explanation) -> Table:
     columns = (
         Column("fix", "FIX"),
         Column("nodes", "NODES THAT FIT", Align.NUMBER),
-        Column("first", "FIRST NODE", Align.NODE),
+        Column("first", "FOR EXAMPLE", Align.NODE),
         Column("kind", "KIND", is_wide=True),
         Column("keepsIntent", "KEEPS INTENT", is_wide=True),
     )
@@ -82,10 +84,23 @@ def _table(explanation: Explanation, rows: Sequence[ObstacleRow]) -> Table:
         n_nodes = sum(len(row.positions) for row in left)
         nodes = "1 more node has" if n_nodes == 1 else f"{n_nodes} more nodes have"
         notes.append(f"{nodes} other obstacles; --all-nodes shows every node.")
-    hopeless = hopeless_nodes(explanation)
-    if n := sum(bool(hopeless[position]) for row in rows for position in row.positions):
-        notes.append(f"{n} {'node' if n == 1 else 'nodes'}, in the last rows, can never take this pod.")
+    notes += _last_rows(explanation)
     return Table("obstacles", "The nodes by what keeps the pod from them:", columns, shown, notes=tuple(notes))
+
+
+def _last_rows(explanation: Explanation) -> Iterator[str]:
+    """Why some nodes come last."""
+    small, others = too_small(explanation), not_named(explanation)
+    if small.all():
+        yield "No node is large enough for this pod, even when it is empty."
+    elif n := int(np.count_nonzero(small & ~others)):
+        are = "node, in the last rows, is" if n == 1 else "nodes, in the last rows, are"
+        yield f"{n} {are} too small for this pod even when {'it is' if n == 1 else 'they are'} empty."
+    if others.all():
+        yield "No node is among those that the pod or its volumes name."
+    elif n := int(np.count_nonzero(others)):
+        are = "node, in the last rows, is" if n == 1 else "nodes, in the last rows, are"
+        yield f"{n} {are} not among those that the pod or its volumes name."
 
 
 def _lines(listed: Sequence[Obstacle], *, is_alike: bool = True) -> str:

@@ -18,7 +18,7 @@ from kubesched.planning.fit_page import fit_page
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import Ran, Runs
 from kubesched.planning.what_if import Changed, WhatIf, chosen_nodes, node_model
-from kubesched.planning.workloads import find_workload, is_workload_kind
+from kubesched.planning.workloads import find_workload, is_workload_kind, near_kind
 
 __all__ = [
     "Asked",
@@ -47,6 +47,7 @@ __all__ = [
     "fit_page",
     "is_workload_kind",
     "most_page",
+    "near_kind",
     "node_model",
     "nodes_matching",
     "nodes_named",

@@ -23,6 +23,7 @@ from kubesched.api import (
 )
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError, SelectorError
+from kubesched.explanation import unselected
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
 from kubesched.planning.workloads import find_workload
 
@@ -78,11 +79,8 @@ def nodes_matching(objects: Iterable[KubeObject], selector: str) -> list[Node]:
     nodes = [one for one in objects if isinstance(one, Node)]
     selected = [node for node in nodes if parsed.matches(node.labels)]
     if not selected:
-        keys = {key for node in nodes for key in node.labels}
-        lacking = next((one.key for one in parsed.requirements if one.key not in keys), "")
-        near = did_you_mean(lacking, keys) if lacking else ""
-        about = f"; no node has the label {lacking}" if lacking else ""
-        raise InputError(f"selector {selector} selects none of the {len(nodes)} nodes{about}{near and f'; {near}'}")
+        why = unselected(parsed, (node.labels for node in nodes), "node")
+        raise InputError(f"selector {selector} selects none of the {len(nodes)} nodes{why}")
     return selected
 
 

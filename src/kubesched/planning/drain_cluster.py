@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from kubesched.api import Node, Pod, ReplicaSet, workload_of
+from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
 from kubesched.planning.evict_budgets import Budgets
@@ -61,5 +61,4 @@ class SettledCluster:
 
     def owner_of(self, pod: Pod) -> str:
         """`Kind/name` of the workload that a pod belongs to; empty for none."""
-        workload = workload_of(pod, self._replica_sets)
-        return f"{workload.kind}/{workload.name}" if workload is not None else ""
+        return owner_of(pod, self._replica_sets)

@@ -7,7 +7,7 @@ from kubesched.api import Workload
 from kubesched.config import did_you_mean
 from kubesched.errors import InputError
 
-__all__ = ["find_workload", "is_workload_kind"]
+__all__ = ["find_workload", "is_workload_kind", "near_kind"]
 
 _SHORT_NAMES: Final = {
     "deploy": "Deployment",
@@ -17,6 +17,7 @@ _SHORT_NAMES: Final = {
     "sts": "StatefulSet",
 }
 _MAX_NAMED: Final = 5
+_LIKENESS: Final = 0.75  # of a word that is misspelt; namespaces such as deploy-prod are not
 
 
 def find_workload(known: Iterable[Workload], text: str) -> Workload:
@@ -25,19 +26,37 @@ def find_workload(known: Iterable[Workload], text: str) -> Workload:
     Raises:
         InputError: the text is not such a name, there is no such workload, or several namespaces have it.
     """
-    *space, kind, name = text.split("/") if text.count("/") in (1, 2) else ("", "")
     everything = list(known)
+    *space, kind, name = text.split("/") if text.count("/") in (1, 2) else ("", "")
     if not kind or not name:
-        expected = "expected for example deploy/web or shop/statefulset/db"
-        raise InputError(f'"{text}" is not a workload; {_named_so(text, everything) or expected}')
+        same = [one for one in everything if text in (one.name, f"{one.namespace}/{one.name}")]
+        hint = _offered(same) or _named_so(text, everything) or "expected for example deploy/web or shop/statefulset/db"
+        raise InputError(f'"{text}" is not a workload; {hint}')
+    if not is_workload_kind(kind, everything):
+        hint = near_kind(kind, everything) or "expected for example deploy/web or shop/statefulset/db"
+        raise InputError(f'{text}: "{kind}" is not a kind of workload; {hint}')
     kind = _full_kind(kind, everything)
-    named = [one for one in everything if (one.kind, one.name) == (kind, name) and one.namespace in (space or [one[1]])]
-    if len(named) == 1:
-        return named[0]
-    if named:
-        spaces = ", ".join(one.namespace for one in named)
+    named = [one for one in everything if (one.kind, one.name) == (kind, name)]
+    here = [one for one in named if one.namespace in (space or [one.namespace])]
+    if len(here) == 1:
+        return here[0]
+    if here:
+        spaces = ", ".join(one.namespace for one in here)
         raise InputError(f"{text}: namespaces {spaces} have a {kind} {name}; write NAMESPACE/{text}")
-    raise InputError(f"{text}: the cluster has no {kind} {'/'.join([*space, name])}; {_near(kind, name, everything)}")
+    hint = _offered(named) or _near(kind, name, everything)
+    raise InputError(f"{text}: the cluster has no {kind} {'/'.join([*space, name])}; {hint}")
+
+
+def near_kind(word: str, known: Iterable[Workload]) -> str:
+    """The kind of workload that a misspelt word probably means, as a sentence; empty where none is near."""
+    kinds = {one.kind.lower() for one in known} | {kind.lower() for kind in _SHORT_NAMES.values()}
+    return did_you_mean(word, [*_SHORT_NAMES, *sorted(kinds), "job"], _LIKENESS)
+
+
+def _offered(named: Sequence[Workload]) -> str:
+    """The full names of some workloads; empty for none."""
+    listed = " or ".join(f'"{one.namespace}/{one.kind.lower()}/{one.name}"' for one in named[:_MAX_NAMED])
+    return f"did you mean {listed}?" if listed else ""
 
 
 def is_workload_kind(word: str, known: Iterable[Workload]) -> bool:

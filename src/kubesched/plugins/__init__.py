@@ -23,7 +23,7 @@ from kubesched.plugins.priority_sort import PrioritySort
 from kubesched.plugins.scheduling_gates import SchedulingGates
 from kubesched.plugins.spread_constraints import own_constraint
 from kubesched.plugins.taint_toleration import TaintToleration
-from kubesched.plugins.tolerations import has_untolerated_taint, untolerated_taints
+from kubesched.plugins.tolerations import has_untolerated_taint, near_miss, taint_words, untolerated_taints
 from kubesched.plugins.volume_binding import VolumeBinding
 from kubesched.plugins.volume_restrictions import VolumeRestrictions
 from kubesched.plugins.volume_zone import VolumeZone
@@ -56,8 +56,10 @@ __all__ = [
     "has_untolerated_taint",
     "legacy_plugin",
     "missing_resources",
+    "near_miss",
     "own_constraint",
     "required_node_affinity",
+    "taint_words",
     "untolerated_taints",
 ]
 

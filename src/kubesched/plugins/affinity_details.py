@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from kubesched.plugins.pod_terms import all_match, group_of
-from kubesched.plugins.rejection_words import domain_words, pods_words, selector_words
+from kubesched.plugins.rejection_words import absent_words, domain_words, pods_words, selector_words
 from kubesched.state import Has, Identity, NodeInfo, PodInfo, Snapshot, Term
 
 __all__ = ["anti_affinity_of_others", "broken_anti_affinity", "missed_affinity"]
@@ -18,7 +18,7 @@ def missed_affinity(terms: Iterable[Term], node: NodeInfo, snapshot: Snapshot) -
     """Each affinity term that no pod in the node's domain meets."""
     for term in terms:
         if term.topology_key not in node.labels:
-            yield f"label {term.topology_key} is absent"
+            yield absent_words(term.topology_key, snapshot.nodes)
         elif not _matching(term, node, snapshot):
             yield f"no pod has {selector_words(term.selector)} {domain_words(term.topology_key, node.labels)}"
 

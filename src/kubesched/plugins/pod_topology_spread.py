@@ -28,7 +28,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import PodTopologySpreadArgs
 from kubesched.plugins.hints import is_placed, queue_if, registration
-from kubesched.plugins.rejection_words import domain_words
+from kubesched.plugins.rejection_words import absent_words, domain_words
 from kubesched.plugins.spread_constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
@@ -187,7 +187,7 @@ class PodTopologySpread(Plugin):
         for domains in spread.domains if spread is not None and position is not None else ():
             constraint = domains.constraint
             if constraint.topology_key not in node.labels:
-                yield f"label {constraint.topology_key} is absent"
+                yield absent_words(constraint.topology_key, nodes)
             elif domains.skew(nodes)[position] > constraint.max_skew:
                 where = domain_words(constraint.topology_key, node.labels)
                 yield f"one more such pod {where} would exceed maxSkew {constraint.max_skew}{_emptiest(domains, nodes)}"

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kubesched.api import Node, ParsedNodeTerm, Requirement, Selector
-from kubesched.state import PodInfo
+from kubesched.state import Nodes, PodInfo
 
-__all__ = ["domain_words", "missed_terms", "pods_words", "selector_words", "unmet"]
+__all__ = ["absent_words", "domain_words", "missed_terms", "pods_words", "selector_words", "unmet"]
 
 _MAX_NAMED: Final = 3
 
@@ -35,6 +35,11 @@ def _wish(requirement: Requirement) -> str:
         return "any value" if operator == "Exists" else "absent"
     values = " or ".join(repr(value) for value in sorted(requirement.values))
     return values if operator == "In" else f"not {values}"
+
+
+def absent_words(key: str, nodes: Nodes) -> str:
+    """A node lacks a topology key; other words where every node does."""
+    return f"label {key} is absent" if (nodes.codes(key) > 0).any() else f"no node has the label {key}"
 
 
 def domain_words(key: str, labels: Mapping[str, str]) -> str:

@@ -23,7 +23,13 @@ from kubesched.framework import (
     keeps_equal,
 )
 from kubesched.plugins.hints import on_own_update, queue_if, registration
-from kubesched.plugins.tolerations import has_untolerated_taint, judged_taints, untolerated_taints
+from kubesched.plugins.tolerations import (
+    has_untolerated_taint,
+    judged_taints,
+    near_miss,
+    taint_words,
+    untolerated_taints,
+)
 from kubesched.state import NodeInfo, Nodes
 
 __all__ = ["TaintToleration"]
@@ -55,10 +61,9 @@ class TaintToleration(Plugin):
         return state.pod.tolerations
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
-        """Each taint that keeps the pod away."""
+        """Each taint that keeps the pod away, with a toleration that is nearly right."""
         for taint in untolerated_taints(node.node.taints, pod.tolerations):
-            value = f"={taint.value}" if taint.value else ""
-            yield f"taint {taint.key}{value}:{taint.effect} is not tolerated"
+            yield f"taint {taint_words(taint)} is not tolerated{near_miss(taint, pod.tolerations)}"
 
     # --- score ---
 

@@ -19,6 +19,8 @@ __all__ = [
     "has_untolerated_taint",
     "is_tolerated",
     "judged_taints",
+    "near_miss",
+    "taint_words",
     "untolerated_taints",
     "without_untolerated_taint",
 ]
@@ -45,6 +47,27 @@ def has_untolerated_taint(taints: Sequence[Taint], tolerations: Sequence[Tolerat
 def without_untolerated_taint(nodes: Nodes, tolerations: Part[tuple[Toleration, ...]]) -> BoolVector:
     """(nodes,) bool: nodes from which no NoSchedule or NoExecute taint keeps the pod away."""
     return ~judged_taints(nodes, tolerations).keep_away[nodes.taint_ids]
+
+
+def taint_words(taint: Taint) -> str:
+    """A taint as kubectl writes it: `gpu=true:NoSchedule`."""
+    return f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
+
+
+def near_miss(taint: Taint, tolerations: Sequence[Toleration]) -> str:
+    """The toleration that was probably meant for a taint, as ` (the pod tolerates gpu=True)`; empty for none.
+
+    Its key is that of the taint. Its effect may be another one; its value may be missing or differ in case. Conditions
+    of nodes are left out: the API server gives every pod tolerations of two of them for NoExecute alone.
+    """
+    if taint.key.startswith("node.kubernetes.io/"):
+        return ""
+    for one in tolerations:
+        is_any = one.operator == "Exists"
+        if one.key == taint.key and (is_any or one.value.lower() in ("", taint.value.lower())):
+            value = "" if is_any else f"={one.value}" if one.value else '=""'
+            return f" (the pod tolerates {one.key}{value}{f':{one.effect}' if one.effect else ''})"
+    return ""
 
 
 class JudgedTaints:

@@ -132,7 +132,7 @@ def _without_numbers(placement: Placement) -> str:
 
 
 def _workload(placement: Placement) -> str:
-    """What pods are grouped by: their controller, or the pod itself."""
+    """What pods are grouped by: their workload, or the pod itself."""
     if not placement.owner:
         return placement.pod
     kind, _, name = placement.owner.partition("/")

@@ -13,7 +13,7 @@ from kubesched.api import Pod
 from kubesched.framework import NO_NODES, CycleState, Framework, PluginFault, find_feasible
 from kubesched.scheduler import TieBreak, select_best
 from kubesched.simulator.diagnosis import diagnosis_of
-from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
+from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
 from kubesched.simulator.simulator import Progress, Simulator
 
 __all__ = ["Placed", "PreemptionOutcome", "pending_in_order", "place", "place_all"]
@@ -73,14 +73,15 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
         placed[one.pod] = one
         if progress is not None:
             progress(len(placed), total)
-    placements = tuple(_placement(pod, placed.get(pod.key)) for pod in pending_in_order(simulator.pending))
+    placements = tuple(
+        _placement(pod, placed.get(pod.key), simulator.owner_of(pod)) for pod in pending_in_order(simulator.pending)
+    )
     victims = tuple(_victims(simulator, placed.values()))
     after, groups = Fill(simulator.cluster_state.columns), simulator.node_groups()
     return Report(placements, victims, before, after, 0.0, groups, evicted=False)
 
 
-def _placement(pod: Pod, placed: Placed | None) -> Placement:
-    owner = owner_of(pod)
+def _placement(pod: Pod, placed: Placed | None, owner: str) -> Placement:
     if placed is None:
         message = f'no profile has the scheduler name "{pod.scheduler_name}"'
         return Placement(pod.key, "", PodState.NOT_TRIED, message=message, owner=owner)
@@ -103,7 +104,7 @@ def _victims(simulator: Simulator, placed: Iterable[Placed]) -> Iterator[Victim]
         for outcome in one.preemption:
             for key in outcome.victims:
                 victim = simulator.cluster_state.objects.get("Pod", key)
-                owner = owner_of(victim) if isinstance(victim, Pod) else ""
+                owner = simulator.owner_of(victim) if isinstance(victim, Pod) else ""
                 yield Victim(key, owner, outcome.node, one.pod)
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kubesched.api import Pod
 from kubesched.engine import IntMatrix
 from kubesched.reports import Shown, data_frame
 from kubesched.simulator.node_groups import NodeGroup
@@ -15,7 +14,7 @@ from kubesched.state import NodeColumns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "owner_of", "shown_owner"]
+__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "shown_owner"]
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
 _NO_GROUP = NodeGroup()
@@ -35,7 +34,7 @@ class Victim(msgspec.Struct, frozen=True, rename="camel"):
 
     Attributes:
         pod: `namespace/name`.
-        owner: `Kind/name` of its controller, empty for none.
+        owner: `Kind/name` of the workload that it belongs to, empty for none.
         node: where it was.
         preemptor: for which pod it left.
     """
@@ -57,7 +56,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         attempts: how often it was tried.
         reason: `Unschedulable` or `SchedulerError`; empty when placed.
         message: what the PodScheduled condition says, or why the pod was not tried.
-        owner: `Kind/name` of its controller, empty for none.
+        owner: `Kind/name` of the workload that it belongs to, empty for none.
         diagnosis: the nearest obstacle in one line, for a pod that no node fits; after an exception in a plugin, the
             message with the line of the plugin that raised.
         nominated_node: where preemption made room for it.
@@ -243,12 +242,6 @@ def node_fills(before: Fill, after: Fill, groups: Mapping[str, NodeGroup]) -> tu
         NodeFill(name, after.allocatable(name), before.held(name), after.held(name), group.pool, group.zone)
         for name, group in named
     )
-
-
-def owner_of(pod: Pod) -> str:
-    """`Kind/name` of a pod's controller, empty for none."""
-    owner = pod.metadata.controller
-    return f"{owner.kind}/{owner.name}" if owner is not None else ""
 
 
 def shown_owner(pod: str, owner: str) -> str:

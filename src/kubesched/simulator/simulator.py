@@ -7,11 +7,12 @@ unschedulable pods is left, or when pods that ended in an error would only be tr
 
 import gc
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from itertools import count
 from random import Random
 from typing import Any
 
-from kubesched.api import EventType, KubeObject, Node, Pod, WatchEvent
+from kubesched.api import EventType, KubeObject, Node, Pod, ReplicaSet, WatchEvent, owner_of
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
 from kubesched.framework import HOOK_FAULTS, Action, Decision, Framework, Services, VirtualClock, answer_text
@@ -43,7 +44,7 @@ from kubesched.setup import (
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.diagnosis import diagnosis_of
 from kubesched.simulator.node_groups import NodeGroup, group_nodes
-from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim, owner_of
+from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
 from kubesched.simulator.suspended import LATER, SuspendedCycles
 from kubesched.state import ClusterState
 
@@ -289,16 +290,25 @@ class Simulator:
         placements = []
         for pod in sorted(self.pending, key=lambda pod: -pod.priority):
             placement = self._placement(pod, gated)
-            placement.owner = owner_of(pod)
+            placement.owner = self.owner_of(pod)
             placement.victims = tuple(victims.get(pod.uid, ()))
             placement.evicted_by = evicted.get(pod.uid, "")
             placements.append(placement)
         left = tuple(
-            Victim(action.pod.key, owner_of(action.pod), action.node_name, action.preemptor.key)
+            Victim(action.pod.key, self.owner_of(action.pod), action.node_name, action.preemptor.key)
             for action in self.cluster.evicted
         )
         after = Fill(self.cluster_state.columns)
         return Report(tuple(placements), left, before, after, self.clock.seconds, self.node_groups())
+
+    def owner_of(self, pod: Pod) -> str:
+        """`Kind/name` of the workload that a pod belongs to; empty for none."""
+        return owner_of(pod, self._replica_sets)
+
+    @cached_property
+    def _replica_sets(self) -> dict[str, ReplicaSet]:
+        sets = self.cluster_state.objects.list("ReplicaSet")
+        return {one.key: one for one in sets if isinstance(one, ReplicaSet)}
 
     def node_groups(self) -> dict[str, NodeGroup]:
         """The pool and zone of each node of the cluster."""

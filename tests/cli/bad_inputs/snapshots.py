@@ -118,7 +118,7 @@ OBJECTS = {
     ),
     "a request that is no quantity": second(
         pod(containers=[{"name": "c", "resources": {"requests": {"memory": "1GiB"}}}]),
-        f"(Pod shop/p1): spec.containers[0].resources.requests.memory: '1GiB' {NOT_A_QUANTITY}",
+        "(Pod shop/p1): spec.containers[0].resources.requests.memory: '1GiB' is not a quantity; did you mean \"1Gi\"?",
     ),
     "a time that is none": second(
         other("v1", "Pod", metadata={"creationTimestamp": "soon"}),

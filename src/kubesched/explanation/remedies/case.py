@@ -8,9 +8,10 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Affinity, Node, Pod, PodSpec
-from kubesched.engine import BoolVector, IntMatrix
+from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Edit, edited
+from kubesched.explanation.labels import near_key
 from kubesched.plugins import missing_resources, required_node_affinity
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 
@@ -38,6 +39,7 @@ class Remedy(msgspec.Struct, frozen=True):
         ladder: of the remedies with the same ladder, only the first that helps is worth a word; empty for none.
         moved: pods that have to go to other nodes.
         domains: (label key, value) of the nodes that they have to leave.
+        like: the node that a new node is like; empty for none.
     """
 
     text: str
@@ -47,6 +49,7 @@ class Remedy(msgspec.Struct, frozen=True):
     ladder: str = ""
     moved: tuple[Pod, ...] = ()
     domains: frozenset[tuple[str, str]] = frozenset()
+    like: str = ""
 
 
 class Case:
@@ -75,6 +78,12 @@ class Case:
                 rejected |= said.rejected
         return rejected
 
+    def near_key(self, key: str) -> str:
+        """The label key of some node that was probably meant, where no node has the written one; empty for none."""
+        if (self.nodes.codes(key) > 0).any():
+            return ""
+        return near_key(key, list({key: None for node in self.nodes for key in node.labels}))
+
     def at(self, where: BoolVector) -> Iterator[NodeInfo]:
         """The nodes of a mask."""
         return (self.nodes[position] for position in np.flatnonzero(where).tolist())
@@ -86,6 +95,20 @@ class Case:
         if said is None or said.result is None:
             return [], np.zeros((0, len(self.nodes)), dtype=np.int64)
         return missing_resources(said.state, self.nodes)
+
+    @cached_property
+    def shortage(self) -> FloatVector:
+        """(nodes,) what is missing, summed over the resources, each as a share of what the pod asks for."""
+        names, missing = self.missing
+        wanted = {**self.info.requests.value.wanted, "pods": 1}
+        share = missing / np.array([[wanted[name]] for name in names]).reshape(-1, 1)
+        total: FloatVector = share.sum(axis=0)
+        return total
+
+    def largest(self, resource: str) -> int:
+        """How much of a resource the node offers that has most of it."""
+        row = self.nodes.columns.resources.find(resource)
+        return 0 if row is None else int(self.nodes.allocatable[row].max(initial=0))
 
     @cached_property
     def chooses_nodes(self) -> bool:

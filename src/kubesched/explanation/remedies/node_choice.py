@@ -54,8 +54,8 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
     managed = key.partition("/")[0].endswith(_MANAGED)
     known = _known_values(case, key)
     near = [] if value in known else [(key, other) for other in get_close_matches(value, known, n=1)]
-    if not known:
-        near = [(other, value) for other in get_close_matches(key, _keys(case), n=1)]
+    if other := case.near_key(key):
+        near = [(other, value)]
     for new_key, new_value in near:
         verb = "change" if managed else "correct"
         text = f"{verb} the node selector {key}={value}, which no node has, to {new_key}={new_value}"
@@ -82,10 +82,6 @@ def _corrected(case: Case, one: SelectorRequirement) -> SelectorRequirement | No
 
 def _known_values(case: Case, key: str) -> list[str]:
     return [value for value in case.nodes.label(key).values.values if value is not None]
-
-
-def _keys(case: Case) -> list[str]:
-    return list({key: None for node in case.nodes for key in node.labels})
 
 
 def _words(one: SelectorRequirement) -> str:

@@ -1,6 +1,6 @@
 """Remedies for too little room: smaller requests, or one more node of a size that the cluster has."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -8,10 +8,10 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import Container, Pod, Resources, is_extended_resource, parse_quantity, whole_units
+from kubesched.api import Container, Pod, PodSpec, Resources, is_extended_resource, parse_quantity, whole_units
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit, edited
-from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, joined
+from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, joined, spec_edit
 from kubesched.state import NodeInfo, PodInfo, PodRequests
 
 __all__ = ["requests"]
@@ -24,7 +24,8 @@ _MAX_SIZES: Final = 50  # different nodes that are looked at
 
 
 def requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """The smallest cut of each resource that opens a node of `where`; one more node like one of them."""
+    """Cores as milli-CPU; the smallest cut of each resource that opens a node of `where`; one more node like those."""
+    yield from _milli_cpu(case)
     for cut in _cuts(case, where):
         yield _smaller(case, cut)
     yield from _more_nodes(case, where)
@@ -38,7 +39,7 @@ def _cuts(case: Case, where: BoolVector) -> list[dict[str, int]]:
         return []
     wanted = case.info.requests.value.wanted
     best: dict[tuple[str, ...], tuple[float, dict[str, int]]] = {}
-    share = (missing / np.array([[wanted[name]] for name in names])).sum(axis=0)
+    share = case.shortage[positions]
     sets = (missing > 0).T @ (1 << np.arange(len(names)))
     for number in sorted(set(sets.tolist())):
         among = np.flatnonzero(sets == number)
@@ -133,6 +134,33 @@ def _lowered(resources: Resources, name: str, by: int) -> Resources:
     return msgspec.structs.replace(resources, requests={**(resources.requests or {}), name: text}, limits=limits)
 
 
+def _milli_cpu(case: Case) -> Iterator[Remedy]:
+    """Requests of more cores than any node has, as milli-CPU: `cpu: 500` that was meant as 500m."""
+    spec, largest = case.pod.spec, case.largest("cpu")
+    cores = dict.fromkeys(map(_cpu_text, (*(spec.containers or ()), *(spec.init_containers or ()))))
+    wrong = [text for text in cores if text.isdecimal() and int(text) * 1000 > largest]
+    if wrong:
+        what = f"request{'' if len(wrong) == 1 else 's'} {joined(wrong)}"
+        text = f"correct the cpu {what}, which no node has, to {joined(f'{one}m' for one in wrong)}"
+        yield Remedy(text, "requests", True, spec_edit(partial(_with_milli_cpu, cores=wrong)))
+
+
+def _cpu_text(one: Container) -> str:
+    return str(((one.resources.requests if one.resources else None) or {}).get("cpu", ""))
+
+
+def _with_milli_cpu(spec: PodSpec, cores: Sequence[str]) -> PodSpec:
+    def corrected(one: Container) -> Container:
+        if one.resources is None or (text := _cpu_text(one)) not in cores:
+            return one
+        requests = {**(one.resources.requests or {}), "cpu": f"{text}m"}
+        return msgspec.structs.replace(one, resources=msgspec.structs.replace(one.resources, requests=requests))
+
+    every = {name: getattr(spec, name) for name in ("containers", "init_containers")}
+    after = {name: tuple(map(corrected, containers)) for name, containers in every.items() if containers}
+    return msgspec.structs.replace(spec, **after)
+
+
 # --- one more node ---
 
 
@@ -140,20 +168,24 @@ def _more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """A copy of a node, with what its DaemonSets run there; a larger one where no node is large enough."""
     wanted = {**case.info.requests.value.wanted, "pods": 1}
     nodes = case.nodes
-    templates: dict[bytes, int] = {}  # by what the node offers: the first such node
+    templates: dict[bytes, int] = {}  # by what the node offers: the nearest such node
     rows = np.ascontiguousarray(np.vstack((nodes.allowed_pods, nodes.allocatable)).T)
-    for position in np.flatnonzero(where & ~nodes.unschedulable).tolist():
+    usable = np.flatnonzero(where & ~nodes.unschedulable)
+    for position in usable[np.argsort(case.shortage[usable], kind="stable")].tolist():
         templates.setdefault(rows[position].tobytes(), position)
     grown: list[tuple[float, NodeInfo, dict[str, str]]] = []
     for node in islice((nodes[position] for position in templates.values()), _MAX_SIZES):
         offered = node.allocatable
         held = _held_by_daemons(node, wanted)
         lacking = [name for name, amount in wanted.items() if amount + held[name] > offered.get(name, 0)]
+        if any(not offered.get(name) and case.largest(name) for name in lacking):
+            continue  # other nodes are made for this
         growth = sum((wanted[name] + held[name]) / max(offered.get(name, 0), 1) for name in lacking)
         grown.append((growth, node, {name: _enough(name, wanted[name] + held[name]) for name in lacking}))
     for _, node, raised in sorted(grown, key=lambda one: one[0])[:_MAX_TEMPLATES]:
         larger = f" but with {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
-        yield Remedy(f"add a node like {node.name}{larger}", "addNode", True, _added(node, raised), ladder="addNode")
+        text, change = f"add a node like {node.name}{larger}", _added(node, raised)
+        yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name)
 
 
 def _daemons(node: NodeInfo) -> list[PodInfo]:

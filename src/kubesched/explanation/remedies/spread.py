@@ -1,4 +1,4 @@
-"""Remedies for topology spread constraints: another maxSkew or policy, ScheduleAnyway, a pod moved out of a domain."""
+"""Remedies for topology spread constraints: another key, maxSkew or policy, ScheduleAnyway, a pod moved elsewhere."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -26,6 +26,9 @@ def spread(case: Case, where: BoolVector) -> Iterator[Remedy]:
         if one.when_unsatisfiable != _HARD:
             continue
         key = one.topology_key.rpartition("/")[2]
+        if near := case.near_key(one.topology_key):
+            text = f"correct the topology key {one.topology_key} of the spread, which no node has, to {near}"
+            yield Remedy(text, "topologyKey", True, _with(i, topology_key=near))
         yield from _moves(case, where, one)
         if (one.node_taints_policy or "Ignore") != "Honor":
             text = f"set nodeTaintsPolicy: Honor for the spread over {key}, so that nodes with taints do not count"

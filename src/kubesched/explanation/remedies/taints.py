@@ -12,7 +12,7 @@ from kubesched.api import Node, Pod, PodSpec, Taint, Toleration
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, edited
 from kubesched.explanation.remedies.case import Case, Remedy, listed, node_edit, spec_edit
-from kubesched.plugins import untolerated_taints
+from kubesched.plugins import near_miss, taint_words, untolerated_taints
 
 __all__ = ["cordoned", "cordons", "is_cordon_alone", "tainted", "taints"]
 
@@ -73,9 +73,11 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
                 what = dict.fromkeys(_CONDITIONS[taint.key].format(listed(names, "nodes")) for taint in conditions)
                 yield Remedy(" and ".join(what), "nodeCondition", True, off)
             continue
-        words = " and ".join(map(_words, blocking))
+        words = " and ".join(map(taint_words, blocking))
+        near = [near_miss(taint, case.pod.tolerations) for taint in blocking]
+        text = " and ".join(f"{taint_words(taint)}{miss}" for taint, miss in zip(blocking, near, strict=True))
         tolerating = spec_edit(partial(_tolerating, more=tuple(map(_toleration, blocking))))
-        yield Remedy(f"tolerate {words}", "toleration", case.chooses_nodes, tolerating)
+        yield Remedy(f"tolerate {text}", "toleration", case.chooses_nodes or all(near), tolerating)
         yield Remedy(f"remove taint {words} from {listed(names, 'nodes')}", "taint", case.chooses_nodes, off)
 
 
@@ -90,10 +92,6 @@ def _by_taints(case: Case, where: BoolVector) -> list[tuple[tuple[Taint, ...], n
         if blocking:
             lists_of.append((blocking, np.flatnonzero(where & (ids == number))))
     return lists_of
-
-
-def _words(taint: Taint) -> str:
-    return f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
 
 
 def _toleration(taint: Taint) -> Toleration:

@@ -1,0 +1,51 @@
+"""Suggests labels: the key that was probably meant, and what objects have where a selector selects none of them."""
+
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from kubesched.api import Selector
+
+__all__ = ["near_key", "unselected"]
+
+_MAX_VALUES: Final = 5
+
+
+def near_key(wrong: str, keys: Collection[str]) -> str:
+    """The label key that was probably meant: `topology.kubernetes.io/zone` for `zone`; empty where none is near."""
+    name = wrong.rpartition("/")[2]
+    same = (key for key in keys if key.rpartition("/")[2] == name)
+    return next(same, "") or next(iter(get_close_matches(wrong, keys, n=1)), "")
+
+
+def unselected(selector: Selector, labels: Iterable[Mapping[str, str]], what: str) -> str:
+    """Why a selector selects none of some objects, as the end of a message: the first label or value that none has.
+
+    Args:
+        labels: of each object.
+        what: they are, such as `node`.
+    Returns: the text after a semicolon; empty where each requirement alone selects something.
+    """
+    known: dict[str, dict[str, None]] = {}
+    for one in labels:
+        for key, value in one.items():
+            known.setdefault(key, {})[value] = None
+    for requirement in selector.requirements:
+        key = requirement.key
+        if requirement.operator in ("DoesNotExist", "NotIn"):
+            continue
+        if key not in known:
+            near = near_key(key, known)
+            return f"; no {what} has the label {key}" + (f'; did you mean "{near}"?' if near else "")
+        if requirement.operator == "In" and requirement.values.isdisjoint(known[key]):
+            return f"; {key} is {_listed(sorted(known[key]), min(requirement.values))}"
+    return ""
+
+
+def _listed(values: list[str], wrong: str) -> str:
+    """The values; of many the nearest ones first."""
+    if len(values) == 1:
+        return f"{values[0]} on all that have it"
+    near = get_close_matches(wrong, values, n=_MAX_VALUES)
+    shown = list(dict.fromkeys([*near, *values]))[:_MAX_VALUES] if len(values) > _MAX_VALUES else values
+    return f"one of {', '.join(shown)}{', ...' if len(values) > _MAX_VALUES else ''}"
