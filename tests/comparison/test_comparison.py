@@ -17,6 +17,8 @@ from kubesched.testing import make_node, make_pod
 from tests.clusters import realistic
 from tests.comparison.small_clusters import empty_nodes, owned, random_cluster, replicas
 
+HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+
 
 class OnlyFirst(Plugin):
     """Rejects every node but n0."""
@@ -141,6 +143,33 @@ def test_a_moved_pod_names_the_plugin_that_rejects_the_node():
     assert (move.a, move.b, move.cause, move.plugin) == ("n1", "n0", Cause.FILTER, "OnlyFirst")
 
 
+def _without(point: str, name: str) -> Candidate:
+    plugins = f"{point}: {{disabled: [{{name: {name}}}]}}"
+    return Candidate("without", f"{HEADER}profiles: [{{plugins: {{{plugins}}}}}]\n".encode())
+
+
+def test_a_filter_that_b_no_longer_has_is_named_and_not_the_scores_that_then_decide():
+    tainted = make_node("big", allocatable={"cpu": "16"}, taints=["pool=db:NoSchedule"])
+    cluster = [make_node("plain"), tainted, make_pod("web", requests={"cpu": "1"})]
+    without = _without("multiPoint", "TaintToleration")
+    (move,) = compare(cluster, None, without, seeds=5).moves
+    assert (move.a, move.b, move.cause, move.plugin) == ("plain", "big", Cause.OPENED, "TaintToleration")
+    (back,) = compare(cluster, without, None, seeds=5).moves
+    assert (back.a, back.b, back.cause, back.plugin) == ("big", "plain", Cause.FILTER, "TaintToleration")
+
+
+def test_a_score_that_b_no_longer_has_is_named_and_not_those_that_are_the_same():
+    there = {"images": [{"names": ["registry.example.com/web:1"], "sizeBytes": 900_000_000}]}
+    image = make_node("image", status=there)
+    pod = make_pod("web", requests={"cpu": "3", "memory": "6Gi"}, image="registry.example.com/web:1")
+    without = _without("score", "NodeResourcesFit")
+    (move,) = compare(
+        [make_node("big", allocatable={"cpu": "64", "memory": "128Gi"}), image, pod], None, without, seeds=5
+    ).moves
+    assert (move.a, move.b, move.cause, move.plugin) == ("big", "image", Cause.SCORE, "NodeResourcesFit")
+    assert move.points > 0
+
+
 def test_all_places_what_a_controller_would_re_create_and_nothing_else():
     stays = [
         make_pod("bare", node="n0"),
@@ -183,10 +212,36 @@ def test_a_wrong_argument_is_one_sentence(said: dict, words: str):
 def test_progress_counts_the_runs():
     seen: list[tuple[int, int]] = []
     compare(empty_nodes(), seeds=5, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(i, 12) for i in range(1, 13)]
+    assert seen == [(i, 13) for i in range(1, 14)]
 
 
 def test_the_snapshot_is_not_changed():
     objects = [*empty_nodes(), *replicas("web", 2, node="n0")]
     compare(objects, pods="all", seeds=5)
     assert [one.node_name for one in objects if isinstance(one, Pod)] == ["n0", "n0"]
+
+
+class Fails(Plugin):
+    """Raises in its filter."""
+
+    def filter(self, state, pod, node):
+        raise ValueError("boom")
+
+
+def test_a_plugin_that_fails_is_the_verdict_and_no_finding():
+    comparison = compare([*empty_nodes(), *replicas("web", 2)], None, Candidate("fails", plugins=[Fails]), seeds=5)
+    of_a, of_b = comparison.faults
+    assert of_a == ""
+    assert of_b.startswith("2 pods end in SchedulerError; default/web-0: ")
+    assert "boom" in of_b
+    assert "A plugin fails" in comparison_page(comparison).verdict.text
+    assert as_document(comparison)["faults"]["b"] == of_b
+
+
+def test_workloads_that_are_spread_in_another_way_are_named():
+    comparison = spread_and_packed([*empty_nodes(), *replicas("web", 4), *replicas("db", 1)])
+    (one,) = comparison.spreads
+    assert (one.workload, one.a.skew, one.b.skew) == ("StatefulSet default/web", 0, 4)
+    assert (one.a.is_on_one_node, one.b.is_on_one_node) == (False, True)
+    (table,) = (part for part in comparison_page(comparison).parts if getattr(part, "name", "") == "spreads")
+    assert [str(getattr(cell, "text", cell)) for cell in table.rows[0]] == ["StatefulSet default/web", "0", "4", "B"]

@@ -84,7 +84,7 @@ def compare(
       kubesched compare cluster.json --plugin team_zone.py:TeamZone --fail-on 'pending>0'
 
     With one --config or none, --plugin and --pack apply to the second side only. With two, --plugin loads the plugin
-    for both.
+    for both. If a plugin fails, the command exits with 1.
     """  # noqa: D301
     from kubesched.comparison import compare as run
     from kubesched.comparison import comparison_page, failures, parse_conditions, read_prices
@@ -100,7 +100,7 @@ def compare(
         comparison = run(cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress)
     checks = failures(conditions, comparison)
     print_report(comparison_page(comparison, checks, next_command=_next(configs)), output)
-    if any(checks.values()):
+    if any(checks.values()) or any(comparison.faults):
         raise click.exceptions.Exit(1)
 
 

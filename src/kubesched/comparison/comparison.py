@@ -11,17 +11,17 @@ import numpy as np
 from kubesched.api import KubeObject, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
-from kubesched.comparison.measure import NOWHERE, Ruler
-from kubesched.comparison.moves import Move, MoveWatch
+from kubesched.comparison.measure import NOWHERE, Ruler, Spread
+from kubesched.comparison.moves import Move, NodeWatch, find_moves, nodes_of
 from kubesched.comparison.placed_again import PodChoice, parse_pod_choice, placed_again
 from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.errors import InputError
 from kubesched.reports import Shown
 from kubesched.setup import ConfigurationLike
-from kubesched.simulator import NodeFill, Progress, node_fills
+from kubesched.simulator import NodeFill, PodState, Progress, Report, node_fills
 
-__all__ = ["MANY_RUNS", "Comparison", "Difference", "PendingPod", "compare"]
+__all__ = ["MANY_RUNS", "Comparison", "Difference", "PendingPod", "WorkloadSpread", "compare"]
 
 _FEWEST_RUNS: Final = 5
 MANY_RUNS: Final = 20
@@ -62,6 +62,14 @@ class PendingPod(msgspec.Struct, frozen=True, rename="camel"):
     n_b: int
 
 
+class WorkloadSpread(msgspec.Struct, frozen=True):
+    """Where the pods of a workload are with each side."""
+
+    workload: str
+    a: Spread
+    b: Spread
+
+
 class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     """Two configurations on one cluster.
 
@@ -81,6 +89,10 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
         unpriced: instance type -> how many nodes have no price; empty without prices.
         extenders: addresses of the extenders that the configurations have; they are not called.
         taken_at: when the snapshot was taken, in UTC; None where that is not known.
+        faults: of each side, a pod whose attempt ended in SchedulerError and why, and how many pods these are; empty
+            where no plugin failed.
+        spreads: the workloads whose zone skew, or whose being on one node, is not the same on both sides if ties go to
+            the first node; those whose skew grows most come first.
 
     Example:
         comparison = compare(load_snapshot("cluster.json"), None, packed(Candidate("MostAllocated")), seeds=5)
@@ -103,6 +115,8 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     unpriced: dict[str, int] = {}
     extenders: tuple[str, ...] = ()
     taken_at: datetime | None = None
+    faults: tuple[str, str] = ("", "")
+    spreads: tuple[WorkloadSpread, ...] = ()
 
     @property
     def findings(self) -> list[Difference]:
@@ -149,7 +163,7 @@ def compare(
     cluster = Cluster(objects, sides, prices)
     ruler = cluster.ruler
     runs = Runs(cluster, seeds, progress)
-    moves, fills = _first_nodes(runs)
+    first = _first_nodes(runs, ruler)
     of_a, of_b = runs.random()
     return Comparison(
         a=sides[0].name,
@@ -159,14 +173,16 @@ def compare(
         n_runs=seeds,
         differences=tuple(_differences(of_a, of_b)),
         pending=tuple(_pending(ruler, of_a, of_b)),
-        moves=tuple(moves),
-        fills=fills,
+        moves=first.moves,
+        fills=first.fills,
         widest=(_widest(of_a), _widest(of_b)),
         settings=settings(sides[1]),
         providers=providers(objects),
         unpriced=ruler.unpriced,
         extenders=tuple(dict.fromkeys(one.url_prefix for side in sides for one in side.configuration.extenders)),
         taken_at=getattr(snapshot, "taken_at", None),
+        faults=first.faults,
+        spreads=first.spreads,
     )
 
 
@@ -174,12 +190,39 @@ def _candidate(side: Candidate | ConfigurationLike, name: str) -> Candidate:
     return side if isinstance(side, Candidate) else Candidate(name, side)
 
 
-def _first_nodes(runs: Runs) -> tuple[list[Move], tuple[NodeFill, ...]]:
-    """What differs if both sides take the first of equally good nodes: pods that move, and the fill of the nodes."""
-    of_a = runs.first(0)
-    watch = MoveWatch({one.pod: one.node for one in of_a.placements if one.node and not one.evicted_by})
-    of_b = runs.first(1, watch.framework)
-    return watch.moves(of_b.placements), node_fills(of_a.after, of_b.after, of_b.groups)
+class _First(msgspec.Struct, frozen=True):
+    """What differs if both sides take the first of equally good nodes; the fields are those of Comparison."""
+
+    moves: tuple[Move, ...]
+    fills: tuple[NodeFill, ...]
+    faults: tuple[str, str]
+    spreads: tuple[WorkloadSpread, ...]
+
+
+def _first_nodes(runs: Runs, ruler: Ruler) -> _First:
+    by_a = NodeWatch(nodes_of(runs.first(1)))
+    of_a = runs.first(0, by_a.framework)
+    by_b = NodeWatch(nodes_of(of_a))
+    of_b = runs.first(1, by_b.framework)
+    return _First(
+        tuple(find_moves(of_a, of_b, by_a, by_b)),
+        node_fills(of_a.after, of_b.after, of_b.groups),
+        (_fault(of_a), _fault(of_b)),
+        tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
+    )
+
+
+def _fault(report: Report) -> str:
+    failed = [one for one in report.placements if one.state is PodState.ERROR]
+    if not failed:
+        return ""
+    pods = "1 pod ends" if len(failed) == 1 else f"{len(failed):,} pods end"
+    return f"{pods} in SchedulerError; {failed[0].pod}: {failed[0].diagnosis or failed[0].message}"
+
+
+def _spreads(of_a: Mapping[str, Spread], of_b: Mapping[str, Spread]) -> Iterable[WorkloadSpread]:
+    changed = [WorkloadSpread(name, a, of_b[name]) for name, a in of_a.items() if a != of_b[name]]
+    return sorted(changed, key=lambda one: ((one.a.skew or 0) - (one.b.skew or 0), one.a.is_on_one_node))
 
 
 def _differences(of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[Difference]:

@@ -21,6 +21,8 @@ def as_document(comparison: Comparison) -> dict[str, Any]:
         "figures": [_figure(one) for one in comparison.differences],
         "pending": [_plain(one) for one in comparison.pending],
         "moves": [_plain(one) for one in comparison.moves],
+        "spreads": [_plain(one) for one in comparison.spreads],
+        "faults": dict(zip("ab", comparison.faults, strict=True)),
         "widest": dict(zip("ab", comparison.widest, strict=True)),
         "settings": _plain(comparison.settings),
         "unpriced": comparison.unpriced,

@@ -12,6 +12,9 @@ from kubesched.errors import InputError, QuantityError
 
 __all__ = ["FIGURES", "Figure", "Unit", "figure"]
 
+_MOST_SHARE: Final = 2
+"""Requests can be more than a node has, but not twice as much: a larger number is meant as a percentage."""
+
 
 class Unit(enum.Enum):
     """What a figure counts in."""
@@ -52,6 +55,8 @@ class Unit(enum.Enum):
             if self in (Unit.CPU, Unit.MEMORY):
                 return float(whole_units(self.value, parse_quantity(text)))
             value = float(text.removesuffix("%")) / 100 if self is Unit.SHARE and "%" in text else float(text)
+            if self is Unit.SHARE and value > _MOST_SHARE:
+                raise InputError(f'"{text}" is not a share; write {text}% or {value / 100:g}')
             if isfinite(value):
                 return round(value, 12)  # 0.7 / 100 is less than 0.007
         except (QuantityError, ValueError):

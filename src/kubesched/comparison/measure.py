@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -13,7 +14,7 @@ from kubesched.plugins import RequiredNodeAffinity
 from kubesched.simulator import Placement, PodState, Report
 from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
 
-__all__ = ["NOWHERE", "Measured", "Ruler"]
+__all__ = ["NOWHERE", "Measured", "Ruler", "Spread"]
 
 NOWHERE: Final = -1
 _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -22,6 +23,18 @@ _ZONES: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.
 
 Measured = dict[str, float | None]
 """Figure -> value, without `moved`; None where the cluster has nothing to measure."""
+
+
+class Spread(msgspec.Struct, frozen=True, rename="camel"):
+    """Where the pods of a workload are.
+
+    Attributes:
+        skew: how many pods more the fullest of its zones has than the emptiest; None where it has no zone to go to.
+        is_on_one_node: whether it has several pods and all of them are on one node.
+    """
+
+    skew: float | None
+    is_on_one_node: bool
 
 
 class _Workload:
@@ -156,7 +169,7 @@ class Ruler:
             shares = _shares(requested[resource][in_use], allocatable[resource][in_use])
             measured[f"{name}Median"] = _percentile(shares, 50)
             measured[f"{name}P95"] = _percentile(shares, 95)
-        return {**measured, **self._spread(where, {victim.pod for victim in report.victims})}
+        return {**measured, **self._spread_figures(self.spreads(report))}
 
     def _is_used(self, columns: NodeColumns, row: int) -> bool:
         return any(info.pod.uid not in self._bound_to_node for info in columns.pods[row])
@@ -176,42 +189,34 @@ class Ruler:
         total = int(free[CPU].sum())
         return _share(float(free[CPU][~usable].sum()) / total) if total else 0.0
 
-    def _spread(self, where: npt.NDArray[np.int32], left: set[str]) -> Measured:
-        """The zone skew, and how many workloads of at least two pods have all of them on one node.
+    def spreads(self, report: Report) -> dict[str, Spread]:
+        """Workload -> where its pods are, for each workload that has a pod to place."""
+        where, left = self.where(report), {victim.pod for victim in report.victims}
+        spreads = {}
+        for workload in self._workloads:
+            nodes = workload.nodes(where, left)
+            is_on_one_node = len(nodes) > 1 and len(set(nodes)) == 1
+            spreads[workload.name] = Spread(self._skew(workload.zones, nodes), is_on_one_node)
+        return spreads
 
-        Args:
-            left: pods that were evicted.
-        """
-        if not self._workloads:
+    def _spread_figures(self, spreads: Mapping[str, Spread]) -> Measured:
+        if not spreads:
             return {"skew": None, "onOneNode": None}
-        at = [workload.nodes(where, left) for workload in self._workloads]
-        return {
-            "skew": max(self._skews(at).values(), default=None),
-            "onOneNode": float(sum(len(nodes) > 1 and len(set(nodes)) == 1 for nodes in at)),
-        }
+        skews = [one.skew for one in spreads.values() if one.skew is not None]
+        n_on_one_node = sum(one.is_on_one_node for one in spreads.values())
+        return {"skew": max(skews, default=None), "onOneNode": float(n_on_one_node)}
 
     def widest(self, report: Report) -> str:
         """The workload with the largest zone skew; empty where no workload has a skew."""
-        where, left = self.where(report), {victim.pod for victim in report.victims}
-        skews = self._skews([workload.nodes(where, left) for workload in self._workloads])
-        name = max(skews, key=lambda one: skews[one], default="")
-        return name if skews.get(name) else ""
+        skews = {name: one.skew for name, one in self.spreads(report).items() if one.skew}
+        return max(skews, key=lambda name: skews[name], default="")
 
-    def _skews(self, at: Sequence[Sequence[int]]) -> dict[str, float]:
-        """Workload -> zone skew; without those that have no zone to go to.
-
-        Args:
-            at: the nodes of each workload's pods.
-        """
-        skews = {}
-        for workload, nodes in zip(self._workloads, at, strict=True):
-            per_zone = dict.fromkeys(workload.zones, 0)
-            for row in nodes:
-                if self._zone_of[row] in per_zone:
-                    per_zone[self._zone_of[row]] += 1
-            if per_zone:
-                skews[workload.name] = float(max(per_zone.values()) - min(per_zone.values()))
-        return skews
+    def _skew(self, zones: Iterable[str], nodes: Iterable[int]) -> float | None:
+        per_zone = dict.fromkeys(zones, 0)
+        for row in nodes:
+            if self._zone_of[row] in per_zone:
+                per_zone[self._zone_of[row]] += 1
+        return float(max(per_zone.values()) - min(per_zone.values())) if per_zone else None
 
 
 def _is_pending(placement: Placement) -> bool:

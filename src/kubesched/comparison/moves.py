@@ -1,30 +1,32 @@
 """Finds the plugin behind each pod that the second configuration places elsewhere.
 
-A run of the second configuration is watched: when it decides on a pod, the node that the first configuration chose is
+A run of each configuration is watched: when it decides on a pod, the node that the other configuration chooses is
 looked up among the verdicts and the scores.
 """
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import msgspec
 
 from kubesched.api import Pod
 from kubesched.framework import ColumnCache, CycleState, FilterResult, Framework, Profile, Scores, Services, WhatIf
-from kubesched.simulator import Placement
+from kubesched.simulator import Placement, Report
 from kubesched.state import ClusterState, Nodes
 
-__all__ = ["Cause", "Move", "MoveWatch"]
+__all__ = ["Cause", "Move", "NodeWatch", "find_moves", "nodes_of"]
 
 
 class Cause(enum.Enum):
     """Why a pod is not on the node that the first configuration chose."""
 
     SCORE = "score"
-    """The new node has more points."""
+    """Both nodes fit with both configurations, and a plugin scores them differently."""
     FILTER = "filter"
-    """That node does not fit at this time: often other pods are there now."""
+    """With the second configuration that node does not fit at this time: often other pods are there now."""
+    OPENED = "opened"
+    """With the first configuration the new node does not fit; with the second one both fit."""
     TIE = "tie"
     """Both nodes have the same points."""
 
@@ -36,9 +38,10 @@ class Move(msgspec.Struct, frozen=True, rename="camel"):
         pod: `namespace/name`.
         a, b: the nodes that the two configurations choose.
         cause: why the second configuration does not choose `a`.
-        plugin: for SCORE the one with the largest difference in points between the two nodes, by the second
-            configuration; for FILTER the one that rejects `a`, empty where PreFilter left it out; for TIE empty.
-        points: for SCORE, by how many points this plugin prefers `b`.
+        plugin: for SCORE the one whose scores change most in favour of `b`; for FILTER the one that rejects `a` with
+            the second configuration, for OPENED the one that rejects `b` with the first one, both empty where PreFilter
+            left the node out; for TIE empty.
+        points: for SCORE, by how many points more than with the first configuration this plugin prefers `b` to `a`.
     """
 
     pod: str
@@ -49,22 +52,29 @@ class Move(msgspec.Struct, frozen=True, rename="camel"):
     points: int = 0
 
 
-class MoveWatch:
-    """Watches the run of the second configuration; its `framework` is an argument of Simulator.
+class NodeWatch:
+    """Watches a run; its `framework` is an argument of Simulator.
 
     Args:
-        nodes: pod, by `namespace/name` -> the node that the first configuration chose.
+        nodes: pod, by `namespace/name` -> the node that is looked up when the run decides on it.
+
+    Attributes:
+        rejected: pod -> the plugin that rejects its node, empty where PreFilter left it out.
+        scores: pod -> the points of its node; without pods whose node was not scored.
+        filters: the Filter plugins of all profiles.
     """
 
     def __init__(self, nodes: Mapping[str, str]) -> None:
         self._nodes = nodes
-        self._rejected: dict[str, str] = {}  # pod -> the plugin that rejects that node
-        self._scores: dict[str, dict[str, int]] = {}  # pod -> the points of that node
+        self.rejected: dict[str, str] = {}
+        self.scores: dict[str, dict[str, int]] = {}
+        self.filters: set[str] = set()
 
     def framework(
         self, profile: Profile, cache: ColumnCache, cluster_state: ClusterState, services: Services
     ) -> Framework:
         """Make the framework of a profile, as the class Framework does."""
+        self.filters.update(plugin.name for plugin in profile.points["filter"])
         return _WatchedFramework(profile, cache, cluster_state, services, self)
 
     def on_filter(self, pod: Pod, result: FilterResult) -> None:
@@ -72,43 +82,64 @@ class MoveWatch:
         node = self._nodes.get(pod.key)
         position = None if node is None else result.nodes.position_of(node)
         if position is not None:
-            self._rejected.pop(pod.key, None)
+            self.rejected.pop(pod.key, None)
             if not result.fits[position]:
-                self._rejected[pod.key] = result.statuses()[position].plugin
+                self.rejected[pod.key] = result.statuses()[position].plugin
 
     def on_score(self, pod: Pod, scores: Scores) -> None:
         """Note the points of the node, if it is feasible."""
         node = self._nodes.get(pod.key)
         position = None if node is None else scores.nodes.position_of(node)
         if position is not None:
-            self._scores[pod.key] = scores.at(position)
+            self.scores[pod.key] = scores.at(position)
 
-    def moves(self, placements: Iterable[Placement]) -> list[Move]:
-        """The pods that are placed on another node, in the order of the placements.
 
-        Args:
-            placements: of the run that was watched.
-        """
-        return [
-            self._move(one, self._nodes[one.pod])
-            for one in placements
-            if one.pod in self._nodes and one.node not in ("", self._nodes[one.pod]) and not one.evicted_by
-        ]
+def nodes_of(report: Report) -> dict[str, str]:
+    """Pod, by `namespace/name` -> its node in the end."""
+    return {one.pod: one.node for one in report.placements if one.node and not one.evicted_by}
 
-    def _move(self, placement: Placement, node: str) -> Move:
-        move = partial(Move, placement.pod, node, placement.node)
-        scores = self._scores.get(placement.pod)
-        if placement.pod in self._rejected or scores is None or not placement.scores:
-            return move(Cause.FILTER, self._rejected.get(placement.pod, ""))
-        leads = {name: points - scores.get(name, 0) for name, points in placement.scores.items()}
-        if not sum(leads.values()):
-            return move(Cause.TIE)
-        plugin = max(leads, key=lambda name: leads[name])
-        return move(Cause.SCORE, plugin, leads[plugin])
+
+def find_moves(of_a: Report, of_b: Report, by_a: NodeWatch, by_b: NodeWatch) -> Iterator[Move]:
+    """The pods that B places on another node than A, in the order of B's placements.
+
+    Args:
+        of_a, of_b: the runs that were watched.
+        by_a: has looked up B's nodes in A's run.
+        by_b: has looked up A's nodes in B's run.
+    """
+    in_a = {one.pod: one for one in of_a.placements if one.node and not one.evicted_by}
+    for placement in of_b.placements:
+        other = in_a.get(placement.pod)
+        if other is not None and placement.node not in ("", other.node) and not placement.evicted_by:
+            yield _move(other, placement, by_a, by_b)
+
+
+def _move(a: Placement, b: Placement, by_a: NodeWatch, by_b: NodeWatch) -> Move:
+    pod = b.pod
+    move = partial(Move, pod, a.node, b.node)
+    closed, opened = by_b.rejected.get(pod), by_a.rejected.get(pod)
+    is_new = opened is not None and opened != "" and opened not in by_b.filters
+    if closed is not None and not is_new:
+        return move(Cause.FILTER, closed)
+    if opened is not None:
+        return move(Cause.OPENED, opened)
+    b_by_a, a_by_b = by_a.scores.get(pod), by_b.scores.get(pod)
+    if b_by_a is None or a_by_b is None or not a.scores or not b.scores:
+        return move(Cause.FILTER)
+    changes = {
+        name: _difference(b.scores, a_by_b, name) - _difference(b_by_a, a.scores, name) for name in (*b.scores, *b_by_a)
+    }
+    plugin = max(changes, key=lambda name: changes[name])
+    return move(Cause.SCORE, plugin, changes[plugin]) if changes[plugin] > 0 else move(Cause.TIE)
+
+
+def _difference(scores: Mapping[str, int], others: Mapping[str, int], plugin: str) -> int:
+    """By how many points a plugin prefers one node to another."""
+    return scores.get(plugin, 0) - others.get(plugin, 0)
 
 
 class _WatchedFramework(Framework):
-    """Reports filter results and scores to a MoveWatch."""
+    """Reports filter results and scores to a NodeWatch."""
 
     def __init__(
         self,
@@ -116,7 +147,7 @@ class _WatchedFramework(Framework):
         cache: ColumnCache,
         cluster_state: ClusterState,
         services: Services,
-        watch: MoveWatch,
+        watch: NodeWatch,
     ) -> None:
         self._watch = watch
         super().__init__(profile, cache, cluster_state, services)

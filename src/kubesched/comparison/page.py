@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod
+from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod, WorkloadSpread
 from kubesched.comparison.document import as_document, as_lines
 from kubesched.comparison.figures import Figure
+from kubesched.comparison.measure import Spread
 from kubesched.comparison.moves import Cause, Move
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
 from kubesched.simulator import fill_table, nodes_table
@@ -16,6 +17,7 @@ __all__ = ["comparison_page"]
 _N_IN_VERDICT: Final = 3
 _N_MOVES: Final = 10
 _N_NAMES: Final = 2
+_N_SPREADS: Final = 10
 _FIGURES: Final = (
     Column("title", "FIGURE"),
     Column("a", "A", Align.NUMBER),
@@ -40,7 +42,14 @@ _MOVES: Final = (
     Column("b", "B", Align.NODE),
     Column("why", "WHY"),
 )
+_SPREADS: Final = (
+    Column("workload", "OF"),
+    Column("skewA", "SKEW OF A", Align.NUMBER),
+    Column("skewB", "SKEW OF B", Align.NUMBER),
+    Column("onOneNode", "ON ONE NODE"),
+)
 _SIDES: Final = ("A", "B")
+_SIDES_ON_ONE_NODE: Final = {(False, False): "", (True, False): "A", (False, True): "B", (True, True): "A and B"}
 _NO_CHECKS: Final[Mapping[str, str]] = {}
 
 
@@ -66,6 +75,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
             ),
             *_pending(comparison),
             *_moved(comparison.moves),
+            _spread_table(comparison.spreads),
             *_nodes(comparison),
             *_settings(comparison),
         ),
@@ -87,6 +97,9 @@ def _check(condition: str, why: str) -> dict[str, object]:
 
 def _verdict(comparison: Comparison) -> tuple[str, Level]:
     findings = comparison.findings
+    if any(comparison.faults):
+        failed = [f"with {side}, {fault}" for side, fault in zip("AB", comparison.faults, strict=True) if fault]
+        return f"A plugin fails, so the figures say nothing of a working one: {'. '.join(failed)}", Level.BAD
     if not findings:
         return f"{comparison.b} differs from {comparison.a} in no figure beyond chance.", Level.PLAIN
     shown = ", ".join(map(_in_words, findings[:_N_IN_VERDICT]))
@@ -230,6 +243,22 @@ def _moved(moves: Sequence[Move]) -> list[Table]:
     ]
 
 
+def _spread_table(spreads: Sequence[WorkloadSpread]) -> Table:
+    """The workloads that are spread in another way; the first of them in the terminal."""
+    rows: list[list[Cell | str | int]] = [
+        [one.workload, _skew(one.a), _skew(one.b), _SIDES_ON_ONE_NODE[one.a.is_on_one_node, one.b.is_on_one_node]]
+        for one in spreads
+    ]
+    left = len(rows) - _N_SPREADS
+    notes = (f"{left:,} more: -o json has all.",) if left > 0 else ()
+    title = f"Workloads over zones and nodes: {len(rows):,} {'differs' if len(rows) == 1 else 'differ'}"
+    return Table("spreads", title, _SPREADS, rows[:_N_SPREADS], notes=notes)
+
+
+def _skew(spread: Spread) -> Cell | str:
+    return "" if spread.skew is None else Cell(f"{spread.skew:,.0f}", spread.skew)
+
+
 def _nodes(comparison: Comparison) -> list[Table]:
     """How full the nodes are with each side: by pool or zone, and in wide formats node by node."""
     if not comparison.fills:
@@ -240,10 +269,12 @@ def _nodes(comparison: Comparison) -> list[Table]:
 def _why(cause: Cause, plugin: str, points: int = 0) -> str:
     match cause:
         case Cause.SCORE:
-            more = f"{points} point{'' if points == 1 else 's'} more" if points else "more points"
-            return f"{plugin} gives B's node {more}"
+            n = f"{points} point{'' if points == 1 else 's'}" if points else "points"
+            return f"{plugin} shifts {n} in favour of B's node"
         case Cause.FILTER:
-            return f"{plugin or 'PreFilter'} rejects A's node, as the cluster is then"
+            return f"{plugin or 'PreFilter'} of B rejects A's node, as the cluster is then"
+        case Cause.OPENED:
+            return f"{plugin or 'PreFilter'} of A rejects B's node"
         case _:
             return "both nodes have the same points"
 

@@ -17,6 +17,7 @@ from kubesched.simulator import Progress, Report, Simulator
 
 __all__ = ["Cluster", "Run", "Runs"]
 
+_N_FIRST: Final = 3  # runs of `Runs.first`
 _LOADED_PER_PLACEMENT: Final = 30  # objects that are loaded in the time in which a pod is placed
 
 
@@ -95,4 +96,4 @@ class Runs:
     def _note(self) -> None:
         self._n_done += 1
         if self._progress is not None:
-            self._progress(self._n_done, 2 * self._n_seeds + 2)
+            self._progress(self._n_done, 2 * self._n_seeds + _N_FIRST)
