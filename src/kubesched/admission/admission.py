@@ -248,12 +248,12 @@ class Admission:
 
     def _add_dependent_pod(self, document: Document, place: object) -> None:
         try:
-            self._add_pod(document, place)
+            self._add_pod(document, place, within="spec.template.")
         except ObjectError as error:
             text = str(error)
             raise ObjectError(f"spec.template.{text}" if text.startswith("spec.") else text) from error
 
-    def _add_pod(self, document: Document, place: object) -> None:
+    def _add_pod(self, document: Document, place: object, *, within: str = "") -> None:
         metadata = document["metadata"]
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
         default_pod(document, self._classes)
@@ -261,7 +261,7 @@ class Admission:
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
             check_new_pod(pod.spec, self._resources)
-            self.notes += [f"{place}: {one}" for one in notes_on(pod.spec)]
+            self.notes += [f"{place}: {within}{one}" for one in notes_on(pod.spec)]
             self._checked_spec = pod.spec
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)

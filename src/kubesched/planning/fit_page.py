@@ -118,8 +118,9 @@ def why(placement: Placement) -> str:
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
     for note in answer.notes:
-        end = "" if note.endswith((".", "?")) else "."
-        yield Paragraph(f"{note[:1].upper()}{note[1:]}{end}", Level.WARNING)
+        is_place = note.partition(" ")[0].endswith((":", ","))  # the name of a file
+        text = note if is_place else f"{note[:1].upper()}{note[1:]}"
+        yield Paragraph(text if text.endswith((".", "?")) else f"{text}.", Level.WARNING)
     yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
