@@ -4,7 +4,7 @@ import pytest
 
 from kubesched.errors import InputError
 from kubesched.snapshot import admit_manifests, load_snapshot
-from tests.snapshot.builders import node, pod, stream
+from tests.snapshot.builders import node, pod, stream, workload
 
 GPU_NODE = node("gpu", status={"allocatable": {"cpu": "8", "pods": "9", "nvidia.com/gpu": "2"}})
 
@@ -92,6 +92,12 @@ def test_a_part_of_a_byte_is_accepted_with_a_note():
         '<stream>: spec.containers[0].resources.requests[memory]: fractional byte value "400m" is invalid, must be an '
         'integer; did you mean "400M" or "400Mi"?'
     )
+
+
+def test_the_note_on_a_workload_has_the_path_of_its_template():
+    manifest = workload("Deployment", replicas=2, template=container(limits={"memory": "400m"}))
+    (note,) = admitted(manifest).notes
+    assert note.startswith("<stream>: spec.template.spec.containers[0].resources.requests[memory]: ")
 
 
 def test_a_snapshot_may_have_what_an_older_api_server_accepted():

@@ -46,6 +46,15 @@ def test_a_cluster_without_nodes_can_be_asked_how_many_it_needs(tmp_path, manife
     assert "the snapshot has no node and no pod" in run("fit", empty, "-f", manifest).stderr
 
 
+def test_notes_on_a_manifest_begin_with_the_name_of_its_file(cluster, tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text(DEPLOYMENT.replace('cpu: "2"', 'memory: "400m"'))
+    for command in (("fit", cluster, "-f", path), ("explain", cluster, "--pod", path)):
+        result = run(*command)
+        lines = " ".join((result.stderr + result.stdout).split())
+        assert f"{path}, document 1: spec.template.spec.containers[0].resources.requests[memory]" in lines
+
+
 def test_the_first_line_is_the_verdict(cluster, manifest):
     result = run("fit", cluster, "-f", manifest)
     assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "4 of 4 would fit.")

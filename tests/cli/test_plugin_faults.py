@@ -30,7 +30,12 @@ def snapshot(tmp_path: Path) -> Path:
     """A running pod and a pending one."""
     web = owned_by("ReplicaSet", "web")
     nodes = [make_node(name, allocatable=ROOM) for name in ("n1", "n2")]
-    return write(tmp_path, *nodes, make_pod("web-1", node="n1", metadata=web), make_pod("new"))
+    return write(
+        tmp_path,
+        *nodes,
+        make_pod("web-1", node="n1", metadata=web),
+        make_pod("new", labels={"example.com/gang": "red"}),
+    )
 
 
 @pytest.fixture
@@ -49,6 +54,7 @@ def plugin(tmp_path: Path) -> str:
         ["explain", "default/new"],
         ["explain", "default/new", "-o", "json"],
         ["explain", "-o", "jsonl"],
+        ["explain", "--group", "example.com/gang=red"],
         ["drain", "n1"],
         ["drain", "--each"],
         ["drain", "--most"],

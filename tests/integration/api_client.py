@@ -145,7 +145,18 @@ class ApiClient:
         return self._run(self._watch(path_of(kind, namespace), resource_version, until), seconds=seconds)
 
     def _run(self, work: Coroutine[Any, Any, T], seconds: float = 60) -> T:
-        return asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, seconds), self._loop).result()
+        async def within() -> T:
+            async with asyncio.timeout(seconds):
+                return await work
+
+        bounded = within()
+        try:
+            running = asyncio.run_coroutine_threadsafe(bounded, self._loop)
+        except RuntimeError:  # the loop is closed: a coroutine that nothing awaits warns in some later test
+            bounded.close()
+            work.close()
+            raise
+        return running.result()
 
     async def _open(self, token: str, ca_file: Path | None) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(

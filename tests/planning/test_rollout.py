@@ -6,7 +6,7 @@ import json
 import pytest
 
 from kubesched.errors import InputError
-from kubesched.planning import fit
+from kubesched.planning import fit, fit_page
 from kubesched.testing import make_node, make_pod
 
 
@@ -150,6 +150,60 @@ def test_a_smaller_stateful_set_gives_its_highest_numbers_back():
     answer = fit([*nodes(3, cpu="1"), *old], stream(workload("StatefulSet", 1)), rollout=True)
     assert [(one.pod, one.node) for one in answer.placements] == [("default/web-0", "n0")]
     assert sum(one.after["pods"] for one in answer.report.nodes) == 1
+
+
+@pytest.mark.parametrize(("policy", "pending"), [("OrderedReady", []), ("Parallel", ["default/web-2"])])
+def test_a_growing_stateful_set_creates_no_pod_after_one_that_is_pending(policy, pending):
+    old = running(1, "StatefulSet", "web")
+    manifest = workload("StatefulSet", 3, podManagementPolicy=policy)
+    manifest["spec"]["template"]["spec"]["affinity"] = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
+            ]
+        }
+    }
+    answer = fit([*nodes(1), *old], stream(manifest), rollout=True)
+    never = "the rollout stops before this pod is created"
+    tried = [one.pod for one in answer.placements if one.message != never]
+    assert tried == ["default/web-1", *pending]
+    assert answer.rollouts[0].n_old_left == 1
+
+
+def test_pods_that_wait_for_each_other_are_named_among_the_limits():
+    said = "A StatefulSet with the podManagementPolicy OrderedReady creates no pod after the first that stays pending"
+    for kind, n, is_said in (("StatefulSet", 9, True), ("StatefulSet", 2, False), ("Deployment", 9, False)):
+        page = fit_page(fit(nodes(1), stream(workload(kind, n))))
+        assert any(limit.startswith(said) for limit in page.limits) == is_said
+
+
+@pytest.mark.parametrize(
+    ("kind", "strategy", "fault"),
+    [
+        ("Deployment", {"maxSurge": 0, "maxUnavailable": "0%"}, "maxUnavailable: found 0%; may not be 0 when maxSurge"),
+        ("Deployment", {"maxUnavailable": "120%"}, "maxUnavailable: found 120%; expected 100% or less"),
+        ("StatefulSet", {"maxUnavailable": 0}, "maxUnavailable: found 0; expected 1 or more"),
+        ("DaemonSet", {"maxUnavailable": 0}, "maxUnavailable: found 0; may not be 0 when maxSurge is 0"),
+    ],
+)
+def test_a_strategy_that_an_api_server_refuses_is_an_error(kind, strategy, fault):
+    field = "strategy" if kind == "Deployment" else "updateStrategy"
+    manifest = workload(kind, **{field: {"rollingUpdate": strategy}})
+    old = running(2, "ReplicaSet" if kind == "Deployment" else kind, "web-old" if kind == "Deployment" else "web")
+    with pytest.raises(InputError, match=f"{kind} default/web: {fault}"):
+        fit([*nodes(2), *old], stream(manifest), rollout=True)
+
+
+@pytest.mark.parametrize(("surge", "unavailable", "lowest"), [("30%", "0%", 3), ("0%", "50%", 2), ("10%", "10%", 3)])
+def test_of_a_deployment_percentages_round_the_surge_up_and_what_may_be_missing_down(surge, unavailable, lowest):
+    strategy = {"strategy": {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}}
+    answer = fit([*nodes(4, cpu="2"), *running(3)], stream(workload(replicas=3, **strategy)), rollout=True)
+    assert (answer.all_fit, answer.rollouts[0].n_lowest) == (True, lowest)
+
+
+def test_a_pod_management_policy_is_one_of_two():
+    with pytest.raises(InputError, match='podManagementPolicy: found "Ordered"; expected OrderedReady or Parallel'):
+        fit(nodes(1), stream(workload("StatefulSet", podManagementPolicy="Ordered")))
 
 
 def test_a_pod_that_exists_is_replaced():

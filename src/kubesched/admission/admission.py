@@ -40,6 +40,8 @@ Document = dict[str, Any]
 
 _KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
 _HELM_HOOK: Final = "helm.sh/hook"
+_PARALLEL: Final = "Parallel"
+_POD_MANAGEMENT: Final = ("OrderedReady", _PARALLEL)
 _decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
 _decode_workload: Final = msgspec.json.Decoder(WorkloadManifest).decode
 _decode_controller: Final = msgspec.json.Decoder(ControllerManifest).decode
@@ -59,7 +61,7 @@ class Admission:
         notes: what the user should know, one sentence each.
         left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
         present: how many objects other than pods and workloads the snapshot has already. It does not change for them.
-        strategies: how each workload replaces its pods, where its manifest has that.
+        strategies: how each workload replaces its pods.
     """
 
     def __init__(
@@ -221,8 +223,9 @@ class Admission:
         if key in self._workloads:
             raise _there_already(key, self._workloads[key])
         self._workloads[key] = place
-        if strategy := spec.strategy or spec.update_strategy:
-            self.strategies[key] = strategy
+        strategy = spec.strategy or spec.update_strategy or UpdateStrategy()
+        is_parallel = spec.pod_management_policy == _PARALLEL
+        self.strategies[key] = msgspec.structs.replace(strategy, is_parallel=is_parallel)
         present = self._cluster.pods_of(key)
         names = {pod.name for pod in present}
         kept = 0
@@ -245,12 +248,12 @@ class Admission:
 
     def _add_dependent_pod(self, document: Document, place: object) -> None:
         try:
-            self._add_pod(document, place)
+            self._add_pod(document, place, within="spec.template.")
         except ObjectError as error:
             text = str(error)
             raise ObjectError(f"spec.template.{text}" if text.startswith("spec.") else text) from error
 
-    def _add_pod(self, document: Document, place: object) -> None:
+    def _add_pod(self, document: Document, place: object, *, within: str = "") -> None:
         metadata = document["metadata"]
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
         default_pod(document, self._classes)
@@ -258,7 +261,7 @@ class Admission:
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
             check_new_pod(pod.spec, self._resources)
-            self.notes += [f"{place}: {one}" for one in notes_on(pod.spec)]
+            self.notes += [f"{place}: {within}{one}" for one in notes_on(pod.spec)]
             self._checked_spec = pod.spec
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)
@@ -319,6 +322,8 @@ def _check_workload(kind: str, spec: WorkloadSpec) -> None:
     _check_pod_spec(spec.template.spec, "spec.template.spec")
     if kind != "Job":
         _check_selector(spec)
+    if (policy := spec.pod_management_policy) is not None and policy not in _POD_MANAGEMENT:
+        raise ObjectError(f'spec.podManagementPolicy: found "{policy}"; expected {" or ".join(_POD_MANAGEMENT)}')
     for i, template in enumerate(spec.volume_claim_templates or ()):
         if not template.name:
             raise ObjectError(

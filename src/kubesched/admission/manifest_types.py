@@ -118,10 +118,16 @@ class RollingUpdate(Value, frozen=True, gc=False):
 
 
 class UpdateStrategy(Value, frozen=True, gc=False):
-    """How a workload replaces its pods."""
+    """How a workload replaces its pods.
+
+    Attributes:
+        is_parallel: whether a StatefulSet creates and removes pods without waiting for the others:
+            `podManagementPolicy: Parallel` of its spec.
+    """
 
     type: str = ""
     rolling_update: RollingUpdate | None = None
+    is_parallel: bool = False
 
 
 class WorkloadSpec(Value, frozen=True):
@@ -138,6 +144,7 @@ class WorkloadSpec(Value, frozen=True):
     suspend: bool | None = None
     strategy: UpdateStrategy | None = None
     update_strategy: UpdateStrategy | None = None
+    pod_management_policy: str | None = None
 
 
 class WorkloadManifest(Value, frozen=True):

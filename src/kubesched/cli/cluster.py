@@ -1,6 +1,7 @@
 """Reads the input of a command, the snapshot and the setup; notes on it go to standard error."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -65,10 +66,7 @@ def read_cluster(
     takes_manifests = not is_empty and "--manifest" in _options()
     _note_left_out(cluster, _ADVICE if takes_manifests else "")
     if is_empty:
-        raise _empty(
-            cluster,
-            f"; then `kubesched fit cluster.json.gz -f {snapshots[0]}` answers for new pods" if has_workloads else "",
-        )
+        raise _empty(cluster, snapshots[0] if has_workloads else "")
     return cluster
 
 
@@ -80,14 +78,17 @@ def _is_empty(cluster: "ClusterObjects") -> bool:
     return not (cluster.bad or cluster.of(Node) or waiting)
 
 
-def _empty(cluster: "ClusterObjects", next_command: str) -> "InputError":
+def _empty(cluster: "ClusterObjects", manifest: str) -> "InputError":
+    """The refusal of an empty cluster, with the command for a file that has only new workloads."""
     from kubesched.api import Pod
     from kubesched.errors import InputError
     from kubesched.snapshot import SAVE_CLUSTER
 
     pods = cluster.of(Pod)
     what = f"{_count(len(pods), 'pod')} and no node" if pods else "no node and no pod"
-    return InputError(f"the snapshot has {what}; expected a cluster, as `{SAVE_CLUSTER}` saves it{next_command}")
+    command = f"kubesched fit cluster.json.gz -f {shlex.quote(manifest)}"
+    then = f"; then `{command}` answers for new pods" if manifest else ""
+    return InputError(f"the snapshot has {what}; expected a cluster, as `{SAVE_CLUSTER}` saves it{then}")
 
 
 def _options() -> list[str]:

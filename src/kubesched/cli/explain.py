@@ -123,7 +123,7 @@ def explain(
     calls = extender_calls(setup, extenders)
     asked = _Asked(cluster, setup, calls, same_cluster("explain"), output)
     if group is not None:
-        print_report(_group_page(asked, group, namespace), output)
+        _print_group(asked, group, namespace)
         return
     if queue is None:
         queue = not references and calls is None and is_cheap(cluster)
@@ -255,12 +255,14 @@ def _first(names: list[str]) -> str:
 # --- several pods ---
 
 
-def _group_page(asked: _Asked, name: str, namespace: str) -> "Page":
+def _print_group(asked: _Asked, name: str, namespace: str) -> None:
     from kubesched.explanation import Explainer, find_group, group_page, place_group
 
     group = find_group(asked.cluster, name, namespace)
     with Explainer(asked.cluster, asked.setup, extender_calls=asked.calls) as explainer:
-        return group_page(place_group(explainer, group), asked.again)
+        fit = place_group(explainer, group)
+        print_report(group_page(fit, asked.again), asked.output)
+    _end(fit.faults)
 
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:

@@ -22,6 +22,8 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
 
     workloads = (Pod, ReplicaSet, ReplicationController, StatefulSet)
     admitted = admit_manifests([known for known in cluster if not isinstance(known, workloads)], [file])
+    for sentence in admitted.notes:
+        note(sentence)
     pods = [known for known in admitted.objects if isinstance(known, Pod)]
     if not pods:
         pod, claims = read_pod(file, cluster.objects)  # which says what the file has instead

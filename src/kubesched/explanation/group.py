@@ -64,6 +64,7 @@ class GroupFit(msgspec.Struct, frozen=True):
         placed: pending pod -> the node that it would get, behind the pods before it.
         lacking: pending pod -> why it would not get a node now, in one line.
         profile: whose plugins decided.
+        faults: of plugins, one for each pod for which one failed.
     """
 
     group: Gang
@@ -71,6 +72,7 @@ class GroupFit(msgspec.Struct, frozen=True):
     placed: dict[str, str]
     lacking: dict[str, str]
     profile: str
+    faults: tuple[str, ...] = ()
 
 
 def find_group(objects: Iterable[KubeObject], name: str, namespace: str = "") -> Gang:
@@ -120,6 +122,7 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
     placed: dict[str, str] = {}
     lacking: dict[str, str] = {}
     bound: list[Pod] = []
+    faults: list[str] = []
     profile = ""
     try:
         for pod in waiting:
@@ -132,7 +135,8 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
             chosen = choice(explanation)
             if chosen is None:
                 fault = explanation.failure
-                lacking[pod.key] = diagnosis(explanation) if fault is None else fault.message
+                lacking[pod.key] = diagnosis(explanation) if fault is None else fault.located
+                faults += [fault.located] if fault is not None else []
                 continue
             placed[pod.key] = chosen.best.node
             spec = msgspec.structs.replace(asked.spec, node_name=chosen.best.node)
@@ -141,7 +145,7 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
     finally:
         for pod in reversed(bound):
             explainer.cluster_state.apply(WatchEvent(EventType.DELETED, "Pod", pod))
-    return GroupFit(group, running, placed, lacking, profile)
+    return GroupFit(group, running, placed, lacking, profile, tuple(faults))
 
 
 def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:

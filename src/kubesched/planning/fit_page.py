@@ -26,6 +26,10 @@ from kubesched.simulator import (
 __all__ = ["fit_page"]
 
 _MAX_ROWS: Final = 20
+_ORDERED: Final = (
+    "A StatefulSet with the podManagementPolicy OrderedReady creates no pod after the first that stays pending; here "
+    "all are tried."
+)
 _TEENS: Final = range(11, 14)
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
@@ -47,13 +51,20 @@ def fit_page(answer: Fit, *, explain: str = "", now: datetime | None = None) -> 
         "fit",
         Paragraph(_verdict(answer), Level.GOOD if answer.all_fit and answer.n_fit else Level.BAD),
         tuple(parts),
-        limits=limits(answer.taken_at, now),
+        limits=limits(answer.taken_at, now, own=(_ORDERED,) if _may_wait(answer) else ()),
         next_command=_next(answer, explain),
         document=_document(answer),
         lines=[placement_line(one) for one in answer.placements],
         main="where",
         checks=list(_checks(answer)),
     )
+
+
+def _may_wait(answer: Fit) -> bool:
+    """Whether a pod stays pending that the next pods of its StatefulSet may wait for. A rollout has such steps."""
+    replaced = {one.workload for one in answer.rollouts}
+    has_ordered = any(one.startswith("StatefulSet ") and one not in replaced for one in answer.workloads)
+    return has_ordered and not answer.all_fit
 
 
 def _verdict(answer: Fit) -> str:
@@ -107,8 +118,9 @@ def why(placement: Placement) -> str:
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
     for note in answer.notes:
-        end = "" if note.endswith((".", "?")) else "."
-        yield Paragraph(f"{note[:1].upper()}{note[1:]}{end}", Level.WARNING)
+        is_place = note.partition(" ")[0].endswith((":", ","))  # the name of a file
+        text = note if is_place else f"{note[:1].upper()}{note[1:]}"
+        yield Paragraph(text if text.endswith((".", "?")) else f"{text}.", Level.WARNING)
     yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:

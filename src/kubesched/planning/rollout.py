@@ -4,8 +4,11 @@ Rule: kube-controller-manager v1.36; here a pod counts as available as soon as i
 
 - A Deployment never has more pods than its replicas and maxSurge (25%, rounded up), and never fewer available ones than
   its replicas without maxUnavailable (25%, rounded down).
-- A StatefulSet replaces maxUnavailable pods at a time (1), from the highest number down to its partition.
-- A DaemonSet replaces maxUnavailable pods at a time (1), each on its node; with maxSurge it creates the new one first.
+- A StatefulSet replaces maxUnavailable pods at a time (1, rounded up), from the highest number down to its partition.
+  It creates missing pods one after another, each once the one before it is available; with the podManagementPolicy
+  Parallel all at once.
+- A DaemonSet replaces maxUnavailable pods at a time (1, rounded up), each on its node; with maxSurge (0, rounded up) it
+  creates the new one first.
 """
 
 from collections import deque
@@ -194,19 +197,32 @@ class _Replacement:
                 return
 
     def in_places(
-        self, place_of: Callable[[Pod], int | str], surge: int, unavailable: int, *, last_first: bool
+        self,
+        place_of: Callable[[Pod], int | str],
+        surge: int,
+        unavailable: int,
+        *,
+        last_first: bool = False,
+        is_ordered: bool = False,
     ) -> None:
         """Remove what has no place, fill the empty places, then replace the others as long as the bounds allow it.
 
         Args:
             place_of: the number of a pod of a StatefulSet, the node of a pod of a DaemonSet.
+            last_first: whether the pod in the last place is replaced first.
+            is_ordered: whether a pod is only created once all those in the places before it run.
         """
         old, new = ({place_of(pod): pod for pod in pods} for pods in (self._old.values(), self._plan.new))
         stay = {pod.key for place, pod in old.items() if place in new}
         if gone := [pod for key, pod in self._old.items() if key not in stay]:
             self._step([], gone)
         waiting = [pod for place, pod in new.items() if place not in old]
-        if waiting:
+        if is_ordered:
+            for pod in waiting:
+                self._step([pod], [])
+                if pod.key not in self._running:
+                    return
+        elif waiting:
             self._step(waiting, [])
         left = [place for place in new if place in old]
         places = deque(reversed(left) if last_first else left)
@@ -270,19 +286,42 @@ def _way(workload: Workload, strategy: UpdateStrategy, n: int) -> Way:
         if not number.isdecimal():
             expected = "expected a number such as 1, or a percentage such as 25%"
             raise InputError(f"{workload}: {field}: found {text}; {expected}")
+        if int(number) > _PERCENT and number != text and field == "maxUnavailable":
+            raise InputError(f"{workload}: {field}: found {text}; expected 100% or less")
         if number == text:
             return int(number)
         return (n * int(number) + (_PERCENT - 1 if round_up else 0)) // _PERCENT
 
     if workload.kind == "StatefulSet":
-        at_a_time = max(1, amount("maxUnavailable", rolling.max_unavailable, 1))
-        return lambda replacement: replacement.in_places(ordinal_of, 0, at_a_time, last_first=True)
+        at_a_time = amount("maxUnavailable", rolling.max_unavailable, 1)
+        if not at_a_time:
+            raise InputError(f"{workload}: maxUnavailable: found {rolling.max_unavailable}; expected 1 or more")
+        ordered = not strategy.is_parallel
+        return lambda replacement: replacement.in_places(ordinal_of, 0, at_a_time, last_first=True, is_ordered=ordered)
+    _refuse_standstill(workload, rolling)
     if workload.kind == "DaemonSet":
         surge = amount("maxSurge", rolling.max_surge, 0)
-        missing = max(1, amount("maxUnavailable", rolling.max_unavailable, 1))
-        return lambda replacement: replacement.in_places(node_of_daemon, surge, missing, last_first=False)
+        missing = amount("maxUnavailable", rolling.max_unavailable, 1)
+        return lambda replacement: replacement.in_places(node_of_daemon, surge, missing)
     if workload.kind != "Deployment":
         raise InputError(f"{workload} has no rollout: its controller does not replace pods; add the new ones instead")
     more = amount("maxSurge", rolling.max_surge, "25%")
     fewer = amount("maxUnavailable", rolling.max_unavailable, "25%", round_up=False)
     return lambda replacement: replacement.rolling(more, fewer if more or fewer else 1)
+
+
+def _refuse_standstill(workload: Workload, rolling: RollingUpdate) -> None:
+    """Refuse a strategy with which no pod may be added and none be missing.
+
+    Raises:
+        InputError: both bounds are 0, and not only rounded to it.
+    """
+    surge = rolling.max_surge if workload.kind == "Deployment" else rolling.max_surge or 0
+    if _is_zero(surge) and _is_zero(rolling.max_unavailable):
+        raise InputError(
+            f"{workload}: maxUnavailable: found {rolling.max_unavailable}; may not be 0 when maxSurge is 0"
+        )
+
+
+def _is_zero(amount: int | str | None) -> bool:
+    return str(amount).removesuffix("%") == "0"
