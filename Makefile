@@ -54,9 +54,11 @@ test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 	@$(MAKE) --no-print-directory integration
 
-# Integration tests start a real API server, which is built with Go unless KUBESCHED_CONTROLPLANE names one.
+# Integration tests start a real API server for each worker. It is built with Go unless KUBESCHED_CONTROLPLANE names one.
 integration: $(VENV)/.installed-dev
-	@if [ -n "$$KUBESCHED_CONTROLPLANE" ] || command -v go >/dev/null; then $(BIN)/python -m pytest -m integration tests/integration tests/benchmarks; \
+	@if [ -n "$$KUBESCHED_CONTROLPLANE" ] || command -v go >/dev/null; then \
+	$(BIN)/python -m tests.integration.build >/dev/null && \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m integration tests/integration tests/benchmarks; \
 	else echo "######## integration tests LEFT OUT: no Go on this machine ########"; fi
 
 # The tests of the last commit, in a root directory that mmdebstrap makes from Debian's packages and removes afterwards.

@@ -125,6 +125,29 @@ def test_messages_and_reasons_of_conditions_are_left_out() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "kept", "free"),
+    [
+        ("pv.kubernetes.io/bind-completed", "yes", "by acme"),
+        ("pv.kubernetes.io/bound-by-controller", "yes", "acme"),
+        ("storageclass.kubernetes.io/is-default-class", "true", "acme"),
+        ("controller.kubernetes.io/pod-deletion-cost", "-12", "acme-12"),
+        ("storage.alpha.kubernetes.io/migrated-plugins", "kubernetes.io/aws-ebs,kubernetes.io/gce-pd", "acme/disk"),
+    ],
+)
+def test_an_annotation_keeps_only_the_values_that_rules_read(key: str, kept: str, free: str) -> None:
+    for value in (kept, free, f"{kept},{free}"):
+        replaced, _ = anonymize(ClusterObjects((one("Node", metadata={"name": "n1", "annotations": {key: value}}),)))
+        (node,) = replaced.of(Node)
+        assert "acme" not in node.annotations[key]
+        assert (node.annotations[key] == value) == (value == kept)
+
+
+def test_the_configuration_that_came_with_the_objects_is_left_out() -> None:
+    cluster = ClusterObjects((one("Node", metadata={"name": "n1"}),), scheduler_config=b'{"profiles":[]}')
+    assert anonymize(cluster).cluster.scheduler_config == b""
+
+
 def test_annotations_that_hold_names_are_replaced_and_others_left_out() -> None:
     avoided = {"preferAvoidPods": [{"podSignature": {"podController": {"kind": "ReplicaSet", "uid": "u1"}}}]}
     annotations = {

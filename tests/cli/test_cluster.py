@@ -65,21 +65,34 @@ def refusal(path) -> str:
 
 
 def test_without_a_node_and_a_pending_pod_there_is_nothing_to_answer(tmp_path):
-    said = "kubesched: error: the snapshot has {}; expected what `kubectl get -A -o json nodes,pods,"
-    assert refusal(write(tmp_path)).startswith(said.format("no node and no pod"))
-    assert refusal(write(tmp_path, make_object("Namespace", "a"))).startswith(said.format("no node and no pod"))
+    said = (
+        "kubesched: error: the snapshot has {}; expected a cluster, as `kubesched snapshot -o cluster.json.gz` saves it"
+    )
+    assert refusal(write(tmp_path)) == said.format("no node and no pod")
+    assert refusal(write(tmp_path, make_object("Namespace", "a"))) == said.format("no node and no pod")
     pods = [make_pod("p", node="gone"), make_pod("done", status={"phase": "Succeeded"})]
-    assert refusal(write(tmp_path, *pods)).startswith(said.format("2 pods and no node"))
+    assert refusal(write(tmp_path, *pods)) == said.format("2 pods and no node")
     assert run("simulate", write(tmp_path, make_node("n1"))).exit_code == 0
     assert run("simulate", write(tmp_path, make_pod("p"))).exit_code == 0
 
 
 def test_workloads_in_a_snapshot_are_answered_with_the_option_for_manifests(tmp_path):
     (tmp_path / "web.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
-    assert refusal(tmp_path).endswith(" prints; to add the pods of new workloads, use --manifest FILE")
     write(tmp_path, make_node("n1"))
     note = "kubesched: note: left out, because kubesched does not read these kinds: 1 Deployment"
     assert stderr(tmp_path) == [f"{note}; to add the pods of new workloads, use --manifest FILE"]
+    assert run("fit", tmp_path, "--resource", "cpu=1").stderr.splitlines() == [note]
+
+
+def test_a_manifest_in_place_of_a_snapshot_is_answered_with_the_command_for_it(tmp_path):
+    path = tmp_path / "web.yaml"
+    path.write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
+    note, refusal = run("simulate", path).stderr.splitlines()
+    assert note == "kubesched: note: left out, because kubesched does not read these kinds: 1 Deployment"
+    assert refusal == (
+        "kubesched: error: the snapshot has no node and no pod; expected a cluster, as `kubesched snapshot -o "
+        f"cluster.json.gz` saves it; then `kubesched fit cluster.json.gz -f {path}` answers for new pods"
+    )
 
 
 def test_workloads_whose_pods_are_in_the_snapshot_are_not_left_out(tmp_path):

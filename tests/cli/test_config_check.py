@@ -129,7 +129,7 @@ def test_github_gets_a_command_for_each_finding():
         '::error file=a.yaml,line=3,col=1,title=unknown-field::unknown field "paralelism"%0Adid you mean "parallelism"?'
     )
     assert third.startswith("::warning file=b.yaml,line=3,col=27,title=low-percentage::")
-    assert " 1 %25 of the nodes" in third
+    assert ": 1 %25 of all nodes" in third
 
 
 def test_a_name_for_github_is_escaped():

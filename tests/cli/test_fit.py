@@ -33,6 +33,19 @@ def manifest(tmp_path):
     return path
 
 
+def test_a_cluster_without_nodes_can_be_asked_how_many_it_needs(tmp_path, manifest):
+    model = tmp_path / "node.json"
+    model.write_bytes(bytes(NODES[0].raw))
+    (tmp_path / "empty").mkdir()
+    empty = write(tmp_path / "empty")
+    result = run("fit", empty, "-f", manifest, "--nodes-like", model)
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (
+        0,
+        "4 of 4 would fit with 2 more nodes like n0 (0 without).",
+    )
+    assert "the snapshot has no node and no pod" in run("fit", empty, "-f", manifest).stderr
+
+
 def test_the_first_line_is_the_verdict(cluster, manifest):
     result = run("fit", cluster, "-f", manifest)
     assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "4 of 4 would fit.")
@@ -87,6 +100,11 @@ def test_the_document_has_the_answer(cluster, manifest):
         (("--resource", "cpu"), "found 'cpu'; write NAME=QUANTITY, such as cpu=2 or memory=4Gi"),
         (("--resource", "cpu=1", "--resource", "cpu=2"), "cpu is given twice"),
         (("--resource", "cpu=one"), "error: resource cpu: 'one' is not a quantity"),
+        (("--resource", "cpu=-1"), "error: resource cpu: found -1; expected 0 or more"),
+        (("--resource", "cpus=2"), 'error: resource cpus: Invalid value: "cpus": must be a standard resource for'),
+        (("--resource", "cpus=2"), '; did you mean "cpu"?'),
+        (("--resource", "a.io/gpu=0.5"), 'error: resource a.io/gpu: Invalid value: "0.5": must be an integer'),
+        (("--resource", "hugepages-2Mi=2Mi"), "error: resources: Forbidden: HugePages require cpu or memory"),
         (("--resource", "cpu=1", "--max", "--replicas", "2"), "--max and --replicas are mutually exclusive"),
         (("--resource", "cpu=1", "--replicas", "0"), "--replicas: found 0; expected 1 or more"),
     ],

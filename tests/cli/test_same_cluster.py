@@ -1,5 +1,6 @@
 """The command after `Next:` works on the same cluster with the same plugins."""
 
+import json
 import shlex
 from pathlib import Path
 
@@ -57,6 +58,25 @@ def test_standard_input_cannot_be_read_again(command, cluster):
     assert done.exit_code == 0, done.output
     assert "kubesched explain -" not in done.stdout
     assert "Next: kubesched" not in done.stdout
+
+
+def test_the_two_commands_after_a_drain_decide_as_the_configuration_of_an_export(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    profile = {"schedulerName": "mine", "plugins": {"filter": {"disabled": [{"name": "NodeUnschedulable"}]}}}
+    web = {**owned_by("ReplicaSet", "web"), "labels": {"app": "web"}}
+    running = make_pod("web", node="n0", requests={"cpu": "1"}, metadata=web, spec={"schedulerName": "mine"})
+    huge = make_pod("db", node="n0", requests={"cpu": "64"}, metadata=web, spec={"schedulerName": "mine"})
+    export = {
+        "nodes": [json.loads(make_node("n0", allocatable={"cpu": "2", "pods": "9"}).raw)],
+        "pods": [json.loads(one.raw) for one in (running, huge)],
+        "schedulerConfig": {"profiles": [profile]},
+    }
+    Path("export.json").write_text(json.dumps(export))
+    drain, _, explain = following("drain", "export.json", "n0").partition(" && ")
+    for command in (drain, explain):
+        result = run(*shlex.split(command)[1:])
+        assert (result.exit_code, "schedulerConfig of the snapshot" in result.stderr) == (0, True)
+    assert "Profile mine" in result.stdout
 
 
 def test_the_two_commands_after_a_drain_decide_as_it_did(cluster, config, tmp_path, monkeypatch):

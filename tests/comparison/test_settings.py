@@ -53,6 +53,18 @@ def test_every_kind_of_change_survives(text: str):
     assert comparable(set_up(of(text).configuration.encode())) == comparable(set_up((HEADER + text).encode()))
 
 
+def test_passwords_and_keys_are_hidden():
+    text = """
+extenders:
+- urlPrefix: "https://scheduler:hunter2@devices:8443"
+  tlsConfig: {certData: Zg==, keyData: czNjcjN0}
+"""
+    pasted = of(text).configuration
+    assert "hunter2" not in pasted
+    assert "czNjcjN0" not in pasted
+    assert "scheduler:***@devices:8443" in pasted
+
+
 def test_defaults_are_left_out():
     assert yaml.safe_load(settings(ReadCandidate(Candidate("x"))).configuration) == yaml.safe_load(HEADER)
 

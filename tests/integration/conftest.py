@@ -1,4 +1,4 @@
-"""One control plane for all integration tests, emptied before each of them."""
+"""One control plane for all integration tests of a worker, emptied before each of them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

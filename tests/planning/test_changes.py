@@ -4,7 +4,8 @@ import pytest
 
 from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod
 from kubesched.errors import InputError
-from kubesched.planning import cordoned, nodes_matching, nodes_named, scaled, with_nodes_like, without_nodes
+from kubesched.planning import WhatIf, cordoned, nodes_matching, nodes_named, scaled, with_nodes_like, without_nodes
+from kubesched.planning.changes import note_on_model
 from kubesched.simulator import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 
@@ -76,6 +77,37 @@ def test_new_nodes_have_the_labels_taints_daemons_and_limits_of_their_model():
         ("logs-x1-new-2", "new-2.example"),
     ]
     assert names(changed, CSINode) == ["n1.example", "new-1.example", "new-2.example"]
+
+
+PASSING = [
+    {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
+    {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
+    {"key": "team", "value": "a", "effect": "NoSchedule"},
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "note"),
+    [
+        ({"taints": PASSING[2:]}, ""),
+        ({"unschedulable": True}, "new nodes like n would not have its cordon"),
+        ({"taints": PASSING[:1]}, "new nodes like n would not have its cordon"),
+        ({"taints": PASSING[1:]}, "new nodes like n would not have its taint node.kubernetes.io/not-ready:NoExecute"),
+        (
+            {"taints": PASSING},
+            "new nodes like n would not have its cordon and its taint node.kubernetes.io/not-ready:NoExecute",
+        ),
+    ],
+)
+def test_what_passes_on_a_model_is_not_on_new_nodes_and_is_said(spec, note):
+    model = make_node("n", spec=spec)
+    assert note_on_model(model) == note
+    assert WhatIf(add_nodes=1, like="n").applied([model]).notes == [note] * bool(note)
+    new = with_nodes_like([model], "n", 1)[1]
+    assert (new.spec.unschedulable, [taint.key for taint in new.spec.taints]) == (
+        False,
+        ["team"] if PASSING[2] in spec.get("taints", []) else [],
+    )
 
 
 def test_new_nodes_of_a_second_shape_have_further_names():
@@ -151,6 +183,14 @@ def test_a_stateful_set_loses_its_highest_numbers():
     assert names(scaled([N1, db(0, "n1.example"), db(10, "n1.example"), db(9)], "statefulset/db", 1)) == ["db-0"]
 
 
+def test_a_pod_that_no_controller_made_can_have_copies():
+    assert names(scaled([N1, make_pod("api-1", node="n1.example")], "pod/api-1", 3)) == [
+        "api-1",
+        "api-1-1",
+        "api-1-2",
+    ]
+
+
 BAD_CHANGES = [
     (lambda: nodes_named(CLUSTER, ["n1.exampel"]), 'no node has the name n1.exampel; did you mean "n1.example"?'),
     (lambda: nodes_named(CLUSTER, ["x"]), "no node has the name x; found: n1.example, n2.example"),
@@ -161,10 +201,25 @@ BAD_CHANGES = [
     ),
     (lambda: nodes_matching(CLUSTER, "pool=c"), "selector pool=c selects none of the 2 nodes; pool is one of a, b"),
     (lambda: scaled(CLUSTER, "deploy/wbe", 3), 'deploy/wbe: the cluster has no Deployment wbe; did you mean "web"?'),
-    (lambda: scaled(CLUSTER, "web", 3), '"web" is not a workload; did you mean "default/deployment/web"?'),
     (
-        lambda: scaled(CLUSTER, "wbe", 3),
-        '"wbe" is not a workload; expected for example deploy/web or shop/statefulset/db',
+        lambda: scaled(CLUSTER, "web", 3),
+        '"web" is not a workload; did you mean "deployment/web"?',
+    ),
+    (
+        lambda: scaled(CLUSTER, "cron", 3),
+        '"cron" is not a workload; expected for example deploy/web or shop/statefulset/db',
+    ),
+    (
+        lambda: scaled(CLUSTER, "sts/web", 3),
+        'sts/web: the cluster has no StatefulSet web; did you mean "deployment/web"?',
+    ),
+    (
+        lambda: scaled([make_pod("api-12"), make_pod("api-1")], "deploy/api", 3),
+        'deploy/api: the cluster has no Deployment api; did you mean "pod/api-1"?',
+    ),
+    (
+        lambda: scaled([make_pod("api-5f-x", metadata=owner("ReplicaSet", "api-5f"))], "deploy/api", 3),
+        'deploy/api: the cluster has no Deployment api; did you mean "replicaset/api-5f"?',
     ),
     (lambda: scaled(CLUSTER, "depoy/web", 3), 'depoy/web: "depoy" is not a kind of workload; did you mean "deploy"?'),
     (
@@ -174,7 +229,7 @@ BAD_CHANGES = [
     (lambda: scaled(CLUSTER, "deploy/web", -1), "deploy/web: found -1 replicas; expected 0 or more"),
     (
         lambda: scaled([make_object("StatefulSet", "db", spec={})], "sts/db", 1),
-        "StatefulSet default/db has no pod in the snapshot that could be copied; add its manifest instead",
+        "StatefulSet default/db has no pod in the snapshot to copy; add its manifest with replicas: 1 instead",
     ),
     (lambda: with_nodes_like(CLUSTER, "n1", -1), "number of new nodes: found -1; expected 0 to 100000"),
 ]

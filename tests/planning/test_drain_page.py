@@ -52,6 +52,15 @@ def test_the_verdict_counts_every_fate():
     )
 
 
+def test_pods_that_would_be_lost_are_saved_first():
+    alone = [make_pod(name, namespace=space, node="n1") for name, space in (("a", "ci"), ("b", "ci"), ("c", "dev"))]
+    page = drain_page(drain([*cluster()[:3], *alone], ["n1"]))
+    assert page.verdict.text == "n1 could not be drained without harm: of 3 pods, 3 would be lost."
+    assert page.next_command == (
+        "kubectl get pod -n ci a b -o yaml > lost-ci.yaml && kubectl get pod -n dev c -o yaml > lost-dev.yaml"
+    )
+
+
 def test_a_drain_without_harm_ends_with_the_kubectl_command():
     objects = [one for one in cluster() if one.name not in ("db-0", "big", "alone")]
     page = drain_page(drain(objects, ["n1"]))
@@ -71,7 +80,7 @@ def test_the_tables_name_who_moves_waits_is_held_up_and_lost():
         "1   Job default/big   0/3 nodes are available",
         "default/web      2             1   evicts them in 2 steps",
         "default/db       1             0   blocks 1 pod: it allows no eviction",
-        "1   default/alone            the pod: it has no controller that creates it again   --force",
+        "1   default/alone            the pod: no controller would create it again   --force",
         "1   ReplicaSet default/web   data in emptyDir volumes",
         "1 pod would stay, because a DaemonSet runs it there. 1 pod is static and would stay. 1 pod has finished.",
     ):
@@ -98,7 +107,7 @@ def test_each_lists_the_nodes_that_could_go_first():
     assert [line["node"] for line in page.lines] == ["n1", "n2", "n3"]
     shown = text(page)
     assert shown.index(" n2 ") < shown.index(" n1 ")
-    assert "1 pending: Job default/big; 1 blocked: StatefulSet default/db; 1 without controller: default/alone" in shown
+    assert "1 pending: Job default/big; 1 blocked: StatefulSet default/db; 1 lost: default/alone" in shown
 
 
 def test_most_names_the_set_and_says_that_it_was_found_by_search():
@@ -122,7 +131,7 @@ def test_junit_has_a_case_for_each_pod_of_a_drain():
     assert {name: str(why)[:24] for name, why in failed.items()} == {
         "db-0": "disruption budget defaul",
         "big": "0/3 nodes are available:",
-        "alone": "it has no controller",
+        "alone": "no controller would crea",
     }
 
 

@@ -4,8 +4,9 @@ import re
 import xml.etree.ElementTree as ET
 
 from kubesched.planning import fit, fit_page
-from kubesched.reports import as_html, as_junit
+from kubesched.reports import as_html, as_junit, as_text
 from kubesched.testing import make_node, make_pod
+from tests.planning.drain_clusters import owned_by
 from tests.planning.test_rollout import nodes, running, stream, workload
 
 GROWS = {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
@@ -18,6 +19,23 @@ def cases(answer):
     assert int(suites.get("failures")) == len(suites.findall(".//failure"))
     failures = {case.get("name"): case.find("failure") for case in suites.iter("testcase")}
     return {name: one.get("message") if one is not None else None for name, one in failures.items()}
+
+
+def test_victims_with_long_names_are_one_line_each():
+    node = "gke-prod-europe-highmem-87b98bf6-f5tf31d.internal"
+    others = [make_node(f"gke-prod-europe-default-{i}.internal", allocatable={"cpu": "1"}) for i in range(2)]
+    low = make_pod(
+        "recommendation-7abbcf62-00006",
+        namespace="platform",
+        node=node,
+        requests={"cpu": "8"},
+        priority=-5,
+        metadata=owned_by("ReplicaSet", "recommendation-7abbcf62"),
+    )
+    answer = fit([make_node(node, allocatable={"cpu": "8", "pods": "9"}), *others, low], {"cpu": "8"})
+    assert "- platform/recommendation-7abbcf62-00006   ReplicaSet   highmem-87b98bf6-f5tf31d   default/pod" in as_text(
+        fit_page(answer), 100
+    )
 
 
 def test_junit_has_a_case_for_each_pod():

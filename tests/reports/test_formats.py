@@ -85,6 +85,14 @@ def test_node_names_lose_what_they_share_and_a_line_says_so() -> None:
     assert "Node names are shortened by 'gke-pool-*' and '*.example'." in text
 
 
+def test_the_only_node_that_is_shown_is_shortened_as_all_nodes_are() -> None:
+    column = (Column("node", "NODE", Align.NODE),)
+    names = [f"ip-10-0-0-{i}.eu-west-1.compute.internal" for i in range(3)]
+    hidden = Table("nodes", "", column, [[name] for name in names], is_wide=True)
+    text = printed(Page("x", Paragraph("v"), (Table("victims", "", column, [names[:1]]), hidden)))
+    assert "ip-10-0-0-0" in [line.strip() for line in text.splitlines()]
+
+
 def test_node_names_are_not_shortened_to_numbers() -> None:
     rows = [[f"ip-10-0-0-{n}.example"] for n in (3, 83)]
     text = printed(Page("fit", Paragraph("Yes."), (Table("nodes", "", COLUMNS[:1], rows),)))

@@ -2,10 +2,11 @@
 
 import pytest
 
-from kubesched.config import RULES
+from kubesched.config import RULES, ConfigSource
+from kubesched.framework import Plugin
 from kubesched.setup import check_configuration
 from tests.config.test_load import CASES, LEADS_ELSEWHERE, OUR_WORDS
-from tests.setup.checked_cases import FOLDER, CheckedCase, cases
+from tests.setup.checked_cases import FOLDER, HEADER, CheckedCase, cases
 
 FAULTY = {
     f"{file}: {name}": case
@@ -13,7 +14,7 @@ FAULTY = {
     for name, case in cases(file).items()
 }
 CLEAN = cases("clean.txt")
-NEED_MORE = {"rejected", "extender-probe", "shared-lease", "plugin-init", "unreachable-bind"}
+NEED_MORE = {"rejected", "unknown-flag", "extender-probe", "shared-lease", "plugin-init", "unreachable-bind"}
 """Rules that no text alone can break."""
 
 
@@ -53,3 +54,47 @@ def test_a_finding_has_the_words_of_kube_scheduler(case):
     errors = [one for one in check_configuration(case["config"]).findings if one.severity == "error"]
     plugin = 'initializing plugin "NodeResourcesFit": '  # upstream has it once for several faults
     assert any(one.message.removeprefix(plugin) in case["error"] for one in errors)
+
+
+def test_a_flag_that_kube_scheduler_does_not_have_is_an_error_in_its_words():
+    source = ConfigSource("a.yaml", HEADER, "a.yaml", unknown_flags=("policy-configmap", "leader-elekt"))
+    checked = check_configuration(source)
+    assert checked.error.startswith("unknown flag: --policy-configmap\n")
+    assert [(one.message, one.rule) for one in checked.findings] == [
+        ("unknown flag: --policy-configmap", "unknown-flag"),
+        ("unknown flag: --leader-elekt", "unknown-flag"),
+    ]
+    assert checked.findings[0].help == "earlier versions had it, without effect beside --config; remove it"
+    assert checked.findings[1].help == 'did you mean "leader-elect"?'
+    assert check_configuration(source, kube_scheduler=False).error == ""
+
+
+def test_flags_of_an_older_version_are_wrong_themselves_not_the_version_that_they_stand_for():
+    text = HEADER.replace("/v1", "/v1alpha1")
+    source = ConfigSource("a.yaml", text, "a.yaml", is_generated=True, unknown_flags=("algorithm-provider",))
+    assert [one.rule for one in check_configuration(source).findings] == ["unknown-flag"]
+
+
+def test_a_legacy_plugin_is_an_error_for_kube_scheduler_and_none_for_kubesched():
+    text = HEADER + "profiles: [{plugins: {score: {enabled: [{name: NodeResourcesMostAllocated, weight: 5}]}}}]\n"
+    checked = check_configuration(text)
+    assert 'ScorePlugin "NodeResourcesMostAllocated" does not exist' in checked.error
+    (finding,) = checked.findings
+    assert (finding.severity, "config convert FILE" in finding.help) == ("error", True)
+    assert check_configuration(text, kube_scheduler=False).findings == ()
+
+
+def test_a_plugin_that_is_not_enabled_by_default_is_disabled_without_effect():
+    text = HEADER + "profiles: [{plugins: {multiPoint: {disabled: [{name: Quiet}]}}}]\n"
+
+    class Quiet(Plugin):
+        def score(self, state, pod, node):
+            return 0
+
+    assert [one.rule for one in check_configuration(text, [Quiet]).findings] == ["disabled-without-effect"]
+
+
+def test_componentconfig_is_an_older_version():
+    text = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+    (finding,) = check_configuration(text).findings
+    assert (finding.rule, "config convert" in finding.help) == ("old-version", True)

@@ -92,17 +92,17 @@ NODES = "NAME   STATUS   ROLES    AGE   VERSION   INTERNAL-IP\nn1     Ready    <
     [
         (
             DESCRIBED,
-            "<stream>: found what `kubectl describe` prints; expected JSON or YAML, for example of `kubectl get",
+            "<stream>: found what `kubectl describe` prints; expected JSON or YAML, for example from `kubesched",
         ),
         (
             TABLE,
-            "<stream>: found a table of `kubectl get`; expected JSON or YAML, for example of `kubectl get -A -o json",
+            "<stream>: found a table of `kubectl get`; expected JSON or YAML, for example from `kubesched",
         ),
         (NODES, "<stream>: found a table of `kubectl get`"),
         ("No resources found in shop namespace.\n", "found a message of kubectl: 'No resources found in shop"),
         (
             json.dumps({"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": []}),
-            "<stream>: found a Table, which has no objects; expected what `kubectl get -A -o json nodes,pods,",
+            "<stream>: found a Table, which has no objects; expected a file such as `kubesched snapshot -o",
         ),
         (
             json.dumps(other("template.openshift.io/v1", "Template", objects=[])),

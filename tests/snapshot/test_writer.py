@@ -145,6 +145,15 @@ def test_decode_of_written_is_the_same(documents):
     assert [o.document for o in again] == [o.document for o in objects]
 
 
+def test_the_configuration_of_an_export_is_kept(tmp_path):
+    export = {"nodes": [], "pods": [], "schedulerConfig": {"profiles": [{"schedulerName": "mine"}]}}
+    cluster = load_snapshot(io.BytesIO(json.dumps(export).encode()))
+    write_snapshot(cluster, tmp_path / "s.json")
+    again = load_snapshot(tmp_path / "s.json").scheduler_config
+    assert json.loads(again)["profiles"] == [{"schedulerName": "mine"}]
+    assert again == cluster.scheduler_config
+
+
 def test_the_time_of_the_reading_and_the_kinds_that_are_complete_are_kept(tmp_path):
     taken_at = datetime(2026, 11, 23, 9, 14, tzinfo=UTC)
     kinds = frozenset(("Node", "Pod"))

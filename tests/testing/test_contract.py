@@ -103,6 +103,16 @@ class RaisingScore(Plugin):
         raise KeyError("zone")
 
 
+class RaisingFilter(Plugin):
+    def filter(self, state, pod, node):
+        raise KeyError("zone")
+
+
+class RaisingReserve(Plugin):
+    def reserve(self, state, pod, node_name):
+        raise KeyError("zone")
+
+
 class RaisingStart(RaisingScore):
     def start(self, handle):
         raise OSError("no such file")
@@ -112,6 +122,8 @@ class RaisingStart(RaisingScore):
     ("plugin_class", "said"),
     [
         (RaisingScore, r"RaisingScore: pod default/plain: .* KeyError: 'zone' \(test_contract.py:\d+ in score\)"),
+        (RaisingFilter, r"RaisingFilter: pod default/plain, .* KeyError: 'zone' \(test_contract.py:\d+ in filter\)"),
+        (RaisingReserve, r"RaisingReserve: pod default/.* KeyError: 'zone' \(test_contract.py:\d+ in reserve\)"),
         (RaisingStart, r"RaisingStart: .* OSError: no such file \(test_contract.py:\d+ in start\)"),
     ],
 )
@@ -120,7 +132,7 @@ def test_a_fault_is_one_sentence_with_its_place(plugin_class, said):
     with pytest.raises(AssertionError, match=said) as caught:
         check()
     assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
 class Yes(Plugin):

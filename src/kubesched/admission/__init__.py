@@ -15,6 +15,7 @@ from kubesched.admission.replicas import (
     ordinal_of,
     replacement_of,
 )
+from kubesched.admission.resource_checks import byte_notes, huge_page_faults, known_resources, quantity_faults
 from kubesched.admission.stored import as_stored
 
 __all__ = [
@@ -27,14 +28,18 @@ __all__ = [
     "RollingUpdate",
     "UpdateStrategy",
     "as_stored",
+    "byte_notes",
     "claims_of",
     "decode_checked",
     "fresh_claim",
     "fresh_pod",
+    "huge_page_faults",
     "is_bound_to_node",
     "key_of",
+    "known_resources",
     "may_run_daemon",
     "node_of_daemon",
     "ordinal_of",
+    "quantity_faults",
     "replacement_of",
 ]

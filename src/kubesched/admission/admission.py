@@ -26,9 +26,10 @@ from kubesched.admission.manifest_types import (
     api_version_of,
     left_out,
 )
-from kubesched.admission.pod_checks import check_new_pod
+from kubesched.admission.pod_checks import check_new_pod, notes_on
 from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
+from kubesched.admission.resource_checks import known_resources
 from kubesched.admission.stored import as_stored
 from kubesched.admission.workloads import Workload, expand_workload
 from kubesched.api import KINDS, KubeObject, LabelSelector, Node, Pod, PodSpec, decode_object, parse_selector
@@ -94,6 +95,10 @@ class Admission:
     @cached_property
     def _classes(self) -> PriorityClasses:
         return PriorityClasses(self._all)
+
+    @cached_property
+    def _resources(self) -> frozenset[str]:
+        return known_resources(self._cluster.nodes)
 
     @cached_property
     def _storage_class(self) -> str:
@@ -252,7 +257,8 @@ class Admission:
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
-            check_new_pod(pod.spec)
+            check_new_pod(pod.spec, self._resources)
+            self.notes += [f"{place}: {one}" for one in notes_on(pod.spec)]
             self._checked_spec = pod.spec
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)

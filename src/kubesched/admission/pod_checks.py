@@ -4,22 +4,22 @@ The types of the fields, quantities and ports are checked already, and fields th
 the API server. Rule: kube-apiserver v1.36 validation of core/v1 pods, with its messages.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from kubesched.admission.resource_checks import byte_notes, huge_page_faults, quantity_faults, resource_faults
 from kubesched.api import (
+    BASIC_RESOURCES,
+    Container,
     LabelSelector,
     NodeAffinity,
     NodeSelectorTerm,
     PodAffinity,
     PodAffinityTerm,
     PodSpec,
-    Resources,
     Toleration,
     TopologySpreadConstraint,
-    is_extended_resource,
     parse_node_term,
-    parse_quantity,
     parse_selector,
 )
 from kubesched.config import FieldError
@@ -31,24 +31,40 @@ _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _POLICIES: Final = ("Honor", "Ignore")
 
 
-def check_new_pod(spec: PodSpec) -> None:
+def check_new_pod(spec: PodSpec, known_resources: Collection[str] = BASIC_RESOURCES) -> None:
     """Check the spec of a new pod that has its defaults.
 
+    Args:
+        known_resources: the names that may be meant by one that is wrong.
     Raises:
         ObjectError: an API server refuses the first such field; the message begins with it.
     """
-    for fault in _faults(spec):
-        raise ObjectError(str(fault))
+    for fault in _faults(spec, known_resources):
+        raise ObjectError(f"{fault}; {fault.help}" if fault.help else str(fault))
 
 
-def _faults(spec: PodSpec) -> Iterator[FieldError]:
-    yield from _in_set("spec.preemptionPolicy", spec.preemption_policy, ("Never", "PreemptLowerPriority"))
-    yield from _resource_faults("spec.resources", spec.resources, of_pod=True)
+def notes_on(spec: PodSpec) -> Iterator[str]:
+    """What an API server warns of in the spec of a new pod."""
+    for path, container in _containers(spec):
+        if container.resources and container.resources.requests:
+            yield from byte_notes(f"{path}.resources.requests[{{}}]".format, container.resources.requests)
+
+
+def _containers(spec: PodSpec) -> Iterator[tuple[str, Container]]:
     for field, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for i, container in enumerate(containers or ()):
-            yield from _resource_faults(f"spec.{field}[{i}].resources", container.resources)
-            for j, port in enumerate(container.ports or ()):
-                yield from _in_set(f"spec.{field}[{i}].ports[{j}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+            yield f"spec.{field}[{i}]", container
+
+
+def _faults(spec: PodSpec, known_resources: Collection[str]) -> Iterator[FieldError]:
+    yield from _in_set("spec.preemptionPolicy", spec.preemption_policy, ("Never", "PreemptLowerPriority"))
+    yield from resource_faults("spec.resources", spec.resources, of_pod=True)
+    yield from quantity_faults("spec.overhead[{}]".format, spec.overhead or {}, known_resources)
+    for path, container in _containers(spec):
+        yield from resource_faults(f"{path}.resources", container.resources, known_resources)
+        yield from huge_page_faults(f"{path}.resources", container.resources, spec.resources)
+        for i, port in enumerate(container.ports or ()):
+            yield from _in_set(f"{path}.ports[{i}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
     for i, toleration in enumerate(spec.tolerations or ()):
         yield from _toleration_faults(f"spec.tolerations[{i}]", toleration)
     for i, constraint in enumerate(spec.topology_spread_constraints or ()):
@@ -62,19 +78,6 @@ def _faults(spec: PodSpec) -> Iterator[FieldError]:
 def _in_set(path: str, value: str | None, supported: Iterable[str]) -> Iterator[FieldError]:
     if value is not None and value not in supported:
         yield FieldError.unsupported(path, value, supported)
-
-
-def _resource_faults(path: str, resources: Resources | None, *, of_pod: bool = False) -> Iterator[FieldError]:
-    requests, limits = (resources.requests or {}, resources.limits or {}) if resources else ({}, {})
-    for name, request in requests.items():
-        limit = limits.get(name)
-        must_equal = not of_pod and (is_extended_resource(name) or name.startswith("hugepages-"))
-        over = 0 if limit is None else parse_quantity(request) - parse_quantity(limit)
-        if limit is None and must_equal:
-            yield FieldError.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
-        elif over > 0 or (over and must_equal):
-            bound = "must be equal to" if must_equal else "must be less than or equal to"
-            yield FieldError.invalid(f"{path}.requests", str(request), f"{bound} {name} limit of {limit}")
 
 
 def _toleration_faults(path: str, toleration: Toleration) -> Iterator[FieldError]:

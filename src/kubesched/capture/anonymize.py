@@ -6,6 +6,7 @@ a field that this file does not know is replaced.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -97,6 +98,9 @@ _CONDITIONS: Final = frozenset(
 """Conditions of nodes and pods that Kubernetes defines."""
 _READ_REASONS: Final = ("PodResizeInProgress", "PodResizePending", "PodScheduled")
 _AVOID_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+_MIGRATED_PLUGINS: Final = "storage.alpha.kubernetes.io/migrated-plugins"
+_READ_VALUE: Final = re.compile("yes|true|false|-?[0-9]+")
+"""What rules read in the other annotations; any other value counts as its absence or default, whatever it is."""
 _NAMES_IN_ANNOTATIONS: Final = (CLASS_ANNOTATION, "volume.kubernetes.io/selected-node", "kubernetes.io/config.mirror")
 
 
@@ -112,7 +116,7 @@ class Anonymized(NamedTuple):
 
 
 def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ()) -> Anonymized:
-    """Replace all names.
+    """Replace all names, and leave out the configuration that came with the objects.
 
     Args:
         cluster: only the fields that a scheduler reads (`only_read_fields`).
@@ -134,7 +138,8 @@ def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ())
     words = ReplacedWords(texts, salt, keep)
     second = _Walk(words, first.numeric_keys)
     objects = tuple(second.struct(known) for known in cluster.objects)
-    return Anonymized(msgspec.structs.replace(cluster, objects=objects, notes=(), bad=()), words.used)
+    anonymous = msgspec.structs.replace(cluster, objects=objects, notes=(), bad=(), scheduler_config=b"")
+    return Anonymized(anonymous, words.used)
 
 
 class _Walk:
@@ -219,7 +224,11 @@ class _Walk:
     def _annotation(self, key: str, text: str) -> str:
         if key in _NAMES_IN_ANNOTATIONS:
             return self._text(text)
-        return self._avoided(text) if key == _AVOID_PODS else text
+        if key == _AVOID_PODS:
+            return self._avoided(text)
+        if key == _MIGRATED_PLUGINS:
+            return ",".join(map(self._text, text.split(",")))
+        return text if _READ_VALUE.fullmatch(text) else self._text(text)
 
     def _avoided(self, text: str) -> str:
         """The controllers that a node asks to be spared: their kinds, and their uids replaced."""

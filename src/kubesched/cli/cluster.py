@@ -1,7 +1,7 @@
 """Reads the input of a command, the snapshot and the setup; notes on it go to standard error."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,12 +14,14 @@ from kubesched.cli.output import progress_bar
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource
+    from kubesched.errors import InputError
     from kubesched.setup import ExtenderCalls, Setup
     from kubesched.snapshot import ClusterObjects
 
 
 _WORKLOADS: Final = frozenset(("Deployment", "DaemonSet", "Job", "CronJob"))
 """Kinds that a manifest may have and a snapshot need not."""
+_ADVICE: Final = "; to add the pods of new workloads, use --manifest FILE"
 
 
 def note(text: str) -> None:
@@ -33,9 +35,13 @@ def note(text: str) -> None:
         click.echo(f"kubesched: note: {text}", err=True)
 
 
-def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad_objects: bool) -> "ClusterObjects":
+def read_cluster(
+    snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad_objects: bool, may_be_empty: bool = False
+) -> "ClusterObjects":
     """Load a snapshot, or without one the live cluster, and report what was left out of it.
 
+    Args:
+        may_be_empty: whether the question has an answer without a node and a pending pod.
     Raises:
         InputError: it cannot be read.
         ClusterError: the API server did not answer, or this user may not list nodes or pods.
@@ -54,34 +60,39 @@ def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad
         cluster, access = read_live(live, manifests, skip_bad_objects=skip_bad_objects)
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
-    _note_left_out(cluster)
-    if snapshots:
-        _refuse_nothing(cluster)
+    is_empty = bool(snapshots) and not may_be_empty and _is_empty(cluster)
+    has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped)
+    takes_manifests = not is_empty and "--manifest" in _options()
+    _note_left_out(cluster, _ADVICE if has_workloads and takes_manifests else "")
+    if is_empty:
+        raise _empty(
+            cluster,
+            f"; then `kubesched fit cluster.json.gz -f {snapshots[0]}` answers for new pods" if has_workloads else "",
+        )
     return cluster
 
 
-def _refuse_nothing(cluster: "ClusterObjects") -> None:
-    """Reject files without a node and without a pod that waits for one, bad objects apart.
-
-    Raises:
-        InputError: there is nothing to place, and no node.
-    """
+def _is_empty(cluster: "ClusterObjects") -> bool:
+    """Whether there is no node and no pod that waits for one, bad objects apart."""
     from kubesched.api import Node, Pod
+
+    waiting = any(not pod.node_name and not pod.is_finished for pod in cluster.of(Pod))
+    return not (cluster.bad or cluster.of(Node) or waiting)
+
+
+def _empty(cluster: "ClusterObjects", next_command: str) -> "InputError":
+    from kubesched.api import Pod
     from kubesched.errors import InputError
-    from kubesched.snapshot import GET_CLUSTER
+    from kubesched.snapshot import SAVE_CLUSTER
 
     pods = cluster.of(Pod)
-    if cluster.bad or cluster.of(Node) or any(not pod.node_name and not pod.is_finished for pod in pods):
-        return
     what = f"{_count(len(pods), 'pod')} and no node" if pods else "no node and no pod"
-    raise InputError(
-        f"the snapshot has {what}; expected what `{GET_CLUSTER}` prints{_advice_on_workloads(cluster.skipped)}"
-    )
+    return InputError(f"the snapshot has {what}; expected a cluster, as `{SAVE_CLUSTER}` saves it{next_command}")
 
 
-def _advice_on_workloads(kinds: Iterable[str]) -> str:
-    has_some = _WORKLOADS.intersection(kinds)
-    return "; to add the pods of new workloads, use --manifest FILE" if has_some else ""
+def _options() -> list[str]:
+    """The options of the command that runs now."""
+    return [name for option in click.get_current_context().command.params for name in option.opts]
 
 
 def _load(snapshots: Sequence[str], manifests: Sequence[str], skip_bad_objects: bool) -> "ClusterObjects":
@@ -96,14 +107,15 @@ def _counted(cluster: "ClusterObjects") -> str:
     return f"{_count(kinds.get('Node', 0), 'node')} and {_count(kinds.get('Pod', 0), 'pod')}"
 
 
-def _note_left_out(cluster: "ClusterObjects") -> None:
+def _note_left_out(cluster: "ClusterObjects", advice: str) -> None:
     for sentence in cluster.bad:
         note(f"left out: {sentence}")
     known = _with_pods(cluster) if _WORKLOADS.intersection(cluster.skipped) else set()
     left_out = {kind: n for kind, n in cluster.skipped.items() if kind not in known}
     if left_out:
         counted = ", ".join(f"{n} {kind}" for kind, n in sorted(left_out.items()))
-        note(f"left out, because kubesched does not read these kinds: {counted}{_advice_on_workloads(left_out)}")
+        more = advice if _WORKLOADS.intersection(left_out) else ""
+        note(f"left out, because kubesched does not read these kinds: {counted}{more}")
     for sentence in (*cluster.notes, *_homeless(cluster)):
         note(sentence)
 
@@ -142,6 +154,7 @@ def read_both(
     plugin_args: Mapping[str, str],
     *,
     skip_bad_objects: bool,
+    may_be_empty: bool = False,
 ) -> "tuple[ClusterObjects, Setup]":
     """Read a cluster and what decides; without --config the configuration that the snapshot has, if it has one.
 
@@ -151,7 +164,7 @@ def read_both(
     from kubesched.config import ConfigSource
 
     setup = read_setup(config, references, plugin_args)
-    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects)
+    cluster = read_cluster(snapshots, manifests, skip_bad_objects=skip_bad_objects, may_be_empty=may_be_empty)
     if cluster.scheduler_config and config is None:
         note("the configuration is the schedulerConfig of the snapshot; --config FILE replaces it")
         source = ConfigSource("schedulerConfig of the snapshot", cluster.scheduler_config.decode(), snapshots[0])

@@ -9,7 +9,7 @@ import click
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_check import check
 from kubesched.cli.config_diff import diff, from_defaults, print_differences_from_defaults
-from kubesched.cli.config_sources import files_argument, sources_in, under_names
+from kubesched.cli.config_sources import files_argument, reader_option, sources_in, under_names
 from kubesched.cli.output import output_option
 from kubesched.cli.plugins import plugin_option
 
@@ -65,14 +65,7 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], output: str, only
 @config.command()
 @files_argument
 @plugin_option
-@click.option(
-    "--for",
-    "reader",
-    type=click.Choice(["kube-scheduler", "kubesched"]),
-    default="kube-scheduler",
-    show_default=True,
-    help="The scheduler that is to read the file. Only kubesched has legacy plugins, such as SelectorSpread.",
-)
+@reader_option
 def convert(files: tuple[Path, ...], references: tuple[str, ...], reader: str) -> None:
     """Print FILE as KubeSchedulerConfiguration v1 with the same meaning.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kubesched.cli.bad_input import refuse_bad_input
-from kubesched.cli.config_sources import files_argument, sources_in
+from kubesched.cli.config_sources import files_argument, reader_option, sources_in
 from kubesched.cli.output import output_option, print_document
 from kubesched.cli.plugins import plugin_option
 from kubesched.errors import InputError
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 @files_argument
 @plugin_option
 @output_option("text", "json", "sarif", "github", help="Format of the findings; github is for workflow annotations.")
+@reader_option
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option(
     "--probe", is_flag=True, help="Also call each verb of each configured extender, for a pod that does not exist."
 )
-def check(files: tuple[Path, ...], references: tuple[str, ...], output: str, strict: bool, probe: bool) -> None:
+def check(
+    files: tuple[Path, ...], references: tuple[str, ...], output: str, reader: str, strict: bool, probe: bool
+) -> None:
     """Check whether kube-scheduler v1.36 would accept each FILE, and review it.
 
     Prints what kube-scheduler would print, with our help on indented lines, then every finding with its line: errors,
@@ -45,7 +48,7 @@ def check(files: tuple[Path, ...], references: tuple[str, ...], output: str, str
     from kubesched.cli.finding_formats import as_document, as_github, as_sarif, as_text
 
     with refuse_bad_input():
-        checked = _compared([_check(source, references, probe) for source in _sources(files)])
+        checked = _compared([_check(source, references, reader, probe) for source in _sources(files)])
     if output == "json":
         documents = [as_document(one) for one in checked]
         print_document(documents[0] if len(documents) == 1 else {"files": documents})
@@ -72,11 +75,11 @@ def _sources(files: Iterable[Path]) -> "tuple[ConfigSource, ...]":
     return (ConfigSource(str(files[0]), read_text(files[0]), str(files[0])),)
 
 
-def _check(source: "ConfigSource", references: tuple[str, ...], probe: bool) -> "CheckedFile":
+def _check(source: "ConfigSource", references: tuple[str, ...], reader: str, probe: bool) -> "CheckedFile":
     from kubesched.cli.finding_formats import CheckedFile
     from kubesched.setup import check_configuration
 
-    checked = check_configuration(source, references)
+    checked = check_configuration(source, references, kube_scheduler=reader == "kube-scheduler")
     if not probe or checked.error:
         return CheckedFile(source, checked)
     calls, failed = _probed(checked)

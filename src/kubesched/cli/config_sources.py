@@ -30,6 +30,18 @@ def files_argument(command: F) -> F:
     return click.argument("files", metavar="FILE...", type=_path, nargs=-1, required=True)(command)
 
 
+def reader_option(command: F) -> F:
+    """--for: which scheduler reads the configuration."""
+    return click.option(
+        "--for",
+        "reader",
+        type=click.Choice(["kube-scheduler", "kubesched"]),
+        default="kube-scheduler",
+        show_default=True,
+        help="The scheduler that is to read FILE. Only kubesched has legacy plugins, such as SelectorSpread.",
+    )(command)
+
+
 def sources_in(files: Iterable[Path]) -> "tuple[ConfigSource, ...]":
     """The configurations in the files; `-` is standard input.
 

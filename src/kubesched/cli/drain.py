@@ -67,7 +67,8 @@ def drain(
     """Say what would happen to the pods of some nodes that are drained together.
 
     The nodes are cordoned. Their pods are evicted in steps: as many as the disruption budgets allow, then the scheduler
-    places the new pods that their controllers create, then the next. Nothing is changed.
+    places the new pods that their controllers create, then the next. Nothing is changed. If a plugin fails, the command
+    exits with 1.
 
     \b
     Examples:
@@ -105,11 +106,13 @@ def drain(
             results = [_together(drainer, names)]
             page = drain_page(results[0], explain=_explain(targets.names, selector, zone), taken_at=taken_at)
     if write is not None:
+        import msgspec
+
         from kubesched.snapshot import write_snapshot
 
-        write_snapshot(results[0].objects, write)
+        write_snapshot(msgspec.structs.replace(cluster, objects=results[0].objects), write)
     print_report(page, output)
-    if fail_on_pending and any(map(_is_stuck, results)):
+    if any(result.faults for result in results) or (fail_on_pending and any(map(_is_stuck, results))):
         raise click.exceptions.Exit(1)
 
 

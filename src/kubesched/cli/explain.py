@@ -1,7 +1,7 @@
 """`kubesched explain`: explain why pods are pending, why a pod goes to its node, or why no node fits."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -91,7 +91,8 @@ def explain(
 
     Without a POD, all pending pods are explained. Pods of one workload with one cause share a line. A POD is
     NAMESPACE/NAME, NAME, pod/NAME, or a workload such as deploy/web or shop/statefulset/db. A pod that has a node is
-    explained as if it were still pending.
+    explained as if it were still pending. If a plugin fails, the pod ends in an error (SchedulerError), and the command
+    exits with 1.
 
     \b
     Examples:
@@ -128,12 +129,12 @@ def explain(
         queue = not references and calls is None and is_cheap(cluster)
     view = View(by, nodes, all_nodes, queue, every_verdict=output == "html")
     if pod is not None and _is_file(pod):
-        print_report(_new_pod_page(asked, pod, view), output)
+        _print_new_pod(asked, pod, view)
         return
     chosen = choose_pods(cluster, names, namespace, selector)
     is_alone = chosen.what == "chosen" and len(chosen.pods) == 1  # programs get the same form for one pod and for many
     if chosen.is_one or (is_alone and output not in ("json", "jsonl")):
-        print_report(_pod_page(asked, chosen.pods[0], view), output)
+        _print_pod(asked, chosen.pods[0], view)
         return
     if nodes or all_nodes:
         raise click.UsageError(f"--node and --all-nodes need one pod; {len(chosen.pods)} are chosen")
@@ -170,23 +171,28 @@ class _Asked(NamedTuple):
 # --- one pod ---
 
 
-def _pod_page(asked: _Asked, pod: "Pod", view: View) -> "Page":
+def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
     from kubesched.explanation import explain
 
     # Before the explanation, whose plugins have to be those of its cluster when it is printed.
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
     queue = "" if simulated is None else simulated.sentence(explanation)
-    return _page(explanation, view, _again(asked, pod.key), queue)
+    _print(asked, explanation, _page(explanation, view, _again(asked, pod.key), queue))
 
 
-def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
-    """The page of a pod that is not in the cluster."""
+def _print_new_pod(asked: _Asked, file: str, view: View) -> None:
+    """Explain a pod that is not in the cluster."""
     from kubesched.explanation import explain
 
     pod, claims = new_pod(file, asked.cluster)
     explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
-    return _page(explanation, view, _again(asked, f"--pod {shlex.quote(file)}"), "")
+    _print(asked, explanation, _page(explanation, view, _again(asked, f"--pod {shlex.quote(file)}"), ""))
+
+
+def _print(asked: _Asked, explanation: "Explanation", page: "Page") -> None:
+    print_report(page, asked.output)
+    _end([explanation.pod.key] if explanation.failure is not None else [])
 
 
 def _again(asked: _Asked, words: str) -> str:
@@ -263,16 +269,18 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
 
     sets = {one.key: one for one in asked.cluster.of(ReplicaSet)}
     meant = {pod.key for pod in chosen.pods}
+    failed: list[str] = []
     with Explainer(asked.cluster, asked.setup, nominations=False, extender_calls=asked.calls) as explainer:
         served = [pod for pod in explainer.pending if pod.key in meant]
         served += [pod for pod in chosen.pods if pod.node_name and pod.scheduler_name in explainer.frameworks]
         if asked.output == "jsonl":  # line by line: together they may be larger than the memory
-            for explanation in explainer.each(served, preempt=False):
+            for explanation in _noting_failures(explainer.each(served, preempt=False), failed):
                 print_line(as_line(explanation))
+            _end(failed)
             return
         is_for_people = asked.output != "json"
         page = overview_page(
-            _with_progress(explainer.each(served, preempt=is_for_people), len(served)),
+            _noting_failures(_with_progress(explainer.each(served, preempt=is_for_people), len(served)), failed),
             lambda pod: str(workload_of(pod, sets) or Workload.alone(pod)),
             explainer.fixes if is_for_people else lambda explanation: (),
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
@@ -281,6 +289,21 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
             with_lines=not is_for_people,
         )
     print_report(page, asked.output)
+    _end(failed)
+
+
+def _noting_failures(explained: "Iterable[Explanation]", failed: list[str]) -> "Iterator[Explanation]":
+    """Add the pods for which a plugin failed to a list."""
+    for explanation in explained:
+        if explanation.failure is not None:
+            failed.append(explanation.pod.key)
+        yield explanation
+
+
+def _end(failed: Collection[str]) -> None:
+    """Exit with 1 if a plugin failed for a pod."""
+    if failed:
+        raise click.exceptions.Exit(1)
 
 
 def _with_progress(explained: "Iterator[Explanation]", n: int) -> "Iterator[Explanation]":

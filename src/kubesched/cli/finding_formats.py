@@ -133,7 +133,7 @@ def _finding_lines(file: CheckedFile, finding: "Finding", source: list[str]) -> 
     line, column = file.source.position(finding.line, finding.column)
     yield f"{file.source.file}:{line}:{column}: {finding.severity}: {finding.message} [{finding.rule}]"
     text = source[finding.line - 1] if finding.line <= len(source) else ""
-    if text.strip():
+    if text.strip() and not file.source.is_generated:
         first = max(0, finding.column - _MAX_SHOWN) if len(text) > _MAX_SHOWN else 0
         yield f"    {text[first : first + _MAX_SHOWN].replace(chr(9), ' ').rstrip()}"
         yield f"    {' ' * (finding.column - 1 - first)}^"

@@ -86,7 +86,8 @@ def fit(
 ) -> None:
     """Answer whether new pods would fit, where they would go, and how many would fit.
 
-    The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed.
+    The cluster is simulated with the new pods, as by kubesched simulate. Nothing is changed. If a plugin fails, its pod
+    ends in an error (SchedulerError), and the command exits with 1.
 
     \b
     Examples:
@@ -120,7 +121,15 @@ def fit(
         raise click.UsageError("--rollout and --extenders call are mutually exclusive")
     from kubesched.planning import asked_of, fit_asked, fit_page
 
-    cluster, setup = read_both(snapshots, (), config, references, plugin_args, skip_bad_objects=skip_bad_objects)
+    cluster, setup = read_both(
+        snapshots,
+        (),
+        config,
+        references,
+        plugin_args,
+        skip_bad_objects=skip_bad_objects,
+        may_be_empty=bool(like),  # how many nodes would it take in an empty cluster?
+    )
     runs = _runs(setup, references, plugin_args, extenders)
     asked = asked_of(resources or manifests, cluster.objects)
     if asked.existing and not (rollout or add):
@@ -142,7 +151,7 @@ def fit(
         )
     explain = "" if not manifests or rollout or add else same_cluster("explain", manifests)
     print_report(fit_page(answer, explain=explain), output)
-    if fail_on_pending and not (answer.all_fit and answer.n_fit):
+    if answer.report.faults or (fail_on_pending and not (answer.all_fit and answer.n_fit)):
         raise click.exceptions.Exit(1)
 
 

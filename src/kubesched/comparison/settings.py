@@ -14,7 +14,7 @@ import msgspec
 
 from kubesched.api import KubeObject, Node
 from kubesched.comparison.candidates import ReadCandidate
-from kubesched.config import effective
+from kubesched.config import effective, without_secrets
 from kubesched.documents import write_yaml
 from kubesched.errors import InputError
 from kubesched.setup import load_configuration
@@ -66,8 +66,8 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def settings(side: ReadCandidate) -> Settings:
-    """What to configure for a side."""
-    document = _document(side)
+    """What to configure for a side, with *** in place of passwords and private keys."""
+    document = without_secrets(_document(side))
     return Settings(write_yaml(document), _eks(document), _aks(document))
 
 

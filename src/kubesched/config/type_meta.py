@@ -8,6 +8,7 @@ from kubesched.documents import shorten
 from kubesched.errors import ConfigError
 
 GROUP: Final = "kubescheduler.config.k8s.io"
+FIRST_VERSION: Final = "componentconfig/v1alpha1"  # until v1.11
 API_VERSION: Final = f"{GROUP}/v1"
 KIND: Final = "KubeSchedulerConfiguration"
 KINDS: Final = frozenset((KIND, *(f"{name}Args" for name in ARGS_PLUGINS)))
@@ -33,7 +34,7 @@ def check_registered(kind: str, version: str) -> None:
     """
     if version == API_VERSION and kind in KINDS:
         return
-    old = kind == "Policy" or (kind in KINDS and version.startswith(f"{GROUP}/"))
+    old = kind == "Policy" or (kind in KINDS and (version.startswith(f"{GROUP}/") or version == FIRST_VERSION))
     text = f"no kind {quoted(kind)} is registered for version {quoted(version)}"
     advice = "`kubesched config convert FILE` converts it" if old else f"its kinds: {', '.join(sorted(KINDS))}"
     raise ConfigError(f"{text}\n  expected apiVersion: {API_VERSION}; {advice}")

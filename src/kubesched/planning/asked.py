@@ -8,11 +8,13 @@ from typing import IO, Final, TypeGuard, cast
 
 import msgspec
 
-from kubesched.admission import UpdateStrategy
+from kubesched.admission import UpdateStrategy, byte_notes, huge_page_faults, known_resources, quantity_faults
 from kubesched.api import (
     KubeObject,
+    Node,
     Pod,
     ReplicaSet,
+    Resources,
     Workload,
     is_extended_resource,
     parse_quantity,
@@ -30,6 +32,7 @@ PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Ite
 """A manifest or several (files, `-` or open streams), the requests of one pod, or objects with the pods among them."""
 
 _NAME: Final = "pod"
+_RESOURCE: Final = "resource {}".format
 _NO_STRATEGIES: Mapping[Workload, UpdateStrategy] = {}
 
 
@@ -163,11 +166,7 @@ def _of_manifests(manifests: Iterable[Manifest], cluster: Sequence[KubeObject]) 
 
 
 def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> Asked:
-    for resource, amount in requests.items():
-        try:
-            parse_quantity(amount)
-        except QuantityError as error:
-            raise InputError(f"resource {resource}: {error}") from error
+    _check_requests(requests, cluster)
     taken = {one.key for one in cluster if isinstance(one, Pod)}
     names = (f"{_NAME}-{i}" if i else _NAME for i in count())
     name = next(name for name in names if f"default/{name}" not in taken)
@@ -176,7 +175,26 @@ def _of_requests(requests: Mapping[str, str | int | float], cluster: Sequence[Ku
     container = {"name": _NAME, "image": _NAME, "resources": resources}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
     new = admit_manifests(_without_pods(cluster), [io.BytesIO(msgspec.json.encode(pod))])
-    return Asked(cluster, new.objects)
+    return Asked(cluster, new.objects, list(byte_notes(_RESOURCE, requests)))
+
+
+def _check_requests(requests: Mapping[str, str | int | float], cluster: Sequence[KubeObject]) -> None:
+    """Check the requests of one container as an API server does; a message names the resource.
+
+    Raises:
+        InputError: the first fault.
+    """
+    for name, amount in requests.items():
+        try:
+            parsed = parse_quantity(amount)
+        except QuantityError as error:
+            raise InputError(f"{_RESOURCE(name)}: {error}") from error
+        if parsed < 0:
+            raise InputError(f"{_RESOURCE(name)}: found {amount}; expected 0 or more")
+    known = known_resources(one for one in cluster if isinstance(one, Node))
+    container = Resources(requests=dict(requests))
+    for fault in (*quantity_faults(_RESOURCE, requests, known), *huge_page_faults("resources", container)):
+        raise InputError(f"{fault}; {fault.help}" if fault.help else str(fault))
 
 
 def _without_pods(cluster: Iterable[KubeObject]) -> list[KubeObject]:

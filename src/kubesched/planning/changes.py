@@ -15,6 +15,7 @@ from kubesched.api import (
     Node,
     Pod,
     VolumeAttachment,
+    Workload,
     decode_object,
     kind_of,
     parse_selector_text,
@@ -26,7 +27,7 @@ from kubesched.explanation import unselected
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
 from kubesched.planning.workloads import find_workload
 
-__all__ = ["cordoned", "nodes_matching", "nodes_named", "scaled", "with_nodes_like", "without_nodes"]
+__all__ = ["cordoned", "nodes_matching", "nodes_named", "note_on_model", "scaled", "with_nodes_like", "without_nodes"]
 
 _HOST: Final = "kubernetes.io/hostname"
 _CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
@@ -138,18 +139,31 @@ def with_nodes_like(objects: Iterable[KubeObject], node: str | Node, n: int) -> 
     return known + added
 
 
+def note_on_model(model: Node) -> str:
+    """What new nodes do not have of their model, because it passes: its cordon and such taints; empty for nothing."""
+    passing = [one for one in model.spec.taints or () if one.key.startswith(_PASSING_TAINTS)]
+    is_cordoned = model.spec.unschedulable or any(one.key == _CORDON["key"] for one in passing)
+    taints = [f"{one.key}:{one.effect}" for one in passing if one.key != _CORDON["key"]]
+    lacking = ["its cordon"] if is_cordoned else []
+    if taints:
+        lacking.append(f"its taint{'' if len(taints) == 1 else 's'} {', '.join(taints)}")
+    return f"new nodes like {model.name} would not have {' and '.join(lacking)}" if lacking else ""
+
+
 def scaled(objects: Iterable[KubeObject], workload: str, n: int) -> list[KubeObject]:
     """The cluster with `n` pods of a workload: pending copies are added, or pods go in the order of their controller.
 
     Args:
-        workload: `deploy/web`, or `shop/deploy/web` with its namespace.
+        workload: `deploy/web`, or `shop/deploy/web` with its namespace; `pod/web-1` for copies of a pod that no
+            controller made.
     Raises:
         InputError: there is no such workload, it has no pod to copy, or it cannot be scaled.
     """
     known = list(objects)
     if n < 0:
         raise InputError(f"{workload}: found {n} replicas; expected 0 or more")
-    by_workload = workloads(known)
+    alone = (one for one in known if isinstance(one, Pod) and one.metadata.controller is None and not one.is_finished)
+    by_workload = workloads(known) | {Workload.alone(pod): [pod] for pod in alone}
     chosen = find_workload(by_workload, workload)
     if chosen.kind == "DaemonSet":
         raise InputError(f"{chosen} has one pod on each node and no replicas; add nodes instead")

@@ -24,6 +24,7 @@ class SettledCluster:
         nodes: by name, in the snapshot's order.
         groups: the pool and zone of each node.
         settled: pending pods of the snapshot that were placed, as they are now.
+        faults: of plugins, for which pending pods of the snapshot ended in an error.
         n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
     """
 
@@ -37,6 +38,7 @@ class SettledCluster:
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
         placed = [one.pod for one in report.placements if not one.is_left_pending and one.node]
         self.settled = [pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod)]
+        self.faults = report.faults
         self.n_placed = len(placed)
         self.n_pending = len(report.placements) - self.n_placed
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}

@@ -8,12 +8,13 @@ import msgspec
 
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
-from kubesched.simulator import nodes_table
+from kubesched.simulator import nodes_table, shown_owner
 
-__all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_text"]
+__all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary_of", "workload_text"]
 
 _MAX_LISTED: Final = 4
 _MAX_NODES: Final = 20
+_MAX_SAVED: Final = 10
 _GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("of", "OF"))
 _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
@@ -32,7 +33,7 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
         taken_at: when the snapshot was taken; None where that is not known.
     """
     pending = result.of(Fate.PENDING)
-    following = kubectl_drain(result) if result.can_go else ""
+    following = kubectl_drain(result) if result.can_go else _save_lost(result)
     if pending and explain:
         following = f"{explain} --pod {pending[0].pod}"
     return Page(
@@ -52,8 +53,15 @@ def _check(one: PushedOut) -> Check:
     return Check(*_key(one), f"it would be evicted from {one.node} for {one.preemptor}")
 
 
+def fault_parts(faults: Iterable[str]) -> Iterator[Part]:
+    """What plugins failed with: a run with a fault shows what the plugin did, and not what the cluster would do."""
+    for fault in faults:
+        yield Paragraph(f"A plugin failed: {fault.rstrip('.')}.", Level.BAD)
+
+
 def drain_parts(result: Drain) -> Iterator[Part]:
     """The tables and sentences about one drain."""
+    yield from fault_parts(result.faults)
     if result.n_placed_before or result.n_pending_before:
         placed, pending = result.n_placed_before, result.n_pending_before
         text = f"The pending pods of the snapshot are placed first: {placed:,} get a node, {pending:,} stay pending."
@@ -78,6 +86,19 @@ def kubectl_drain(result: Drain) -> str:
         "--delete-emptydir-data": any(pod.has_local_data for pod in pods),
     }
     return " ".join(["kubectl drain", *result.nodes, *(flag for flag, is_needed in flags.items() if is_needed)])
+
+
+def _save_lost(result: Drain) -> str:
+    """The command that saves the pods that no controller would create again; empty where there are too many."""
+    names: dict[str, list[str]] = {}
+    lost = result.of(Fate.LOST)
+    for pod in lost:
+        namespace, name = _key(pod)
+        names.setdefault(namespace, []).append(name)
+    if len(lost) > _MAX_SAVED:
+        return ""
+    saves = (f"kubectl get pod -n {space} {' '.join(of)} -o yaml > lost-{space}.yaml" for space, of in names.items())
+    return " && ".join(saves)
 
 
 def workload_text(pod: DrainedPod) -> str:
@@ -171,7 +192,7 @@ def _outcome(budget: BudgetUse, *, is_shared: bool) -> str:
 def _losses(result: Drain) -> Table:
     columns = (*_GROUP, Column("what", "WHAT"), Column("flag", "FLAG OF KUBECTL DRAIN"))
     rows: list[Row] = [
-        [1, pod.pod, Cell("the pod: it has no controller that creates it again", level=Level.BAD), "--force"]
+        [1, pod.pod, Cell("the pod: no controller would create it again", level=Level.BAD), "--force"]
         for pod in result.of(Fate.LOST)
     ]
     with_data = [pod for pod in result.pods if pod.has_local_data]
@@ -190,7 +211,13 @@ def _pushed_out(result: Drain) -> Table:
         Column("broken", "BREAKS BUDGET"),
     )
     rows: list[Row] = [
-        [Cell(f"- {one.pod}", level=Level.BAD), one.owner or "-", one.node, one.preemptor, ", ".join(one.broken) or "-"]
+        [
+            Cell(f"- {one.pod}", level=Level.BAD),
+            shown_owner(one.pod, one.owner),
+            one.node,
+            one.preemptor,
+            ", ".join(one.broken) or "-",
+        ]
         for one in result.pushed_out
     ]
     return Table("pushedOut", f"Would be evicted from other nodes to make room: {len(rows):,}", columns, rows)
@@ -231,7 +258,7 @@ def _why(pod: DrainedPod) -> str:
     if pod.fate is Fate.BLOCKED:
         return f"disruption budget {', '.join(pod.budgets)}"
     if pod.fate is Fate.LOST:
-        return "it has no controller"
+        return "no controller would create it again"
     return (pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
 
 
@@ -307,6 +334,7 @@ def _document(result: Drain) -> dict[str, Any]:
         "budgets": [_plain(one) for one in result.budgets],
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,
+        "faults": list(result.faults),
         "summary": {fate.value: n for fate, n in result.counts.items()},
     }
 

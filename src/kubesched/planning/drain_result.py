@@ -40,7 +40,8 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         fate: what becomes of it.
         to: where it runs afterwards; empty for nowhere.
         step: the step in which it is evicted, from 1 on; 0 if it is not evicted.
-        message: why it stays pending, in kube-scheduler's words; why it stays or is gone.
+        message: why it stays pending, in kube-scheduler's words or with the line of a plugin that failed; why it stays
+            or is gone.
         budgets: `namespace/name` of the disruption budgets that select it.
         has_local_data: whether it has an emptyDir volume, which is deleted with it.
     """
@@ -108,6 +109,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
             that stay pending without it.
         before, after: how full the nodes are.
         groups: the pool and zone of each node.
+        faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
         objects: the cluster after the last eviction, for a Simulator or `write_snapshot`: the pods of the last step are
             pending. Empty in results of `each`.
 
@@ -126,6 +128,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     before: Fill
     after: Fill
     groups: Mapping[str, NodeGroup]
+    faults: tuple[str, ...] = ()
     objects: tuple[KubeObject, ...] = ()
 
     @property

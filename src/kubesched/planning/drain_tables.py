@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from kubesched.planning.drain_page import drain_page, drain_parts, kubectl_drain, workload_text
+from kubesched.planning.drain_page import drain_page, drain_parts, fault_parts, kubectl_drain, workload_text
 from kubesched.planning.drain_result import Drain, Fate
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
 __all__ = ["each_page", "most_page"]
 
 _MAX_NAMED: Final = 2
-_BADLY: Final = {Fate.PENDING: "pending", Fate.BLOCKED: "blocked", Fate.LOST: "without controller"}
+_BADLY: Final = {Fate.PENDING: "pending", Fate.BLOCKED: "blocked", Fate.LOST: "lost"}
 
 
 def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> Page:
@@ -30,16 +30,17 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
         could = Cell("yes", level=Level.GOOD) if one.can_go else Cell("no", level=Level.BAD)
         rows.append([one.nodes[0], could, one.n_evicted, one.steps, why_not(one)])
     lines = [_line(one) for one in results]
+    faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
     first = next((one for one in ordered if one.can_go), None)
     return Page(
         "drain-each",
         Paragraph(
             f"{n_go:,} of {len(results):,} nodes could be drained, each alone.", Level.GOOD if n_go else Level.BAD
         ),
-        (Table("nodes", "", columns, rows),),
+        (*fault_parts(faults), Table("nodes", "", columns, rows)),
         limits=limits(taken_at),
         next_command=kubectl_drain(first) if first is not None else "",
-        document={"nodes": lines, "canGo": n_go},
+        document={"nodes": lines, "canGo": n_go, "faults": faults},
         lines=lines,
         checks=[Check("nodes", one.nodes[0], why_not(one)) for one in results],
     )

@@ -9,7 +9,7 @@ from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
 from kubesched.planning.evict_budgets import Allowance
 from kubesched.planning.evictions import has_local_data, leaves_because, stays_because
-from kubesched.simulator import Mark, Progress, without_post_filter
+from kubesched.simulator import Mark, PodState, Progress, without_post_filter
 
 __all__ = ["Draining"]
 
@@ -45,6 +45,7 @@ class Draining:
         self._step_of: dict[str, int] = {}
         self._message_of: dict[str, str] = {}
         self._pushed_out: list[PushedOut] = []
+        self._faults = dict.fromkeys(cluster.faults)
         self._last: Mark | None = None
 
     def run(self) -> Drain:
@@ -75,6 +76,7 @@ class Draining:
             before=before,
             after=self._trials.fill(),
             groups=self._cluster.groups,
+            faults=tuple(self._faults),
             objects=() if self._last is None else tuple(self._trials.objects(self._last)),
         )
 
@@ -117,12 +119,14 @@ class Draining:
             preemptor = action.preemptor.key
             self._pushed_out.append(PushedOut(action.pod.key, owner, action.node_name, preemptor, broken))
             self._message_of[action.pod.key] = f"it was placed, and evicted for {preemptor}"
+        self._faults |= dict.fromkeys(report.faults)
         for placement in report.placements:
             pod = self._trials.get("Pod", placement.pod)
             if isinstance(pod, Pod) and pod.node_name:
                 self._allowance.give_back(pod)
             elif pod is not None:
-                self._message_of[placement.pod] = without_post_filter(placement.message)
+                failed = placement.diagnosis if placement.state is PodState.ERROR else ""
+                self._message_of[placement.pod] = failed or without_post_filter(placement.message)
 
     def _described(self, pod: Pod) -> DrainedPod:
         step, now = self._step_of.get(pod.key, 0), self._trials.get("Pod", pod.key)

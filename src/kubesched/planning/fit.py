@@ -9,7 +9,7 @@ import msgspec
 from kubesched.api import KubeObject, Node, objects_of
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
-from kubesched.planning.changes import with_nodes_like
+from kubesched.planning.changes import note_on_model, with_nodes_like
 from kubesched.planning.evict_budgets import broken_budgets
 from kubesched.planning.more_nodes import fewest_nodes
 from kubesched.planning.most import most_that_fit
@@ -44,7 +44,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         broken_budgets: pods that would be evicted -> the disruption budgets that this breaks.
         rollouts: how existing workloads were replaced.
         n_written: how many of the pods the manifests have; the others are copies.
-        notes: what a user should know about the manifests.
+        notes: what a user should know about the manifests and the model of new nodes.
         taken_at: when the snapshot was taken, if that is known.
 
     Example:
@@ -169,6 +169,7 @@ def fit_asked(
     rollouts: tuple[Rollout, ...] = ()
     before = cluster = list(snapshot)
     model = node_model(before, nodes_like) if isinstance(nodes_like, str) and nodes_like else nodes_like
+    on_model = note_on_model(model) if isinstance(model, Node) else ""
     n_without = next_left = None
     if isinstance(model, Node) and n_nodes is not None:
         cluster = with_nodes_like(before, model, n_nodes)
@@ -195,7 +196,7 @@ def fit_asked(
         broken_budgets=broken_budgets([*cluster, *new], report.victims),
         rollouts=rollouts,
         n_written=len(asked.pods),
-        notes=(*asked.notes, *unused),
+        notes=(*asked.notes, *unused, *filter(None, [on_model])),
         taken_at=getattr(snapshot, "taken_at", None),
     )
 

@@ -19,6 +19,7 @@ from kubesched.simulator import (
     nodes_table,
     placement_line,
     report_document,
+    shown_owner,
     without_post_filter,
 )
 
@@ -105,7 +106,9 @@ def why(placement: Placement) -> str:
 
 
 def _notes(answer: Fit) -> Iterable[Paragraph]:
-    yield from (Paragraph(f"{note[:1].upper()}{note[1:]}", Level.WARNING) for note in answer.notes)
+    for note in answer.notes:
+        end = "" if note.endswith((".", "?")) else "."
+        yield Paragraph(f"{note[:1].upper()}{note[1:]}{end}", Level.WARNING)
     yield from (_rollout(one) for one in answer.rollouts)
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
@@ -173,19 +176,20 @@ def _victims(answer: Fit) -> Iterator[Table]:
 
 
 def _evicted(answer: Fit, victims: Sequence[Victim], name: str, title: str) -> Table:
+    breaks = any(one.pod in answer.broken_budgets for one in victims)
     columns = (
         Column("pod", "POD"),
         Column("owner", "OF"),
         Column("node", "NODE", Align.NODE),
         Column("preemptor", "FOR"),
-        *([Column("broken", "BREAKS BUDGET")] if answer.broken_budgets else []),
+        *([Column("broken", "BREAKS BUDGET")] if breaks else []),
     )
     rows: list[Row] = []
     for one in victims:
         broken = Cell(", ".join(answer.broken_budgets.get(one.pod, ())) or "-", level=Level.BAD)
         row: list[Cell | str | int] = [
             Cell(f"- {one.pod}", level=Level.BAD),
-            one.owner or "-",
+            shown_owner(one.pod, one.owner),
             one.node,
             one.preemptor,
             broken,

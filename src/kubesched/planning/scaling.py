@@ -52,7 +52,7 @@ def pods_to_add(workload: Workload, pods: Sequence[Pod], n: int, objects: Sequen
     if n > _MAX_PODS:
         raise InputError(f"{workload}: found {n} replicas; expected 0 to {_MAX_PODS}")
     if not pods:
-        raise InputError(f"{workload} has no pod in the snapshot that could be copied; add its manifest instead")
+        raise InputError(f"{workload} has no pod in the snapshot to copy; add its manifest with replicas: {n} instead")
     model = max(pods, key=lambda pod: pod.metadata.creation_timestamp or "")
     taken, claims = set(), {}
     for one in objects:

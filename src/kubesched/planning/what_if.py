@@ -13,6 +13,7 @@ from kubesched.planning.changes import (
     cordoned,
     nodes_matching,
     nodes_named,
+    note_on_model,
     scaled,
     with_nodes_like,
     without_nodes,
@@ -28,7 +29,7 @@ class Changed(NamedTuple):
     """A cluster after changes.
 
     Attributes:
-        notes: what became of pods, one sentence each.
+        notes: what became of pods, and what new nodes do not have of their model, one sentence each.
     """
 
     objects: list[KubeObject]
@@ -69,7 +70,9 @@ class WhatIf(msgspec.Struct, frozen=True):
         if self.cordon:
             known = cordoned(known, chosen_nodes(known, self.cordon))
         if self.add_nodes:
-            known = with_nodes_like(known, node_model(known, self.like), self.add_nodes)
+            model = node_model(known, self.like)
+            known = with_nodes_like(known, model, self.add_nodes)
+            notes += filter(None, [note_on_model(model)])
         if self.remove:
             names = chosen_nodes(known, self.remove)
             leaving = [one for one in known if isinstance(one, Pod) and one.node_name in names]

@@ -47,7 +47,7 @@ def print_page(page: Page, console: "Console", *, wide: bool = False) -> None:
     """
     console.print(page.verdict.text, style=f"bold {_STYLES[page.verdict.level]}".strip())
     parts = [part for part in page.parts if wide or not part.is_wide]
-    shortening = _Shortening(part for part in parts if isinstance(part, Table))
+    shortening = _Shortening([part for part in parts if isinstance(part, Table)], page.tables)
     for part in parts:
         if isinstance(part, Table):
             _print_table(part, shortening, console, wide=wide)
@@ -189,14 +189,17 @@ def _bar(before: float, after: float, *, ascii_only: bool) -> str:
 
 
 class _Shortening:
-    """Shortens the names of nodes in all tables of a page by what they share, and says so once."""
+    """Shortens the names of nodes in all tables of a page by what they share, and says so once.
 
-    def __init__(self, tables: Iterable[Table]) -> None:
-        names: set[str] = set()
-        for table in tables:
-            rows = table.rows[: len(table.rows) - table.n_totals]
-            for i in (i for i, column in enumerate(table.columns) if column.align is Align.NODE):
-                names.update(name for row in rows for name in _names(as_cell(row[i]).text)[0])
+    Args:
+        shown: the tables that are printed.
+        tables: those that show more nodes, if the printed ones have only one.
+    """
+
+    def __init__(self, shown: Iterable[Table], tables: Iterable[Table]) -> None:
+        names = _nodes_in(shown)
+        if len(names) < _FEWEST:
+            names |= _nodes_in(tables)
         start, self._end = shared_ends(names)
         is_number = any(name.removeprefix(start).removesuffix(self._end).isdecimal() for name in names)
         self._start = start if len(start) >= _WORTH_IT and not is_number else ""
@@ -216,6 +219,15 @@ class _Shortening:
         start, end = self._start, self._end
         shown = " and ".join(f"'{part}'" for part in (start and f"{start}*", end and f"*{end}") if part)
         return [f"Node names are shortened by {shown}."]
+
+
+def _nodes_in(tables: Iterable[Table]) -> set[str]:
+    names: set[str] = set()
+    for table in tables:
+        rows = table.rows[: len(table.rows) - table.n_totals]
+        for i in (i for i, column in enumerate(table.columns) if column.align is Align.NODE):
+            names.update(name for row in rows for name in _names(as_cell(row[i]).text)[0])
+    return names
 
 
 def _names(text: str) -> tuple[list[str], str]:

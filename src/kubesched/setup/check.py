@@ -20,6 +20,7 @@ from kubesched.config import (
     advice_on,
     entry_path,
     field_finding,
+    flag_findings,
     read_written,
     report_on,
     split_error,
@@ -39,7 +40,7 @@ from kubesched.setup.profiles import (
     typed_args,
     with_ignored_resources,
 )
-from kubesched.setup.registry import LEGACY, PluginLike, Registry, find_plugins
+from kubesched.setup.registry import PluginLike, Registry, find_plugins
 
 __all__ = ["Checked", "check_configuration"]
 
@@ -72,12 +73,15 @@ class Checked(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, report=self.report.with_further(findings))
 
 
-def check_configuration(source: ConfigSource | str, plugins: Iterable[PluginLike] = ()) -> Checked:
+def check_configuration(
+    source: ConfigSource | str, plugins: Iterable[PluginLike] = (), *, kube_scheduler: bool = True
+) -> Checked:
     """Judge a configuration.
 
     Args:
         source: its text, or a source with its text and the flags of its scheduler; lines are those of the text.
         plugins: your plugins; as for load_configuration.
+        kube_scheduler: whether it is for kube-scheduler v1.36, which has no legacy plugins.
     Raises:
         PluginDefinitionError: a plugin does not load.
 
@@ -85,16 +89,24 @@ def check_configuration(source: ConfigSource | str, plugins: Iterable[PluginLike
         checked = check_configuration("kind: KubeSchedulerConfiguration")
         assert [(finding.rule, finding.line) for finding in checked.findings] == [("type-meta", 1)]
     """
-    registry = find_plugins(plugins)
-    text, flags = (source, LeaderElectionFlags()) if isinstance(source, str) else (source.text, source.flags)
+    registry = find_plugins(plugins, legacy=not kube_scheduler)
+    if isinstance(source, str):
+        source = ConfigSource("", source, "")
+    text, flags = source.text, source.flags
+    wrong_flags = list(flag_findings(source.unknown_flags if kube_scheduler else (), has_file=not source.is_generated))
     error = _rejection(text, registry, flags)
+    if wrong_flags:
+        error = f"{wrong_flags[0].message}\n  {wrong_flags[0].help}"
     written = read_written(text, registry.args_types, flags)
-    further: list[Finding] = []
+    further = [*wrong_flags]
     configuration = written.configuration
     if configuration is not None:
         configuration = enable_loaded(configuration, registry)
         further += _plugin_findings(configuration, written, registry)
         further += advice_on(_review(configuration, written.document, registry))
+    if source.is_generated and wrong_flags:  # the version of the text stands for those flags
+        sound = tuple(finding for finding in written.findings if finding.rule != "old-version")
+        written = msgspec.structs.replace(written, findings=sound)
     report = report_on(text, written, further)
     if error and not any(finding.severity == "error" for finding in report.findings):
         message, _, advice = error.partition("\n  ")
@@ -239,7 +251,7 @@ def _facts(name: str, registry: Registry) -> PluginFacts | None:
         points = registry[name].plugin_class.extension_points()
     except PluginDefinitionError:  # an installed plugin that nothing enables
         points = frozenset()
-    return PluginFacts(points, registry[name].origin == LEGACY)
+    return PluginFacts(points)
 
 
 def _profile_document(document: Mapping[str, Any], number: int) -> Mapping[str, Any]:

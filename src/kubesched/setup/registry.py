@@ -33,14 +33,17 @@ PluginLike = str | type[Plugin]
 """A plugin class, or where to find one: `FILE.py:Class` or `package.module:Class`."""
 
 
-def find_plugins(plugins: Iterable[PluginLike] = ()) -> "Registry":
+def find_plugins(plugins: Iterable[PluginLike] = (), *, legacy: bool = True) -> "Registry":
     """Register the in-tree and legacy plugins, those of installed packages, and those that the user brings.
 
+    Args:
+        legacy: without the legacy plugins, a configuration is judged as kube-scheduler judges it.
     Raises:
         PluginDefinitionError: a plugin that the user brings does not load or is none, or two have one name.
     """
     registry = Registry(IN_TREE_PLUGINS)
-    registry.register_legacy()
+    if legacy:
+        registry.register_legacy()
     registry.register_installed()
     for plugin in [plugins] if isinstance(plugins, str) else plugins:
         _register(plugin, registry)
@@ -161,6 +164,11 @@ class Registry:
 
     def help_with(self, name: str) -> str:
         """The message for a name that is not registered."""
+        if name in LEGACY_PLUGINS:
+            return (
+                f'kube-scheduler v1.36 no longer has {name}, kubesched does; "kubesched config convert FILE" replaces '
+                'it, and "kubesched config check --for kubesched FILE" accepts it'
+            )
         near = did_you_mean(name, self._plugins, PLUGIN_LIKENESS)
         return (
             f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them; '

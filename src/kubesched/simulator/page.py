@@ -9,7 +9,7 @@ from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placement_line, report_document
 from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
-from kubesched.simulator.report import Placement, PodState, Report
+from kubesched.simulator.report import Placement, PodState, Report, shown_owner
 
 __all__ = ["report_page", "summary_of"]
 
@@ -165,7 +165,7 @@ def _victims(report: Report) -> Table:
         Column("preemptor", "FOR"),
     )
     rows: list[Row] = [
-        [Cell(f"- {victim.pod}", level=Level.BAD), victim.owner or "-", victim.node, victim.preemptor]
+        [Cell(f"- {victim.pod}", level=Level.BAD), shown_owner(victim.pod, victim.owner), victim.node, victim.preemptor]
         for victim in report.victims
     ]
     return Table("victims", f"{title}: {len(rows)}", columns, rows)

@@ -14,7 +14,7 @@ from kubesched.state import NodeColumns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills"]
+__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "shown_owner"]
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
 _NO_GROUP = NodeGroup()
@@ -220,6 +220,12 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
             columns[f"{resource}_after"] = [fill.after.get(resource, 0) for fill in fills]
         return data_frame(columns, "node")
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Why pods ended in an error, each text once: the fault of a plugin, with the line of its file."""
+        failed = (one for one in self.placements if one.state is PodState.ERROR)
+        return tuple(dict.fromkeys(one.diagnosis or one.message for one in failed))
+
     def count(self, state: PodState) -> int:
         """How many pods ended like this."""
         return sum(placement.state is state for placement in self.placements)
@@ -236,3 +242,13 @@ def node_fills(before: Fill, after: Fill, groups: Mapping[str, NodeGroup]) -> tu
         NodeFill(name, after.allocatable(name), before.held(name), after.held(name), group.pool, group.zone)
         for name, group in named
     )
+
+
+def shown_owner(pod: str, owner: str) -> str:
+    """An owner beside its pod: the kind alone where the pod has the owner's name in front, `-` for none.
+
+    Example:
+        assert shown_owner("shop/web-7f9c-x2x2x", "ReplicaSet/web-7f9c") == "ReplicaSet"
+    """
+    kind, _, name = owner.partition("/")
+    return kind if name and pod.partition("/")[2].startswith(f"{name}-") else owner or "-"

@@ -1,7 +1,7 @@
 """Reads and writes snapshot files: Kubernetes objects in all common file formats."""
 
 from kubesched.snapshot.fields import READ_ANNOTATIONS, only_read_fields
-from kubesched.snapshot.hints import GET_CLUSTER
+from kubesched.snapshot.hints import SAVE_CLUSTER
 from kubesched.snapshot.listed import ListedObjects
 from kubesched.snapshot.load import AdmittedObjects, admit_manifests, load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds
@@ -9,8 +9,8 @@ from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.writer import check_target, replacing, write_snapshot
 
 __all__ = [
-    "GET_CLUSTER",
     "READ_ANNOTATIONS",
+    "SAVE_CLUSTER",
     "AdmittedObjects",
     "ClusterObjects",
     "ListedObjects",

@@ -7,7 +7,7 @@ JSON values, and the log sections that `kubectl cluster-info dump` writes to sta
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -39,10 +39,12 @@ class ListOrigin(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True
     Attributes:
         taken_at: when the objects were read from the API server.
         listed_kinds: kinds that are there completely.
+        scheduler_config: the KubeSchedulerConfiguration that the objects came with.
     """
 
     taken_at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     listed_kinds: tuple[str, ...] = ()
+    scheduler_config: dict[str, Any] | None = None
 
 
 class _List(Header):

@@ -60,7 +60,8 @@ class Files:
 
     Attributes:
         foreign: labels of the files that were left out.
-        scheduler_config: the KubeSchedulerConfiguration that an export has, in JSON; empty without one.
+        scheduler_config: the KubeSchedulerConfiguration that an export or a written snapshot has, in JSON; empty
+            without one.
     """
 
     def __init__(self) -> None:
@@ -99,6 +100,7 @@ class Files:
                 if text.is_named and (hint := _hint_on(document)):
                     raise InputError(f"{text.label}: {hint}")
                 if document.header.kind or document.items is not None:
+                    self._take_configuration(document.origin.scheduler_config)
                     yield text.label, document
                 else:
                     yield from self._taken_apart(document, text.label)
@@ -119,7 +121,7 @@ class Files:
                 is_deleted = read.type == "DELETED"
                 yield label, Document(document.number, read.object, Header(kind="WatchEvent"), is_deleted=is_deleted)
         elif read.nodes is not None and read.pods is not None:
-            self.scheduler_config = _with_type(read.scheduler_config) or self.scheduler_config
+            self._take_configuration(read.scheduler_config)
             for name, kind in _EXPORTED.items():
                 items = getattr(read, _FIELDS[name])
                 header = Header(KINDS[kind].api_version, f"{kind}List")
@@ -127,11 +129,13 @@ class Files:
         else:
             yield label, document
 
+    def _take_configuration(self, configuration: dict[str, Any] | None) -> None:
+        """Keep a configuration that comes with objects. Not every version of the simulator exports its type."""
+        if configuration:
+            self.scheduler_config = msgspec.json.encode({**_TYPE, **configuration})
 
-def _with_type(configuration: dict[str, Any] | None) -> bytes:
-    """An exported configuration as a text; empty without one. Not every version of the simulator exports the type."""
-    typed = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-    return msgspec.json.encode({**typed, **configuration}) if configuration else b""
+
+_TYPE: Final = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 
 
 _FIELDS: Final = {field.encode_name: field.name for field in msgspec.structs.fields(_Unnamed)}

@@ -3,11 +3,9 @@
 import re
 from typing import Final
 
-from kubesched.api import KINDS
+__all__ = ["SAVE_CLUSTER", "kind_hint", "text_hint"]
 
-__all__ = ["GET_CLUSTER", "kind_hint", "text_hint"]
-
-GET_CLUSTER: Final = f"kubectl get -A -o json {','.join(kind.plural for kind in KINDS.values())}"
+SAVE_CLUSTER: Final = "kubesched snapshot -o cluster.json.gz"
 _PROBE: Final = 4096
 _DESCRIBED: Final = re.compile(
     rb"\AName:[ \t]+\S.*\n(?:.*\n)*?(?:Namespace|Roles|Labels|Annotations|Priority|CreationTimestamp):"
@@ -24,9 +22,9 @@ def text_hint(data: bytes) -> str:
     """What a text is that holds no objects, with the command that prints them; empty for anything else."""
     head = data[:_PROBE].lstrip()
     if _DESCRIBED.match(head):
-        return f"found what `kubectl describe` prints; expected JSON or YAML, for example of `{GET_CLUSTER}`"
+        return f"found what `kubectl describe` prints; expected JSON or YAML, for example from `{SAVE_CLUSTER}`"
     if _TABLE.match(head):
-        return f"found a table of `kubectl get`; expected JSON or YAML, for example of `{GET_CLUSTER}`"
+        return f"found a table of `kubectl get`; expected JSON or YAML, for example from `{SAVE_CLUSTER}`"
     if failure := _FAILURE.match(head):
         return f"found a message of kubectl: {failure[0].decode(errors='replace')!r}; expected JSON or YAML"
     return ""
@@ -40,7 +38,7 @@ def kind_hint(kind: str | None, api_version: str | None, message: str = "") -> s
     """
     group = (api_version or "").rpartition("/")[0]
     if kind == "Table" and group == "meta.k8s.io":
-        return f"found a Table, which has no objects; expected what `{GET_CLUSTER}` prints"
+        return f"found a Table, which has no objects; expected a file such as `{SAVE_CLUSTER}` saves"
     if kind == "Template" and group in ("", _OPENSHIFT):
         return "found a Template; expected its objects, which `oc process -f FILE -o json` prints"
     if kind == "Status" and api_version == "v1":

@@ -23,7 +23,8 @@ class ClusterObjects(msgspec.Struct, frozen=True):
         notes: what the user should know about the input, one sentence each.
         taken_at: when the objects were read from the API server, in UTC: the earliest time, if there are several; None
             if no file has it.
-        scheduler_config: the KubeSchedulerConfiguration in an export of kube-scheduler-simulator, in JSON; else empty.
+        scheduler_config: the KubeSchedulerConfiguration in an export of kube-scheduler-simulator, or in a snapshot that
+            was written from one, in JSON; else empty.
         listed_kinds: kinds that are there completely, even if there is no object of them.
     """
 

@@ -1,7 +1,7 @@
 """Writes objects to a file: a v1 List in JSON, one object per line, for simulate, kubectl and jq.
 
 Only kinds that a scheduler reads can be written, so Secrets and ConfigMaps never are. The metadata of the list has the
-time at which the objects were read, and which kinds are complete.
+time at which the objects were read, which kinds are complete, and the configuration of an export.
 """
 
 import os
@@ -31,7 +31,7 @@ def write_snapshot(
     """Write objects so that `load_snapshot` gives equal ones back; the same objects give the same bytes.
 
     Args:
-        objects: of ClusterObjects, `taken_at` and `listed_kinds` are written too.
+        objects: of ClusterObjects, `taken_at`, `listed_kinds` and `scheduler_config` are written too.
         path: a file in `.json`, `.json.gz` or `.json.zst`, replaced as a whole when all is written and left alone when
             writing fails; or an open binary stream, written plainly.
         strip: leave out managedFields, the values of environment variables and the annotation in which `kubectl apply`
@@ -100,10 +100,12 @@ def _write_list(objects: Iterable[KubeObject], file: IO[bytes], suffix: str, str
 
 def _metadata(objects: Iterable[KubeObject]) -> bytes:
     """The field `metadata` of the list, with its comma; empty if there is nothing to say."""
-    if not isinstance(objects, ClusterObjects) or not (objects.taken_at or objects.listed_kinds):
+    if not isinstance(objects, ClusterObjects):
         return b""
     kinds = tuple(kind for kind in KINDS if kind in objects.listed_kinds)
-    return b'"metadata":' + msgspec.json.encode(ListOrigin(objects.taken_at, kinds)) + b","
+    configuration = msgspec.json.decode(objects.scheduler_config) if objects.scheduler_config else None
+    origin = ListOrigin(objects.taken_at, kinds, configuration)
+    return b"" if origin == ListOrigin() else b'"metadata":' + msgspec.json.encode(origin) + b","
 
 
 def _encode(known: KubeObject, strip: bool) -> bytes:

@@ -92,8 +92,11 @@ def _check_simulation(subject: Subject) -> None:
     failures: list[str] = []
 
     def note(decision: Any) -> None:
-        if decision.reason == "SchedulerError" or 'running PostFilter plugin "' in decision.outcome.message:
-            failures.append(f"pod {decision.pod.key}: {decision.outcome.message}")
+        outcome = decision.outcome
+        if decision.reason == "SchedulerError":
+            failures.append(f"pod {decision.pod.key}: {outcome.status.located}")
+        elif 'running PostFilter plugin "' in outcome.message:
+            failures.append(f"pod {decision.pod.key}: {outcome.message}")
 
     simulator.decisions = note
     with _Warnings() as warnings:

@@ -64,7 +64,7 @@ class Subject:
         """
         verdicts = cluster.filter(pod)
         for name, status in verdicts.items():
-            assert status.code is not Code.ERROR, f"{self.name}: pod {pod.key}, node {name}: {status.message}"
+            assert status.code is not Code.ERROR, f"{self.name}: pod {pod.key}, node {name}: {status.located}"
         try:
             return verdicts, cluster.score(pod)
         except PluginError as error:

@@ -214,3 +214,12 @@ def test_a_bad_value_of_a_flag_is_refused(flag, words):
 def test_a_pod_of_another_shape_has_no_scheduler(spec):
     with pytest.raises(InputError, match="no scheduler configuration"):
         find(f"kind: Pod\nspec: {spec}\n")
+
+
+def test_flags_that_kube_scheduler_does_not_have_are_kept_by_name():
+    flags = ["--leader_elect=false", "--bogus=1", "--policy-config-file", "p.json", "--v=4"]
+    (source,) = find(workload("kube-scheduler", "--config=/etc/c.yaml", *flags), local={"/etc/c.yaml": HEADER})
+    assert source.unknown_flags == ("bogus", "policy-config-file")
+    assert source.flags.given == {"leader_elect": False}
+    (source,) = find(workload("kubesched", "scheduler", "--config=c.yaml", "--shadow"), local={"c.yaml": HEADER})
+    assert source.unknown_flags == ()

@@ -4,6 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
 import yaml
 from aiohttp import web
 
@@ -48,16 +49,17 @@ def test_each_verb_is_called_and_its_answer_told() -> None:
     calls, bodies = probed()
     assert [(call.verb, call.answer, call.error) for call in calls] == [
         ("filter", "1 of 1 node left", ""),
-        ("prioritize", "1 scores", ""),
-        ("preempt", "0 candidates", ""),
-        ("bind", "pod default/kubesched-probe not found", ""),
+        ("prioritize", "a score of 3", ""),
+        ("preempt", "0 of 1 candidate left", ""),
+        ("bind", 'the error "pod default/kubesched-probe not found"', ""),
     ]
     assert json.loads(bodies["/filter"])["NodeNames"] == ["kubesched-probe"]
 
 
 def test_whole_nodes_are_sent_to_an_extender_that_wants_them() -> None:
-    calls, bodies = probed(is_cache_capable=False)
-    assert calls[0].answer == "0 of 1 node left"  # names are not looked at then
+    nodes = {"Nodes": {"items": [{"metadata": {"name": "kubesched-probe"}}]}}
+    calls, bodies = probed(is_cache_capable=False, filter=nodes)
+    assert calls[0].answer == "1 of 1 node left"
     assert json.loads(bodies["/filter"])["Nodes"]["items"][0]["metadata"] == {"name": "kubesched-probe"}
     assert "NodeNameToVictims" in json.loads(bodies["/preempt"])
 
@@ -67,6 +69,37 @@ def test_an_answer_against_the_protocol_is_an_error_of_its_verb() -> None:
     assert [call.verb for call in calls if call.error] == ["prioritize"]
     words = "json: cannot unmarshal number 7.5 into Go struct field HostPriority.Score of type int64"
     assert calls[1].error == words
+
+
+@pytest.mark.parametrize(
+    ("is_cache_capable", "answer", "words"),
+    [
+        (False, {"NodeNames": ["kubesched-probe"]}, "kube-scheduler does not read NodeNames without nodeCacheCapable"),
+        (False, {}, "the answer has no Nodes"),
+        (True, None, "the answer has neither NodeNames nor Nodes"),
+        (True, {"NodeNames": ["kubesched-probe", "nope"]}, 'the answer has the node "nope"'),
+        (False, {"Nodes": {"items": [{"metadata": {"name": "nope"}}]}}, 'the answer has the node "nope"'),
+    ],
+)
+def test_an_answer_to_filter_that_leaves_no_pod_a_node_is_an_error(is_cache_capable, answer, words) -> None:
+    calls, _ = probed(is_cache_capable=is_cache_capable, filter=answer)
+    assert words in calls[0].error
+
+
+def test_rejecting_the_node_is_a_valid_answer() -> None:
+    calls, _ = probed(filter={"FailedNodes": {"kubesched-probe": "no such node"}})
+    assert (calls[0].answer, calls[0].error) == ("0 of 1 node left", "")
+
+
+def test_scores_of_other_nodes_and_beyond_ten_are_errors() -> None:
+    assert '"nope"' in probed(prioritize=[{"Host": "nope", "Score": 3}])[0][1].error
+    assert "50; expected 0 to 10" in probed(prioritize=[{"Host": "kubesched-probe", "Score": 50}])[0][1].error
+    assert '"nope"' in probed(preempt={"NodeNameToMetaVictims": {"nope": {"Pods": []}}})[0][2].error
+
+
+def test_a_binding_of_a_pod_that_does_not_exist_is_told() -> None:
+    calls, _ = probed(bind={})
+    assert calls[3].answer == "no error, though there is no such pod"
 
 
 def test_the_command_exits_with_1_when_an_extender_does_not_answer(tmp_path: Path) -> None:

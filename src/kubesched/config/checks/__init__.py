@@ -1,5 +1,6 @@
 """Judges a configuration as a reviewer does: every fault and every risk at once, each with its line."""
 
+from kubesched.config.checks.command_line import flag_findings
 from kubesched.config.checks.extenders import ignorable_bind_before, sampling_advice, scored_as_idle
 from kubesched.config.checks.process import shared_leases
 from kubesched.config.checks.report import Report, advice_on, report_on
@@ -20,6 +21,7 @@ __all__ = [
     "advice_on",
     "entry_path",
     "field_finding",
+    "flag_findings",
     "ignorable_bind_before",
     "ignored_document",
     "read_written",

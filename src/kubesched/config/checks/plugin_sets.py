@@ -149,14 +149,6 @@ def _enabled_entries(profile: ReviewedProfile, point: str, review: Review) -> It
         facts, weight = review.facts(name), entry.get("weight")
         if facts is None:
             continue
-        if facts.is_legacy:
-            advice = "only kubesched has it; docs/reference/legacy-plugins.md has what kube-scheduler has instead"
-            yield Finding(
-                "legacy-plugin",
-                profile.at(path),
-                f"kube-scheduler v1.36 has no plugin {name}, and does not start",
-                advice,
-            )
         if not isinstance(weight, int) or isinstance(weight, bool):
             continue
         where = profile.at(f"{path}.weight")

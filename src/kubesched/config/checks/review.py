@@ -15,11 +15,9 @@ class PluginFacts(msgspec.Struct, frozen=True):
 
     Attributes:
         points: the extension points that it extends; none if it cannot be loaded.
-        is_legacy: whether only kubesched has it.
     """
 
     points: frozenset[str]
-    is_legacy: bool = False
 
 
 class ReviewedProfile(msgspec.Struct, frozen=True):

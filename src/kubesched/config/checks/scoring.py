@@ -35,7 +35,7 @@ def _percentages(review: Review) -> Iterator[Finding]:
             yield Finding(
                 "low-percentage",
                 path,
-                f"kube-scheduler scores only the first {value} % of the nodes that fit, but at least 100 nodes",
+                f"kube-scheduler scores only the first nodes that fit: {value} % of all nodes, but at least 100",
                 "scores then decide little in a large cluster; 0 or an absent field lets kube-scheduler choose 5 to "
                 "50 %, 100 scores all nodes",
             )

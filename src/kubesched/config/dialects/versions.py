@@ -13,7 +13,7 @@ from kubesched.config.dialects.shapes import OldConfiguration, V1Alpha1
 from kubesched.config.documents import parse_value
 from kubesched.config.field_errors import quoted
 from kubesched.config.strict import convert, select_known, strict_error
-from kubesched.config.type_meta import API_VERSION, GROUP, KIND, take_type_meta
+from kubesched.config.type_meta import API_VERSION, FIRST_VERSION, GROUP, KIND, take_type_meta
 from kubesched.errors import ConfigError
 
 _ADDRESSES: Final = ("healthzBindAddress", "metricsBindAddress")
@@ -212,7 +212,7 @@ _VERSIONS: Final[dict[tuple[Any, Any], _Step]] = {
     (KIND, f"{GROUP}/v1beta1"): _from_v1beta1,
     (KIND, f"{GROUP}/v1alpha2"): _from_v1alpha2,
     (KIND, f"{GROUP}/v1alpha1"): _from_v1alpha1,
-    (KIND, "componentconfig/v1alpha1"): _from_v1alpha1,
+    (KIND, FIRST_VERSION): _from_v1alpha1,
     ("Policy", "v1"): _from_policy,
     ("Policy", f"{GROUP}/v1"): _from_policy,
 }

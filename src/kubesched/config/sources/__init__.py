@@ -1,8 +1,10 @@
 """Scheduler configurations in the files that people have: ConfigMaps, workloads, Helm values, several documents."""
 
 from kubesched.config.sources.find import find_sources
+from kubesched.config.sources.flags import REPLACED_FLAGS
+from kubesched.config.sources.known_flags import FLAGS
 from kubesched.config.sources.objects import Input
 from kubesched.config.sources.schedulers import LocalFiles
 from kubesched.config.sources.source import ConfigSource
 
-__all__ = ["ConfigSource", "Input", "LocalFiles", "find_sources"]
+__all__ = ["FLAGS", "REPLACED_FLAGS", "ConfigSource", "Input", "LocalFiles", "find_sources"]

@@ -37,7 +37,15 @@ _OLD_FIELDS: Final = {
     "lock-object-name": ("leaderElection", "lockObjectName"),
     "algorithm-provider": ("algorithmSource", "provider"),
 }
+_POLICY_FLAGS: Final = (
+    "policy-config-file",
+    "policy-configmap",
+    "policy-configmap-namespace",
+    "use-legacy-policy-config",
+)
 _OLD: Final = frozenset((*_OLD_FIELDS, "policy-config-file", "policy-configmap"))
+REPLACED_FLAGS: Final = frozenset((*_OLD_FIELDS, *_POLICY_FLAGS))
+"""Flags that kube-scheduler no longer has, whose meaning a file for --config can have."""
 
 
 def split_words(words: Iterable[str]) -> tuple[str, ...]:
@@ -46,12 +54,13 @@ def split_words(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def parse_flags(words: Iterable[str]) -> dict[str, str]:
-    """The flags of a command line by name, without dashes; the last of a repeated one counts."""
+    """The flags of a command line by name, without the first dashes; the last of a repeated one counts."""
     flags: dict[str, str] = {}
     waiting = ""
     for word in words:
         if word.startswith("--"):
             name, sign, value = word[2:].partition("=")
+            name = name.replace("_", "-")
             flags[name] = value if sign else "true"
             waiting = "" if sign or name in _SWITCHES else name
         else:

@@ -8,6 +8,7 @@ import msgspec
 from kubesched.config.sources.commands import Mounted, SchedulerCommand
 from kubesched.config.sources.flags import configuration_of_flags, election_flags
 from kubesched.config.sources.kinds import holds_configuration, is_configuration
+from kubesched.config.sources.known_flags import unknown_flags
 from kubesched.config.sources.objects import Input, InputObject, one_line
 from kubesched.config.sources.source import ConfigSource, bare_source, text_source
 from kubesched.documents import PlacedText, write_yaml
@@ -86,6 +87,7 @@ class Schedulers:
             source,
             name=f"{source.name} ({command.title})",
             flags=election_flags(command.flags, _LEASE_NAME if command.is_kubesched else ""),
+            unknown_flags=() if command.is_kubesched else unknown_flags(command.flags),
         )
 
     def _of_flags(self, command: SchedulerCommand) -> ConfigSource:
@@ -111,7 +113,9 @@ class Schedulers:
             place.line,
             place.column,
             is_verbatim=False,
+            is_generated=True,
             flags=election_flags(command.flags, _LEASE_NAME if command.is_kubesched else ""),
+            unknown_flags=() if command.is_kubesched else unknown_flags(command.flags),
             config_maps=config_maps,
         )
 

@@ -22,7 +22,9 @@ class ConfigSource(msgspec.Struct, frozen=True):
         file: the name of the file that holds it.
         line, column: where the text begins in that file, from 1.
         is_verbatim: whether the lines of the text are lines of the file, from `column` on.
+        is_generated: whether the text is not in the file, because flags alone or a JSON array say the same.
         flags: what the command line of its scheduler says about leader election.
+        unknown_flags: the flags of that command line that kube-scheduler does not have, without dashes in front.
         config_maps: the ConfigMaps that were given together with it; one of them may hold its Policy.
     """
 
@@ -32,7 +34,9 @@ class ConfigSource(msgspec.Struct, frozen=True):
     line: int = 1
     column: int = 1
     is_verbatim: bool = True
+    is_generated: bool = False
     flags: LeaderElectionFlags = _NO_FLAGS
+    unknown_flags: tuple[str, ...] = ()
     config_maps: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
@@ -68,7 +72,7 @@ def bare_source(name: str, one: InputObject) -> ConfigSource:
     """A configuration that is an object of an input."""
     if one.is_document:
         return ConfigSource(name, one.text, one.file.name, one.line)
-    return ConfigSource(name, write_yaml(one.value), one.file.name, one.line, is_verbatim=False)
+    return ConfigSource(name, write_yaml(one.value), one.file.name, one.line, is_verbatim=False, is_generated=True)
 
 
 def text_source(name: str, file: Input, text: PlacedText) -> ConfigSource:

@@ -16,6 +16,7 @@ from kubesched.extender.wire import (
     binding_error,
     binding_request,
     meta_preemption_request,
+    name_of,
     names_request,
     nodes_request,
     parse_filter_answer,
@@ -27,6 +28,7 @@ from kubesched.extender.wire import (
 __all__ = ["Probed", "probe"]
 
 _NAME: Final = "kubesched-probe"
+_MAX_SCORE: Final = 10  # MaxExtenderPriority
 _UID: Final = "00000000-0000-0000-0000-000000000000"
 _OBJECT: Final = b'{"metadata":{"name":"%b"},"spec":{},"status":{}}'
 _POD: Final = (
@@ -79,20 +81,62 @@ def _calls(config: ExtenderConfig) -> list[tuple[str, str, bytes, Read]]:
     binding = binding_request(BindingArgs(_NAME, "default", _UID, _NAME))
     calls: list[tuple[str, str, bytes, Read]] = [
         ("filter", config.filter_verb, nodes, lambda body: _filtered(body, config)),
-        ("prioritize", config.prioritize_verb, nodes, lambda body: f"{len(parse_priorities(body))} scores"),
-        ("preempt", config.preempt_verb, victims, lambda body: f"{len(parse_preemption_answer(body))} candidates"),
-        ("bind", config.bind_verb, binding, lambda body: binding_error(body) or "no error"),
+        ("prioritize", config.prioritize_verb, nodes, _scored),
+        ("preempt", config.preempt_verb, victims, _preempted),
+        ("bind", config.bind_verb, binding, _bound),
     ]
     return [call for call in calls if call[1]]
+
+
+# What an answer says. Each raises ExtenderError where kube-scheduler could not use such an answer for a pod.
 
 
 def _filtered(body: bytes, config: ExtenderConfig) -> str:
     answer = parse_filter_answer(body)
     if answer.error:
-        return answer.error
+        return _error_given(answer.error)
     has_names = config.node_cache_capable and answer.names is not None  # names count for such an extender alone
-    survivors = answer.names if has_names else answer.nodes
-    return f"{len(survivors or ())} of 1 node left"
+    if not has_names and answer.nodes is None and not answer.failed and not answer.unresolvable:
+        if answer.names is not None:
+            raise ExtenderError(
+                "the answer has NodeNames and no Nodes; kube-scheduler does not read NodeNames without "
+                "nodeCacheCapable: true, and finds no node left"
+            )
+        wanted = "neither NodeNames nor Nodes" if config.node_cache_capable else "no Nodes"
+        raise ExtenderError(f"the answer has {wanted}, and no node in FailedNodes; kube-scheduler finds no node left")
+    names = answer.names if has_names else [name_of(node) for node in answer.nodes or ()]
+    _check_hosts(names or ())
+    return f"{len(names or ())} of 1 node left"
+
+
+def _scored(body: bytes) -> str:
+    scores = parse_priorities(body)
+    _check_hosts(one.host for one in scores)
+    for one in scores:
+        if not 0 <= one.score <= _MAX_SCORE:
+            raise ExtenderError(f"the answer has a score of {one.score}; expected 0 to {_MAX_SCORE}")
+    return f"a score of {scores[0].score}" if scores else "no score"
+
+
+def _preempted(body: bytes) -> str:
+    candidates = parse_preemption_answer(body)
+    _check_hosts(candidates)
+    return f"{len(candidates)} of 1 candidate left"
+
+
+def _bound(body: bytes) -> str:
+    error = binding_error(body)
+    return _error_given(error) if error else "no error, though there is no such pod"
+
+
+def _error_given(error: str) -> str:
+    return f'the error "{error}"'
+
+
+def _check_hosts(names: Iterable[str]) -> None:
+    for name in names:
+        if name != _NAME:
+            raise ExtenderError(f'the answer has the node "{name}"; only "{_NAME}" was asked about')
 
 
 async def _called(client: ExtenderClient, verb: str, name: str, body: bytes, read: Read) -> Probed:

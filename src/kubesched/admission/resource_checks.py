@@ -1,0 +1,120 @@
+"""Checks what new pods request: names, whole numbers, huge pages, and limits that have to equal requests.
+
+Rule: kube-apiserver v1.36 validation of core/v1 resource requirements, with its messages; what is expected and the
+nearest name are added to them. Quantities are checked already.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Final
+
+from kubesched.api import (
+    BASIC_RESOURCES,
+    NANO,
+    Node,
+    Resources,
+    is_extended_resource,
+    is_qualified_name,
+    parse_quantity,
+    qualified_name_faults,
+)
+from kubesched.config import FieldError, did_you_mean
+from kubesched.errors import QuantityError
+
+__all__ = ["byte_notes", "huge_page_faults", "known_resources", "quantity_faults", "resource_faults"]
+
+Where = Callable[[str], str]
+"""The path of a resource, from its name."""
+Amounts = Mapping[str, str | int | float]
+
+_HUGE_PAGES: Final = "hugepages-"
+_BYTES: Final = ("memory", "ephemeral-storage")
+_EXPECTED: Final = f"{', '.join(BASIC_RESOURCES)}, {_HUGE_PAGES}SIZE, or a name with a domain such as example.com/gpu"
+_POD_LEVEL: Final = ("cpu", "memory")
+
+
+def known_resources(nodes: Iterable[Node]) -> frozenset[str]:
+    """The resources that may be meant by a name that is wrong: the basic ones and those that nodes have."""
+    return frozenset(BASIC_RESOURCES).union(*(node.status.allocatable or () for node in nodes)) - {"pods"}
+
+
+def resource_faults(
+    path: str, resources: Resources | None, known: Collection[str] = BASIC_RESOURCES, *, of_pod: bool = False
+) -> Iterator[FieldError]:
+    """What an API server refuses in the requests and limits of a container, or of a whole pod.
+
+    Args:
+        known: the names that may be meant by another one.
+    """
+    requests, limits = (resources.requests or {}, resources.limits or {}) if resources else ({}, {})
+    for field, quantities in (("limits", limits), ("requests", requests)):
+        yield from quantity_faults(f"{path}.{field}[{{}}]".format, quantities, known, of_pod=of_pod)
+    for name, request in requests.items():
+        limit = limits.get(name)
+        must_equal = not of_pod and (is_extended_resource(name) or name.startswith(_HUGE_PAGES))
+        over = 0 if limit is None else parse_quantity(request) - parse_quantity(limit)
+        if limit is None and must_equal:
+            yield FieldError.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+        elif over > 0 or (over and must_equal):
+            bound = "must be equal to" if must_equal else "must be less than or equal to"
+            yield FieldError.invalid(f"{path}.requests", str(request), f"{bound} {name} limit of {limit}")
+
+
+def quantity_faults(
+    where: Where, quantities: Amounts, known: Collection[str] = BASIC_RESOURCES, *, of_pod: bool = False
+) -> Iterator[FieldError]:
+    """What an API server refuses in the names and amounts of requests, of limits or of an overhead."""
+    for name, quantity in quantities.items():
+        path = where(name)
+        yield from _name_faults(path, name, known, of_pod=of_pod)
+        amount = parse_quantity(quantity)
+        if is_extended_resource(name) and amount % NANO:
+            yield FieldError.invalid(path, str(quantity), "must be an integer")
+        if name.startswith(_HUGE_PAGES):
+            size = _page_size(name)
+            if not size or amount % size:
+                yield FieldError.invalid(path, str(quantity), f"is not positive integer multiple of {name}")
+
+
+def huge_page_faults(path: str, *resources: Resources | None) -> Iterator[FieldError]:
+    """Huge pages need cpu or memory, of the container or of its pod."""
+    names = {name for one in resources if one for name in (*(one.requests or ()), *(one.limits or ()))}
+    if any(name.startswith(_HUGE_PAGES) for name in names) and names.isdisjoint(_POD_LEVEL):
+        yield FieldError.forbidden(path, "HugePages require cpu or memory")
+
+
+def byte_notes(where: Where, quantities: Amounts) -> Iterator[str]:
+    """Amounts of bytes that are no whole number, which an API server accepts with a warning: `400m` of memory."""
+    for name, quantity in quantities.items():
+        if name in _BYTES and parse_quantity(quantity) % NANO:
+            number = str(quantity).rstrip("m")
+            meant = f'; did you mean "{number}M" or "{number}Mi"?' if number != str(quantity) else ""
+            yield f'{where(name)}: fractional byte value "{quantity}" is invalid, must be an integer{meant}'
+
+
+def _name_faults(path: str, name: str, known: Collection[str], *, of_pod: bool) -> Iterator[FieldError]:
+    if of_pod:
+        if name not in _POD_LEVEL and not name.startswith(_HUGE_PAGES):
+            yield FieldError.unsupported(path, name, (*_POD_LEVEL, f"{_HUGE_PAGES}SIZE"))
+    elif not is_qualified_name(name):
+        yield FieldError.invalid(path, name, qualified_name_faults(name)[0])
+    elif "/" not in name:
+        if name not in BASIC_RESOURCES and not name.startswith(_HUGE_PAGES):
+            detail = f"must be a standard resource for containers; expected {_EXPECTED}"
+            yield FieldError.invalid(path, name, detail, help=_nearest(name, known))
+    elif "kubernetes.io/" not in name and not is_extended_resource(name):
+        yield FieldError.invalid(path, name, "doesn't follow extended resource name standard")
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    """The known name of which this is a part, such as `gpu`; else the most similar one."""
+    whole = next((one for one in sorted(known) if name.lower() in re.split("[-./]", one)), "")
+    return f'did you mean "{whole}"?' if whole else did_you_mean(name, sorted(known))
+
+
+def _page_size(name: str) -> int:
+    """The size in a name such as `hugepages-2Mi`, in billionths of a byte; 0 if it is not a quantity."""
+    try:
+        return parse_quantity(name.removeprefix(_HUGE_PAGES))
+    except QuantityError:
+        return 0

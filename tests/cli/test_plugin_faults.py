@@ -1,0 +1,72 @@
+"""A plugin that fails ends pods in an error: each command that tries pods names the fault, and exits with 1."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kubesched.testing import make_node, make_pod
+from tests.cli.clusters import run, write
+from tests.planning.drain_clusters import owned_by
+
+FAULTY = """\
+from kubesched import Plugin
+
+
+class Faulty(Plugin):
+    def filter(self, state, pod, node):
+        return team_of(pod)
+
+
+def team_of(pod):
+    return pod.labels["team"]
+"""
+FAULT = """running "Faulty" filter plugin: KeyError: 'team' (faulty.py:10 in team_of)"""
+ROOM = {"cpu": "2", "memory": "4Gi", "pods": "10"}
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    """A running pod and a pending one."""
+    web = owned_by("ReplicaSet", "web")
+    nodes = [make_node(name, allocatable=ROOM) for name in ("n1", "n2")]
+    return write(tmp_path, *nodes, make_pod("web-1", node="n1", metadata=web), make_pod("new"))
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> str:
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    return f"{tmp_path / 'faulty.py'}:Faulty"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["simulate"],
+        ["fit", "--resource", "cpu=1"],
+        ["fit", "--resource", "cpu=1", "--max"],
+        ["explain"],
+        ["explain", "default/new"],
+        ["explain", "default/new", "-o", "json"],
+        ["explain", "-o", "jsonl"],
+        ["drain", "n1"],
+        ["drain", "--each"],
+        ["drain", "--most"],
+        ["drain", "--each", "-o", "json"],
+        ["drain", "n1", "-o", "json"],
+    ],
+)
+def test_the_fault_is_named_and_the_command_exits_with_1(snapshot: Path, plugin: str, command: list[str]):
+    name, *options = command
+    assert run(name, snapshot, *options).exit_code == 0
+    result = run(name, snapshot, *options, "--plugin", plugin)
+    assert result.exit_code == 1
+    assert "KeyError: 'team'" in result.stdout
+
+
+def test_a_drain_says_first_that_a_plugin_failed(snapshot: Path, plugin: str):
+    lines = run("drain", snapshot, "n1", "--plugin", plugin).stdout.splitlines()
+    assert lines[1] == f"A plugin failed: {FAULT}."
+    document = json.loads(run("drain", snapshot, "n1", "--plugin", plugin, "-o", "json").stdout)
+    assert document["faults"] == [FAULT]
+    assert [pod["message"] for pod in document["pods"]] == [FAULT]
