@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from kubesched.api import KubeObject, Pod
-from kubesched.explanation import Explanation, explain, obstacles
-from kubesched.testing import make_node, make_pod
+from kubesched.explanation import Explanation, Fix, explain, obstacles
+from kubesched.testing import make_node, make_object, make_pod
 
+ZONE = "topology.kubernetes.io/zone"
 SMALL = {"cpu": "2", "memory": "4Gi", "pods": "3"}
 
 
@@ -31,3 +32,42 @@ def three_nodes() -> list[KubeObject]:
 def filling(node: str, **requests: str) -> Pod:
     """A running pod that takes room on a node."""
     return make_pod(f"on-{node}", node=node, requests=requests)
+
+
+def fixes_of(pod, *objects, **more) -> dict[str, Fix]:
+    """Text -> fix, best first, each of which was applied and made the pod fit on the nodes that it names."""
+    objects = list(objects)
+    fixes = ask(pod, *objects, **more).fixes
+    for fix in fixes:
+        changed, changed_pod = fix.change.apply(objects, pod)
+        after = explain(changed, changed_pod, more.get("config"), more.get("plugins", ()))
+        assert not after.held_back, fix.text
+        assert (len(after.feasible), tuple(after.feasible[:5])) == (fix.n_nodes, fix.nodes), fix.text
+    return {fix.text: fix for fix in fixes}
+
+
+def texts(pod, *objects, **more) -> list[str]:
+    return list(fixes_of(pod, *objects, **more))
+
+
+def affinity(kind: str, labels: dict[str, str], key: str = ZONE) -> dict:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": labels}}
+    return {"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+def with_claim(name: str, **spec: object) -> object:
+    return make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}], **spec})
+
+
+def claim(**spec: object) -> object:
+    return make_object("PersistentVolumeClaim", "data", spec={"accessModes": ["ReadWriteOnce"], **spec})
+
+
+def bound_claim(**spec: object) -> object:
+    return make_object(
+        "PersistentVolumeClaim",
+        "data",
+        annotations={"pv.kubernetes.io/bind-completed": "yes"},
+        spec={"accessModes": ["ReadWriteOnce"], "volumeName": "pv-1", **spec},
+        status={"phase": "Bound"},
+    )

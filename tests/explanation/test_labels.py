@@ -6,7 +6,10 @@ from kubesched.api import parse_selector_text
 from kubesched.explanation import unselected
 
 ZONE = "topology.kubernetes.io/zone"
-LABELS = [{ZONE: zone, "pool": "spot", "host": f"n{i:02}"} for i, zone in enumerate("abcabc")]
+LABELS = [
+    {"topology.csi.example.com/zone": zone, ZONE: zone, "pool": "spot", "host": f"n{i:02}"}
+    for i, zone in enumerate("abcabc")
+]
 
 
 @pytest.mark.parametrize(

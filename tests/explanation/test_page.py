@@ -125,6 +125,13 @@ def test_nodes_that_the_pod_does_not_name_come_last_and_are_counted():
     assert "No node is among those that the pod or its volumes name." in printed(found)
 
 
+def test_the_next_command_asks_about_the_node_of_the_best_fix():
+    other = make_node("n1", labels={"pool": "web"})
+    db = make_node("n2", labels={"pool": "db"}, taints=["db:NoSchedule"])
+    found = ask(make_pod("p", node_selector={"pool": "db"}), other, db)
+    assert "Next: kubesched explain p --node n2" in printed(found, again="kubesched explain p")
+
+
 class Wordless(Plugin):
     def filter(self, state, pod, node):
         return Status.unschedulable()

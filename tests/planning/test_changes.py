@@ -201,7 +201,10 @@ BAD_CHANGES = [
     ),
     (lambda: nodes_matching(CLUSTER, "pool=c"), "selector pool=c selects none of the 2 nodes; pool is one of a, b"),
     (lambda: scaled(CLUSTER, "deploy/wbe", 3), 'deploy/wbe: the cluster has no Deployment wbe; did you mean "web"?'),
-    (lambda: scaled(CLUSTER, "web", 3), '"web" is not a workload; did you mean "default/deployment/web"?'),
+    (
+        lambda: scaled(CLUSTER, "web", 3),
+        '"web" is not a workload; did you mean "deployment/web"?',
+    ),
     (
         lambda: scaled(CLUSTER, "cron", 3),
         '"cron" is not a workload; expected for example deploy/web or shop/statefulset/db',

@@ -14,8 +14,10 @@ _MAX_VALUES: Final = 5
 def near_key(wrong: str, keys: Collection[str]) -> str:
     """The label key that was probably meant: `topology.kubernetes.io/zone` for `zone`; empty where none is near."""
     name = wrong.rpartition("/")[2]
-    same = (key for key in keys if key.rpartition("/")[2] == name)
-    return next(same, "") or next(iter(get_close_matches(wrong, keys, n=1)), "")
+    same = [key for key in keys if key.rpartition("/")[2] == name]
+    if (well_known := f"topology.kubernetes.io/{name}") in same:  # cloud providers and CSI drivers have zones, too
+        return well_known
+    return next(iter(same), "") or next(iter(get_close_matches(wrong, keys, n=1)), "")
 
 
 def unselected(selector: Selector, labels: Iterable[Mapping[str, str]], what: str) -> str:

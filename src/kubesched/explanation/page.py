@@ -124,12 +124,14 @@ def _where_it_failed(explanation: Explanation) -> str:
 
 
 def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
-    """Ask about one node: where the pod is, the next best, or the one that is nearest to fitting."""
+    """Ask about one node: where the pod is, the next best, one that the best fix opens, or the nearest to fitting."""
     if explanation.failure is not None:
         return ""
     node = chosen.next_best if chosen is not None else ""
     if chosen is not None and explanation.nodes.position_of(explanation.runs_on) is not None:
         node = explanation.runs_on if explanation.runs_on != chosen.best.node else node
+    elif chosen is None and explanation.fixes:
+        node = explanation.fixes[0].answers
     if not node:
         order = nearest(explanation)
         node = explanation.nodes.name(int(order[0])) if len(order) else ""

@@ -16,6 +16,7 @@ _SHORT_NAMES: Final = {
     "rs": "ReplicaSet",
     "sts": "StatefulSet",
 }
+_EXAMPLES: Final = "expected for example deploy/web or shop/statefulset/db"
 _MAX_NAMED: Final = 5
 _LIKENESS: Final = 0.75  # of a word that is misspelt; namespaces such as deploy-prod are not
 
@@ -29,11 +30,9 @@ def find_workload(known: Iterable[Workload], text: str) -> Workload:
     everything = list(known)
     *space, kind, name = text.split("/") if text.count("/") in (1, 2) else ("", "")
     if not kind or not name:
-        same = [one for one in everything if text in (one.name, f"{one.namespace}/{one.name}")]
-        hint = _offered(same) or _named_so(text, everything) or "expected for example deploy/web or shop/statefulset/db"
-        raise InputError(f'"{text}" is not a workload; {hint}')
+        raise InputError(f'"{text}" is not a workload; {_named_so(text, everything) or _EXAMPLES}')
     if not is_workload_kind(kind, everything):
-        hint = near_kind(kind, everything) or "expected for example deploy/web or shop/statefulset/db"
+        hint = near_kind(kind, everything) or _EXAMPLES
         raise InputError(f'{text}: "{kind}" is not a kind of workload; {hint}')
     kind = _full_kind(kind, everything)
     named = [one for one in everything if (one.kind, one.name) == (kind, name)]

@@ -1,0 +1,80 @@
+"""Placed pods in the way: what is moved, stopped, started or waited for."""
+
+from kubesched.testing import make_node, make_object, make_pod
+from tests.explanation.asking import SMALL, affinity, bound_claim, fixes_of, texts, with_claim
+
+
+def test_the_holder_of_a_host_port_is_named_with_its_node():
+    pod = make_pod("p", host_ports=[80])
+    assert texts(pod, make_node("n1"), make_pod("edge", host_ports=[80], node="n1")) == [
+        "free host port 80/TCP on n1, held by default/edge",
+        "do without host port 80/TCP",
+    ]
+
+
+def test_a_pod_in_the_way_is_moved_out_of_the_domain():
+    nodes = [make_node("n1", zone="a"), make_node("n2", zone="a"), make_node("n3", zone="b", unschedulable=True)]
+    db = make_pod("db", labels={"app": "db"}, node="n1", spec={"tolerations": [{"operator": "Exists"}]})
+    fixes = fixes_of(make_pod("p", spec=affinity("podAntiAffinity", {"app": "db"})), *nodes, db)
+    assert fixes["move default/db (n1) out of zone a"].n_nodes == 2
+    assert "drop the required pod anti-affinity" in fixes
+
+
+def test_a_pod_that_has_nowhere_to_go_is_called_that():
+    db = make_pod("db", node="n1", spec=affinity("podAntiAffinity", {"app": "p"}))
+    fixes = fixes_of(make_pod("p", labels={"app": "p"}), make_node("n1", zone="a"), db)
+    assert list(fixes) == ["move default/db (n1) out of zone a, although no other node has a place for it"]
+
+
+def test_affinity_wants_a_pod_started():
+    fixes = fixes_of(make_pod("p", spec=affinity("podAffinity", {"app": "db"})), make_node("n1", zone="a"))
+    assert list(fixes) == [
+        "start a pod with app=db in namespace default, for example in zone a",
+        "drop the required pod affinity",
+    ]
+
+
+def test_the_user_of_a_claim_for_one_pod_is_named():
+    volume = make_object("PersistentVolume", "pv-1", spec={"capacity": {"storage": "1Gi"}})
+    user = make_pod("first", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
+    said = texts(with_claim("data"), make_node("n1"), bound_claim(accessModes=["ReadWriteOncePod"]), volume, user)
+    assert said == ["stop default/first (n1), which uses claim data"]
+    second = make_pod("second", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
+    shared = bound_claim(accessModes=["ReadWriteOncePod"])
+    (said,) = texts(with_claim("data"), make_node("n1"), shared, volume, user, second)
+    assert said.endswith(" (n1), which use claim data")
+
+
+def test_a_pod_with_volumes_is_moved_off_a_node_that_takes_no_more():
+    driver = {"name": "ebs.example.com", "nodeID": "n1", "topologyKeys": [], "allocatable": {"count": 1}}
+    objects = [make_object("CSINode", "n1", spec={"drivers": [driver]})]
+    for name in ("data", "other"):
+        bound = {"pv.kubernetes.io/bind-completed": "yes"}
+        spec = {"accessModes": ["ReadWriteOnce"], "volumeName": f"pv-{name}"}
+        source = {"driver": "ebs.example.com", "volumeHandle": name}
+        objects += [
+            make_object("PersistentVolumeClaim", name, annotations=bound, spec=spec, status={"phase": "Bound"}),
+            make_object("PersistentVolume", f"pv-{name}", spec={"capacity": {"storage": "1Gi"}, "csi": source}),
+        ]
+    user = make_pod("first", spec={**with_claim("other").document["spec"], "nodeName": "n1"})
+    said = texts(with_claim("data"), make_node("n1"), user, *objects)
+    assert said == ["move default/first (n1) to another node, with its volumes"]
+
+
+def test_a_pod_with_the_same_disk_is_moved():
+    disk = {"volumes": [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]}
+    said = texts(make_pod("p", spec=disk), make_node("n1"), make_pod("first", node="n1", spec=disk))
+    assert said == ["move default/first (n1) to another node"]
+
+
+def test_pods_that_end_are_waited_for():
+    leaving = make_pod("old", node="n1", requests={"cpu": "2"}, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    pod = make_pod("p", requests={"cpu": "2"})
+    assert texts(pod, make_node("n1", allocatable=SMALL), leaving)[0] == "wait until default/old (n1) has ended"
+
+
+def test_room_that_is_kept_for_a_nominated_pod_is_told():
+    status = {"nominatedNodeName": "n1"}
+    first = make_pod("first", requests={"cpu": "2"}, priority=10, status=status)
+    fixes = fixes_of(make_pod("p", requests={"cpu": "1"}), make_node("n1", allocatable=SMALL), first)
+    assert next(iter(fixes)) == "clear the nomination of default/first, for which room is kept on n1"

@@ -1,0 +1,67 @@
+"""Topology spread constraints: another key, skew or policy."""
+
+import pytest
+
+from kubesched.testing import make_node, make_pod
+from tests.explanation.asking import (
+    SMALL,
+    ZONE,
+    filling,
+    fixes_of,
+    texts,
+)
+
+
+def test_spreading_gets_another_skew_or_is_only_preferred():
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [constraint]})
+    web = [make_pod(f"w{i}", labels={"app": "web"}, node="n1") for i in range(2)]
+    nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", taints=["gpu:NoSchedule"])]
+    said = texts(pod, *nodes, *web)
+    assert "set maxSkew: 3 for the spread over zone" in said
+    assert "set whenUnsatisfiable: ScheduleAnyway for the spread over zone" in said
+    assert said[0] == "set nodeTaintsPolicy: Honor for the spread over zone, so that nodes with taints do not count"
+
+
+def test_a_topology_key_that_no_node_has_is_corrected():
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+    pod = make_pod("p", spec={"topologySpreadConstraints": [constraint]})
+    fixes = fixes_of(pod, make_node("n1", zone="a"), make_node("n2", zone="b"))
+    first = next(iter(fixes))
+    assert first == f"correct the topology key zone of the spread, which no node has, to {ZONE}"
+    assert fixes[first].n_nodes == 2
+
+
+@pytest.mark.parametrize("revisions", [("old", "new"), ("new", "old")])
+def test_a_pod_of_an_older_revision_is_not_moved_for_the_spread(revisions):
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+        "matchLabelKeys": ["pod-template-hash"],
+    }
+    labels = {"app": "web", "pod-template-hash": "new"}
+    pod = make_pod("p", labels=labels, requests={"cpu": "2"}, spec={"topologySpreadConstraints": [constraint]})
+    web = [make_pod(name, labels=labels | {"pod-template-hash": name}, node="n1") for name in revisions]
+    nodes = [make_node("n1", zone="a"), make_node("n2", zone="b", allocatable=SMALL)]
+    said = texts(pod, *nodes, *web, filling("n2", cpu="1"))
+    assert [text for text in said if text.startswith("move ")] == ["move default/new (n1) out of zone a"]
+
+
+def test_domains_that_do_not_exist_need_not_be_there():
+    constraint = {
+        "maxSkew": 1,
+        "minDomains": 2,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    pod = make_pod("p", labels={"app": "web"}, spec={"topologySpreadConstraints": [constraint]})
+    web = make_pod("web", labels={"app": "web"}, node="n1")
+    assert "drop minDomains: 2 from the spread over zone" in texts(pod, make_node("n1", zone="a"), web)

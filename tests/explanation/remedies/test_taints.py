@@ -1,0 +1,42 @@
+"""Taints and cordons: what tolerates, removes or ends them."""
+
+from kubesched.testing import make_node, make_pod
+from tests.explanation.asking import fixes_of, texts
+
+
+def test_a_taint_is_tolerated_or_removed():
+    nodes = [make_node(f"n{i}", taints=["gpu=a100:NoSchedule", "old:NoExecute"]) for i in range(6)]
+    fixes = fixes_of(make_pod("p"), *nodes)
+    assert list(fixes) == [
+        "tolerate gpu=a100:NoSchedule and old:NoExecute",
+        "remove taint gpu=a100:NoSchedule and old:NoExecute from 6 nodes (n0, n1, n2, ...)",
+    ]
+    first = next(iter(fixes.values()))
+    assert (first.n_nodes, first.nodes, first.kind) == (6, ("n0", "n1", "n2", "n3", "n4"), "toleration")
+
+
+def test_a_toleration_keeps_the_intent_of_a_pod_that_chooses_the_nodes():
+    node = make_node("n1", labels={"pool": "gpu"}, taints=["gpu:NoSchedule"])
+    chosen = fixes_of(make_pod("p", node_selector={"pool": "gpu"}), node)["tolerate gpu:NoSchedule"]
+    assert chosen.keeps_intent
+    assert not fixes_of(make_pod("p"), node)["tolerate gpu:NoSchedule"].keeps_intent
+
+
+def test_a_toleration_that_is_nearly_right_shows_the_intent_and_is_named():
+    pod = make_pod("p", spec={"tolerations": [{"key": "gpu", "value": "True", "effect": "NoSchedule"}]})
+    text = "tolerate gpu=true:NoSchedule (the pod tolerates gpu=True:NoSchedule)"
+    fixes = fixes_of(pod, make_node("n1", taints=["gpu=true:NoSchedule"]), make_node("n2", taints=["db:NoSchedule"]))
+    assert next(iter(fixes)) == text
+    assert fixes[text].keeps_intent
+    both = fixes_of(pod, make_node("n1", taints=["gpu=true:NoSchedule", "db:NoSchedule"]))
+    assert not both[f"{text} and db:NoSchedule"].keeps_intent
+
+
+def test_a_cordon_and_its_taint_are_one_cause():
+    node = make_node("n1", unschedulable=True, taints=["node.kubernetes.io/unschedulable:NoSchedule"])
+    assert texts(make_pod("p"), node) == ["uncordon n1"]
+
+
+def test_a_node_that_is_not_ready_has_to_become_ready():
+    node = make_node("n1", taints=["node.kubernetes.io/not-ready:NoSchedule", "node.kubernetes.io/not-ready:NoExecute"])
+    assert texts(make_pod("p"), node) == ["make n1 ready"]
