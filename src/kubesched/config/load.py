@@ -91,7 +91,7 @@ def convert_configuration(
 
     def without_legacy(_document: Any, _whole: str) -> Any:
         nonlocal conversion  # it is valid by now
-        changed, notices = for_kube_scheduler(conversion.document)
+        changed, notices = for_kube_scheduler(conversion.document, conversion.uses)
         conversion = Conversion(conversion.origin, changed, (*conversion.notices, *notices))
         return copy.deepcopy(changed)
 

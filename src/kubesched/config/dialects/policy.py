@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.config.dialects.conversion import Document, Notice
+from kubesched.config.dialects.conversion import Document, Notice, Use
 from kubesched.config.dialects.forgiving import read_forgiving
 from kubesched.config.dialects.policy_tables import (
     DEFAULT_PREDICATES,
@@ -22,6 +22,7 @@ from kubesched.config.dialects.policy_tables import (
     SKIPPED_PRIORITY,
     TAINT_PREDICATES,
 )
+from kubesched.config.dialects.policy_uses import policy_uses
 from kubesched.config.dialects.released import Base, enabled
 from kubesched.config.dialects.shapes import (
     LegacyExtender,
@@ -41,11 +42,16 @@ _RATIO: Final = "RequestedToCapacityRatio"
 
 
 class PolicyParts(msgspec.Struct, frozen=True):
-    """What a Policy says, in the terms of v1."""
+    """What a Policy says, in the terms of v1.
+
+    Attributes:
+        uses: the predicates and priorities by name.
+    """
 
     base: Base
     extenders: list[Document]
     notices: list[Notice]
+    uses: tuple[Use, ...]
 
 
 def read_policy(document: Any) -> PolicyParts:
@@ -72,7 +78,7 @@ def read_policy(document: Any) -> PolicyParts:
     extenders = [
         _extender(extender, plain) for extender, plain in zip(policy.extenders, known.get("extenders", ()), strict=True)
     ]
-    return PolicyParts(base, extenders, notices)
+    return PolicyParts(base, extenders, notices, policy_uses(policy))
 
 
 def _plugins(filters: list[str], scores: dict[str, int]) -> Plugins:
