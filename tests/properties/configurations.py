@@ -42,7 +42,10 @@ _LEGACY_SCORES = [name for name in _OLD_SCORES if name != "DefaultPodTopologySpr
 _KNOWN = dict.fromkeys(("v1alpha1", "v1alpha2", "v1beta1"), (_OLD_FILTERS, _OLD_SCORES)) | {
     "v1beta2": ([*_FILTERS, "EBSLimits", "GCEPDLimits", "AzureDiskLimits"], _LEGACY_SCORES),
     "v1beta3": (_FILTERS, _LEGACY_SCORES),
-    "v1": ([*_FILTERS, "NodeLabel", "ServiceAffinity"], _LEGACY_SCORES),
+    "v1": (
+        [*_FILTERS, "NodeLabel", "ServiceAffinity", "NoDiskConflict", "MaxEBSVolumeCount", "MaxCSIVolumeCountPred"],
+        [*_LEGACY_SCORES, "EqualPriority"],
+    ),
 }
 _ARGS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "InterPodAffinity": st.integers(0, 100).map(lambda weight: {"hardPodAffinityWeight": weight}),

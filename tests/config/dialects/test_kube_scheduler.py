@@ -1,8 +1,10 @@
+import pytest
+
 from kubesched.config.dialects import for_kube_scheduler
 from kubesched.config.dialects.kube_scheduler import LEGACY
 from kubesched.config.dialects.policy_tables import PREDICATES, PRIORITIES
 from kubesched.config.dialects.replaced import RENAMED, STRATEGIES
-from kubesched.plugins import IN_TREE_PLUGINS
+from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS
 from tests.config.dialects.documents import args, converted, names, weights
 
 SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
@@ -150,6 +152,21 @@ def test_a_plugin_that_did_nothing_goes_without_a_loss():
     assert after == {"profiles": [{}]}
     assert notice.text == "left out, because they did nothing: NodeLabel"
     assert not notice.is_loss
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("NoDiskConflict", "VolumeRestrictions"), ("MaxEBSVolumeCount", "NodeVolumeLimits")]
+)
+def test_a_filter_gets_the_name_that_it_has_today(old, new):
+    everything = {"disabled": [{"name": "*"}]}
+    document = {"profiles": [{"plugins": {"multiPoint": everything, "filter": {"enabled": [{"name": old}]}}}]}
+    after, (notice,) = for_kube_scheduler(document)
+    assert names(after["profiles"][0], "filter") == names(after["profiles"][0], "preFilter") == [new]
+    assert (notice.text, notice.is_loss) == (f"{old} is {new} today", False)
+
+
+def test_no_legacy_plugin_is_left():
+    assert set(LEGACY_PLUGINS) == set(LEGACY) | (set(RENAMED) - {"DefaultPodTopologySpread"})
 
 
 def test_a_document_without_legacy_plugins_is_the_same():

@@ -21,6 +21,15 @@ from kubesched.config.dialects.raw_sets import (
 from kubesched.config.dialects.strategies import STRATEGY_PLUGINS, join_strategies
 from kubesched.config.dialects.uses import uses_of
 
+_Replace = Callable[[Document, str, list[Use]], list[Notice]]
+
+_VOLUME_COUNTS: Final = (
+    "MaxAzureDiskVolumeCount",
+    "MaxCSIVolumeCountPred",
+    "MaxCinderVolumeCount",
+    "MaxEBSVolumeCount",
+    "MaxGCEPDVolumeCount",
+)
 _LABELS: Final = ("presentLabels", "absentLabels")
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -148,16 +157,36 @@ def _apart(profile: Document, use: Use) -> str:
     )
 
 
+def _equal(_profile: Document, where: str, _uses: list[Use]) -> list[Notice]:
+    return [Notice("EqualPriority: left out, because it gave each node the same score", where)]
+
+
+def _filters_as(old: str, new: str) -> _Replace:
+    """For a filter plugin that has another name today."""
+
+    def replace(profile: Document, where: str, _uses: list[Use]) -> list[Notice]:
+        for point in ("preFilter", "filter"):
+            if not weight_at(profile["plugins"], point, new):
+                enable(profile["plugins"], point, new)
+        return [Notice(f"{old} is {new} today", where)]
+
+    return replace
+
+
 def _enabling(profile: Document, plugin: str, *points: str) -> str:
     """The step without which the advice has no effect; empty if the plugin is enabled."""
     missing = [point for point in points if not weight_at(profile["plugins"], point, plugin)]
     return f", and enable {plugin} at {' and '.join(missing)}" if missing else ""
 
 
-_REPLACED: Final[dict[str, Callable[[Document, str, list[Use]], list[Notice]]]] = {
+_REPLACED: Final[dict[str, _Replace]] = {
+    "EqualPriority": _equal,
+    **{name: _filters_as(name, "NodeVolumeLimits") for name in _VOLUME_COUNTS},
+    "NoDiskConflict": _filters_as("NoDiskConflict", "VolumeRestrictions"),
     "NodeLabel": _labels,
     "NodePreferAvoidPods": _avoid,
     "NodeResourceLimits": _limits,
+    "NodeResourcesLimits": _limits,
     "SelectorSpread": _spread,
     "ServiceAffinity": _services,
 }
