@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.config.dialects.conversion import Conversion, Document, Notice, PolicySources, Use
+from kubesched.config.dialects.document_faults import DocumentFault, faults_error
 from kubesched.config.dialects.forgiving import read_forgiving
 from kubesched.config.dialects.policy import PolicyParts, read_policy
 from kubesched.config.dialects.profiles import own_args, v1_profile
@@ -82,16 +83,20 @@ def _from_v1alpha2(body: Document, _: PolicySources, remarks: _Remarks) -> Docum
 
 def _from_v1alpha1(body: Document, sources: PolicySources, remarks: _Remarks) -> Document:
     """The one profile of the top level moves into `profiles`; a Policy gives its plugins and the extenders."""
-    read, document, ignored = read_forgiving(body, V1Alpha1)
-    remarks.notices += ignored
+    read = read_forgiving(body, V1Alpha1)
+    if read.wrong:
+        faults = [DocumentFault(fault.path, fault.text, "; ".join(fault.help)) for fault in read.wrong]
+        raise faults_error(faults, sources.text)
+    document = read.known
+    remarks.notices += read.ignored
     source, weight = document.pop("algorithmSource", {}), document.pop("hardPodAffinitySymmetricWeight", 0)
     if source.get("policy") is not None:
-        parts = read_policy(_policy_in(source["policy"], sources))
+        parts = _policy_in(source["policy"], sources)
         base = parts.base
         remarks.add(parts)
         document["extenders"] = parts.extenders
     else:
-        base = _provider(read.algorithm_source.provider)
+        base = _provider(read.value.algorithm_source.provider)
     if weight:
         base = Base(base.plugins, {**base.args, "InterPodAffinity": {"hardPodAffinityWeight": weight}})
     profile = {field: document.pop(field) for field in _PROFILE_FIELDS if field in document}
@@ -107,8 +112,8 @@ def _from_v1alpha1(body: Document, sources: PolicySources, remarks: _Remarks) ->
     return _with_profiles(document, base, remarks)
 
 
-def _from_policy(body: Document, _: PolicySources, remarks: _Remarks) -> Document:
-    parts = read_policy(body)
+def _from_policy(body: Document, sources: PolicySources, remarks: _Remarks) -> Document:
+    parts = read_policy(body, sources.text)
     remarks.add(parts)
     document = _with_profiles({}, parts.base, remarks)
     if parts.extenders:
@@ -123,8 +128,8 @@ def _provider(name: str | None) -> Base:
     return PROVIDERS[name or "DefaultProvider"]
 
 
-def _policy_in(source: Document, sources: PolicySources) -> Document:
-    """The Policy that a v1alpha1 configuration refers to, without apiVersion and kind."""
+def _policy_in(source: Document, sources: PolicySources) -> PolicyParts:
+    """The Policy that a v1alpha1 configuration refers to."""
     if "file" in source:
         where = source["file"].get("path", "")
         text = sources.read_file(where)
@@ -142,7 +147,10 @@ def _policy_in(source: Document, sources: PolicySources) -> Document:
             )
     except ConfigError as error:
         raise ConfigError(f"couldn't read policy config: {error}\n  in {where}") from None
-    return body
+    try:
+        return read_policy(body, text)
+    except ConfigError as error:
+        raise ConfigError(f"{error}\n  in {where}") from None
 
 
 def _checked(body: Document) -> Document:
