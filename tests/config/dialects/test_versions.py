@@ -71,6 +71,15 @@ def test_disabled_at_multi_point_leaves_the_old_defaults_of_the_points():
     assert "NodeResourcesFit" in names(profile, "filter")
 
 
+def test_a_notice_names_what_multi_point_does_not_disable():
+    sets = plugins(multiPoint={"disabled": [{"name": "ImageLocality"}, {"name": "SchedulingGates"}, {"name": "*"}]})
+    (notice,) = converted("v1beta2", sets).notices
+    assert notice.path == "profiles[0]"
+    assert notice.text.startswith("multiPoint.disabled of ImageLocality, * had no effect, and is left out: ")
+    assert not notice.is_loss
+    assert converted("v1beta3", sets).notices == ()
+
+
 def test_a_point_without_defaults_keeps_own_multi_point_plugins_away():
     sets = {"multiPoint": {"enabled": [{"name": "Own"}]}, "score": {"disabled": [{"name": "*"}]}}
     profile = profile_of("v1beta2", plugins(**sets))

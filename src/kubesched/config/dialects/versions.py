@@ -9,7 +9,7 @@ from kubesched.config.dialects.conversion import Conversion, Document, Notice, P
 from kubesched.config.dialects.document_faults import DocumentFault, faults_error
 from kubesched.config.dialects.forgiving import read_forgiving
 from kubesched.config.dialects.policy import PolicyParts, read_policy
-from kubesched.config.dialects.profiles import own_args, v1_profile
+from kubesched.config.dialects.profiles import LATER_PLUGINS, own_args, v1_profile
 from kubesched.config.dialects.released import PROVIDERS, V1BETA1, V1BETA2, Base
 from kubesched.config.dialects.replaced import RENAMED
 from kubesched.config.dialects.shapes import OldConfiguration, V1Alpha1
@@ -175,8 +175,24 @@ def _with_profiles(document: Document, base: Base, remarks: _Remarks) -> Documen
         profiles = [_without_preemption(profile) for profile in profiles]
     if timeout := document.pop("bindTimeoutSeconds", 0):
         base = Base(base.plugins, {**base.args, "VolumeBinding": {"bindTimeoutSeconds": timeout}})
+    for i, profile in enumerate(profiles):
+        remarks.notices += _without_effect(profile, f"profiles[{i}]")
     document["profiles"] = [v1_profile(profile, base) for profile in profiles]
     return document
+
+
+def _without_effect(profile: Document, where: str) -> list[Notice]:
+    """What multiPoint does not disable: its defaults were at the extension points before v1beta3."""
+    disabled = profile.get("plugins", {}).get("multiPoint", {}).get("disabled", ())
+    later = {entry.name for entry in LATER_PLUGINS}
+    names = [entry["name"] for entry in disabled if entry.get("name") and entry["name"] not in later]
+    if not names:
+        return []
+    text = (
+        f"multiPoint.disabled of {', '.join(names)} had no effect, and is left out: this version enables the default "
+        "plugins at the extension points; disable them there"
+    )
+    return [Notice(text, where)]
 
 
 def _drop_addresses(document: Document, remarks: _Remarks) -> None:
