@@ -182,6 +182,14 @@ def test_what_cannot_be_read_is_refused(fields, text, message):
     assert str(caught.value).startswith(message)
 
 
+def test_a_missing_config_map_is_reported_with_both_ways_to_give_it():
+    with pytest.raises(ConfigError) as caught:
+        converted("v1alpha1", FROM_CONFIG_MAP, PolicySources())
+    _, append, second = str(caught.value).split("\n  ")
+    assert append.endswith("(echo ---; kubectl get configmap -n ns p -o yaml) >> FILE")
+    assert second == "or give it to `kubesched config convert` as a second file"
+
+
 def test_default_constraints_without_a_type_are_a_list():
     constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
     config = [{"name": "PodTopologySpread", "args": {"defaultConstraints": [constraint]}}]

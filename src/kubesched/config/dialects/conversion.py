@@ -109,7 +109,10 @@ class PolicySources(msgspec.Struct, frozen=True):
             if not isinstance(policy, str):
                 raise ConfigError(f'missing policy config map value at key "{_POLICY_KEY}"')
             return str(policy)  # without its place
-        advice = f"append it to the file of the configuration: (echo ---; {command}) >> FILE"
+        advice = (
+            f"append it to the file of the configuration: (echo ---; {command}) >> FILE\n"
+            "  or give it to `kubesched config convert` as a second file"
+        )
         raise ConfigError(f"couldn't get policy config map {namespace}/{name}: not in the file\n  {advice}")
 
 
