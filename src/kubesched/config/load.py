@@ -12,7 +12,7 @@ from kubesched.config.decode_args import decode_args
 from kubesched.config.dialects import Conversion, PolicySources, convert_older, for_kube_scheduler, is_older
 from kubesched.config.documents import parse_value
 from kubesched.config.field_errors import config_error
-from kubesched.config.sources.kinds import may_hold_configurations
+from kubesched.config.sources import may_hold_configurations
 from kubesched.config.strict import strict_error, yaml_faults
 from kubesched.config.type_meta import API_VERSION, KIND
 from kubesched.config.types import KubeSchedulerConfiguration, LeaderElectionFlags

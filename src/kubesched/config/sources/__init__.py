@@ -1,8 +1,9 @@
 """Scheduler configurations in the files that people have: ConfigMaps, workloads, Helm values, several documents."""
 
 from kubesched.config.sources.find import find_sources
+from kubesched.config.sources.kinds import may_hold_configurations
 from kubesched.config.sources.objects import Input
 from kubesched.config.sources.schedulers import LocalFiles
 from kubesched.config.sources.source import ConfigSource
 
-__all__ = ["ConfigSource", "Input", "LocalFiles", "find_sources"]
+__all__ = ["ConfigSource", "Input", "LocalFiles", "find_sources", "may_hold_configurations"]
