@@ -128,6 +128,11 @@ def test_hard_pod_affinity_weight_goes_to_inter_pod_affinity():
     assert args(profile, "InterPodAffinity") == {"hardPodAffinityWeight": 10}
 
 
+def test_hard_pod_affinity_weight_is_left_out_without_inter_pod_affinity():
+    profile = profile_of("Policy", {**predicates("HostName"), "hardPodAffinitySymmetricWeight": 10})
+    assert "pluginConfig" not in profile
+
+
 def test_unknown_fields_are_ignored_with_a_notice():
     (notice,) = converted("Policy", {**predicates(), "nonsense": 1}).notices
     assert 'unknown field "nonsense"' in notice.text
