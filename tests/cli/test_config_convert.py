@@ -40,7 +40,7 @@ def test_the_effective_configuration_is_the_same_before_and_after(text):
 def test_what_has_no_equivalent_is_a_comment_and_ends_with_3():
     result = convert(POLICY)
     assert result.exit_code == 3
-    assert "  # no equivalent: SelectorSpread (weight 1); PodTopologySpread" in result.stdout
+    assert "# no equivalent: priority SelectorSpreadPriority (SelectorSpread, weight 1); " in result.stdout
     assert convert(result.stdout).exit_code == 0
 
 

@@ -141,3 +141,13 @@ def test_what_follows_the_first_document_is_not_looked_at():
 def test_json_is_held_to_the_same():
     with pytest.raises(ConfigError, match=r"exceeded max depth of 200$"):
         parse_value('{"a": ' + "[" * 100_000)
+
+
+@pytest.mark.parametrize("text", ["a: {{ .Values.a }}", "{{- if .Values.a }}\na: 1\n{{- end }}"])
+def test_a_template_of_a_chart_is_recognised(text):
+    for parse in (parse_document, parse_value):
+        with pytest.raises(ConfigError, match=r"\n  the text has \{\{, .* `helm template` prints$"):
+            parse(text)
+    with pytest.raises(ConfigError) as caught:
+        parse_document("a: [")
+    assert "helm" not in str(caught.value)

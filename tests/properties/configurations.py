@@ -38,10 +38,14 @@ _OLD_SCORES = [
     "NodeLabel",
     "ServiceAffinity",
 ]
+_LEGACY_SCORES = [name for name in _OLD_SCORES if name != "DefaultPodTopologySpread"]
 _KNOWN = dict.fromkeys(("v1alpha1", "v1alpha2", "v1beta1"), (_OLD_FILTERS, _OLD_SCORES)) | {
-    "v1beta2": ([*_FILTERS, "EBSLimits", "GCEPDLimits", "AzureDiskLimits"], _SCORES),
-    "v1beta3": (_FILTERS, _SCORES),
-    "v1": (_FILTERS, _SCORES),
+    "v1beta2": ([*_FILTERS, "EBSLimits", "GCEPDLimits", "AzureDiskLimits"], _LEGACY_SCORES),
+    "v1beta3": (_FILTERS, _LEGACY_SCORES),
+    "v1": (
+        [*_FILTERS, "NodeLabel", "ServiceAffinity", "NoDiskConflict", "MaxEBSVolumeCount", "MaxCSIVolumeCountPred"],
+        [*_LEGACY_SCORES, "EqualPriority"],
+    ),
 }
 _ARGS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "InterPodAffinity": st.integers(0, 100).map(lambda weight: {"hardPodAffinityWeight": weight}),
@@ -80,8 +84,7 @@ def _profiles(draw: Any, version: str, name: str) -> dict[str, Any]:
         multi["enabled"] = [*multi.get("enabled", ()), {"name": "PrioritySort"}, {"name": "DefaultBinder"}]
     known = sorted(_ARGS.keys() & {*filters, *scores})
     args = {one: draw(_ARGS[one]) for one in draw(st.lists(st.sampled_from(known), max_size=2, unique=True))}
-    if version in ("v1alpha1", "v1alpha2", "v1beta1"):
-        args["RequestedToCapacityRatio"] = {"shape": SHAPE}
+    args["RequestedToCapacityRatio"] = {"shape": SHAPE}
     config = [{"name": one, "args": own} for one, own in args.items()]
     return {"schedulerName": name, "plugins": plugins, "pluginConfig": config}
 

@@ -15,3 +15,4 @@ def test_a_policy_is_read_from_the_folder_of_the_file_that_holds_the_configurati
     setup = set_up(source)
     assert setup.configuration.profiles[0].plugins.score.enabled_names == ()
     assert f"{file}: converted from" in caplog.text
+    assert caplog.messages[0].endswith(f"See: kubesched config convert --for kubesched {file}")  # which is what runs

@@ -70,9 +70,9 @@ def convert(files: tuple[Path, ...], references: tuple[str, ...], reader: str) -
     """Print FILE as KubeSchedulerConfiguration v1 with the same meaning.
 
     FILE is a KubeSchedulerConfiguration of any version from v1alpha1 on, or a Policy, alone or in what `kubesched
-    config show` reads; - reads standard input. A v1 configuration is printed as it is. Comments name what has changed.
-    Several configurations are printed as YAML documents. Exits with 3 if something has no equivalent any more, and with
-    2 if FILE is not valid.
+    config show` reads; - reads standard input. Comments name what has changed. A v1 configuration is printed as it is;
+    for kube-scheduler, without legacy plugins. Several configurations are printed as YAML documents. Exits with 3 if
+    something has no equivalent any more, and with 2 if FILE is not valid.
     """
     from kubesched.setup import convert_text
 

@@ -5,6 +5,7 @@ findings are in upstream's order.
 """
 
 import json
+from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from kubesched.documents import read_yaml
 from kubesched.errors import ConfigError, YamlError
 
+_TEMPLATE_MARK: Final = "{{"
 _MAX_DIGITS: Final = 1000  # of a number; Python itself stops at a few thousand
 
 
@@ -39,7 +41,7 @@ def parse_document(text: str) -> Document:
     Raises:
         ConfigError: neither; upstream's text for YAML.
     """
-    return _parse_json(text) if text.lstrip().startswith("{") else _parse_yaml(text)
+    return _with_advice(_parse_json if text.lstrip().startswith("{") else _parse_yaml, text)
 
 
 def parse_value(text: str) -> Document:
@@ -51,7 +53,18 @@ def parse_value(text: str) -> Document:
     try:
         return parse_document(text)
     except ConfigError:
-        return _parse_yaml(text)
+        return _with_advice(_parse_yaml, text)
+
+
+def _with_advice(parse: Callable[[str], Document], text: str) -> Document:
+    try:
+        return parse(text)
+    except ConfigError as error:
+        if _TEMPLATE_MARK not in text:
+            raise
+        raise ConfigError(
+            f"{error}\n  the text has {{{{, as a template of a chart: give what `helm template` prints"
+        ) from None
 
 
 def _parse_json(text: str) -> Document:

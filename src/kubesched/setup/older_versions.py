@@ -70,7 +70,7 @@ def log_conversion(source: object) -> Callable[[Conversion], None]:
     def log(conversion: Conversion) -> None:
         name = source.file if isinstance(source, ConfigSource) else source if isinstance(source, Path) else "FILE"
         _LOG.warning(
-            "%s: converted from %s; its plugins decide as in v1.36. See: kubesched config convert %s",
+            "%s: converted from %s; its plugins decide as in v1.36. See: kubesched config convert --for kubesched %s",
             "configuration" if name == "FILE" else name,
             conversion.origin,
             name,

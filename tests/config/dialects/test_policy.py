@@ -1,5 +1,7 @@
 import pytest
+import yaml
 
+from kubesched.config.dialects import PolicySources, convert_older
 from kubesched.errors import ConfigError
 from tests.config.dialects.documents import args, converted, names, profile_of, weights
 
@@ -126,6 +128,11 @@ def test_hard_pod_affinity_weight_goes_to_inter_pod_affinity():
     assert args(profile, "InterPodAffinity") == {"hardPodAffinityWeight": 10}
 
 
+def test_hard_pod_affinity_weight_is_left_out_without_inter_pod_affinity():
+    profile = profile_of("Policy", {**predicates("HostName"), "hardPodAffinitySymmetricWeight": 10})
+    assert "pluginConfig" not in profile
+
+
 def test_unknown_fields_are_ignored_with_a_notice():
     (notice,) = converted("Policy", {**predicates(), "nonsense": 1}).notices
     assert 'unknown field "nonsense"' in notice.text
@@ -143,7 +150,10 @@ RATIO = {"requestedToCapacityRatioArguments": {"shape": []}}
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        (predicates("HostNam"), 'predicate type not found for "HostNam"\n  did you mean "HostName"?'),
+        (
+            predicates("HostNam"),
+            'predicate type not found for "HostNam"\n  predicates[0].name: did you mean "HostName"?',
+        ),
         (priorities(Nope=1), 'priority type not found for "Nope"'),
         (
             {"predicates": [{"name": "a", "argument": {}}]},
@@ -178,3 +188,56 @@ RATIO = {"requestedToCapacityRatioArguments": {"shape": []}}
 )
 def test_what_upstream_refuses_is_refused_in_its_words(fields, message):
     assert error_of(fields).startswith(message)
+
+
+SEVERAL = """kind: Policy
+apiVersion: v1
+predicates:
+- name: PodFitsResource
+- name: MatchNodeSelector
+priorities:
+- {name: LeastRequestedPriority, weight: "1"}
+- {name: Nope, weight: 1}
+- {name: EqualPriority}
+extenders:
+- urlPrefix: http://x
+  httpTimeout: 30s
+hardPodAffinitySymmetricWeight: 1000
+"""
+
+
+def test_all_faults_of_a_policy_are_in_one_error_with_their_lines():
+    with pytest.raises(ConfigError) as caught:
+        convert_older(yaml.safe_load(SEVERAL), PolicySources(SEVERAL))
+    headline, *lines = str(caught.value).split("\n  ")
+    assert headline == "6 fields are not valid"
+    assert [line.partition("; without")[0].partition(" overflown")[0] for line in lines] == [
+        'line 4: predicates[0].name: predicate type not found for "PodFitsResource"; did you mean "PodFitsResources"?',
+        'line 7: priorities[0].weight: expected an integer, found "1"',
+        'line 8: priorities[1].name: priority type not found for "Nope"',
+        "line 9: priorities[2].weight: priority EqualPriority should have a positive weight applied to it or it has",
+        'line 12: extenders[0].httpTimeout: expected an integer, found "30s"; write nanoseconds: 30000000000',
+        "line 13: hardPodAffinitySymmetricWeight: Invalid value: 1000: not in valid range [0-100]",
+    ]
+
+
+def test_a_single_fault_begins_with_the_words_of_kube_scheduler():
+    text = "kind: Policy\napiVersion: v1\npriorities:\n- {name: Nope, weight: 1}\n"
+    with pytest.raises(ConfigError) as caught:
+        convert_older(yaml.safe_load(text), PolicySources(text))
+    first, second = str(caught.value).split("\n")
+    assert first == 'priority type not found for "Nope"'
+    assert second.startswith("  line 4: priorities[0].name: without an argument, it is one of BalancedResourceAll")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [(30, "30000000000, which is 30s"), (5000, "5000000000, which is 5s")],
+)
+def test_a_timeout_that_was_not_meant_in_nanoseconds_is_a_notice(given, meant):
+    extenders = [{"urlPrefix": "http://x", "httpTimeout": 10**9}, {"urlPrefix": "http://x", "httpTimeout": given}]
+    (notice,) = converted("Policy", {**predicates(), "extenders": extenders}).notices
+    assert notice.path == "extenders[1].httpTimeout"
+    assert notice.text == (
+        f"httpTimeout {given} is {given} nanoseconds, in which no extender answers; did you mean {meant}?"
+    )

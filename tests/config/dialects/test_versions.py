@@ -71,6 +71,15 @@ def test_disabled_at_multi_point_leaves_the_old_defaults_of_the_points():
     assert "NodeResourcesFit" in names(profile, "filter")
 
 
+def test_a_notice_names_what_multi_point_does_not_disable():
+    sets = plugins(multiPoint={"disabled": [{"name": "ImageLocality"}, {"name": "SchedulingGates"}, {"name": "*"}]})
+    (notice,) = converted("v1beta2", sets).notices
+    assert notice.path == "profiles[0]"
+    assert notice.text.startswith("multiPoint.disabled of ImageLocality, * had no effect, and is left out: ")
+    assert not notice.is_loss
+    assert converted("v1beta3", sets).notices == ()
+
+
 def test_a_point_without_defaults_keeps_own_multi_point_plugins_away():
     sets = {"multiPoint": {"enabled": [{"name": "Own"}]}, "score": {"disabled": [{"name": "*"}]}}
     profile = profile_of("v1beta2", plugins(**sets))
@@ -171,6 +180,14 @@ def test_what_cannot_be_read_is_refused(fields, text, message):
     with pytest.raises(ConfigError) as caught:
         converted("v1alpha1", fields, PolicySources(text))
     assert str(caught.value).startswith(message)
+
+
+def test_a_missing_config_map_is_reported_with_both_ways_to_give_it():
+    with pytest.raises(ConfigError) as caught:
+        converted("v1alpha1", FROM_CONFIG_MAP, PolicySources())
+    _, append, second = str(caught.value).split("\n  ")
+    assert append.endswith("(echo ---; kubectl get configmap -n ns p -o yaml) >> FILE")
+    assert second == "or give it to `kubesched config convert` as a second file"
 
 
 def test_default_constraints_without_a_type_are_a_list():

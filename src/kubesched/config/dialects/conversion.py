@@ -29,6 +29,29 @@ class Notice(msgspec.Struct, frozen=True):
     is_loss: bool = False
 
 
+class Use(msgspec.Struct, frozen=True):
+    """One use of a plugin at an extension point. `str()` names it, such as `priority RackSpread (ServiceAffinity,
+    weight 3)`.
+
+    Attributes:
+        point: filter or score.
+        name: such as `predicate ZoneTogether`; empty if the profile enables the plugin itself.
+        args: the arguments of the plugin that belong to this use.
+    """
+
+    plugin: str
+    point: str
+    name: str = ""
+    weight: int = 0
+    args: dict[str, Any] = {}
+
+    def __str__(self) -> str:
+        weight = f"weight {self.weight}" if self.weight else ""
+        if self.name:
+            return f"{self.name} ({', '.join(filter(None, (self.plugin, weight)))})"
+        return f"{self.plugin} ({weight or self.point})"
+
+
 class Conversion(msgspec.Struct, frozen=True):
     """A v1 document that means the same as an older one.
 
@@ -36,11 +59,13 @@ class Conversion(msgspec.Struct, frozen=True):
         origin: kind and version of the older document, such as `Policy v1`.
         document: KubeSchedulerConfiguration v1, not yet decoded or validated.
         notices: in the order of the document.
+        uses: the predicates and priorities of a Policy.
     """
 
     origin: str
     document: Document
     notices: tuple[Notice, ...] = ()
+    uses: tuple[Use, ...] = ()
 
     @property
     def is_unchanged(self) -> bool:
@@ -84,7 +109,10 @@ class PolicySources(msgspec.Struct, frozen=True):
             if not isinstance(policy, str):
                 raise ConfigError(f'missing policy config map value at key "{_POLICY_KEY}"')
             return str(policy)  # without its place
-        advice = f"append it to the file of the configuration: (echo ---; {command}) >> FILE"
+        advice = (
+            f"append it to the file of the configuration: (echo ---; {command}) >> FILE\n"
+            "  or give it to `kubesched config convert` as a second file"
+        )
         raise ConfigError(f"couldn't get policy config map {namespace}/{name}: not in the file\n  {advice}")
 
 

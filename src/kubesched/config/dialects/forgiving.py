@@ -3,28 +3,43 @@
 Rule: kube-scheduler v1.18: keys in any case, unknown fields ignored.
 """
 
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import inspect
 
 from kubesched.config.dialects.conversion import Document, Notice
-from kubesched.config.strict import convert, select_known
+from kubesched.config.strict import StrictFault, convert_sound, select_known
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-def read_forgiving(document: Any, cls: type[T]) -> tuple[T, Document, list[Notice]]:
+class Forgiven(msgspec.Struct, Generic[T], frozen=True):
+    """A document that was read leniently.
+
+    Attributes:
+        value: without what has a wrong type.
+        known: the plain document with the proper spelling of the fields.
+        ignored: a notice for each field that the version does not know.
+        wrong: values of a wrong type.
+    """
+
+    value: T
+    known: Document
+    ignored: list[Notice]
+    wrong: list[StrictFault]
+
+
+def read_forgiving(document: Any, cls: type[T]) -> Forgiven[T]:
     """Read a document and leave out what its version does not know.
 
-    Returns: the typed value, the plain document with the fields' proper spelling, and a notice for each field that was
-        left out.
     Raises:
-        ConfigError: a value of a wrong type.
+        ConfigError: it is not an object.
     """
-    known, faults = select_known(_spelled(document, inspect.type_info(cls)), cls)
-    ignored = [Notice(f"{fault.text}: ignored, as it always was") for fault in faults]
-    return convert(known, cls), known, ignored
+    known, unknown = select_known(_spelled(document, inspect.type_info(cls)), cls)
+    ignored = [Notice(f"{fault.text}: ignored, as it always was") for fault in unknown]
+    value, wrong = convert_sound(known, cls)
+    return Forgiven(value, known, ignored, wrong)
 
 
 def _spelled(value: Any, kind: inspect.Type) -> Any:

@@ -5,141 +5,190 @@ RequestedToCapacityRatio a strategy of NodeResourcesFit; NodeLabel's filter is a
 """
 
 import copy
+from collections.abc import Callable
 from typing import Any, Final
 
-from kubesched.config.dialects.conversion import Document, Notice
+from kubesched.config.dialects.conversion import Document, Notice, Use
+from kubesched.config.dialects.raw_sets import (
+    args_of,
+    change_args,
+    enable,
+    listed,
+    remove,
+    remove_args,
+    weight_at,
+)
+from kubesched.config.dialects.strategies import STRATEGY_PLUGINS, join_strategies
+from kubesched.config.dialects.uses import uses_of
 
-LEGACY: Final = {
-    "NodeLabel": "give the pods node affinity instead",
-    "NodePreferAvoidPods": "nodes with the annotation scheduler.alpha.kubernetes.io/preferAvoidPods are not avoided",
-    "NodeResourceLimits": "the limits of pods do not count",
-    "NodeResourcesLeastAllocated": "NodeResourcesFit has another strategy already",
-    "NodeResourcesMostAllocated": "NodeResourcesFit has another strategy already",
-    "RequestedToCapacityRatio": "NodeResourcesFit has another strategy already",
-    "SelectorSpread": "PodTopologySpread with its System constraints is nearest to it",
-    "ServiceAffinity": "give the pods of the service pod affinity instead",
-}
-"""Plugins that only kubesched has, and what kube-scheduler does without them."""
+_Replace = Callable[[Document, str, list[Use]], list[Notice]]
 
-_SCORES: Final = "score"
+_VOLUME_COUNTS: Final = (
+    "MaxAzureDiskVolumeCount",
+    "MaxCSIVolumeCountPred",
+    "MaxCinderVolumeCount",
+    "MaxEBSVolumeCount",
+    "MaxGCEPDVolumeCount",
+)
+_LABELS: Final = ("presentLabels", "absentLabels")
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def for_kube_scheduler(document: Document) -> tuple[Document, list[Notice]]:
+def for_kube_scheduler(document: Document, known: tuple[Use, ...] = ()) -> tuple[Document, list[Notice]]:
     """Replace or remove the legacy plugins of every profile.
 
     Args:
         document: KubeSchedulerConfiguration v1; not changed.
-    Returns: the document, the same one where nothing is to do, and a notice for each plugin.
+        known: the predicates and priorities that its profile comes from.
+    Returns: the document, the same one where nothing is to do, and notices: for each use of a plugin what it is now, or
+        what it did and what to do.
     """
     notices: list[Notice] = []
     whole = copy.deepcopy(document)
     profiles = whole.get("profiles")
     for i, profile in enumerate(profiles if isinstance(profiles, list) else ()):
         if isinstance(profile, dict) and isinstance(profile.get("plugins"), dict):
-            _clean(profile, f"profiles[{i}].plugins", notices)
+            notices += _clean(profile, f"profiles[{i}]", known)
     return (whole, notices) if notices else (document, notices)
 
 
-def _clean(profile: Document, where: str, notices: list[Notice]) -> None:
+def _clean(profile: Document, where: str, known: tuple[Use, ...]) -> list[Notice]:
     sets = profile["plugins"]
-    used = {entry.get("name") for point in sets for entry in _entries(sets, point)}
-    for name in [legacy for legacy in LEGACY if legacy in used]:
-        notice = _REPLACED.get(name, _lost)(name, profile, where)
-        for point in list(sets):
-            _remove(sets, point, name)
-        profile["pluginConfig"] = [e for e in profile.get("pluginConfig") or () if e.get("name") != name]
-        if not profile["pluginConfig"]:
-            del profile["pluginConfig"]
-        notices.append(notice)
+    used = {entry.get("name") for point in sets for entry in listed(sets, point)}
+    notices = []
+    if not used.isdisjoint(STRATEGY_PLUGINS):
+        notices += join_strategies(profile, where, known)
+    for name, replace in _REPLACED.items():
+        if name in used:
+            uses = uses_of(profile, name, known)
+            remove(sets, name)
+            notices += replace(profile, where, uses)
+    gone = [name for name in LEGACY if name in used]
+    for name in gone:
+        remove_args(profile, name)
+    if gone and not notices:
+        notices.append(Notice(f"left out, because they did nothing: {', '.join(gone)}", where))
+    if not sets:
+        del profile["plugins"]
+    return notices
 
 
-def _lost(name: str, profile: Document, where: str) -> Notice:
-    weight = _entry(profile["plugins"], _SCORES, name).get("weight")
-    shown = f"{name} (weight {weight})" if weight else name
-    return Notice(f"no equivalent: {shown}; {LEGACY[name]}", where, is_loss=True)
+def _lost(use: Use, where: str, rest: str) -> Notice:
+    return Notice(f"no equivalent: {use}{rest}", where, is_loss=True)
 
 
-def _spread(name: str, profile: Document, where: str) -> Notice:
+def _avoid(_profile: Document, where: str, uses: list[Use]) -> list[Notice]:
+    annotation = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+    return [_lost(use, where, f"; nodes with the annotation {annotation} are not avoided") for use in uses]
+
+
+def _limits(_profile: Document, where: str, uses: list[Use]) -> list[Notice]:
+    return [_lost(use, where, "; the limits of pods do not count") for use in uses]
+
+
+def _spread(profile: Document, where: str, uses: list[Use]) -> list[Notice]:
     """PodTopologySpread takes the place of SelectorSpread if it defines no default constraints."""
-    notice = _lost(name, profile, where)
-    _take_place(profile["plugins"], name, "PodTopologySpread")
-    args = _args(profile, "PodTopologySpread")
-    if not args.get("defaultConstraints"):
-        args["defaultingType"] = "System"
-    return notice
+    return [_lost(use, where, f"; PodTopologySpread scores {_spreads_by(profile, use.weight)}") for use in uses]
 
 
-def _ratio(name: str, profile: Document, where: str) -> Notice:
-    """NodeResourcesFit scores by the shape if it does not score yet."""
-    if _entry(profile["plugins"], _SCORES, "NodeResourcesFit"):
-        return _lost(name, profile, where)
-    _take_place(profile["plugins"], name, "NodeResourcesFit")
-    own = _args(profile, name)
-    strategy = {"type": name, "requestedToCapacityRatio": {"shape": own.get("shape", [])}}
-    _args(profile, "NodeResourcesFit")["scoringStrategy"] = strategy | (
-        {"resources": own["resources"]} if own.get("resources") else {}
-    )
-    return Notice(f"{name} is the strategy of NodeResourcesFit, which rounds down", where)
+def _spreads_by(profile: Document, weight: int) -> str:
+    name, sets = "PodTopologySpread", profile["plugins"]
+    constraints = "the defaultConstraints of the file"
+    if not args_of(profile, name).get("defaultConstraints"):
+        constraints = "its System constraints"
+        change_args(profile, name, defaultingType="System")
+    if already := weight_at(sets, "score", name):
+        return f"already, with weight {already} and {constraints}"
+    enable(sets, "score", name, weight)
+    if not weight_at(sets, "preScore", name):
+        enable(sets, "preScore", name)
+    return f"instead, with weight {weight} and {constraints}"
 
 
-def _labels(name: str, profile: Document, where: str) -> Notice:
+def _labels(profile: Document, where: str, uses: list[Use]) -> list[Notice]:
     """The labels that nodes must and must not have become affinity of the profile, if NodeAffinity filters."""
-    own = _args(profile, name)
-    expressions = [{"key": key, "operator": "Exists"} for key in own.get("presentLabels", ())]
-    expressions += [{"key": key, "operator": "DoesNotExist"} for key in own.get("absentLabels", ())]
-    prefers = bool(_entry(profile["plugins"], _SCORES, name))
-    filters = _entry(profile["plugins"], "filter", "NodeAffinity")
-    if not filters or not expressions or (affinity := _args(profile, "NodeAffinity")).get("addedAffinity"):
-        return _lost(name, profile, where)
-    term = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
-    affinity["addedAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": term}
-    if prefers:
-        return _lost(name, profile, where)
-    return Notice(f"{name} is addedAffinity of NodeAffinity", where)
+    affinity = args_of(profile, "NodeAffinity").get("addedAffinity")
+    filters = [use for use in uses if use.point == "filter"]
+    can_filter = not affinity and weight_at(profile["plugins"], "filter", "NodeAffinity")
+    if filters and can_filter:
+        expressions = [expression for use in filters for expression in _expressions(use)]
+        term = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
+        change_args(profile, "NodeAffinity", addedAffinity={_REQUIRED: term})
+    notices = []
+    for use in uses:
+        wanted = " and ".join(f"{one['key']} {one['operator']}" for one in _expressions(use))
+        if use.point == "score":
+            did = f"which preferred nodes that match {wanted}; give the pods preferred node affinity for that"
+            notices.append(_lost(use, where, f", {did}{_enabling(profile, 'NodeAffinity', 'preScore', 'score')}"))
+        elif can_filter:
+            notices.append(Notice(f"{use} is addedAffinity of NodeAffinity: {wanted}", where))
+        else:
+            did = f"which kept pods from nodes that do not match {wanted}; put that into addedAffinity of NodeAffinity"
+            notices.append(_lost(use, where, f", {did}{_enabling(profile, 'NodeAffinity', 'preFilter', 'filter')}"))
+    return notices
 
 
-_REPLACED: Final = {"NodeLabel": _labels, "RequestedToCapacityRatio": _ratio, "SelectorSpread": _spread}
+def _expressions(use: Use) -> list[dict[str, Any]]:
+    fields = _LABELS if use.point == "filter" else [f"{field}Preference" for field in _LABELS]
+    operators = zip(fields, ("Exists", "DoesNotExist"), strict=True)
+    return [{"key": key, "operator": operator} for field, operator in operators for key in use.args.get(field, ())]
 
 
-def _take_place(sets: Document, old: str, new: str) -> None:
-    """Enable a plugin with the weight of another one; where it scores already, its weight stays."""
-    if _entry(sets, _SCORES, old) and not _entry(sets, _SCORES, new):
-        sets[_SCORES]["enabled"] = [
-            {**entry, "name": new} if entry.get("name") == old else entry for entry in _entries(sets, _SCORES)
-        ]
-        if not _entry(sets, "preScore", new):
-            pre_score = sets.setdefault("preScore", {})
-            pre_score["enabled"] = [*_entries(sets, "preScore"), {"name": new}]
+def _services(profile: Document, where: str, uses: list[Use]) -> list[Notice]:
+    return [
+        _lost(use, where, _together(profile, use) if use.point == "filter" else _apart(profile, use)) for use in uses
+    ]
 
 
-def _remove(sets: Document, point: str, name: str) -> None:
-    kept = [entry for entry in _entries(sets, point) if entry.get("name") != name]
-    if isinstance(sets[point], dict) and "enabled" in sets[point]:
-        sets[point]["enabled"] = kept
-        if not kept:
-            del sets[point]["enabled"]
-        if not sets[point]:
-            del sets[point]
+def _together(profile: Document, use: Use) -> str:
+    keys = ", ".join(use.args["affinityLabels"])
+    return (
+        f", which kept the pods of a service on nodes with one value of {keys}; give these pods required pod affinity "
+        f"with topologyKey {keys}{_enabling(profile, 'InterPodAffinity', 'preFilter', 'filter')}"
+    )
 
 
-def _entry(sets: Document, point: str, name: str) -> Document:
-    return next((entry for entry in _entries(sets, point) if entry.get("name") == name), {})
+def _apart(profile: Document, use: Use) -> str:
+    keys = ", ".join(use.args["antiAffinityLabelsPreference"])
+    return (
+        f", which spread the pods of a service over the values of {keys}; give these pods a topology spread constraint "
+        f"with topologyKey {keys} and whenUnsatisfiable ScheduleAnyway"
+        f"{_enabling(profile, 'PodTopologySpread', 'preScore', 'score')}"
+    )
 
 
-def _entries(sets: Document, point: str) -> list[Document]:
-    plugin_set = sets.get(point)
-    entries = plugin_set.get("enabled") if isinstance(plugin_set, dict) else None
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+def _equal(_profile: Document, where: str, _uses: list[Use]) -> list[Notice]:
+    return [Notice("EqualPriority: left out, because it gave each node the same score", where)]
 
 
-def _args(profile: Document, name: str) -> dict[str, Any]:
-    """The arguments of a plugin, to be changed in place."""
-    config = profile.get("pluginConfig") or []
-    profile["pluginConfig"] = config
-    entry = next((one for one in config if one.get("name") == name), None)
-    if entry is None:
-        entry = {"name": name}
-        config.append(entry)
-    entry["args"] = entry.get("args") or {}
-    args: dict[str, Any] = entry["args"]
-    return args
+def _filters_as(old: str, new: str) -> _Replace:
+    """For a filter plugin that has another name today."""
+
+    def replace(profile: Document, where: str, _uses: list[Use]) -> list[Notice]:
+        for point in ("preFilter", "filter"):
+            if not weight_at(profile["plugins"], point, new):
+                enable(profile["plugins"], point, new)
+        return [Notice(f"{old} is {new} today", where)]
+
+    return replace
+
+
+def _enabling(profile: Document, plugin: str, *points: str) -> str:
+    """The step without which the advice has no effect; empty if the plugin is enabled."""
+    missing = [point for point in points if not weight_at(profile["plugins"], point, plugin)]
+    return f", and enable {plugin} at {' and '.join(missing)}" if missing else ""
+
+
+_REPLACED: Final[dict[str, _Replace]] = {
+    "EqualPriority": _equal,
+    **{name: _filters_as(name, "NodeVolumeLimits") for name in _VOLUME_COUNTS},
+    "NoDiskConflict": _filters_as("NoDiskConflict", "VolumeRestrictions"),
+    "NodeLabel": _labels,
+    "NodePreferAvoidPods": _avoid,
+    "NodeResourceLimits": _limits,
+    "NodeResourcesLimits": _limits,
+    "SelectorSpread": _spread,
+    "ServiceAffinity": _services,
+}
+LEGACY: Final = (*STRATEGY_PLUGINS, *_REPLACED)
+"""Plugins that only kubesched has."""

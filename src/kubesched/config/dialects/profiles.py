@@ -73,6 +73,7 @@ def v1_profile(profile: Document, base: Base) -> Document:
     custom = plugin_sets(profile.get("plugins", {}))
     merged = merge_plugins(base.plugins, custom)
     args = own_args(profile)
+    given = set(args)
     for name, defaults in base.args.items():
         args[name] = {**defaults, **args.get(name, {})}
     sets = {point: merged_set.enabled for point, merged_set in merged.by_point().items()}
@@ -88,6 +89,8 @@ def v1_profile(profile: Document, base: Base) -> Document:
         point: _still_disabled(point, one, sets["multiPoint"], multi) for point, one in custom.by_point().items()
     }
     disabled["multiPoint"] = (PluginEntry("*"),)
+    used = {entry.name for entries in sets.values() for entry in entries} | given
+    args = {name: own for name, own in args.items() if name in used or name not in base.args}
     converted = {key: value for key, value in profile.items() if key not in ("plugins", "pluginConfig")}
     converted["plugins"] = {
         point: written for point in sets if (written := _written(PluginSet(sets[point], disabled[point])))

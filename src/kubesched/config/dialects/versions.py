@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from kubesched.config.dialects.conversion import Conversion, Document, Notice, PolicySources
+import msgspec
+
+from kubesched.config.dialects.conversion import Conversion, Document, Notice, PolicySources, Use
+from kubesched.config.dialects.document_faults import DocumentFault, faults_error
 from kubesched.config.dialects.forgiving import read_forgiving
-from kubesched.config.dialects.policy import read_policy
-from kubesched.config.dialects.profiles import own_args, v1_profile
+from kubesched.config.dialects.policy import PolicyParts, read_policy
+from kubesched.config.dialects.profiles import LATER_PLUGINS, own_args, v1_profile
 from kubesched.config.dialects.released import PROVIDERS, V1BETA1, V1BETA2, Base
 from kubesched.config.dialects.replaced import RENAMED
 from kubesched.config.dialects.shapes import OldConfiguration, V1Alpha1
@@ -19,6 +22,18 @@ from kubesched.errors import ConfigError
 _ADDRESSES: Final = ("healthzBindAddress", "metricsBindAddress")
 _PROFILE_FIELDS: Final = ("schedulerName", "plugins", "pluginConfig")
 _NO_SOURCES: Final = PolicySources()
+
+
+class _Remarks(msgspec.Struct):
+    """What a conversion has to say beside its document."""
+
+    notices: list[Notice] = []
+    uses: list[Use] = []
+
+    def add(self, policy: PolicyParts) -> None:
+        """Take over what a Policy has."""
+        self.notices += policy.notices
+        self.uses += policy.uses
 
 
 def is_older(document: Any) -> bool:
@@ -39,64 +54,68 @@ def convert_older(document: Any, sources: PolicySources = _NO_SOURCES) -> Conver
         ConfigError: the document is not valid in its own version.
     """
     kind, version, body = take_type_meta(dict(document))
-    notices: list[Notice] = []
-    converted = _VERSIONS[kind, version](body, sources, notices)
+    remarks = _Remarks()
+    converted = _VERSIONS[kind, version](body, sources, remarks)
     whole = {"apiVersion": API_VERSION, "kind": KIND, **converted}
     origin = f"Policy {version}" if kind == "Policy" else version
-    return Conversion(origin, whole, tuple(dict.fromkeys(notices)))
+    return Conversion(origin, whole, tuple(dict.fromkeys(remarks.notices)), tuple(remarks.uses))
 
 
-def _from_v1beta3(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
+def _from_v1beta3(body: Document, _: PolicySources, remarks: _Remarks) -> Document:
     """The defaults are v1's; plugins that are gone are replaced where the file names them."""
     document = _checked(body)
-    _drop_addresses(document, notices)
+    _drop_addresses(document, remarks)
     document["profiles"] = [_current_names(profile) for profile in document.get("profiles", ())]
     return document
 
 
-def _from_v1beta2(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
-    return _with_profiles(_checked(body), V1BETA2, notices)
+def _from_v1beta2(body: Document, _: PolicySources, remarks: _Remarks) -> Document:
+    return _with_profiles(_checked(body), V1BETA2, remarks)
 
 
-def _from_v1beta1(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
-    return _with_profiles(_checked(body), V1BETA1, notices)
+def _from_v1beta1(body: Document, _: PolicySources, remarks: _Remarks) -> Document:
+    return _with_profiles(_checked(body), V1BETA1, remarks)
 
 
-def _from_v1alpha2(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
-    return _with_profiles(_checked(body), PROVIDERS["DefaultProvider"], notices)
+def _from_v1alpha2(body: Document, _: PolicySources, remarks: _Remarks) -> Document:
+    return _with_profiles(_checked(body), PROVIDERS["DefaultProvider"], remarks)
 
 
-def _from_v1alpha1(body: Document, sources: PolicySources, notices: list[Notice]) -> Document:
+def _from_v1alpha1(body: Document, sources: PolicySources, remarks: _Remarks) -> Document:
     """The one profile of the top level moves into `profiles`; a Policy gives its plugins and the extenders."""
-    read, document, ignored = read_forgiving(body, V1Alpha1)
-    notices += ignored
+    read = read_forgiving(body, V1Alpha1)
+    if read.wrong:
+        faults = [DocumentFault(fault.path, fault.text, "; ".join(fault.help)) for fault in read.wrong]
+        raise faults_error(faults, sources.text)
+    document = read.known
+    remarks.notices += read.ignored
     source, weight = document.pop("algorithmSource", {}), document.pop("hardPodAffinitySymmetricWeight", 0)
     if source.get("policy") is not None:
-        parts = read_policy(_policy_in(source["policy"], sources))
+        parts = _policy_in(source["policy"], sources)
         base = parts.base
-        notices += parts.notices
+        remarks.add(parts)
         document["extenders"] = parts.extenders
     else:
-        base = _provider(read.algorithm_source.provider)
+        base = _provider(read.value.algorithm_source.provider)
     if weight:
         base = Base(base.plugins, {**base.args, "InterPodAffinity": {"hardPodAffinityWeight": weight}})
     profile = {field: document.pop(field) for field in _PROFILE_FIELDS if field in document}
     plugins = profile.get("plugins", {})
     if "postFilter" in plugins:  # the name of preScore up to v1.17
         plugins.setdefault("preScore", plugins.pop("postFilter"))
-        notices.append(Notice("postFilter of v1alpha1 is preScore today"))
+        remarks.notices.append(Notice("postFilter of v1alpha1 is preScore today"))
     election = document.get("leaderElection", {})
     for old, new in (("lockObjectName", "resourceName"), ("lockObjectNamespace", "resourceNamespace")):
         if old in election:
             election[new] = election.pop(old)
     document["profiles"] = [profile]
-    return _with_profiles(document, base, notices)
+    return _with_profiles(document, base, remarks)
 
 
-def _from_policy(body: Document, _: PolicySources, notices: list[Notice]) -> Document:
-    parts = read_policy(body)
-    notices += parts.notices
-    document = _with_profiles({}, parts.base, notices)
+def _from_policy(body: Document, sources: PolicySources, remarks: _Remarks) -> Document:
+    parts = read_policy(body, sources.text)
+    remarks.add(parts)
+    document = _with_profiles({}, parts.base, remarks)
     if parts.extenders:
         document["extenders"] = parts.extenders
     return document
@@ -109,8 +128,8 @@ def _provider(name: str | None) -> Base:
     return PROVIDERS[name or "DefaultProvider"]
 
 
-def _policy_in(source: Document, sources: PolicySources) -> Document:
-    """The Policy that a v1alpha1 configuration refers to, without apiVersion and kind."""
+def _policy_in(source: Document, sources: PolicySources) -> PolicyParts:
+    """The Policy that a v1alpha1 configuration refers to."""
     if "file" in source:
         where = source["file"].get("path", "")
         text = sources.read_file(where)
@@ -128,7 +147,10 @@ def _policy_in(source: Document, sources: PolicySources) -> Document:
             )
     except ConfigError as error:
         raise ConfigError(f"couldn't read policy config: {error}\n  in {where}") from None
-    return body
+    try:
+        return read_policy(body, text)
+    except ConfigError as error:
+        raise ConfigError(f"{error}\n  in {where}") from None
 
 
 def _checked(body: Document) -> Document:
@@ -145,30 +167,46 @@ def _checked(body: Document) -> Document:
     return document
 
 
-def _with_profiles(document: Document, base: Base, notices: list[Notice]) -> Document:
+def _with_profiles(document: Document, base: Base, remarks: _Remarks) -> Document:
     """Convert what all versions before v1beta3 have in common."""
-    _drop_addresses(document, notices)
+    _drop_addresses(document, remarks)
     profiles = document.get("profiles") or [{}]
     if document.pop("disablePreemption", False):
         profiles = [_without_preemption(profile) for profile in profiles]
     if timeout := document.pop("bindTimeoutSeconds", 0):
         base = Base(base.plugins, {**base.args, "VolumeBinding": {"bindTimeoutSeconds": timeout}})
+    for i, profile in enumerate(profiles):
+        remarks.notices += _without_effect(profile, f"profiles[{i}]")
     document["profiles"] = [v1_profile(profile, base) for profile in profiles]
     return document
 
 
-def _drop_addresses(document: Document, notices: list[Notice]) -> None:
+def _without_effect(profile: Document, where: str) -> list[Notice]:
+    """What multiPoint does not disable: its defaults were at the extension points before v1beta3."""
+    disabled = profile.get("plugins", {}).get("multiPoint", {}).get("disabled", ())
+    later = {entry.name for entry in LATER_PLUGINS}
+    names = [entry["name"] for entry in disabled if entry.get("name") and entry["name"] not in later]
+    if not names:
+        return []
+    text = (
+        f"multiPoint.disabled of {', '.join(names)} had no effect, and is left out: this version enables the default "
+        "plugins at the extension points; disable them there"
+    )
+    return [Notice(text, where)]
+
+
+def _drop_addresses(document: Document, remarks: _Remarks) -> None:
     for field in _ADDRESSES:
         address = document.pop(field, "")
         if address and not address.endswith(":0") and address != "0":
             text = f"{field} {address}: health and metrics are served by HTTPS at --bind-address and --secure-port"
-            notices.append(Notice(text))
+            remarks.notices.append(Notice(text))
     election = document.get("leaderElection", {})
     if "resourceLock" in election and election["resourceLock"] not in ("", "leases"):
         text = (
             f"resourceLock {election['resourceLock']} is gone: schedulers that share this lock have to use leases, too"
         )
-        notices.append(Notice(text, "leaderElection.resourceLock"))
+        remarks.notices.append(Notice(text, "leaderElection.resourceLock"))
         election["resourceLock"] = "leases"
 
 
@@ -205,7 +243,7 @@ def _current_set(plugin_set: Document) -> Document:
     return {key: entries for key, entries in (("enabled", kept), ("disabled", disabled)) if entries}
 
 
-_Step = Callable[[Document, PolicySources, list[Notice]], Document]
+_Step = Callable[[Document, PolicySources, _Remarks], Document]
 _VERSIONS: Final[dict[tuple[Any, Any], _Step]] = {
     (KIND, f"{GROUP}/v1beta3"): _from_v1beta3,
     (KIND, f"{GROUP}/v1beta2"): _from_v1beta2,
