@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -131,8 +131,7 @@ def explain(
         print_report(_new_pod_page(asked, pod, view), output)
         return
     chosen = choose_pods(cluster, names, namespace, selector)
-    is_alone = chosen.what == "chosen" and len(chosen.pods) == 1  # programs get the same form for one pod and for many
-    if chosen.is_one or (is_alone and output not in ("json", "jsonl")):
+    if chosen.is_one:
         print_report(_pod_page(asked, chosen.pods[0], view), output)
         return
     if nodes or all_nodes:
@@ -177,7 +176,15 @@ def _pod_page(asked: _Asked, pod: "Pod", view: View) -> "Page":
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
     queue = "" if simulated is None else simulated.sentence(explanation)
-    return _page(explanation, view, _again(asked, pod.key), queue)
+    page = _page(explanation, view, _again(asked, pod.key), queue)
+    return page if simulated is None else _with_queue(page, simulated.document(explanation))
+
+
+def _with_queue(page: "Page", queue: Mapping[str, Any]) -> "Page":
+    import msgspec
+
+    document = {**page.document, "queue": queue}
+    return msgspec.structs.replace(page, document=document, lines=(document,))
 
 
 def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
@@ -259,26 +266,30 @@ def _group_page(asked: _Asked, name: str, namespace: str) -> "Page":
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     from kubesched.api import ReplicaSet, Workload, workload_of
-    from kubesched.explanation import Explainer, as_line, overview_page
+    from kubesched.explanation import Explainer, overview_lines, overview_page
 
     sets = {one.key: one for one in asked.cluster.of(ReplicaSet)}
     meant = {pod.key for pod in chosen.pods}
+
+    def workload(pod: "Pod") -> str:
+        return str(workload_of(pod, sets) or Workload.alone(pod))
+
     with Explainer(asked.cluster, asked.setup, nominations=False, extender_calls=asked.calls) as explainer:
         served = [pod for pod in explainer.pending if pod.key in meant]
         served += [pod for pod in chosen.pods if pod.node_name and pod.scheduler_name in explainer.frameworks]
+        explained = explainer.each(served)
         if asked.output == "jsonl":  # line by line: together they may be larger than the memory
-            for explanation in explainer.each(served, preempt=False):
-                print_line(as_line(explanation))
+            for line in overview_lines(explained, workload, explainer.fixes):
+                print_line(line)
             return
-        is_for_people = asked.output != "json"
         page = overview_page(
-            _with_progress(explainer.each(served, preempt=is_for_people), len(served)),
-            lambda pod: str(workload_of(pod, sets) or Workload.alone(pod)),
-            explainer.fixes if is_for_people else lambda explanation: (),
+            _with_progress(explained, len(served)),
+            workload,
+            explainer.fixes,
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
             what=chosen.what,
             again=asked.again,
-            with_lines=not is_for_people,
+            with_lines=asked.output == "json",
         )
     print_report(page, asked.output)
 
