@@ -206,7 +206,7 @@ def test_the_only_pod_of_a_workload_is_explained_in_full_in_every_format(tmp_pat
     owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "db", "controller": True}
     pod = make_pod("db-0", requests={"cpu": "64"}, metadata={"ownerReferences": [owner]})
     snapshot = write(tmp_path, make_node("n1"), pod)
-    assert run("explain", snapshot, "sts/db").stdout.startswith("Pod default/db-0 fits on none of 1 nodes.\n")
+    assert run("explain", snapshot, "sts/db").stdout.startswith("Pod default/db-0 does not fit on the only node.\n")
     assert "REJECTS" in run("explain", snapshot, "sts/db", "--by", "plugin").stdout
     for options in ((), ("--all-nodes",), ("--node", "n1"), ("--by", "plugin")):
         for output in ("json", "jsonl"):

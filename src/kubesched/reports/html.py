@@ -145,7 +145,7 @@ def _table(table: Table, heading: str, left: int) -> Iterator[str]:
 
 
 def _notes(table: Table) -> Iterator[str]:
-    return (f'<p class="detail">{_text(note)}</p>' for note in table.notes if not note.startswith("-o wide"))
+    return (f'<p class="detail">{_text(note)}</p>' for note in table.notes_elsewhere)
 
 
 def _within_budget(columns: Sequence[Column], rows: Sequence[Row], left: int) -> Generator[str, None, int]:
