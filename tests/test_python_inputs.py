@@ -1,5 +1,6 @@
 """What a Python program gets for wrong input, and what the results look like in a terminal."""
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -35,9 +36,14 @@ def test_a_file_name_is_not_a_snapshot(read: Callable[[Any], object], tmp_path: 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_documents_are_not_objects(read: Callable[[Any], object]) -> None:
-    for wrong in ([node("n1")], listed(node("n1")), ["cluster.json"]):
-        with pytest.raises(InputError, match=r"a snapshot has Kubernetes objects; found .*; load_snapshot reads them"):
+    for wrong in ([node("n1")], listed(node("n1"))):
+        with pytest.raises(InputError, match=r"a snapshot has Kubernetes objects; found \{.*") as caught:
             read(wrong)
+        advice = "; for documents, pass load_snapshot(io.StringIO(json.dumps(documents)))"
+        assert str(caught.value).endswith(advice)
+        load_snapshot(io.StringIO(json.dumps(wrong)))
+    with pytest.raises(InputError, match=r"found 'cluster.json'; load_snapshot reads objects from files and streams"):
+        read(["cluster.json"])
 
 
 def test_a_snapshot_is_shown_in_one_line(tmp_path: Path) -> None:
@@ -62,7 +68,7 @@ def test_an_explanation_is_shown_as_its_tables() -> None:
     web, large = make_pod("web", requests={"cpu": "1"}), make_pod("large", requests={"cpu": "8"})
     assert repr(explain([small], web)).startswith("Pod default/web fits on 1 of 1 nodes and would go to n.\n")
     shown = repr(explain([small], large))
-    assert shown.startswith("Pod default/large fits on none of 1 nodes.\n")
+    assert shown.startswith("Pod default/large does not fit on the only node.\n")
     assert "0/1 nodes are available: 1 Insufficient cpu." in shown
 
 

@@ -49,7 +49,7 @@ def test_a_namespace_makes_a_name_unique():
 @pytest.mark.parametrize("name", ["deploy/web", "deployments.apps/web", "shop/deployment/web", "web", "shop/web"])
 def test_the_pending_pods_of_a_workload_are_meant(name: str):
     found = choose_pods(OBJECTS, [name])
-    assert ([pod.key for pod in found.pods], found.is_one) == (["shop/web-6f9-a"], False)
+    assert ([pod.key for pod in found.pods], found.is_one) == (["shop/web-6f9-a"], True)
 
 
 def test_without_pending_pods_the_running_ones_of_a_workload_are_meant():

@@ -1,15 +1,20 @@
 """`kubesched completion` prints scripts that ask kubesched what fits."""
 
+import importlib
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from kubesched.cli import main
+from tests.architecture.sources import ROOT
 from tests.cli.clusters import run
+
+SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
 
 
 def complete(*words: str) -> list[str]:
@@ -55,6 +60,24 @@ def test_bash_completes_a_command(tmp_path: Path) -> None:
         ["bash", "-c", f'{script}echo "${{COMPREPLY[@]}}"'], capture_output=True, text=True, check=True
     )
     assert ran.stdout == "simulate\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["exp"], ["explain", ":4"]),
+        (["explain", "-o", "js"], ["json", "jsonl", ":4"]),
+        (["explain", "clus"], [":0"]),  # a file
+        (["explain", "--nonsens"], [":4"]),
+    ],
+)
+def test_kubectl_completes_its_plugin(words: list[str], expected: list[str], monkeypatch, capsys) -> None:
+    """kubectl runs `kubectl_complete-sched` with the words behind `kubectl sched`, up to the one to be completed."""
+    script = SCRIPTS["kubectl_complete-sched"]
+    monkeypatch.setattr("sys.argv", ["/usr/bin/kubectl_complete-sched", *words])
+    module, _, name = script.partition(":")
+    getattr(importlib.import_module(module), name)()
+    assert [line.partition("\t")[0] for line in capsys.readouterr().out.splitlines()] == expected
 
 
 def test_another_shell_is_a_wrong_call() -> None:

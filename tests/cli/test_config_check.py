@@ -101,6 +101,7 @@ def test_many_findings_of_one_rule_are_counted():
 
 def test_json_has_every_finding_with_its_place():
     document = json.loads(check(BROKEN, options=("-o", "json")).stdout)
+    assert document["schema"] == "kubesched/config-check/v1"
     assert (document["file"], document["accepted"], document["silenced"]) == ("a.yaml", False, 0)
     assert document["findings"][0] == {
         "rule": "unknown-field",
@@ -116,7 +117,9 @@ def test_json_has_every_finding_with_its_place():
 def test_several_files_are_one_json_document_and_the_worst_decides():
     result = check(HEADER, BROKEN, options=("-o", "json"))
     assert result.exit_code == 1
-    assert [(one["file"], one["accepted"]) for one in json.loads(result.stdout)["files"]] == [
+    document = json.loads(result.stdout)
+    assert document["schema"] == "kubesched/config-check-files/v1"
+    assert [(one["file"], one["accepted"]) for one in document["files"]] == [
         ("a.yaml", True),
         ("b.yaml", False),
     ]

@@ -55,6 +55,7 @@ def test_differences_are_given_as_json(run):
     result = run("diff", "a.yaml", "b.yaml", "-o", "json", files=(V1, V1 + WEIGHT))
     path = "profiles[default-scheduler].plugins.score.NodeResourcesFit.weight"
     assert json.loads(result.stdout) == {
+        "schema": "kubesched/config-diff/v1",
         "old": "a.yaml",
         "new": "b.yaml",
         "changes": [{"path": path, "kind": "changed", "old": 1, "new": 5}],
@@ -94,7 +95,8 @@ def test_what_differs_from_the_defaults_is_shown(run):
 def test_the_defaults_of_kube_scheduler_are_not_shown_as_different(run, text):
     result = run("show", "--diff", "a.yaml", files=(V1 + text,))
     assert result.stdout == "no differences from the defaults of kube-scheduler v1.36\n"
-    assert json.loads(run("show", "--diff", "a.yaml", "-o", "json").stdout) == {"name": "a.yaml", "changes": []}
+    document = {"schema": "kubesched/config-show-diff/v1", "name": "a.yaml", "changes": []}
+    assert json.loads(run("show", "--diff", "a.yaml", "-o", "json").stdout) == document
 
 
 def test_the_default_request_rate_is_that_of_kube_scheduler(run):
@@ -114,8 +116,9 @@ def test_several_configurations_are_below_their_names(run):
         "a.yaml:\nno differences from the defaults of kube-scheduler v1.36\n\n"
         "b.yaml:\nprofiles[default-scheduler].plugins.score.NodeResourcesFit.weight: 1 -> 5\n"
     )
-    names = [one["name"] for one in json.loads(run("show", "--diff", "a.yaml", "b.yaml", "-o", "json").stdout)]
-    assert names == ["a.yaml", "b.yaml"]
+    listed = json.loads(run("show", "--diff", "a.yaml", "b.yaml", "-o", "json").stdout)
+    schema = "kubesched/config-show-diff/v1"
+    assert [(one["name"], one["schema"]) for one in listed] == [("a.yaml", schema), ("b.yaml", schema)]
 
 
 def test_a_long_line_is_not_broken(run):

@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import shlex
 from pathlib import Path
@@ -200,11 +202,46 @@ def test_a_folder_with_the_name_of_a_workload_is_one_clear_sentence(cluster, tmp
     assert "deploy/web: the cluster has no Deployment web" in result.stderr
 
 
-def test_the_only_pod_of_a_workload_is_explained_in_full_and_programs_get_a_list(tmp_path):
+def test_the_only_pod_of_a_workload_is_explained_in_full_in_every_format(tmp_path):
     owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "db", "controller": True}
     pod = make_pod("db-0", requests={"cpu": "64"}, metadata={"ownerReferences": [owner]})
     snapshot = write(tmp_path, make_node("n1"), pod)
-    assert run("explain", snapshot, "sts/db").stdout.startswith("Pod default/db-0 fits on none of 1 nodes.\n")
+    assert run("explain", snapshot, "sts/db").stdout.startswith("Pod default/db-0 does not fit on the only node.\n")
     assert "REJECTS" in run("explain", snapshot, "sts/db", "--by", "plugin").stdout
-    (line,) = json.loads(run("explain", snapshot, "sts/db", "-o", "json").stdout)["pods"]
-    assert line["pod"] == "default/db-0"
+    for options in ((), ("--all-nodes",), ("--node", "n1"), ("--by", "plugin")):
+        for output in ("json", "jsonl"):
+            line = json.loads(run("explain", snapshot, "sts/db", *options, "-o", output).stdout)
+            assert line["pod"] == "default/db-0"
+            assert {"fixes", "advice", "nearest"} <= line.keys()
+
+
+def test_the_lines_of_several_pods_have_what_csv_has(cluster):
+    rows = list(csv.DictReader(io.StringIO(run("explain", cluster, "-o", "csv").stdout)))
+    lines = [json.loads(line) for line in run("explain", cluster, "-o", "jsonl").stdout.splitlines()]
+    assert lines == json.loads(run("explain", cluster, "-o", "json").stdout)["pods"]
+    for row in rows:
+        (line,) = (one for one in lines if one["pod"] == row["pod"])
+        assert {key: line.get(key, "") for key in ("workload", "state", "why", "fix")} == {
+            key: row[key] for key in ("workload", "state", "why", "fix")
+        }
+    (nowhere,) = (line for line in lines if line["state"] == "no node")
+    assert nowhere["fix"].endswith(" -> 1 node")
+
+
+def test_a_node_that_is_asked_about_has_its_verdict_in_json(cluster):
+    for output in ("json", "jsonl"):
+        (fits,) = json.loads(run("explain", cluster, "fits", "--node", "n2", "-o", output).stdout)["asked"]
+        assert (fits["node"], fits["fits"], fits["total"]) == ("n2", True, sum(fits["scores"].values()))
+        assert fits["verdict"] == "Pod default/fits fits on n2 and would go there."
+    several = json.loads(run("explain", cluster, "fits", "--node", "n1", "--node", "n2", "-o", "json").stdout)["asked"]
+    assert [(one["node"], one["fits"]) for one in several] == [("n1", False), ("n2", True)]
+    assert several[0]["short"] == {"cpu": 500}
+    assert several[0]["rejections"][0]["plugin"] == "NodeResourcesFit"
+
+
+def test_what_the_queue_makes_of_the_pod_is_in_json(cluster):
+    for options in ((), ("--node", "n1")):
+        queue = json.loads(run("explain", cluster, "fits", *options, "-o", "json").stdout)["queue"]
+        assert queue["nBefore"] == 1
+        assert queue["text"].startswith("Taken alone. In a full simulation 1 pod is tried before it")
+    assert "queue" not in json.loads(run("explain", cluster, "fits", "--no-queue", "-o", "json").stdout)

@@ -48,7 +48,9 @@ def test_a_plugin_of_one_s_own_comes_last_with_its_file(team_zone):
 
 
 def test_the_list_is_given_as_json(team_zone):
-    listed = json.loads(run("--plugin", f"{team_zone}:TeamZone", "-o", "json").stdout)
+    document = json.loads(run("--plugin", f"{team_zone}:TeamZone", "-o", "json").stdout)
+    assert document["schema"] == "kubesched/plugin-list/v1"
+    listed = document["plugins"]
     assert listed[-1] == {
         "name": "TeamZone",
         "extensionPoints": ["filter", "score"],
@@ -56,6 +58,11 @@ def test_the_list_is_given_as_json(team_zone):
         "origin": team_zone,
     }
     assert listed[0]["defaultWeight"] is None
+
+
+@pytest.mark.parametrize("name", [(), ("NodeResourcesFit",)])
+def test_the_table_is_called_so_as_for_other_commands(name):
+    assert run(*name, "-o", "table").stdout == run(*name).stdout
 
 
 def test_a_plugin_that_does_not_load_ends_with_2():

@@ -117,6 +117,12 @@ def test_most_names_the_set_and_says_that_it_was_found_by_search():
     assert page.next_command == "kubectl drain n2 n3"
 
 
+def test_a_set_of_one_node_is_one_node():
+    with Drainer([make_node("n1", allocatable=ROOM)], set_up()) as drainer:
+        page = most_page(drainer.most(), 1)
+    assert page.main_table.title == "The set: 1 node"
+
+
 def test_html_has_a_heat_map_of_all_nodes_before_and_after():
     page = as_html(drain_page(everything()))
     assert '<th scope="col">BEFORE</th><th scope="col">AFTER</th>' in page

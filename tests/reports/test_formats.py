@@ -5,6 +5,7 @@ import io
 import json
 from contextlib import redirect_stdout
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -18,6 +19,7 @@ from kubesched.reports import (
     Paragraph,
     Table,
     as_csv,
+    as_html,
     as_json,
     as_jsonl,
     as_markdown,
@@ -126,6 +128,15 @@ def test_csv_has_the_main_table_with_numbers_and_without_sums() -> None:
 @pytest.mark.parametrize("expected", ["**1 of 2 would fit.**", "| NODE | CPU | WHY |", "room \\| to spare", "```shell"])
 def test_markdown_has_verdict_tables_and_next_command(expected: str) -> None:
     assert expected in as_markdown(PAGE)
+
+
+def test_a_note_on_wide_is_for_the_terminal_alone() -> None:
+    noted = msgspec.structs.replace(TABLE, notes=("-o wide also shows pods.", "Shares of allocatable."))
+    page = msgspec.structs.replace(PAGE, parts=(noted,))
+    assert "-o wide also shows pods." in printed(page)
+    for text in (as_markdown(page), as_html(page)):
+        assert "Shares of allocatable." in text
+        assert "wide" not in text.partition("</style>")[2] + text.partition("| NODE")[2]
 
 
 def test_a_text_to_copy_keeps_its_blanks() -> None:

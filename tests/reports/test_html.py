@@ -68,6 +68,35 @@ def test_5000_nodes_stay_below_5_mb_and_a_longer_table_says_where_it_ends():
     assert "of 3,000 rows are shown" in text
 
 
+def test_many_tables_and_heat_maps_stay_below_5_mb_together():
+    rows = [["ü" * 500] for _ in range(3000)]
+    long = Table("t", "Long", COLUMNS[1:2], rows)
+    (nodes,) = nodes_page(20_000).tables
+    for tables in ((long, long, long, nodes), (nodes, long, nodes, long)):
+        text = as_html(Page("drain", Paragraph("No."), tables))
+        assert len(text.encode()) < 5_000_000
+        assert text.count("rows are shown") + text.count("left out") >= 3
+
+
+def test_a_table_without_a_title_has_no_heading_and_the_name_of_the_heading_before_it():
+    rows = [["x"]]
+    first, second = (Table(f"node-{i}", "", COLUMNS[1:2], rows) for i in (162, 163))
+    parts = (first, Paragraph("Pod p fits on b.", Level.HEADING), second)
+    text = as_html(Page("explain", Paragraph("Pod p fits on a."), parts))
+    assert "node-16" not in text
+    assert text.count("<h2") == 1
+    assert '<h1 id="h">Pod p fits on a.</h1>' in text
+    assert text.count('aria-labelledby="h"') == text.count('aria-labelledby="h1"') == 2
+
+
+def test_the_title_is_the_verdict():
+    text = as_html(Page("explain-pods", Paragraph("2 pending pods: 2 on no node.")))
+    assert "<title>2 pending pods: 2 on no node. - kubesched</title>" in text
+    text = as_html(Page("explain", Paragraph(f"Pod p does not fit on n: {'taint, ' * 100}.")))
+    assert "<title>Pod p does not fit on n: taint," in text
+    assert len(text.partition("<title>")[2].partition("</title>")[0]) <= 120
+
+
 # --- in a browser ---
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium")
@@ -177,3 +206,23 @@ def test_print_leaves_out_the_filters(in_browser):
         assert await tab.value("getComputedStyle(document.querySelector('.filter')).display") == "none"
 
     in_browser(nodes_page(12), look)
+
+
+@needs_chromium
+def test_lists_of_nodes_are_folded_before_other_texts(in_browser):
+    nodes = ", ".join(f"ip-10-0-{i}-104.eu-west-1.compute.internal" for i in range(5))
+    rows = [[12, "StatefulSet checkout/session_redis_of_a_long_name", nodes]]
+    columns = (Column("n", "PODS", Align.NUMBER), Column("of", "OF"), Column("nodes", "NODES", Align.NODE))
+
+    async def look(tab: Tab) -> None:
+        await tab.call("Emulation.setDeviceMetricsOverride", width=1200, height=800, deviceScaleFactor=1, mobile=False)
+        n_lines = """[...document.querySelectorAll("td:nth-child(2), td:nth-child(3) span")].map(cell => {
+            const text = document.createRange();
+            text.selectNodeContents(cell);
+            return text.getClientRects().length; })"""
+        of, *names = await tab.value(n_lines)
+        assert of <= 2
+        assert names == [1] * 5
+        assert await tab.value("document.querySelector('.scroll').scrollWidth <= 1200")
+
+    in_browser(Page("simulate", Paragraph("Placed."), (Table("t", "Placed", columns, rows),)), look)

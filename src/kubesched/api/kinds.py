@@ -1,6 +1,6 @@
 """The kinds that a scheduler reads: their place in the API, and the decoding of their JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
 import msgspec
@@ -94,13 +94,17 @@ def objects_of(snapshot: object) -> list[KubeObject]:
     Example:
         assert len(objects_of(load_snapshot("cluster.json"))) > 0
     """
+    if isinstance(snapshot, Mapping):
+        snapshot = [snapshot]
     if isinstance(snapshot, str | bytes) or not isinstance(snapshot, Iterable):
         advice = f"pass load_snapshot({snapshot!r})" if isinstance(snapshot, str) else "pass what load_snapshot returns"
         raise InputError(f"a snapshot has Kubernetes objects; found {snapshot!r:.80}; {advice}")
     objects = list(snapshot)
     for known in objects:
         if not isinstance(known, KubeObject):
-            advice = "load_snapshot reads them from files and streams"
+            documents = "for documents, pass load_snapshot(io.StringIO(json.dumps(documents)))"
+            files = "load_snapshot reads objects from files and streams"
+            advice = documents if isinstance(known, Mapping) else files
             raise InputError(f"a snapshot has Kubernetes objects; found {known!r:.80}; {advice}")
     return objects
 

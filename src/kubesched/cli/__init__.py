@@ -1,5 +1,6 @@
 """The command line. Each command is a separate module, which is loaded when the command runs."""
 
 from kubesched.cli.commands import main
+from kubesched.cli.completion import complete_for_kubectl
 
-__all__ = ["main"]
+__all__ = ["complete_for_kubectl", "main"]

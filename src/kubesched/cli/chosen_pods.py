@@ -17,13 +17,16 @@ class ChosenPods(NamedTuple):
 
     Attributes:
         pods: each once.
-        is_one: whether one pod was named, so that the answer is about this pod alone.
         what: which ones they are, as an adjective: `pending`, `chosen`.
     """
 
     pods: "tuple[Pod, ...]"
-    is_one: bool
     what: str
+
+    @property
+    def is_one(self) -> bool:
+        """Whether the answer is about one pod alone: one was chosen by its name, its workload or its labels."""
+        return self.what == "chosen" and len(self.pods) == 1
 
 
 def choose_pods(
@@ -47,19 +50,17 @@ def choose_pods(
     _check_namespace(namespace, everything)
     pods = [obj for obj in everything if isinstance(obj, Pod) and namespace in ("", obj.namespace)]
     if not names and selector is None:
-        return ChosenPods(tuple(pod for pod in pods if _is_pending(pod)), False, "pending")
+        return ChosenPods(tuple(pod for pod in pods if _is_pending(pod)), "pending")
     if not names:
-        return ChosenPods(_preferred(_selected(pods, selector or "")), False, "chosen")
+        return ChosenPods(_preferred(_selected(pods, selector or "")), "chosen")
     chosen: dict[str, Pod] = {}
-    is_one = len(names) == 1
     for name in names:
         meant = _meant_by(name, everything, pods, namespace)
-        is_one = is_one and isinstance(meant, Pod)
         for pod in [meant] if isinstance(meant, Pod) else _preferred(meant):
             chosen[pod.key] = pod
     if selector is not None:
         chosen = {pod.key: pod for pod in _selected(list(chosen.values()), selector)}
-    return ChosenPods(tuple(chosen.values()), is_one, "chosen")
+    return ChosenPods(tuple(chosen.values()), "chosen")
 
 
 def _check_namespace(name: str, objects: "Sequence[KubeObject]") -> None:

@@ -1,5 +1,6 @@
-"""`kubesched completion`: a script for a shell that completes commands, options and files."""
+"""`kubesched completion`: a script for a shell that completes commands, options and files; kubectl's part of it."""
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -7,10 +8,12 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["complete_files", "completion"]
+__all__ = ["complete_files", "complete_for_kubectl", "completion"]
 
 _NAME: Final = "kubesched"
 _VARIABLE: Final = "_KUBESCHED_COMPLETE"
+_FILES, _NO_FILES = ":0", ":4"
+"""What kubectl reads in the last line: whether the shell completes names of files."""
 
 
 def complete_files(context: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
@@ -31,10 +34,25 @@ def completion(shell: str) -> None:
       kubesched completion zsh > "${fpath[1]}/_kubesched"
       kubesched completion fish > ~/.config/fish/completions/kubesched.fish
 
-    Add the first line to ~/.bashrc to have it in every bash; it needs bash 4.4 or newer.
+    Add the first line to ~/.bashrc to have it in every bash; it needs bash 4.4 or newer. The completion of kubectl
+    completes `kubectl sched`, too.
     """  # noqa: D301
     from click.shell_completion import get_completion_class
 
     script = get_completion_class(shell)
     assert script is not None
     click.echo(script(click.get_current_context().find_root().command, {}, _NAME, _VARIABLE).source(), nl=False)
+
+
+def complete_for_kubectl() -> None:
+    """`kubectl_complete-sched`, which kubectl runs with the words behind `kubectl sched`; the last one is completed."""
+    from click.shell_completion import ShellComplete
+
+    from kubesched.cli.commands import main
+
+    *words, incomplete = sys.argv[1:] or [""]
+    items = ShellComplete(main, {}, _NAME, _VARIABLE).get_completions(words, incomplete)
+    for item in items:
+        if item.type == "plain":
+            click.echo(f"{item.value}\t{item.help}" if item.help else item.value)
+    click.echo(_FILES if any(item.type != "plain" for item in items) else _NO_FILES)

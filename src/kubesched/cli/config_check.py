@@ -51,7 +51,8 @@ def check(
         checked = _compared([_check(source, references, reader, probe) for source in _sources(files)])
     if output == "json":
         documents = [as_document(one) for one in checked]
-        print_document(documents[0] if len(documents) == 1 else {"files": documents})
+        name, document = ("", documents[0]) if len(documents) == 1 else ("-files", {"files": documents})
+        print_document({"schema": f"kubesched/config-check{name}/v1", **document})
     elif output == "sarif":
         print_document(as_sarif(checked))
     else:

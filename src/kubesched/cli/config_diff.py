@@ -40,7 +40,7 @@ def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None
         changes = differences(*(_comparable(source, references) for source in sources))
     if output == "json":
         names = {"old": str(sources[0]), "new": str(sources[1])}
-        print_document({**names, "changes": _as_documents(changes)})
+        print_document({"schema": "kubesched/config-diff/v1", **names, "changes": _as_documents(changes)})
     else:
         print_changes(changes)
     if changes:
@@ -67,7 +67,10 @@ def print_differences_from_defaults(
 ) -> None:
     """Print `config show --diff`: each configuration below its name if there are several."""
     if as_json:
-        documents = [{"name": str(source), "changes": _as_documents(changes)} for source, changes in sources]
+        schema = "kubesched/config-show-diff/v1"
+        documents = [
+            {"schema": schema, "name": str(source), "changes": _as_documents(changes)} for source, changes in sources
+        ]
         print_document(documents if len(documents) > 1 else documents[0])
         return
     for i, (source, changes) in enumerate(sources):

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -132,8 +132,7 @@ def explain(
         _print_new_pod(asked, pod, view)
         return
     chosen = choose_pods(cluster, names, namespace, selector)
-    is_alone = chosen.what == "chosen" and len(chosen.pods) == 1  # programs get the same form for one pod and for many
-    if chosen.is_one or (is_alone and output not in ("json", "jsonl")):
+    if chosen.is_one:
         _print_pod(asked, chosen.pods[0], view)
         return
     if nodes or all_nodes:
@@ -178,7 +177,17 @@ def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
     queue = "" if simulated is None else simulated.sentence(explanation)
-    _print(asked, explanation, _page(explanation, view, _again(asked, pod.key), queue))
+    page = _page(explanation, view, _again(asked, pod.key), queue)
+    if simulated is not None:
+        page = _with_queue(page, simulated.document(explanation))
+    _print(asked, explanation, page)
+
+
+def _with_queue(page: "Page", queue: Mapping[str, Any]) -> "Page":
+    import msgspec
+
+    document = {**page.document, "queue": queue}
+    return msgspec.structs.replace(page, document=document, lines=(document,))
 
 
 def _print_new_pod(asked: _Asked, file: str, view: View) -> None:
@@ -267,28 +276,32 @@ def _print_group(asked: _Asked, name: str, namespace: str) -> None:
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     from kubesched.api import ReplicaSet, Workload, workload_of
-    from kubesched.explanation import Explainer, as_line, overview_page
+    from kubesched.explanation import Explainer, overview_lines, overview_page
 
     sets = {one.key: one for one in asked.cluster.of(ReplicaSet)}
     meant = {pod.key for pod in chosen.pods}
     failed: list[str] = []
+
+    def workload(pod: "Pod") -> str:
+        return str(workload_of(pod, sets) or Workload.alone(pod))
+
     with Explainer(asked.cluster, asked.setup, nominations=False, extender_calls=asked.calls) as explainer:
         served = [pod for pod in explainer.pending if pod.key in meant]
         served += [pod for pod in chosen.pods if pod.node_name and pod.scheduler_name in explainer.frameworks]
+        explained = explainer.each(served)
         if asked.output == "jsonl":  # line by line: together they may be larger than the memory
-            for explanation in _noting_failures(explainer.each(served, preempt=False), failed):
-                print_line(as_line(explanation))
+            for line in overview_lines(_noting_failures(explained, failed), workload, explainer.fixes):
+                print_line(line)
             _end(failed)
             return
-        is_for_people = asked.output != "json"
         page = overview_page(
-            _noting_failures(_with_progress(explainer.each(served, preempt=is_for_people), len(served)), failed),
-            lambda pod: str(workload_of(pod, sets) or Workload.alone(pod)),
-            explainer.fixes if is_for_people else lambda explanation: (),
+            _noting_failures(_with_progress(explained, len(served)), failed),
+            workload,
+            explainer.fixes,
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
             what=chosen.what,
             again=asked.again,
-            with_lines=not is_for_people,
+            with_lines=asked.output == "json",
         )
     print_report(page, asked.output)
     _end(failed)

@@ -33,7 +33,7 @@ plugin_option = click.option(
 @click.command()
 @click.argument("name", required=False)
 @plugin_option
-@output_option("text", "json", help="Format of the list.")
+@output_option("text", "table", "json", help="Format of the list; text is a table.")
 def plugins(name: str | None, references: tuple[str, ...], output: str) -> None:
     """List the plugins that a configuration can refer to, or describe the plugin NAME with its arguments.
 
@@ -126,7 +126,7 @@ def _document(row: _Row) -> dict[str, Any]:
 
 def _as_json(rows: Sequence[_Row]) -> str:
     listed = [_document(row) for row in rows]
-    return json.dumps(listed, indent=2, sort_keys=True)
+    return json.dumps({"schema": "kubesched/plugin-list/v1", "plugins": listed}, indent=2, sort_keys=True)
 
 
 def _as_table(rows: Sequence[_Row]) -> str:

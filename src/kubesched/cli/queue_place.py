@@ -1,6 +1,6 @@
 """What a full simulation makes of one pod, when the other pending pods are tried before it."""
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from kubesched.api import Pod
@@ -32,6 +32,17 @@ class QueuePlace(NamedTuple):
             return ""
         pods = {0: "no pod is", 1: "1 pod is"}.get(self.n_before, f"{self.n_before} pods are")
         return f"Taken alone. In a full simulation {pods} tried before it, and {self._outcome(alone)}."
+
+    def document(self, explanation: "Explanation") -> dict[str, Any]:
+        """The same in JSON."""
+        placement = self.placement
+        said = {
+            "node": placement.node,
+            "victims": list(placement.victims),
+            "evictedBy": placement.evicted_by,
+            "text": self.sentence(explanation),
+        }
+        return {"nBefore": self.n_before, **{name: value for name, value in said.items() if value}}
 
     def _outcome(self, alone: str) -> str:
         placement = self.placement

@@ -15,7 +15,7 @@ from kubesched.explanation.nearest import nearest, shortages
 from kubesched.explanation.node_page import node_page
 from kubesched.explanation.obstacle_rows import ObstacleRow, obstacle_rows
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
-from kubesched.explanation.overview import overview_page
+from kubesched.explanation.overview import overview_lines, overview_page
 from kubesched.explanation.page import explanation_page
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "node_page",
     "obstacle_rows",
     "obstacles",
+    "overview_lines",
     "overview_page",
     "place_group",
     "shortages",

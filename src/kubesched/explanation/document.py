@@ -31,7 +31,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["heldBack"] = explanation.held_back
     document["nNodes"] = len(explanation.nodes)
     order = nearest(explanation)
-    document["nearest"] = [_near(explanation, position) for position in order[:N_NEAREST].tolist()]
+    document["nearest"] = [near_document(explanation, position) for position in order[:N_NEAREST].tolist()]
     if not explanation.fits and explanation.failure is None:
         document["advice"] = advice(explanation, order)
     document["extenders"] = [_said(answer) for answer in explanation.extenders]
@@ -66,7 +66,8 @@ def _said(answer: ExtenderAnswer) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value or name == "nNodes"}
 
 
-def _near(explanation: Explanation, position: int) -> dict[str, Any]:
+def near_document(explanation: Explanation, position: int) -> dict[str, Any]:
+    """What keeps the pod from a node: an entry of `nearest`."""
     rejections = [
         {**rejection(obstacle.status), "plugin": obstacle.plugin, "details": list(obstacle.details)}
         for obstacle in obstacles(explanation, position)

@@ -1,11 +1,11 @@
 """One node, or a few, under a magnifying glass: the verdict and the points of each plugin."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from kubesched.api import in_words
 from kubesched.explanation.choice import Choice, Ranked, choice, differences, ranked
-from kubesched.explanation.document import as_document
+from kubesched.explanation.document import as_document, near_document
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
 from kubesched.explanation.obstacle_rows import obstacle_texts
 from kubesched.explanation.obstacles import obstacles, reasons_of
@@ -33,7 +33,7 @@ def node_page(explanation: Explanation, positions: Sequence[int]) -> Page:
         assert page.verdict.text.startswith("Pod shop/web-7 fits on n2 with as many points as n1, ")
     """
     chosen = choice(explanation)
-    document = as_document(explanation)
+    document = {**as_document(explanation), "asked": [_asked(explanation, chosen, position) for position in positions]}
     first, *others = positions
     parts: list[Part] = _parts(explanation, chosen, first)
     for position in others:
@@ -47,6 +47,15 @@ def node_page(explanation: Explanation, positions: Sequence[int]) -> Page:
         lines=(document,),
         checks=(check(explanation),),
     )
+
+
+def _asked(explanation: Explanation, chosen: Choice | None, position: int) -> dict[str, Any]:
+    """The node in JSON."""
+    here = _scored(explanation, position)
+    said = near_document(explanation, position)
+    said["fits"] = said["node"] in explanation.feasible
+    said["verdict"] = _verdict(explanation, chosen, position).text
+    return said if here is None else {**said, "total": here.total, "scores": here.scores}
 
 
 def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> Paragraph:

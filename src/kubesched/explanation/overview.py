@@ -1,7 +1,7 @@
 """Several pods in one report: grouped by workload and by cause, a row for each group."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +14,7 @@ from kubesched.explanation.lines import as_line
 from kubesched.explanation.outcome import State, outcome, state_of
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
-__all__ = ["overview_page"]
+__all__ = ["overview_lines", "overview_page"]
 
 _NUMBERS: Final = re.compile(r"\d+")
 _ALONE: Final = (
@@ -66,9 +66,11 @@ def overview_page(
     groups: dict[tuple[str, ...], _Group] = {}
     lines: list[dict[str, Any]] = []
     for explanation in explanations:
-        _take_in(groups, explanation, workload_of(explanation.pod), fixes_of)
+        workload = workload_of(explanation.pod)
         if with_lines:
-            lines.append(as_line(explanation))
+            lines.append(_line(groups, explanation, workload, fixes_of))
+        else:
+            _take_in(groups, explanation, workload, fixes_of)
     ordered = sorted(groups.values(), key=lambda group: list(State).index(group.state))
     parts: list[Table | Paragraph] = [*_tables(ordered)]
     if foreign and ordered:
@@ -86,13 +88,41 @@ def overview_page(
     )
 
 
+def overview_lines(
+    explanations: Iterable[Explanation],
+    workload_of: Callable[[Pod], str],
+    fixes_of: Callable[[Explanation], Sequence[Fix]],
+) -> Iterator[dict[str, Any]]:
+    """What `-o jsonl` prints: the fields of as_line, and `workload`, `state`, `why` and `fix`, as in CSV.
+
+    Args:
+        explanations, workload_of, fixes_of: as for overview_page. Each explanation is read before the next one is asked
+            for.
+    """
+    groups: dict[tuple[str, ...], _Group] = {}
+    for explanation in explanations:
+        yield _line(groups, explanation, workload_of(explanation.pod), fixes_of)
+
+
+def _line(
+    groups: dict[tuple[str, ...], _Group],
+    explanation: Explanation,
+    workload: str,
+    fixes_of: Callable[[Explanation], Sequence[Fix]],
+) -> dict[str, Any]:
+    line = as_line(explanation)  # without the fixes that are looked for in the first pod of a group
+    group = _take_in(groups, explanation, workload, fixes_of)
+    said = {"workload": workload, "state": group.state.value[0], "why": group.why, "fix": group.fix}
+    return line | {name: value for name, value in said.items() if value}
+
+
 def _take_in(
     groups: dict[tuple[str, ...], _Group],
     explanation: Explanation,
     workload: str,
     fixes_of: Callable[[Explanation], Sequence[Fix]],
-) -> None:
-    """Add a pod to its group; the first pod of a group is the one that is looked at."""
+) -> _Group:
+    """Add a pod to its group, which is returned; the first pod of a group is the one that is looked at."""
     state = state_of(explanation)
     cause = {
         State.FAILED: explanation.failure.message if explanation.failure is not None else "",
@@ -110,6 +140,7 @@ def _take_in(
         n_fit = len(explanation.feasible)
         groups[key] = _Group(state, workload, told.why, told.failure, cause, best, n_fit, _words(fix), [])
     groups[key].pods.append(explanation.pod.key)
+    return groups[key]
 
 
 def _words(fix: Fix | None) -> str:

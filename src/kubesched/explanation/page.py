@@ -91,7 +91,8 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     if chosen is None:
         preempted = explanation.preemption.node_name if explanation.preemption is not None else ""
         room = f"; preemption would make room on {preempted}" if preempted else ""
-        return Paragraph(f"{pod} fits on none of {n_nodes} nodes{room}.", Level.WARNING if room else Level.BAD)
+        nowhere = "does not fit on the only node" if n_nodes == 1 else f"fits on none of {n_nodes} nodes"
+        return Paragraph(f"{pod} {nowhere}{room}.", Level.WARNING if room else Level.BAD)
     fits = f"{pod} fits on {len(explanation.feasible)} of {n_nodes} nodes and would go to {chosen.best.node}."
     return Paragraph(fits, Level.WARNING if explanation.held_back else Level.GOOD)
 

@@ -56,7 +56,8 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
     n = len(result.nodes)
     text = f"Found {n:,} of {n_candidates:,} nodes that could be drained together. A larger set may exist."
     rows: list[Row] = [[node] for node in result.nodes]
-    parts = [Table("set", f"The set: {n:,} nodes", (Column("node", "NODE", Align.NODE),), rows), *drain_parts(result)]
+    title = f"The set: {n:,} node{'' if n == 1 else 's'}"
+    parts = [Table("set", title, (Column("node", "NODE", Align.NODE),), rows), *drain_parts(result)]
     return Page(
         "drain-most",
         Paragraph(text, Level.GOOD if n else Level.BAD),

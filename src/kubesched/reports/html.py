@@ -3,26 +3,36 @@
 import re
 from collections.abc import Generator, Iterator, Sequence
 from html import escape
+from textwrap import shorten
 from typing import Final
 
 from kubesched.reports.html_assets import FRAGMENT_STYLE, SCRIPT, STYLE
-from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Row, Table, as_cell
+from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table, as_cell
 
 __all__ = ["as_fragment", "as_html", "escape_controls"]
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _TO_FILTER: Final = 8  # rows from which on a table has a filter
 _MAX_ROWS: Final = 50  # of a table in a fragment
-_BUDGET: Final = 2_000_000  # characters of one table; a longer one ends there, and a line says so
+_BUDGET: Final = 2_000_000  # bytes of the rows of one table; a longer one ends there, and a line says so
+_PAGE_BUDGET: Final = 4_900_000  # bytes of all parts together
+_VERDICT: Final = "h"  # the id of the first heading
+_TITLE: Final = 100  # characters of the verdict that browsers show as the title
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def as_html(page: Page) -> str:
     """The whole page, with everything that `-o wide` has."""
-    title = f"kubesched {page.name}"
-    body = [f"<h1{_class(page.verdict.level)}>{_text(page.verdict.text)}</h1>"]
+    title = f"{shorten(page.verdict.text, _TITLE, placeholder=' ...')} - kubesched"
+    body = [f'<h1 id="{_VERDICT}"{_class(page.verdict.level)}>{_text(page.verdict.text)}</h1>']
+    left, heading = _PAGE_BUDGET, _VERDICT
     for number, part in enumerate(page.parts):
-        body += _table(part, f"t{number}") if isinstance(part, Table) else _paragraph(part)
+        if _is_heading(part):
+            heading = f"{_VERDICT}{number}"
+        lines = _table(part, heading, left) if isinstance(part, Table) else _paragraph(part, heading)
+        for line in lines:
+            left -= _size(line)
+            body.append(line)
     body += [f'<p class="detail">{_text(limit)}</p>' for limit in page.limits]
     if page.next_command:
         body.append(f"<p>Next: <code>{_text(page.next_command)}</code></p>")
@@ -66,9 +76,16 @@ def _short_table(table: Table) -> Iterator[str]:
     yield from _notes(table)
 
 
-def _paragraph(paragraph: Paragraph) -> Iterator[str]:
+def _is_heading(part: Part) -> bool:
+    """Whether a part begins with a heading, which names the tables without a title that follow."""
+    return bool(part.title and part.rows) if isinstance(part, Table) else part.level is Level.HEADING
+
+
+def _paragraph(paragraph: Paragraph, heading: str = "") -> Iterator[str]:
+    """A paragraph; a heading gets the id."""
     if paragraph.level is Level.HEADING:
-        yield f"<h2>{_text(paragraph.text)}</h2>"
+        name = f' id="{heading}"' if heading else ""
+        yield f"<h2{name}>{_text(paragraph.text)}</h2>"
     elif paragraph.is_code:
         yield f'<pre tabindex="0">{_text(paragraph.text)}</pre>'
     else:
@@ -79,27 +96,40 @@ def _paragraph(paragraph: Paragraph) -> Iterator[str]:
 # --- tables ---
 
 
-def _table(table: Table, name: str) -> Iterator[str]:
+def _table(table: Table, heading: str, left: int) -> Iterator[str]:
+    """A table.
+
+    Args:
+        heading: the id of its title, or without a title of the heading before it.
+        left: how many bytes the page has left.
+    """
     if not table.rows:
         return
-    yield f'<section aria-labelledby="{name}">'
+    yield f'<section aria-labelledby="{heading}">'
     if table.group_by:
-        yield from _heat_maps(table)
-    title = f'<span id="{name}">{_text(table.title or table.name)}</span>'
+        heat_maps = list(_heat_maps(table))
+        size = sum(map(_size, heat_maps))
+        if size <= left:
+            left -= size
+            yield from heat_maps
+        else:
+            yield '<p class="warning">The heat map of the nodes is left out, because the page would be too large.</p>'
+    title = f'<span id="{heading}">{_text(table.title)}</span>' if table.title else ""
     if table.is_wide:
-        yield f"<details><summary>{title}</summary>"
-    else:
+        yield f"<details><summary>{title or 'More'}</summary>"
+    elif title:
         yield f"<h2>{title}</h2>"
     rows, sums = table.rows[: len(table.rows) - table.n_totals], table.rows[len(table.rows) - table.n_totals :]
     if len(rows) >= _TO_FILTER:
         yield '<div class="filter"><label>Filter <input type="search"></label> <output></output></div>'
-    yield f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}"><table class="sortable"><thead><tr>'
+    yield f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{heading}">'
+    yield '<table class="sortable"><thead><tr>'
     yield "".join(
         f'<th scope="col"{_class(_of(column))}><button type="button">{_text(column.heading)}</button></th>'
         for column in table.columns
     )
     yield "</tr></thead><tbody>"
-    n_shown = yield from _within_budget(table.columns, rows)
+    n_shown = yield from _within_budget(table.columns, rows, min(_BUDGET, left))
     yield "</tbody>"
     if sums:
         yield "<tfoot>"
@@ -115,19 +145,23 @@ def _table(table: Table, name: str) -> Iterator[str]:
 
 
 def _notes(table: Table) -> Iterator[str]:
-    return (f'<p class="detail">{_text(note)}</p>' for note in table.notes if not note.startswith("-o wide"))
+    return (f'<p class="detail">{_text(note)}</p>' for note in table.notes_elsewhere)
 
 
-def _within_budget(columns: Sequence[Column], rows: Sequence[Row]) -> Generator[str, None, int]:
+def _within_budget(columns: Sequence[Column], rows: Sequence[Row], left: int) -> Generator[str, None, int]:
     """Rows as HTML until they are too long. Returns: how many."""
-    left = _BUDGET
     for n, row in enumerate(rows):
         line = _row(columns, row)
-        left -= len(line)
+        left -= _size(line)
         if left < 0:
             return n
         yield line
     return len(rows)
+
+
+def _size(line: str) -> int:
+    """The bytes of a line in the file."""
+    return len(line.encode()) + 1
 
 
 def _row(columns: Sequence[Column], row: Row) -> str:
@@ -138,6 +172,9 @@ def _row(columns: Sequence[Column], row: Row) -> str:
 def _entry(column: Column, cell: Cell) -> str:
     bar = "" if cell.bar is None else _bar(*cell.bar)
     value = "" if cell.value is None else f" data-v={cell.value}"
+    if column.align is Align.NODE and ", " in cell.text:  # a list, which is folded between its names
+        names = ", ".join(f"<span class=w>{_text(name)}</span>" for name in cell.text.split(", "))
+        return f"<td{_class(cell.level)}{value}>{names}"
     return f"<td{_class(cell.level, _of(column) or ('w' if bar else ''))}{value}>{bar}{_text(cell.text)}"
 
 

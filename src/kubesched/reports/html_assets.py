@@ -18,8 +18,8 @@ h1{font-size:1.3rem;margin:.5rem 0}h2{font-size:1.05rem;margin:1.8rem 0 .4rem}h3
 .good{color:var(--good)}.warning{color:var(--warning)}.bad{color:var(--bad)}.detail{color:var(--quiet)}
 .indented{margin-left:2rem}p{margin:.3rem 0;white-space:pre-line}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}
-th,td{text-align:left;vertical-align:top;padding:.2rem .7rem;border-bottom:1px solid var(--line);overflow-wrap:anywhere;
-white-space:pre-line}
+th,td{text-align:left;vertical-align:top;padding:.2rem .7rem;border-bottom:1px solid var(--line);
+overflow-wrap:break-word;white-space:pre-line}
 thead th{background:var(--head);position:sticky;top:0;white-space:nowrap}tfoot td{font-weight:600}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.w{white-space:nowrap}
 th button{all:unset;cursor:pointer;font-weight:600}th[aria-sort=ascending] button::after{content:" \\25B2"}
@@ -37,7 +37,7 @@ i{width:9px;height:9px;background:rgb(var(--heat)/var(--a));outline:1px solid rg
 .h0{--a:.03}.h1{--a:.12}.h2{--a:.21}.h3{--a:.3}.h4{--a:.4}.h5{--a:.5}.h6{--a:.6}.h7{--a:.72}.h8{--a:.86}
 .h9,.h10{background:rgb(var(--hot))}.x{background:none}
 @media print{input,.filter{display:none}body{max-width:none;font-size:10pt}thead th{position:static}
-tr{break-inside:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+td{overflow-wrap:anywhere}tr{break-inside:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 """
 
 FRAGMENT_STYLE: Final = """

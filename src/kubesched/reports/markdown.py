@@ -43,7 +43,7 @@ def _table(table: Table) -> Iterator[str]:
     lines.append(_row("--:" if column.align is Align.NUMBER else ":--" for column in columns))
     lines += [_row(_plain(as_cell(row[i]).text).replace("\n", "<br>") for i in shown) for row in table.rows]
     yield "\n".join(lines)
-    yield from map(_plain, table.notes)
+    yield from map(_plain, table.notes_elsewhere)
 
 
 def _row(entries: Iterator[str]) -> str:

@@ -94,6 +94,11 @@ class Table(msgspec.Struct, frozen=True):
     group_by: tuple[str, ...] = ()
     moments: tuple[str, str] = ("before", "after")
 
+    @property
+    def notes_elsewhere(self) -> tuple[str, ...]:
+        """The notes in other formats than text, where one about `-o wide` leads nowhere."""
+        return tuple(note for note in self.notes if not note.startswith("-o wide"))
+
 
 class Paragraph(msgspec.Struct, frozen=True):
     """Sentences.
