@@ -50,18 +50,22 @@ def read_cluster(snapshots: Sequence[str], manifests: Sequence[str], *, skip_bad
             from kubesched.reports import age_sentence
 
             note(f"the {age_sentence(cluster.taken_at)}")
+        server = ""
     else:
         cluster, access = read_live(live, manifests, skip_bad_objects=skip_bad_objects)
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
+        server = access.server
     _note_left_out(cluster)
-    if snapshots:
-        _refuse_nothing(cluster)
+    _refuse_nothing(cluster, server)
     return cluster
 
 
-def _refuse_nothing(cluster: "ClusterObjects") -> None:
-    """Reject files without a node and without a pod that waits for one, bad objects apart.
+def _refuse_nothing(cluster: "ClusterObjects", server: str) -> None:
+    """Reject a cluster without a node and without a pod that waits for one, bad objects apart.
+
+    Args:
+        server: the API server that listed the objects; empty if they are from files.
 
     Raises:
         InputError: there is nothing to place, and no node.
@@ -74,6 +78,8 @@ def _refuse_nothing(cluster: "ClusterObjects") -> None:
     if cluster.bad or cluster.of(Node) or any(not pod.node_name and not pod.is_finished for pod in pods):
         return
     what = f"{_count(len(pods), 'pod')} and no node" if pods else "no node and no pod"
+    if server:
+        raise InputError(f"the cluster has {what}, as {server} lists it; expected at least one node or a pending pod")
     raise InputError(f"the snapshot has {what}; expected what `{GET_CLUSTER}` prints{_advice_on_workloads(cluster)}")
 
 
