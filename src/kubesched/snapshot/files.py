@@ -4,7 +4,7 @@ In folders and archives a file without Kubernetes objects is left out.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -60,21 +60,25 @@ class Files:
 
     Attributes:
         foreign: labels of the files that were left out.
+        special: labels of what folders have that is not a file, such as pipes and links to nothing.
         scheduler_config: the KubeSchedulerConfiguration that an export has, in JSON; empty without one.
     """
 
     def __init__(self) -> None:
         self.foreign: list[str] = []
+        self.special: list[str] = []
         self.scheduler_config = b""
 
     @property
     def notes(self) -> list[str]:
         """What the user should know, one sentence each."""
-        if not self.foreign:
-            return []
-        named = ", ".join(self.foreign[:_MAX_NAMED]) + (", ..." if len(self.foreign) > _MAX_NAMED else "")
-        files = "1 file" if len(self.foreign) == 1 else f"{len(self.foreign)} files"
-        return [f"left out {files} without Kubernetes objects: {named}"]
+        notes = []
+        if self.foreign:
+            files = "1 file" if len(self.foreign) == 1 else f"{len(self.foreign)} files"
+            notes.append(f"left out {files} without Kubernetes objects: {_named(self.foreign)}")
+        if self.special:
+            notes.append(f"left out what is not a regular file: {_named(self.special)}")
+        return notes
 
     def documents(self, source: Source) -> Iterator[tuple[str, Document]]:
         """Yield each document with the label of its file.
@@ -82,6 +86,9 @@ class Files:
         Raises:
             InputError: a file cannot be read, or the one that the user named has no Kubernetes objects.
         """
+        if source.path is None and source.stream is None:
+            self.special.append(source.label)
+            return
         for text in read_texts(source):
             documents = list(self._documents_of(text))
             if not text.is_named and not any(_is_of_kubernetes(one) for _, one in documents):
@@ -126,6 +133,10 @@ class Files:
                 yield f"{label}: {name}", Document(document.number, document.raw, header, items or [])
         else:
             yield label, document
+
+
+def _named(labels: Sequence[str]) -> str:
+    return ", ".join(labels[:_MAX_NAMED]) + (", ..." if len(labels) > _MAX_NAMED else "")
 
 
 def _with_type(configuration: dict[str, Any] | None) -> bytes:
