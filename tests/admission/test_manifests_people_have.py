@@ -87,6 +87,30 @@ def test_a_cron_job_has_the_pods_of_one_run():
     assert "<stream>: CronJob default/report is suspended; no pod is added for it" in loaded.notes
 
 
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"metadata": "v1"}, 'metadata: expected an object, found "v1"'),
+        ({"metadata": {"name": "report", "annotations": "a=b"}}, "metadata.annotations: expected an object"),
+        ({"spec": {"jobTemplate": "report"}}, 'spec.jobTemplate: expected an object, found "report"'),
+        ({"spec": {"jobTemplate": {"metadata": "v1"}}}, "spec.jobTemplate.metadata: expected an object"),
+    ],
+)
+def test_a_field_of_a_wrong_type_is_named(fields, fault):
+    assert fault in refused(cron_job() | fields)
+
+
+def test_a_cron_job_without_a_spec_lacks_the_pods_of_its_job():
+    without = cron_job()
+    del without["spec"]
+    assert "spec.jobTemplate.spec.template.spec.containers is missing" in refused(without)
+
+
+def test_a_claim_without_a_spec_gets_its_defaults():
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}}
+    assert expanded(claim).objects[-1].document["spec"] == {"volumeMode": "Filesystem"}
+
+
 def test_a_fault_in_a_cron_job_names_the_field_as_it_is_written():
     assert "(CronJob report): spec.jobTemplate.spec.parallelism: found -1" in refused(cron_job(parallelism=-1))
 

@@ -23,6 +23,12 @@ def test_an_object_may_let_go_of_its_source() -> None:
     assert pod.document["spec"] == {"nodeName": "n"}
 
 
+@pytest.mark.parametrize("kind", ["Pod", "PersistentVolumeClaim"])
+def test_the_document_of_a_pod_or_claim_has_a_spec(kind: str) -> None:
+    without = decode_object(kind, b'{"metadata": {"name": "p"}}')
+    assert without.document == {"metadata": {"name": "p"}, "spec": {}}
+
+
 def test_an_object_that_was_made_up_is_encoded() -> None:
     assert msgspec.json.decode(Pod().raw) == {}
 

@@ -23,6 +23,7 @@ def api_server(objects: Iterable[KubeObject], refused: Collection[str] = ()) -> 
     for known in objects:
         lists[list_path(kind_of(known))].append({**known.document})
     asked: list[str] = []
+    kinds = {list_path(kind): f"{kind}List" for kind in KINDS}
     forbidden = {list_path(kind) for kind in refused}
 
     class Handler(BaseHTTPRequestHandler):
@@ -33,7 +34,11 @@ def api_server(objects: Iterable[KubeObject], refused: Collection[str] = ()) -> 
             start, limit = int(query.get("continue", ["0"])[0]), int(query.get("limit", ["100000"])[0])
             items = lists.get(url.path, [])
             more = {"continue": str(start + limit)} if start + limit < len(items) else {}
-            page = {"metadata": {"resourceVersion": "9"} | more, "items": items[start : start + limit]}
+            page = {
+                "kind": kinds.get(url.path, ""),
+                "metadata": {"resourceVersion": "9"} | more,
+                "items": items[start : start + limit],
+            }
             answer = FORBIDDEN if url.path in forbidden else page
             body = json.dumps(answer).encode()
             self.send_response(403 if url.path in forbidden else 200)

@@ -106,6 +106,16 @@ def test_a_refusal_leaves_the_old_file(tmp_path: Path) -> None:
     assert path.read_text() == "old"
 
 
+def test_a_cluster_without_nodes_and_pods_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.json"
+    path.write_text("old")
+    with api_server([]) as (url, _):
+        result = run("snapshot", "--kubeconfig", kubeconfig_of(url, tmp_path), "-o", path)
+    assert result.exit_code == 2
+    assert f"the cluster has no node and no pod, as {url} lists it" in result.stderr
+    assert path.read_text() == "old"
+
+
 # --- for others: without names, or only what one pod needs ---
 
 CROWDED = (

@@ -10,7 +10,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from kubesched.cluster import Access, ApiClient, Credentials, Timing
+from kubesched.api import KINDS
+from kubesched.cluster import Access, ApiClient, Credentials, Timing, list_path
 from kubesched.cluster.credentials import ConfiguredCredentials
 from tests.cluster.fake_timing import FakeTiming
 
@@ -143,7 +144,16 @@ def status(code: int, reason: str, message: str = "", headers: dict[str, str] | 
 def objects(*items: dict[str, Any], version: str = "10", more: str = "") -> Answer:
     """A list, or a page of one where there is more."""
     metadata = {"resourceVersion": version} | ({"continue": more} if more else {})
-    return says({"kind": "List", "metadata": metadata, "items": list(items)})
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"kind": list_kind(request.path), "metadata": metadata, "items": list(items)})
+
+    return answer
+
+
+def list_kind(path: str) -> str:
+    """The kind of the list at a path."""
+    return next((f"{kind}List" for kind in KINDS if path == list_path(kind)), "List")
 
 
 def line(type: str, obj: dict[str, Any]) -> bytes:

@@ -430,14 +430,21 @@ def test_a_server_that_asks_for_a_day_is_asked_again_sooner(busy: Answer) -> Non
     assert story.timing.naps == [30.0]
 
 
-@pytest.mark.parametrize("other", [{}, {"kind": "Status", "status": "Success"}, {"metadata": {}, "items": []}])
-def test_an_answer_that_is_no_list_does_not_delete_what_is_known(other: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("other", "fault"),
+    [
+        ({}, "expected a NodeList, found an object without a kind"),
+        ({"kind": "Status", "status": "Success"}, "expected a NodeList, found kind Status"),
+        ({"kind": "NodeList", "metadata": {}, "items": []}, "the list has no metadata.resourceVersion"),
+    ],
+)
+def test_an_answer_that_is_no_list_does_not_delete_what_is_known(other: dict[str, Any], fault: str) -> None:
     gone = stream(line("ERROR", status_object(410, "Expired")), end="close")
     lists = [objects(node("a"), version="10"), says(other), objects(node("a"), node("b"), version="12")]
     events, story = told(lists, [gone, stream()], 2)
     assert events == [("ADDED", "a", "1"), ("ADDED", "b", "1")]
     assert story.restarts == {Restart.EXPIRED: 1, Restart.FAILED: 1}
-    assert "the answer is not a list: it has no metadata.resourceVersion" in story.reflector.last_error
+    assert fault in story.reflector.last_error
 
 
 def test_a_server_that_gives_up_in_the_middle_of_a_list_is_asked_again() -> None:

@@ -55,7 +55,8 @@ class Bed:
         page = {"resourceVersion": "9"}
         if start + self.page_size < len(items):
             page["continue"] = str(start + self.page_size)
-        return msgspec.convert({"metadata": page, "items": items[start : start + self.page_size]}, type)
+        items = items[start : start + self.page_size]
+        return msgspec.convert({"kind": f"{kind}List", "metadata": page, "items": items}, type)
 
     # --- the scheduler ---
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from kubesched import InputError, Plugin, Simulator, Status, drain
-from kubesched.api import KubeObject, Pod
+from kubesched.api import KubeObject, Pod, decode_object
 from kubesched.planning import BudgetUse, Drain, Drainer, Fate, drain_page
 from kubesched.setup import set_up
 from kubesched.testing import make_node, make_object, make_pod
@@ -84,6 +85,14 @@ def test_a_pod_with_an_empty_dir_loses_its_data():
     result = drain([*nodes(2), web("web-1", spec=spec), web("web-2")], ["n1"])
     assert [pod.has_local_data for pod in result.pods] == [True, False]
     assert result.can_go
+
+
+def test_a_pending_pod_without_a_spec_is_placed_and_drained():
+    bare = decode_object(
+        "Pod", msgspec.json.encode({"metadata": {"name": "bare", **owned_by("ReplicaSet", "web-5d8")}})
+    )
+    (pod,) = drain([*nodes(2), bare], ["n1"]).pods
+    assert (pod.pod, pod.fate, pod.to) == ("default/bare", Fate.MOVES, "n2")
 
 
 def test_a_budget_lets_pods_go_in_steps():

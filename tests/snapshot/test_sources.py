@@ -1,6 +1,8 @@
 import io
 import json
+import os
 import sys
+import threading
 
 import pytest
 
@@ -33,6 +35,24 @@ def test_a_folder_leaves_out_other_files_and_hidden_ones(tmp_path):
     (tmp_path / ".cache" / "old.json").write_text(json.dumps(node("old")))
     (tmp_path / ".old.json").write_text(json.dumps(node("old")))
     assert names(tmp_path) == ["n"]
+
+
+def test_a_folder_leaves_out_pipes_and_broken_links_with_a_note(tmp_path):
+    (tmp_path / "n.json").write_text(json.dumps(node("n")))
+    (tmp_path / "linked.json").symlink_to(tmp_path / "n.json")
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "gone.json").symlink_to("nowhere")
+    loaded = load_snapshot(tmp_path)
+    assert [known.name for known in loaded.objects] == ["n"]
+    assert f"left out what is not a regular file: {tmp_path}/gone.json, {tmp_path}/pipe.json" in loaded.notes
+
+
+def test_a_pipe_that_is_named_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    writer = threading.Thread(target=(tmp_path / "pipe.json").write_text, args=[json.dumps(node("n"))])
+    writer.start()
+    assert names(tmp_path / "pipe.json") == ["n"]
+    writer.join()
 
 
 def test_a_cluster_info_dump_is_read_without_its_logs(tmp_path):

@@ -19,6 +19,7 @@ from kubesched.admission.manifest_types import (
     ControllerSpec,
     CronJobManifest,
     ManifestPodSpec,
+    NamedManifest,
     PodManifest,
     UpdateStrategy,
     WorkloadManifest,
@@ -46,6 +47,7 @@ _decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
 _decode_workload: Final = msgspec.json.Decoder(WorkloadManifest).decode
 _decode_controller: Final = msgspec.json.Decoder(ControllerManifest).decode
 _decode_cron_job: Final = msgspec.json.Decoder(CronJobManifest).decode
+_decode_named: Final = msgspec.json.Decoder(NamedManifest).decode
 _decode_document: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -154,9 +156,10 @@ class Admission:
 
     def _admit_running(self, kind: str, raw: RawJson, place: object) -> None:
         """Admit a pod or what becomes pods; the tests of a Helm chart run later."""
-        document, raw = decode_forgiving(_decode_document, raw)
-        hooks = ((document.get("metadata") or {}).get("annotations") or {}).get(_HELM_HOOK)
-        if isinstance(hooks, str) and {"test", "test-success"}.intersection(hooks.replace(" ", "").split(",")):
+        _, raw = decode_forgiving(_decode_document, raw)
+        named, raw = decode_forgiving(_decode_named, raw)
+        hooks = (named.metadata.annotations or {}).get(_HELM_HOOK, "")
+        if {"test", "test-success"}.intersection(hooks.replace(" ", "").split(",")):
             self.left_out["Helm test"] += 1
         elif kind == "Pod":
             self._admit_pod(raw, place)
@@ -182,7 +185,7 @@ class Admission:
             self.notes.append(f"{place}: CronJob {namespace}/{name} is suspended; no pod is added for it")
             return
         self.notes.append(f"{place}: CronJob {namespace}/{name}: the pods of one run are added")
-        template = document["spec"].get("jobTemplate") or {}
+        template = (document.get("spec") or {}).get("jobTemplate") or {}
         metadata = {**(template.get("metadata") or {}), "name": f"{name}-1", "namespace": namespace}
         job = {"apiVersion": api_version_of("Job"), "kind": "Job", "metadata": metadata, "spec": template.get("spec")}
         try:

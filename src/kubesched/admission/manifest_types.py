@@ -54,6 +54,12 @@ class ManifestMeta(ObjectMeta, frozen=True, gc=False):
     generate_name: str = ""
 
 
+class NamedManifest(Value, frozen=True):
+    """Any object, as far as its metadata goes."""
+
+    metadata: ManifestMeta = ManifestMeta()
+
+
 class ManifestPort(ContainerPort, frozen=True, gc=False):
     """A port; on the host's network its number is a host port."""
 
@@ -169,9 +175,16 @@ class ControllerManifest(Value, frozen=True):
     spec: ControllerSpec = ControllerSpec()
 
 
-class CronJobSpec(Value, frozen=True):
-    """The spec of a CronJob; its job is read when it is admitted."""
+class JobTemplate(Value, frozen=True):
+    """The job of a CronJob; its spec is read when it is admitted."""
 
+    metadata: ObjectMeta = ObjectMeta()
+
+
+class CronJobSpec(Value, frozen=True):
+    """The spec of a CronJob."""
+
+    job_template: JobTemplate = JobTemplate()
     suspend: bool | None = None
 
 

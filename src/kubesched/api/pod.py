@@ -1,6 +1,6 @@
 """Pods: their wire fields, and short names for common questions."""
 
-from typing import Final
+from typing import Any, Final
 
 from kubesched.api.meta import KubeObject
 from kubesched.api.pod_fields import Container, PodSpec, PodStatus, Toleration, Volume
@@ -19,6 +19,11 @@ class Pod(KubeObject, frozen=True):
 
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """As KubeObject.document, with a spec even where the source has none."""
+        return {"spec": {}, **super().document}
 
     @property
     def node_name(self) -> str:

@@ -1,6 +1,6 @@
 """Claims, volumes, classes and the objects of CSI drivers, with the fields that the volume plugins read."""
 
-from typing import Final
+from typing import Any, Final
 
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.pod_fields import DiskSource, Quantities, Resources
@@ -33,6 +33,11 @@ class PersistentVolumeClaim(KubeObject, frozen=True):
 
     spec: ClaimSpec = ClaimSpec()
     status: ClaimStatus = ClaimStatus()
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """As KubeObject.document, with a spec even where the source has none."""
+        return {"spec": {}, **super().document}
 
 
 class ObjectReference(Value, frozen=True, gc=False):

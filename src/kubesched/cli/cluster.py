@@ -57,16 +57,18 @@ def read_cluster(
             from kubesched.reports import age_sentence
 
             note(f"the {age_sentence(cluster.taken_at)}")
+        server = ""
     else:
         cluster, access = read_live(live, manifests, skip_bad_objects=skip_bad_objects)
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
-    is_empty = bool(snapshots) and not may_be_empty and _is_empty(cluster)
+        server = access.server
+    is_empty = not may_be_empty and _is_empty(cluster)
     has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped)
     takes_manifests = not is_empty and "--manifest" in _options()
     _note_left_out(cluster, _ADVICE if takes_manifests else "")
     if is_empty:
-        raise _empty(cluster, snapshots[0] if has_workloads else "")
+        raise _empty(cluster, server, snapshots[0] if has_workloads and snapshots else "")
     return cluster
 
 
@@ -78,14 +80,21 @@ def _is_empty(cluster: "ClusterObjects") -> bool:
     return not (cluster.bad or cluster.of(Node) or waiting)
 
 
-def _empty(cluster: "ClusterObjects", manifest: str) -> "InputError":
-    """The refusal of an empty cluster, with the command for a file that has only new workloads."""
+def _empty(cluster: "ClusterObjects", server: str, manifest: str) -> "InputError":
+    """The refusal of an empty cluster.
+
+    Args:
+        server: the API server that listed the objects; empty if they are from files.
+        manifest: a file that has only new workloads, for the command that takes it; or empty.
+    """
     from kubesched.api import Pod
     from kubesched.errors import InputError
     from kubesched.snapshot import SAVE_CLUSTER
 
     pods = cluster.of(Pod)
     what = f"{_count(len(pods), 'pod')} and no node" if pods else "no node and no pod"
+    if server:
+        return InputError(f"the cluster has {what}, as {server} lists it; expected at least one node or a pending pod")
     command = f"kubesched fit cluster.json.gz -f {shlex.quote(manifest)}"
     then = f"; then `{command}` answers for new pods" if manifest else ""
     return InputError(f"the snapshot has {what}; expected a cluster, as `{SAVE_CLUSTER}` saves it{then}")

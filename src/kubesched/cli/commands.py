@@ -3,6 +3,7 @@
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from importlib import import_module
 from typing import Any, Final, NoReturn
@@ -11,6 +12,7 @@ import click
 
 from kubesched.cli.general_options import GENERAL, is_debugging, with_general_options
 from kubesched.cli.program_name import as_typed, program_name
+from kubesched.cli.standard_streams import checked_output
 from kubesched.errors import KubeschedError
 from kubesched.version import VERSION, VERSION_TEXT
 
@@ -68,7 +70,8 @@ class _Main(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, **extra)
         try:
-            code = super().main(args, prog_name or program_name(), complete_var, False, **extra)
+            with checked_output():
+                code = super().main(args, prog_name or program_name(), complete_var, False, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             sys.exit(error.exit_code)
@@ -100,7 +103,8 @@ class _Main(click.Group):
 
 
 def _end(message: str, code: int) -> NoReturn:
-    click.echo(f"kubesched: error: {message}", err=True)
+    with suppress(OSError):  # the exit code has to tell
+        click.echo(f"kubesched: error: {message}", err=True)
     sys.exit(code)
 
 

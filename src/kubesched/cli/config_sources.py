@@ -19,7 +19,9 @@ class _StandardInput:
     """Standard input as a file."""
 
     def read_bytes(self) -> bytes:
-        return sys.stdin.buffer.read()
+        from kubesched.documents import read_whole
+
+        return bytes(read_whole(sys.stdin.buffer))
 
     def __str__(self) -> str:
         return "standard input"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from kubesched.cluster.timing import Timing
+from kubesched.documents import read_file
 from kubesched.errors import ConfigError
 
 __all__ = ["Content"]
@@ -48,7 +49,7 @@ class Content:
 
     def _read_file(self, path: Path) -> bytes:
         try:
-            data = path.read_bytes()
+            data = read_file(path)
             fault = "" if data.strip() else "is empty"
         except OSError as error:
             data, fault = b"", f"cannot be read: {error.strerror or error}"

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from kubesched.cluster.kubeconfig_types import ClusterEntry, ContextEntry, KubeconfigFile, UserEntry
-from kubesched.documents import describe_fault, read_yaml
+from kubesched.documents import describe_fault, read_file, read_yaml
 from kubesched.errors import ConfigError, YamlError
 
 __all__ = ["Kubeconfig", "Placed", "find_kubeconfigs", "load_kubeconfig"]
@@ -123,7 +123,7 @@ def load_kubeconfig(files: Sequence[Path], *, must_exist: bool = False) -> Kubec
 
 def _read(file: Path) -> KubeconfigFile:
     try:
-        document = next(read_yaml(file.read_bytes()), None)
+        document = next(read_yaml(read_file(file)), None)
     except OSError as error:
         raise ConfigError(f"kubeconfig {file}: cannot be read: {error.strerror or error}") from error
     except YamlError as error:  # the cause would quote the file, and perhaps an unquoted password

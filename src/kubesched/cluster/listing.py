@@ -1,6 +1,6 @@
 """Lists what exists now, page by page: whole objects, or only names, versions and the node of a pod."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -8,9 +8,9 @@ import msgspec
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path
 from kubesched.cluster.watch_lines import ListMeta, ListPage
-from kubesched.errors import GoneError
+from kubesched.errors import ClusterError, GoneError
 
-__all__ = ["ListedObject", "list_objects", "list_raw"]
+__all__ = ["ListedObject", "list_objects", "list_raw", "request_page"]
 
 PageT = TypeVar("PageT", bound=Any)
 
@@ -44,7 +44,8 @@ class ListedObject(msgspec.Struct):
 
 
 class _Page(msgspec.Struct):
-    metadata: ListMeta
+    kind: str = ""
+    metadata: ListMeta = msgspec.field(default_factory=ListMeta)
     items: list[ListedObject] | None = None
 
 
@@ -77,12 +78,31 @@ async def list_raw(client: ApiClient, kind: str) -> AsyncGenerator[list[msgspec.
                 raise
 
 
+async def request_page(
+    client: ApiClient, kind: str, query: Mapping[str, str | int], type: type[PageT], *, retry: bool = True
+) -> PageT:
+    """One page of a list, as a type with `kind`, `metadata` and `items`.
+
+    Raises:
+        ClusterError: the API server refused, did not answer, or answered with anything but a list of this kind. A
+            Status or the answer of a proxy must not count as an empty list.
+    """
+    page = await client.request("GET", list_path(kind), query=query, type=type, timeout=_SECONDS, retry=retry)
+    if page.kind != f"{kind}List":
+        found = f"kind {page.kind}" if page.kind else "an object without a kind"
+        label = f"GET {client.access.server}{list_path(kind)}"
+        raise ClusterError(
+            f"{label}: the answer does not match the request: expected a {kind}List, found {found}", status=200
+        )
+    return page
+
+
 async def _pages(client: ApiClient, kind: str, type: type[PageT]) -> AsyncGenerator[PageT]:
     """Each page of a list, as a type with `metadata` and `items`."""
     selector = FIELD_SELECTORS.get(kind, "")
     query: dict[str, str | int] = {"limit": _PAGE_SIZE} | ({"fieldSelector": selector} if selector else {})
     while True:
-        page = await client.request("GET", list_path(kind), query=query, type=type, timeout=_SECONDS)
+        page = await request_page(client, kind, query, type)
         yield page
         if not page.metadata.continue_:
             return

@@ -28,6 +28,7 @@ from kubesched.api import KINDS, EventType, KubeObject, WatchEvent, compare_vers
 from kubesched.cluster.backoff import Backoff
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.known_objects import KnownObjects
+from kubesched.cluster.listing import request_page
 from kubesched.cluster.reflector_counts import ReflectorCounts, Restart
 from kubesched.cluster.refusals import UNUSABLE, Status, status_error
 from kubesched.cluster.resources import list_path
@@ -43,7 +44,6 @@ Sink = Callable[[list[WatchEvent]], None]
 SILENCE_SECONDS: Final = 120.0  # a healthy server sends a bookmark about every 60
 _WATCH_SECONDS: Final = (300, 600)
 _BRIEF: Final = 1.0  # a watch that ends sooner and without events is not tried again at once
-_LIST_TIMEOUT: Final = 120.0
 _SLICE: Final = 1000  # objects handled before other tasks get their turn
 _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
@@ -159,12 +159,9 @@ class Reflector:
         not_older = "" if self._wants_newest else self._version
         query = {**self._selector, **({"resourceVersion": not_older} if not_older else paging)}
         while True:
-            page = await self._client.request(
-                "GET", self._path, query=query, type=ListPage, timeout=_LIST_TIMEOUT, retry=False
-            )
-            if not page.metadata.resource_version:  # a Status, or what a proxy answers: it must not delete everything
-                what = "the answer is not a list: it has no metadata.resourceVersion"
-                raise ClusterError(f"{self._label}: {what}", status=200)
+            page = await request_page(self._client, self.kind, query, ListPage, retry=False)
+            if not page.metadata.resource_version:  # a watch begins with it
+                raise ClusterError(f"{self._label}: the list has no metadata.resourceVersion", status=200)
             self._heard_at = self._contact()
             await self._decode_all(page.items or [], listed)
             if not page.metadata.continue_:

@@ -19,6 +19,7 @@ class ListMeta(msgspec.Struct, rename="camel"):
 class ListPage(msgspec.Struct):
     """A list, or a page of one; the items are slices of the answer."""
 
+    kind: str = ""
     metadata: ListMeta = msgspec.field(default_factory=ListMeta)
     items: list[msgspec.Raw] | None = None
 

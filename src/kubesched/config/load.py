@@ -17,6 +17,7 @@ from kubesched.config.strict import strict_error, yaml_faults
 from kubesched.config.type_meta import API_VERSION, KIND
 from kubesched.config.types import KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config.validation import validate
+from kubesched.documents import OpenableFile, read_file
 from kubesched.errors import ConfigError, InputError
 
 _OTHER_OBJECT: Final = ('no kind "', "Object '")  # the errors about kind and apiVersion begin so
@@ -198,9 +199,16 @@ def read_text(source: str | bytes | Readable) -> str:
     if isinstance(source, str):
         return source
     try:
-        return (source if isinstance(source, bytes) else source.read_bytes()).decode("utf-8-sig")
+        return _bytes_of(source).decode("utf-8-sig")
     except OSError as error:
-        raise InputError(f"open {source!s}: {(error.strerror or str(error)).lower()}") from error
+        why = error.strerror or str(error)
+        raise InputError(f"open {source!s}: {why[:1].lower()}{why[1:]}") from error
     except UnicodeDecodeError as error:
         name = f"{source!s}: " if isinstance(source, Readable) else ""
         raise InputError(f"{name}not UTF-8 text: byte {error.start} is not part of a character") from error
+
+
+def _bytes_of(source: bytes | Readable) -> bytes:
+    if isinstance(source, bytes):
+        return source
+    return read_file(source) if isinstance(source, OpenableFile) else source.read_bytes()

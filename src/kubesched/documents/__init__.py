@@ -4,11 +4,14 @@ from kubesched.documents.faults import Fault, describe_fault, describe_json_faul
 from kubesched.documents.forgiving import decode_forgiving
 from kubesched.documents.nesting import RawJson, decode_nested
 from kubesched.documents.places import Place, Places, locate, next_step
+from kubesched.documents.whole_files import MAX_BYTES, OpenableFile, read_file, read_whole
 from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml
 from kubesched.documents.yaml_writer import write_yaml
 
 __all__ = [
+    "MAX_BYTES",
     "Fault",
+    "OpenableFile",
     "Place",
     "PlacedText",
     "Places",
@@ -21,6 +24,8 @@ __all__ = [
     "describe_json_fault",
     "locate",
     "next_step",
+    "read_file",
+    "read_whole",
     "read_yaml",
     "shorten",
     "write_yaml",

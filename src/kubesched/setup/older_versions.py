@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from kubesched.config import ConfigSource, Conversion, OlderVersions, Readable, convert_configuration, read_text
-from kubesched.documents import write_yaml
+from kubesched.documents import read_file, write_yaml
 from kubesched.errors import ConfigError, InputError
 from kubesched.setup.registry import PluginLike, find_plugins
 from kubesched.setup.sources import local_places
@@ -91,6 +91,6 @@ def _read_policy(path: str, folder: Path) -> str:
     if file is None:
         raise ConfigError(f"missing policy config file {path}\n  looked for {places[0]} and {places[1]}")
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        return read_file(file).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"couldn't read policy config: {file}: {error}") from error

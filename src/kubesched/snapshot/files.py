@@ -4,7 +4,7 @@ In folders and archives a file without Kubernetes objects is left out.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -60,22 +60,26 @@ class Files:
 
     Attributes:
         foreign: labels of the files that were left out.
+        special: labels of what folders have that is not a file, such as pipes and links to nothing.
         scheduler_config: the KubeSchedulerConfiguration that an export or a written snapshot has, in JSON; empty
             without one.
     """
 
     def __init__(self) -> None:
         self.foreign: list[str] = []
+        self.special: list[str] = []
         self.scheduler_config = b""
 
     @property
     def notes(self) -> list[str]:
         """What the user should know, one sentence each."""
-        if not self.foreign:
-            return []
-        named = ", ".join(self.foreign[:_MAX_NAMED]) + (", ..." if len(self.foreign) > _MAX_NAMED else "")
-        files = "1 file" if len(self.foreign) == 1 else f"{len(self.foreign)} files"
-        return [f"left out {files} without Kubernetes objects: {named}"]
+        notes = []
+        if self.foreign:
+            files = "1 file" if len(self.foreign) == 1 else f"{len(self.foreign)} files"
+            notes.append(f"left out {files} without Kubernetes objects: {_named(self.foreign)}")
+        if self.special:
+            notes.append(f"left out what is not a regular file: {_named(self.special)}")
+        return notes
 
     def documents(self, source: Source) -> Iterator[tuple[str, Document]]:
         """Yield each document with the label of its file.
@@ -83,6 +87,9 @@ class Files:
         Raises:
             InputError: a file cannot be read, or the one that the user named has no Kubernetes objects.
         """
+        if source.path is None and source.stream is None:
+            self.special.append(source.label)
+            return
         for text in read_texts(source):
             documents = list(self._documents_of(text))
             if not text.is_named and not any(_is_of_kubernetes(one) for _, one in documents):
@@ -136,6 +143,10 @@ class Files:
 
 
 _TYPE: Final = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+
+
+def _named(labels: Sequence[str]) -> str:
+    return ", ".join(labels[:_MAX_NAMED]) + (", ..." if len(labels) > _MAX_NAMED else "")
 
 
 _FIELDS: Final = {field.encode_name: field.name for field in msgspec.structs.fields(_Unnamed)}

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, Final
 
+from kubesched.documents import MAX_BYTES
 from kubesched.errors import InputError
 
 PACKED_SUFFIXES: Final = (".gz", ".zst")
 
-MAX_UNPACKED = 8 * 2**30
-"""Bytes of one file after unpacking; the largest clusters have a quarter of it."""
+MAX_UNPACKED = MAX_BYTES
+"""Bytes of one file after unpacking."""
 
 _CHUNK: Final = 2**24
 _ZSTD_CHUNK: Final = 2**13  # of packed data, which may be a thousand times as large unpacked

@@ -15,6 +15,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
+from kubesched.documents import read_file, read_whole
 from kubesched.errors import InputError
 from kubesched.snapshot.archives import is_archive, members_of
 from kubesched.snapshot.packing import PACKED_SUFFIXES, unpack
@@ -35,7 +36,8 @@ class Source(msgspec.Struct, frozen=True):
     Attributes:
         label: how messages call it: the path, `<stdin>` or the stream's name.
         path: the file, None for streams.
-        stream: the stream, None for files.
+        stream: the stream, None for files. Neither is there for what a folder has that is not a file, such as a pipe; it
+            is left out.
         size: bytes as stored, 0 when not known.
         is_named: whether the user named the file; else it was in a folder, where other files may be, too.
     """
@@ -94,7 +96,13 @@ def _files_in(folder: Path) -> list[Source]:
     paths = sorted(path for path in _walk(folder) if path.name.endswith(_SUFFIXES))
     if not paths:
         raise InputError(f"{folder}: no file in this folder has a known suffix; expected {', '.join(_SUFFIXES)}")
-    return [Source(str(path), path, size=path.stat().st_size, is_named=False) for path in paths]
+    return [_file_in_folder(path) for path in paths]
+
+
+def _file_in_folder(path: Path) -> Source:
+    if not path.is_file():
+        return Source(str(path), is_named=False)
+    return Source(str(path), path, size=path.stat().st_size, is_named=False)
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -146,7 +154,7 @@ def _fault_of(data: bytes) -> str:
 
 def _read_bytes(source: Source) -> bytes:
     try:
-        data = source.path.read_bytes() if source.path is not None else source.stream.read()
+        data = read_file(source.path) if source.path is not None else read_whole(source.stream)
     except (OSError, ValueError) as error:
         raise InputError(f"{source.label}: cannot be read: {_reason(error)}") from error
     return data.encode() if isinstance(data, str) else bytes(data)

@@ -23,6 +23,7 @@ from yarl import URL
 
 from kubesched.cluster import client_context, proxy_from_environment
 from kubesched.config import ExtenderConfig, ExtenderTLSConfig
+from kubesched.documents import read_file
 from kubesched.errors import ConfigError, ExtenderError
 from kubesched.extender.client.posts import Posts
 from kubesched.extender.client.transport_errors import body_error, transport_error
@@ -197,6 +198,6 @@ def _material(data: bytes, file: str, where: str) -> bytes:
     if data or not file:
         return data
     try:
-        return Path(file).read_bytes()
+        return read_file(Path(file))
     except OSError as error:
         raise ConfigError(f"{where}: {file} cannot be read: {error.strerror}") from error
