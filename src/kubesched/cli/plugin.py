@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
+from kubesched.cli.output import print_text
 from kubesched.cli.reports import print_report, report_output_option
 
 
@@ -44,7 +45,7 @@ def new(name: str) -> None:
                 opened.write(text)
         except OSError as error:
             raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from error
-    click.echo(f"Wrote {' and '.join(files)}.\n\nNext: kubesched plugin check {module}.py:{name}")
+    print_text(f"Wrote {' and '.join(files)}.\n\nNext: kubesched plugin check {module}.py:{name}")
 
 
 @plugin.command()

@@ -1,20 +1,19 @@
 """Reports as one HTML file that needs no network: the whole page, tables to sort and filter, heat maps of nodes."""
 
-import re
 from collections.abc import Generator, Iterator, Sequence
 from html import escape
 from typing import Final
 
+from kubesched.reports.controls import escape_controls
 from kubesched.reports.html_assets import FRAGMENT_STYLE, SCRIPT, STYLE
 from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Row, Table, as_cell
 
-__all__ = ["as_fragment", "as_html", "escape_controls"]
+__all__ = ["as_fragment", "as_html"]
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _TO_FILTER: Final = 8  # rows from which on a table has a filter
 _MAX_ROWS: Final = 50  # of a table in a fragment
 _BUDGET: Final = 2_000_000  # characters of one table; a longer one ends there, and a line says so
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def as_html(page: Page) -> str:
@@ -211,8 +210,3 @@ def _class(level: Level | str, *others: str) -> str:
 def _text(text: str) -> str:
     """Text without a meaning in HTML; control characters are escapes, as in a terminal."""
     return escape(escape_controls(text))
-
-
-def escape_controls(text: str) -> str:
-    """Text whose control characters are hexadecimal escapes; tabulators and ends of lines stay."""
-    return _CONTROLS.sub(lambda control: f"\\x{ord(control[0]):02x}", text)
