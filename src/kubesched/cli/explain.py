@@ -172,12 +172,13 @@ class _Asked(NamedTuple):
 
 def _pod_page(asked: _Asked, pod: "Pod", view: View) -> "Page":
     from kubesched.explanation import explain
+    from kubesched.reports import command_about
 
     # Before the explanation, whose plugins have to be those of its cluster when it is printed.
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
     queue = "" if simulated is None else simulated.sentence(explanation)
-    return _page(explanation, view, _again(asked, pod.key), queue)
+    return _page(explanation, view, command_about(asked.again, pod.key), queue)
 
 
 def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
@@ -186,11 +187,8 @@ def _new_pod_page(asked: _Asked, file: str, view: View) -> "Page":
 
     pod, claims = new_pod(file, asked.cluster)
     explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
-    return _page(explanation, view, _again(asked, f"--pod {shlex.quote(file)}"), "")
-
-
-def _again(asked: _Asked, words: str) -> str:
-    return f"{asked.again} {words}" if asked.again else ""
+    again = f"{asked.again} --pod {shlex.quote(file)}" if asked.again else ""
+    return _page(explanation, view, again, "")
 
 
 def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Page":
