@@ -4,7 +4,6 @@ Text has colours on a terminal, is plain elsewhere, and NO_COLOR is honoured. JS
 the same input. Progress bars are on standard error, and gone afterwards; there are none in a pipe.
 """
 
-import json
 import os
 import sys
 import time
@@ -77,12 +76,16 @@ def print_text(text: str, *, is_error: bool = False, nl: bool = True) -> None:
 
 def print_document(document: Any) -> None:
     """Print one document, indented."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+    from kubesched.reports import json_text
+
+    sys.stdout.write(json_text(document))
 
 
 def print_line(line: Any) -> None:
     """Print one document as one line."""
-    sys.stdout.write(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n")
+    from kubesched.reports import json_line
+
+    sys.stdout.write(json_line(line))
 
 
 @contextmanager
