@@ -55,6 +55,11 @@ def test_what_rules_read_literally_stays(text: str) -> None:
         "payments.node-restriction.kubernetes.io/x",
         "mirror.payments.example/registry.k8s.io/pause",
         "payments.k8s.io/x",
+        "k8s.io/payments",
+        "payments.kubernetes.io/master",
+        "app.kubernetes.io/payments",
+        "topology.kubernetes.io/payments",
+        "kubernetes.io/payments",
     ],
 )
 def test_names_that_somebody_chose_below_kubernetes_io_are_replaced(text: str) -> None:

@@ -13,12 +13,18 @@ from kubesched.api import KINDS, KubeObject, kind_of
 from kubesched.cluster import list_path
 from tests.cluster.kubeconfigs import kubeconfig, write
 
-FORBIDDEN = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": 'User "ann" cannot list this'}
+NO_RIGHT = 'User "ann" cannot list this'
 
 
 @contextmanager
-def api_server(objects: Iterable[KubeObject], refused: Collection[str] = ()) -> Iterator[tuple[str, list[str]]]:
-    """Serve the objects; yields the server's URL and the requests that it gets. Objects have no kind, as in a list."""
+def api_server(
+    objects: Iterable[KubeObject], refused: Collection[str] = (), message: str = NO_RIGHT
+) -> Iterator[tuple[str, list[str]]]:
+    """Serve the objects; yields the server's URL and the requests that it gets. Objects have no kind, as in a list.
+
+    Args:
+        refused: kinds that are answered with 403 and the message.
+    """
     lists: dict[str, list[Any]] = {list_path(kind): [] for kind in KINDS}
     for known in objects:
         lists[list_path(kind_of(known))].append({**known.document})
@@ -39,7 +45,8 @@ def api_server(objects: Iterable[KubeObject], refused: Collection[str] = ()) -> 
                 "metadata": {"resourceVersion": "9"} | more,
                 "items": items[start : start + limit],
             }
-            answer = FORBIDDEN if url.path in forbidden else page
+            refusal = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": message}
+            answer = refusal if url.path in forbidden else page
             body = json.dumps(answer).encode()
             self.send_response(403 if url.path in forbidden else 200)
             self.send_header("Content-Type", "application/json")

@@ -86,3 +86,33 @@ def test_the_two_commands_after_a_drain_decide_as_it_did(cluster, config, tmp_pa
         words = shlex.split(command)
         assert words[words.index("--config") + 1] == str(config)
         assert run(*words[1:]).exit_code == 0
+
+
+HOSTILE = ("x\n```\n$(touch pwned)", "a;b", "`id`", "--all", "it's", "Web")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("command", [("simulate",), ("explain",), ("explain", "-o", "markdown")])
+def test_a_pod_that_kubernetes_does_not_allow_is_in_no_command(name, command, tmp_path):
+    path = write(tmp_path, make_node("n0"), make_pod(name, requests={"cpu": "64"}), make_pod("x", node="n0"))
+    done = run(command[0], path, *command[1:])
+    assert done.exit_code == 0
+    assert "Next: " not in done.stdout
+    assert "```shell" not in done.stdout
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_drained_pod_that_kubernetes_does_not_allow_is_in_no_command(name, tmp_path):
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "2"}) for i in range(2)]
+    owned = owned_by("StatefulSet", "db")
+    pods = [make_pod(one, node=f"n{i}", requests={"cpu": "2"}, metadata=owned) for i, one in enumerate((name, "x"))]
+    path = write(tmp_path, *nodes, *pods)
+    assert "of 1 pod, 1 would stay pending" in run("drain", path, "n0").stdout
+    assert following("drain", path, "n0") == ""
+
+
+def test_a_node_that_kubernetes_does_not_allow_is_in_no_command(tmp_path):
+    path = write(tmp_path, make_node("$(id)"), make_node("b"), make_pod("web"))
+    assert following("explain", path, "web") == ""
+    assert following("drain", path, "$(id)") == ""
+    assert following("drain", path, "b") == "kubectl drain b"

@@ -26,6 +26,7 @@ from kubesched.api.meta import (
 from kubesched.api.names import (
     is_extended_resource,
     is_label_value,
+    is_object_key,
     is_qualified_name,
     is_scalar_resource,
     label_value_faults,
@@ -196,6 +197,7 @@ __all__ = [
     "in_words",
     "is_extended_resource",
     "is_label_value",
+    "is_object_key",
     "is_qualified_name",
     "is_scalar_resource",
     "kind_of",

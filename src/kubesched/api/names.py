@@ -1,4 +1,4 @@
-"""Syntax of label keys, label values and resource names, and the resource names that a scheduler counts.
+"""Syntax of object names, label keys, label values and resource names, and the resource names that a scheduler counts.
 
 Rule: k8s.io/apimachinery v0.36 validation (qualified names, label values); kube-scheduler v1.36 IsScalarResourceName.
 """
@@ -30,6 +30,12 @@ _SUBDOMAIN_RULE: Final = (
 _TWO_SLASHES: Final = (
     f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
 )
+
+
+def is_object_key(text: str) -> bool:
+    """Whether Kubernetes allows `name` or `namespace/name` for a pod or a node: lowercase RFC 1123 subdomains."""
+    names = text.split("/")
+    return len(names) <= 2 and all(len(name) <= 253 and _DNS_SUBDOMAIN.fullmatch(name) for name in names)
 
 
 def is_label_value(text: str) -> bool:

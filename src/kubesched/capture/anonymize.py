@@ -1,8 +1,8 @@
 """Replaces the names in a snapshot, so that it can be shown to others and is decided as before.
 
 Everything that a user or a provider chose is replaced: names, namespaces, uids, label keys and values, taints, images,
-extended resources. What Kubernetes defines stays, such as topology.kubernetes.io/zone; so do numbers and times. Text in
-a field that this file does not know is replaced.
+extended resources. What Kubernetes defines stays, such as topology.kubernetes.io/zone; so do numbers and times. Every
+other text is replaced, whatever its field.
 """
 
 import json
@@ -13,6 +13,16 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from kubesched.api import CLASS_ANNOTATION, Condition, OwnerReference
+from kubesched.capture.kubernetes_words import (
+    API_VERSIONS,
+    CONDITIONS,
+    KINDS,
+    REASONS,
+    is_defined_value,
+    is_integer,
+    is_kept_resource,
+    is_public_value,
+)
 from kubesched.capture.replaced_words import ReplacedWords
 from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
 
@@ -20,7 +30,7 @@ __all__ = ["Anonymized", "anonymize"]
 
 T = TypeVar("T")
 
-_KEPT_FIELDS: Final = frozenset(
+_DEFINED_FIELDS: Final = frozenset(
     (
         "access_modes",
         "action",
@@ -38,65 +48,21 @@ _KEPT_FIELDS: Final = frozenset(
         "protocol",
         "resource_version",
         "restart_policy",
-        "scheduler_name",  # the configuration has it
         "start_time",
+        "status",
         "unhealthy_pod_eviction_policy",
-        "status",  # of a condition: True, False or Unknown
         "volume_binding_mode",
         "volume_mode",
         "when_unsatisfiable",
     )
 )
-"""Fields whose values Kubernetes defines, numbers and times."""
+"""Fields whose values Kubernetes defines, amounts and times; any other value there is replaced."""
+_KEPT_FIELDS: Final = frozenset(("scheduler_name",))  # the configuration has it
 _LABELS: Final = ("labels", "match_labels", "node_selector", "selector")
 _QUANTITIES: Final = ("allocatable", "allocated_resources", "capacity", "limits", "overhead", "requests")
-_KEPT_RESOURCES: Final = frozenset(("cpu", "memory", "ephemeral-storage", "storage", "pods"))
-_KEPT_RESOURCE_PREFIXES: Final = ("hugepages-", "attachable-volumes-")
-_KEPT_VALUES: Final = frozenset(
-    (
-        "kubernetes.io/os",
-        "kubernetes.io/arch",
-        "beta.kubernetes.io/os",
-        "beta.kubernetes.io/arch",
-        "node.kubernetes.io/instance-type",
-        "beta.kubernetes.io/instance-type",
-    )
-)
-"""Labels whose values are public words; legacy plugins read the type of an instance."""
+_CHOSEN_SUFFIX: Final = ("hugepages-", "attachable-volumes-csi-", "attachable-volumes-")
+"""Resources whose other names somebody chose below a prefix that a scheduler reads."""
 _NUMERIC: Final = ("Gt", "Lt")
-_KINDS: Final = frozenset(
-    (
-        "CronJob",
-        "DaemonSet",
-        "Deployment",
-        "Job",
-        "Node",
-        "PersistentVolumeClaim",
-        "Pod",
-        "ReplicaSet",
-        "ReplicationController",
-        "StatefulSet",
-    )
-)
-"""Kinds of owners that keep their name."""
-_CONDITIONS: Final = frozenset(
-    (
-        "ContainersReady",
-        "DiskPressure",
-        "DisruptionTarget",
-        "Initialized",
-        "MemoryPressure",
-        "NetworkUnavailable",
-        "PIDPressure",
-        "PodReadyToStartContainers",
-        "PodResizeInProgress",
-        "PodResizePending",
-        "PodScheduled",
-        "Ready",
-    )
-)
-"""Conditions of nodes and pods that Kubernetes defines."""
-_READ_REASONS: Final = ("PodResizeInProgress", "PodResizePending", "PodScheduled")
 _AVOID_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 _MIGRATED_PLUGINS: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 _READ_VALUE: Final = re.compile("yes|true|false|-?[0-9]+")
@@ -168,17 +134,16 @@ class _Walk:
         if isinstance(value, OwnerReference):
             return self._owner(value)
         if isinstance(value, Condition):
-            reason = value.reason if value.type in _READ_REASONS else ""
-            return msgspec.structs.replace(value, type=self._condition(value.type), reason=reason, message="")
+            reason = value.reason if value.reason in REASONS else ""
+            kind, status = self._condition(value.type), self._defined(value.status)
+            return msgspec.structs.replace(value, type=kind, status=status, reason=reason, message="")
         changes = {name: self._field(name, getattr(value, name), value) for name in value.__struct_fields__}
         return msgspec.structs.replace(value, **changes)
 
     def _owner(self, owner: OwnerReference) -> OwnerReference:
         name, uid = self._text(owner.name), self._text(owner.uid)
-        if owner.kind in _KINDS:
-            return msgspec.structs.replace(owner, name=name, uid=uid)
-        kind, version = self._text(owner.kind), self._text(owner.api_version)
-        return msgspec.structs.replace(owner, name=name, uid=uid, kind=kind, api_version=version)
+        version = owner.api_version if owner.api_version in API_VERSIONS else self._text(owner.api_version)
+        return msgspec.structs.replace(owner, name=name, uid=uid, kind=self._kind(owner.kind), api_version=version)
 
     def _field(self, name: str, value: Any, of: Any) -> Any:
         if isinstance(value, msgspec.Struct):
@@ -187,6 +152,8 @@ class _Walk:
             return self._dict(name, value)
         if name in _KEPT_FIELDS:
             return value
+        if name in _DEFINED_FIELDS:
+            return tuple(map(self._defined, value)) if isinstance(value, tuple) else self._defined(value)
         if name in ("value", "values") and isinstance(value, str | tuple):
             return self._values(of.key, value, getattr(of, "operator", ""))
         if isinstance(value, tuple):
@@ -195,8 +162,14 @@ class _Walk:
             return value
         return self._condition(value) if name == "type" else self._text(value)
 
+    def _kind(self, kind: str) -> str:
+        return kind if kind in KINDS else self._text(kind)
+
     def _condition(self, type: str) -> str:
-        return type if type in _CONDITIONS else self._text(type)
+        return type if type in CONDITIONS else self._text(type)
+
+    def _defined(self, value: Any) -> Any:
+        return self._text(value) if isinstance(value, str) and not is_defined_value(value) else value
 
     def _values(self, key: str, value: Any, operator: str) -> Any:
         if operator in _NUMERIC:
@@ -206,7 +179,8 @@ class _Walk:
         return tuple(self._value(key, one) for one in value)
 
     def _value(self, key: str, value: str) -> str:
-        return value if key in _KEPT_VALUES or key in self.numeric_keys else self._text(value)
+        is_number = key in self.numeric_keys and is_integer(value)
+        return value if is_number or is_public_value(key, value) else self._text(value)
 
     def _dict(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
         if name in _LABELS:
@@ -218,8 +192,10 @@ class _Walk:
         return dict.fromkeys(map(self._text, value))  # disruptedPods: only the names are read
 
     def _resource(self, name: str) -> str:
-        is_kept = name in _KEPT_RESOURCES or name.startswith(_KEPT_RESOURCE_PREFIXES)
-        return name if is_kept else self._text(name)
+        if is_kept_resource(name):
+            return name
+        prefix = next(filter(name.startswith, _CHOSEN_SUFFIX), "")
+        return prefix + self._text(name.removeprefix(prefix))
 
     def _annotation(self, key: str, text: str) -> str:
         if key in _NAMES_IN_ANNOTATIONS:
@@ -231,11 +207,11 @@ class _Walk:
         return text if _READ_VALUE.fullmatch(text) else self._text(text)
 
     def _avoided(self, text: str) -> str:
-        """The controllers that a node asks to be spared: their kinds, and their uids replaced."""
+        """The controllers that a node asks to be spared: only their kinds and uids, replaced."""
         try:
             entries = json.loads(text)["preferAvoidPods"]
             controllers = [entry["podSignature"]["podController"] for entry in entries]
-            kept = [{"kind": str(c["kind"]), "uid": self._text(str(c["uid"]))} for c in controllers]
+            kept = [{"kind": self._kind(str(c["kind"])), "uid": self._text(str(c["uid"]))} for c in controllers]
         except (ValueError, LookupError, TypeError):
             return ""
         return json.dumps({"preferAvoidPods": [{"podSignature": {"podController": one}} for one in kept]})

@@ -13,6 +13,7 @@ from base64 import b32encode
 from collections.abc import Iterable
 from typing import Final
 
+from kubesched.capture.kubernetes_words import is_defined_name
 from kubesched.errors import InputError
 from kubesched.state import KNOWN_DRIVER_NAMES
 
@@ -27,22 +28,6 @@ _KEPT_WORDS: Final = frozenset(
 """Words of names that rules read: kube-system, system-node-critical, an image's tag, the form of a volume's id."""
 _KEPT_TEXTS: Final = KNOWN_DRIVER_NAMES | {"metadata.name", "0.0.0.0"}
 _OF_KUBERNETES: Final = re.compile(r"((?:[^/]*\.)?)(kubernetes\.io|k8s\.io)/(.*)", re.DOTALL)
-_KEPT_PREFIXES: Final = frozenset(
-    (
-        "",
-        "app.",
-        "apps.",
-        "batch.",
-        "beta.",
-        "failure-domain.beta.",
-        "node.",
-        "node.cloudprovider.",
-        "statefulset.",
-        "topology.",
-    )
-)
-"""Prefixes of kubernetes.io under which Kubernetes defines all names."""
-_KEPT_ROLES: Final = ("control-plane", "master")
 _PUBLIC_IMAGES: Final = "registry.k8s.io/"
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _HASH_LENGTH: Final = 9
@@ -88,15 +73,13 @@ class ReplacedWords:
         return known
 
     def _replaced(self, text: str) -> str:
-        if text in _KEPT_TEXTS or text.startswith(_PUBLIC_IMAGES):
+        if text in _KEPT_TEXTS or is_defined_name(text) or text.startswith(_PUBLIC_IMAGES):
             return text
         if text in self._long:
             return self._word(text)
         if (parts := _OF_KUBERNETES.fullmatch(text)) is None:
             return self._split(text)
         prefix, domain, name = parts.groups()
-        if "/" not in name and (prefix in _KEPT_PREFIXES or name in _KEPT_ROLES):
-            return text
         return f"{self._split(prefix)}{domain}/{self._split(name)}"
 
     def _split(self, text: str) -> str:

@@ -11,7 +11,7 @@ import click
 
 from kubesched.cli.general_options import is_quiet
 from kubesched.cli.live_cluster import LiveSource, read_live
-from kubesched.cli.output import progress_bar
+from kubesched.cli.output import print_text, progress_bar
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource
@@ -26,14 +26,14 @@ _ADVICE: Final = "; to add the pods of new workloads, use --manifest FILE"
 
 
 def note(text: str) -> None:
-    """Print a note, which is not a result, on standard error, but for --quiet.
+    """Print a note, which is not a result, as one line on standard error, but for --quiet.
 
     A full disk or a reader that left does not matter.
     """
     if is_quiet():
         return
     with suppress(OSError):
-        click.echo(f"kubesched: note: {text}", err=True)
+        print_text(f"kubesched: note: {text}".replace("\n", "\\n"), is_error=True)
 
 
 def read_cluster(

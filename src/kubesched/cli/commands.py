@@ -1,5 +1,6 @@
 """`kubesched`: the group of all commands, and the exit codes and messages of their errors."""
 
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from kubesched.cli.general_options import GENERAL, is_debugging, with_general_options
+from kubesched.cli.output import print_text
 from kubesched.cli.program_name import as_typed, program_name
 from kubesched.cli.standard_streams import checked_output
 from kubesched.errors import KubeschedError
@@ -33,6 +35,8 @@ _COMMANDS: Final = (
 """Module and command, in the order of the help."""
 _BAD_INPUT: Final = 2
 _INTERRUPTED: Final = 130
+_FURTHER_LINE: Final = re.compile(r"(?<=\n)(?! )")
+"""The start of a line that is not indented, and could look like another message."""
 
 
 class _Commands(Mapping[str, click.Command]):
@@ -98,13 +102,13 @@ class _Main(click.Group):
             return super().invoke(ctx)
         except (KubeschedError, click.ClickException) as error:
             if is_debugging(ctx) and not isinstance(error, click.UsageError):
-                click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+                print_text("".join(traceback.format_exception(error)), is_error=True, nl=False)
             raise
 
 
 def _end(message: str, code: int) -> NoReturn:
     with suppress(OSError):  # the exit code has to tell
-        click.echo(f"kubesched: error: {message}", err=True)
+        print_text(f"kubesched: error: {_FURTHER_LINE.sub('  ', message)}", is_error=True)
     sys.exit(code)
 
 

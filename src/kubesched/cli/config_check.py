@@ -8,7 +8,7 @@ import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in
-from kubesched.cli.output import output_option, print_document
+from kubesched.cli.output import output_option, print_document, print_text
 from kubesched.cli.plugins import plugin_option
 from kubesched.errors import InputError
 
@@ -57,7 +57,7 @@ def check(
         print_document(as_sarif(checked))
     else:
         for one in checked:
-            click.echo(as_text(one) if output == "text" else as_github(one), nl=False)
+            print_text(as_text(one) if output == "text" else as_github(one), nl=False)
     severities = {finding.severity for one in checked for finding in one.findings}
     if "error" in severities or (strict and "warning" in severities):
         raise click.exceptions.Exit(1)

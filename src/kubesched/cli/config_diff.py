@@ -8,7 +8,7 @@ import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_sources import sources_in
-from kubesched.cli.output import output_option, print_document, text_console
+from kubesched.cli.output import output_option, print_document, print_text, text_console
 from kubesched.cli.plugins import plugin_option
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def print_differences_from_defaults(
         return
     for i, (source, changes) in enumerate(sources):
         if len(sources) > 1:
-            click.echo(f"{'' if i == 0 else chr(10)}{source}:")
+            print_text(f"{'' if i == 0 else chr(10)}{source}:")
         print_changes(changes)
         if not changes:
-            click.echo("no differences from the defaults of kube-scheduler v1.36")
+            print_text("no differences from the defaults of kube-scheduler v1.36")
 
 
 def print_changes(changes: "Iterable[Change]") -> None:

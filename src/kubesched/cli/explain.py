@@ -172,12 +172,13 @@ class _Asked(NamedTuple):
 
 def _print_pod(asked: _Asked, pod: "Pod", view: View) -> None:
     from kubesched.explanation import explain
+    from kubesched.reports import command_about
 
     # Before the explanation, whose plugins have to be those of its cluster when it is printed.
     simulated = queue_place(asked.cluster, pod, asked.setup) if view.queue and not pod.node_name else None
     explanation = explain(asked.cluster, pod.key, asked.setup, extender_calls=asked.calls)
     queue = "" if simulated is None else simulated.sentence(explanation)
-    page = _page(explanation, view, _again(asked, pod.key), queue)
+    page = _page(explanation, view, command_about(asked.again, pod.key), queue)
     if simulated is not None:
         page = _with_queue(page, simulated.document(explanation))
     _print(asked, explanation, page)
@@ -196,16 +197,13 @@ def _print_new_pod(asked: _Asked, file: str, view: View) -> None:
 
     pod, claims = new_pod(file, asked.cluster)
     explanation = explain([*asked.cluster, *claims], pod, asked.setup, extender_calls=asked.calls)
-    _print(asked, explanation, _page(explanation, view, _again(asked, f"--pod {shlex.quote(file)}"), ""))
+    again = f"{asked.again} --pod {shlex.quote(file)}" if asked.again else ""
+    _print(asked, explanation, _page(explanation, view, again, ""))
 
 
 def _print(asked: _Asked, explanation: "Explanation", page: "Page") -> None:
     print_report(page, asked.output)
     _end([explanation.pod.key] if explanation.failure is not None else [])
-
-
-def _again(asked: _Asked, words: str) -> str:
-    return f"{asked.again} {words}" if asked.again else ""
 
 
 def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Page":

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from kubesched.cli.options import beside_scheduler_options
-from kubesched.cli.output import output_option, print_line
+from kubesched.cli.output import output_option, print_line, print_text
 
 
 @click.command()
@@ -46,11 +46,11 @@ def replay(
                 }
             )
         elif one.differences:
-            click.echo(f"call {one.number}: {one.verb} {one.pod or '?'}")
+            print_text(f"call {one.number}: {one.verb} {one.pod or '?'}")
             for sentence in one.differences:
-                click.echo(f"  {sentence}")
+                print_text(f"  {sentence}")
     if output == "text":
         skipped = f", {n_skipped} skipped" if n_skipped else ""
-        click.echo(f"{n_played} calls, {n_changed} changed answers{skipped}")
+        print_text(f"{n_played} calls, {n_changed} changed answers{skipped}")
     if n_changed:
         raise click.exceptions.Exit(1)

@@ -4,9 +4,7 @@ Text has colours on a terminal, is plain elsewhere, and NO_COLOR is honoured. JS
 the same input. Progress bars are on standard error, and gone afterwards; there are none in a pipe.
 """
 
-import json
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +23,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _PIPE_WIDTH: Final = 120
 _REDRAW_SECONDS: Final = 0.1
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but the tabulator and the end of a line
 
 
 @contextmanager
@@ -33,14 +30,16 @@ def text_console() -> Iterator["Console"]:
     """A console on standard output; what was printed to it is there when the block ends.
 
     Text is printed as it is: names and reasons may hold brackets that would pass for markup. Control characters, with
-    which a reason from an extender could steer the terminal, are printed as hexadecimal escapes. In a pipe lines are as
+    which a reason from an extender could steer the terminal, are printed as escapes. In a pipe lines are as
     long as COLUMNS says, else as the terminal of standard error, else 120 characters, and end without blanks.
     """
     from rich.console import Console as RichConsole
 
+    from kubesched.reports import escape_controls
+
     class Console(RichConsole):
         def render_str(self, text: str, **options: Any) -> "Text":
-            return super().render_str(_CONTROLS.sub(lambda control: f"\\x{ord(control[0]):02x}", text), **options)
+            return super().render_str(escape_controls(text), **options)
 
     console = Console(width=_width(), markup=False, emoji=False, highlight=False)
     if console.is_terminal:
@@ -63,14 +62,30 @@ def _width() -> int | None:
     return _PIPE_WIDTH
 
 
+def print_text(text: str, *, is_error: bool = False, nl: bool = True) -> None:
+    """Print text for people, whose control characters are printed as escapes.
+
+    Args:
+        is_error: whether it goes to standard error.
+        nl: whether to end the line.
+    """
+    from kubesched.reports import escape_controls
+
+    click.echo(escape_controls(text), err=is_error, nl=nl)
+
+
 def print_document(document: Any) -> None:
     """Print one document, indented."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+    from kubesched.reports import json_text
+
+    sys.stdout.write(json_text(document))
 
 
 def print_line(line: Any) -> None:
     """Print one document as one line."""
-    sys.stdout.write(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n")
+    from kubesched.reports import json_line
+
+    sys.stdout.write(json_line(line))
 
 
 @contextmanager

@@ -1,11 +1,13 @@
 """`kubesched plugin`: write a new plugin with its test, and check a plugin without pytest."""
 
+import shlex
 import sys
 from pathlib import Path
 
 import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
+from kubesched.cli.output import print_text
 from kubesched.cli.reports import print_report, report_output_option
 
 
@@ -44,7 +46,7 @@ def new(name: str) -> None:
                 opened.write(text)
         except OSError as error:
             raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from error
-    click.echo(f"Wrote {' and '.join(files)}.\n\nNext: kubesched plugin check {module}.py:{name}")
+    print_text(f"Wrote {' and '.join(files)}.\n\nNext: kubesched plugin check {module}.py:{name}")
 
 
 @plugin.command()
@@ -76,7 +78,7 @@ def check(reference: str, args_file: Path | None, output: str) -> None:
         args = load_args(args_file, name, args_types=registry.args_types) if args_file else None
         checks = check_plugin(plugin_class, args=args if isinstance(args, PluginArgs) else None)
     outcomes = run_checks(checks)
-    again = f"kubesched simulate --plugin {reference}"
+    again = shlex.join(["kubesched", "simulate", "--plugin", reference])
     print_report(contract_page(name, outcomes, next_command=again), output)
     if any(outcome.problem for outcome in outcomes):
         sys.exit(1)

@@ -9,7 +9,7 @@ import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
 from kubesched.cli.completion import complete_files
-from kubesched.cli.output import output_option
+from kubesched.cli.output import output_option, print_text
 from kubesched.cli.reports import print_report
 from kubesched.errors import PluginDefinitionError
 
@@ -58,7 +58,7 @@ def plugins(name: str | None, references: tuple[str, ...], output: str) -> None:
                 rows.append(_describe(plugin))
             except PluginDefinitionError as error:
                 broken.append(str(error))
-        click.echo(_as_json(rows) if output == "json" else _as_table(rows))
+        print_text(_as_json(rows) if output == "json" else _as_table(rows))
         if broken:
             raise PluginDefinitionError("\n".join(broken))
 

@@ -8,7 +8,7 @@ import click
 
 from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
-from kubesched.cli.output import print_line, progress_bar
+from kubesched.cli.output import print_line, print_text, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster
 from kubesched.cli.slow_plugins import noting_slow_plugins
@@ -149,7 +149,7 @@ def _print(report: "Report", output: str, explain: str, taken_at: "datetime | No
     from kubesched.simulator import PodState, report_page, summary_of
 
     if output == "summary":
-        click.echo(summary_of(report))
+        print_text(summary_of(report))
     else:
         print_report(report_page(report, explain, taken_at=taken_at), output)
     return report.count(PodState.ERROR)

@@ -11,7 +11,7 @@ from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.names import near_words
 from kubesched.explanation.outcome import diagnosis
-from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table
+from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table, command_about
 
 __all__ = ["Gang", "GroupFit", "find_group", "group_page", "place_group"]
 
@@ -195,7 +195,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         Paragraph(verdict, Level.GOOD if is_enough else Level.BAD),
         tuple(parts),
         main="placed" if fit.placed else "lacking",
-        next_command=f"{again} {first}" if again and first and not foreign else "",
+        next_command=command_about(again, first) if first and not foreign else "",
         document=document,
         lines=(document,),
         checks=[Check(*_split(pod), fit.lacking.get(pod, "")) for pod in (*fit.running, *fit.placed, *fit.lacking)],

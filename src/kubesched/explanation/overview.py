@@ -12,7 +12,7 @@ from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.outcome import State, outcome, state_of
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
+from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 
 __all__ = ["overview_lines", "overview_page"]
 
@@ -81,7 +81,7 @@ def overview_page(
         tuple(parts),
         main="pods",
         limits=limits(own=(_ALONE,)) if ordered else (),
-        next_command=f"{again} {ordered[0].pods[0]}" if ordered and again else "",
+        next_command=command_about(again, ordered[0].pods[0]) if ordered else "",
         document={"pods": lines},
         checks=_checks(ordered),
         lines=lines,

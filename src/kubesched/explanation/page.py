@@ -12,7 +12,7 @@ from kubesched.explanation.plugin_tables import extender_table, plugin_table, ve
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.framework import Code
-from kubesched.reports import Level, Page, Paragraph, Part, page_of
+from kubesched.reports import Level, Page, Paragraph, Part, command_about, page_of
 from kubesched.scheduler import EXTENDER
 
 __all__ = ["circumstances", "explanation_page", "verdict"]
@@ -43,6 +43,8 @@ def explanation_page(
         assert page.verdict.text == "Pod shop/web-7 fits on 2 of 2 nodes and would go to n1."
     """
     chosen = choice(explanation)
+    if again is None:
+        again = command_about("kubesched explain", explanation.pod.key)
     document = as_document(explanation)
     parts: list[Part] = [*circumstances(explanation), fix_table(explanation)]
     if chosen is not None:
@@ -63,7 +65,7 @@ def explanation_page(
         verdict(explanation, chosen),
         tuple(parts),
         main=_main(chosen, all_nodes=all_nodes, by_plugin=by_plugin),
-        next_command=_next(explanation, chosen, f"kubesched explain {explanation.pod.key}" if again is None else again),
+        next_command=_next(explanation, chosen, again),
         document=document,
         lines=(document,),
         checks=(check(explanation),),
@@ -136,7 +138,7 @@ def _next(explanation: Explanation, chosen: Choice | None, again: str) -> str:
     if not node:
         order = nearest(explanation)
         node = explanation.nodes.name(int(order[0])) if len(order) else ""
-    return f"{again} --node {_short(explanation, node)}" if node and again else ""
+    return command_about(again, _short(explanation, node), option="--node") if node else ""
 
 
 def _short(explanation: Explanation, node: str) -> str:

@@ -7,7 +7,21 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
+from kubesched.reports import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Part,
+    Row,
+    Table,
+    command_about,
+    limits,
+    page_of,
+)
 from kubesched.simulator import nodes_table, shown_owner
 
 __all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary_of", "workload_text"]
@@ -35,7 +49,7 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
     pending = result.of(Fate.PENDING)
     following = kubectl_drain(result) if result.can_go else _save_lost(result)
     if pending and explain:
-        following = f"{explain} --pod {pending[0].pod}"
+        following = command_about(explain, pending[0].pod, option="--pod")
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.can_go else Level.BAD),
@@ -79,13 +93,14 @@ def drain_parts(result: Drain) -> Iterator[Part]:
 
 
 def kubectl_drain(result: Drain) -> str:
-    """The command that drains the nodes, with the flags that their pods need."""
+    """The command that drains the nodes, with the flags that their pods need; empty if a name is not valid."""
     pods = result.pods
     flags = {
         "--ignore-daemonsets": any(pod.message == "DaemonSet" for pod in pods),
         "--delete-emptydir-data": any(pod.has_local_data for pod in pods),
     }
-    return " ".join(["kubectl drain", *result.nodes, *(flag for flag, is_needed in flags.items() if is_needed)])
+    command = command_about("kubectl drain", *result.nodes)
+    return " ".join([command, *(flag for flag, is_needed in flags.items() if is_needed)]) if command else ""
 
 
 def _save_lost(result: Drain) -> str:
@@ -97,8 +112,10 @@ def _save_lost(result: Drain) -> str:
         names.setdefault(namespace, []).append(name)
     if len(lost) > _MAX_SAVED:
         return ""
-    saves = (f"kubectl get pod -n {space} {' '.join(of)} -o yaml > lost-{space}.yaml" for space, of in names.items())
-    return " && ".join(saves)
+    commands = {space: command_about("kubectl get pod -n", space, *of) for space, of in names.items()}
+    if not all(commands.values()):
+        return ""
+    return " && ".join(f"{command} -o yaml > lost-{space}.yaml" for space, command in commands.items())
 
 
 def workload_text(pod: DrainedPod) -> str:

@@ -8,7 +8,21 @@ from typing import Any, Final
 from kubesched.planning.fit import Fit
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import has_place
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
+from kubesched.reports import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Part,
+    Row,
+    Table,
+    command_about,
+    limits,
+    page_of,
+)
 from kubesched.simulator import (
     NodeGroup,
     Placement,
@@ -96,10 +110,10 @@ def _on_more_nodes(answer: Fit) -> str:
 def _next(answer: Fit, explain: str) -> str:
     """The command that explains the first pod that does not fit, if the manifests have that pod."""
     first = answer.first_left
-    if first is None or not explain or answer.added_nodes:
+    if first is None or answer.added_nodes:
         return ""
     index = answer.n_fit if answer.is_maximum else answer.placements.index(first)
-    return f"{explain} --pod {first.pod}" if index < answer.n_written else ""
+    return command_about(explain, first.pod, option="--pod") if index < answer.n_written else ""
 
 
 def ordinal(n: int) -> str:

@@ -1,15 +1,15 @@
 """Reports as one HTML file that needs no network: the whole page, tables to sort and filter, heat maps of nodes."""
 
-import re
 from collections.abc import Generator, Iterator, Sequence
 from html import escape
 from textwrap import shorten
 from typing import Final
 
+from kubesched.reports.controls import escape_controls
 from kubesched.reports.html_assets import FRAGMENT_STYLE, SCRIPT, STYLE
 from kubesched.reports.page import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table, as_cell
 
-__all__ = ["as_fragment", "as_html", "escape_controls"]
+__all__ = ["as_fragment", "as_html"]
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _TO_FILTER: Final = 8  # rows from which on a table has a filter
@@ -18,7 +18,6 @@ _BUDGET: Final = 2_000_000  # bytes of the rows of one table; a longer one ends 
 _PAGE_BUDGET: Final = 4_900_000  # bytes of all parts together
 _VERDICT: Final = "h"  # the id of the first heading
 _TITLE: Final = 100  # characters of the verdict that browsers show as the title
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def as_html(page: Page) -> str:
@@ -248,8 +247,3 @@ def _class(level: Level | str, *others: str) -> str:
 def _text(text: str) -> str:
     """Text without a meaning in HTML; control characters are escapes, as in a terminal."""
     return escape(escape_controls(text))
-
-
-def escape_controls(text: str) -> str:
-    """Text whose control characters are hexadecimal escapes; tabulators and ends of lines stay."""
-    return _CONTROLS.sub(lambda control: f"\\x{ord(control[0]):02x}", text)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
+from kubesched.reports.controls import replace_controls
 from kubesched.reports.page import Check, Page
 
 __all__ = ["as_junit"]
@@ -35,11 +36,16 @@ def _case(suite: str, check: Check) -> str:
     if not check.failure:
         return f"{opened}/>"
     first = check.failure.partition("\n")[0]
-    return f"{opened}><failure message={_quoted(first)}>{escape(_clean(check.failure))}</failure></testcase>"
+    return f"{opened}><failure message={_quoted(first)}>{_referred(escape(_clean(check.failure)))}</failure></testcase>"
 
 
 def _quoted(text: str) -> str:
-    return quoteattr(_clean(text))
+    return _referred(quoteattr(_clean(text)))
+
+
+def _referred(markup: str) -> str:
+    """The same XML with references to control characters."""
+    return replace_controls(markup, lambda control: f"&#x{ord(control):x};")
 
 
 def _clean(text: str) -> str:

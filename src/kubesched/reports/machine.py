@@ -3,21 +3,42 @@
 import csv
 import io
 import json
+import re
+from typing import Any, Final
 
+from kubesched.reports.controls import escape_controls, replace_controls
 from kubesched.reports.page import Page, as_cell
 
-__all__ = ["as_csv", "as_json", "as_jsonl"]
+__all__ = ["as_csv", "as_json", "as_jsonl", "json_line", "json_text"]
+
+_FORMULA: Final = re.compile(r"[=@\t\n\uff0b\uff0d\uff1d\uff20]|[+-](?!$|\d+(\.\d+)?(e[+-]?\d+)?%?$)", re.IGNORECASE)
+"""The beginning of a text, not of a number, that spreadsheets take for a formula; some also take full-width signs."""
 
 
 def as_json(page: Page) -> str:
     """One document, indented, with its `schema`."""
     document = {"schema": page.schema, **page.document}
-    return json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+    return json_text(document)
 
 
 def as_jsonl(page: Page) -> str:
     """One document a line."""
-    return "".join(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n" for line in page.lines)
+    return "".join(map(json_line, page.lines))
+
+
+def json_text(document: Any) -> str:
+    """A document in indented lines."""
+    return _escaped(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True)) + "\n"
+
+
+def json_line(document: Any) -> str:
+    """A document in one line."""
+    return _escaped(json.dumps(document, ensure_ascii=False, sort_keys=True)) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """The same JSON without raw control characters, which are only inside of its texts."""
+    return replace_controls(text, lambda control: f"\\u{ord(control):04x}")
 
 
 def as_csv(page: Page) -> str:
@@ -30,5 +51,11 @@ def as_csv(page: Page) -> str:
     writer.writerow([column.key for column in table.columns])
     for row in table.rows[: len(table.rows) - table.n_totals]:
         cells = [as_cell(entry) for entry in row]
-        writer.writerow([cell.text if cell.value is None else cell.value for cell in cells])
+        writer.writerow([_not_a_formula(cell.text) if cell.value is None else cell.value for cell in cells])
     return text.getvalue()
+
+
+def _not_a_formula(text: str) -> str:
+    """Text that a spreadsheet shows as it is: one that begins like a formula gets an apostrophe."""
+    apostrophe = "'" if _FORMULA.match(text) else ""
+    return f"{apostrophe}{escape_controls(text)}"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from kubesched.reports.controls import escape_controls
 from kubesched.reports.page import Align, Level, Page, Paragraph, Table, as_cell
 
 __all__ = ["as_markdown"]
@@ -10,12 +11,12 @@ __all__ = ["as_markdown"]
 
 def as_markdown(page: Page) -> str:
     """The whole page; the verdict is in bold."""
-    blocks = [f"**{_plain(page.verdict.text)}**"]
+    blocks = [f"**{_line(page.verdict.text)}**"]
     for part in page.parts:
         blocks += _table(part) if isinstance(part, Table) else _paragraph(part)
-    blocks += [f"*{_plain(limit)}*" for limit in page.limits]
+    blocks += [f"*{_line(limit)}*" for limit in page.limits]
     if page.next_command:
-        blocks.append(f"```shell\n{page.next_command}\n```")
+        blocks.append(_code(page.next_command, "shell"))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -23,7 +24,7 @@ def _paragraph(paragraph: Paragraph) -> Iterator[str]:
     if paragraph.is_wide:
         return
     if paragraph.is_code:
-        yield f"```yaml\n{paragraph.text}\n```"
+        yield _code(paragraph.text, "yaml")
         return
     lines = [_plain(line) for line in paragraph.text.splitlines()]
     if paragraph.level is Level.HEADING:
@@ -36,20 +37,31 @@ def _table(table: Table) -> Iterator[str]:
     if not table.rows or table.is_wide:
         return
     if table.title:
-        yield f"### {_plain(table.title)}"
+        yield f"### {_line(table.title)}"
     shown = [i for i, column in enumerate(table.columns) if not column.is_wide]
     columns = [table.columns[i] for i in shown]
     lines = [_row(_plain(column.heading) for column in columns)]
     lines.append(_row("--:" if column.align is Align.NUMBER else ":--" for column in columns))
     lines += [_row(_plain(as_cell(row[i]).text).replace("\n", "<br>") for i in shown) for row in table.rows]
     yield "\n".join(lines)
-    yield from map(_plain, table.notes_elsewhere)
+    yield from map(_line, table.notes_elsewhere)
 
 
 def _row(entries: Iterator[str]) -> str:
     return f"| {' | '.join(entries)} |"
 
 
+def _code(text: str, language: str) -> str:
+    """A block of code that ends with a longer fence than any in its text."""
+    fence = "`" * (1 + max(2, *map(len, re.findall("`+", text)), 0))
+    return f"{fence}{language}\n{escape_controls(text)}\n{fence}"
+
+
+def _line(text: str) -> str:
+    """Text in one line that Markdown shows as it is."""
+    return " ".join(_plain(text).split("\n"))
+
+
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is."""
-    return re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", text)
+    return re.sub(r"([\\`*_|<>\[\]#])", r"\\\1", escape_controls(text))

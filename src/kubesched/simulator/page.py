@@ -5,7 +5,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Part, Row, Table, limits, page_of
+from kubesched.reports import (
+    Align,
+    Cell,
+    Check,
+    Column,
+    Level,
+    Page,
+    Paragraph,
+    Part,
+    Row,
+    Table,
+    command_about,
+    limits,
+    page_of,
+)
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placement_line, report_document
 from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
@@ -54,7 +68,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         Paragraph(_verdict(report), _level(report)),
         tuple(parts),
         limits=limits(taken_at),
-        next_command=f"{explain} --pod {pending[0].pod}" if explain and pending else "",
+        next_command=command_about(explain, pending[0].pod, option="--pod") if pending else "",
         document=report_document(report),
         lines=[placement_line(placement) for placement in report.placements],
         main="pods",
