@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from kubesched.api import CLASS_ANNOTATION, Condition, OwnerReference
+from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Condition, OwnerReference
 from kubesched.capture.kubernetes_words import (
     API_VERSIONS,
     CONDITIONS,
@@ -67,7 +67,12 @@ _AVOID_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 _MIGRATED_PLUGINS: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 _READ_VALUE: Final = re.compile("yes|true|false|-?[0-9]+")
 """What rules read in the other annotations; any other value counts as its absence or default, whatever it is."""
-_NAMES_IN_ANNOTATIONS: Final = (CLASS_ANNOTATION, "volume.kubernetes.io/selected-node", "kubernetes.io/config.mirror")
+_NAMES_IN_ANNOTATIONS: Final = (
+    CLASS_ANNOTATION,
+    "volume.kubernetes.io/selected-node",
+    "kubernetes.io/config.mirror",
+    *GROUP_KEYS,
+)
 
 
 class Anonymized(NamedTuple):
@@ -179,7 +184,7 @@ class _Walk:
         return tuple(self._value(key, one) for one in value)
 
     def _value(self, key: str, value: str) -> str:
-        is_number = key in self.numeric_keys and is_integer(value)
+        is_number = (key in self.numeric_keys or key in GROUP_MINIMUMS) and is_integer(value)
         return value if is_number or is_public_value(key, value) else self._text(value)
 
     def _dict(self, name: str, value: dict[str, Any]) -> dict[str, Any]:

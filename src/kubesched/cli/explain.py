@@ -274,7 +274,7 @@ def _print_group(asked: _Asked, name: str, namespace: str) -> None:
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     from kubesched.api import ReplicaSet, Workload, workload_of
-    from kubesched.explanation import Explainer, overview_lines, overview_page
+    from kubesched.explanation import Explainer, gangs_of, overview_lines, overview_page
 
     sets = {one.key: one for one in asked.cluster.of(ReplicaSet)}
     meant = {pod.key for pod in chosen.pods}
@@ -297,6 +297,7 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
             workload,
             explainer.fixes,
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
+            gangs=gangs_of(asked.cluster, chosen.pods),
             what=chosen.what,
             again=asked.again,
             with_lines=asked.output == "json",
