@@ -65,7 +65,9 @@ def overview_page(
     """
     groups: dict[tuple[str, ...], _Group] = {}
     lines: list[dict[str, Any]] = []
+    names: Sequence[str] = ()
     for explanation in explanations:
+        names = names or explanation.nodes.names
         _take_in(groups, explanation, workload_of(explanation.pod), fixes_of)
         if with_lines:
             lines.append(as_line(explanation))
@@ -83,6 +85,7 @@ def overview_page(
         document={"pods": lines},
         checks=_checks(ordered),
         lines=lines,
+        node_names=names,
     )
 
 
