@@ -1,5 +1,6 @@
 """Reports of commands: one model, and the formats that are made from it."""
 
+from kubesched.reports.fitting import fold
 from kubesched.reports.frames import data_frame
 from kubesched.reports.html import as_fragment, as_html
 from kubesched.reports.junit import as_junit
@@ -32,6 +33,7 @@ __all__ = [
     "as_markdown",
     "as_text",
     "data_frame",
+    "fold",
     "limits",
     "page_of",
     "print_page",
