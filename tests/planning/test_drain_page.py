@@ -67,7 +67,7 @@ def test_a_pod_that_stays_pending_leads_to_its_explanation():
 def test_the_tables_name_who_moves_waits_is_held_up_and_lost():
     shown = text(drain_page(everything()))
     for line in (
-        "2   ReplicaSet default/web   n2, n3   1 to 2",
+        "2   + ReplicaSet default/web   n2, n3   1 to 2",
         "1   Job default/big   0/3 nodes are available",
         "default/web      2             1   evicts them in 2 steps",
         "default/db       1             0   blocks 1 pod: it allows no eviction",

@@ -151,7 +151,8 @@ def _where(answer: Fit) -> Table:
     rows: list[Row] = []
     for node, n in counts.items():
         group = groups.get(node, NodeGroup())
-        rows.append([Cell(node, level=Level.GOOD if node in new else Level.PLAIN), n, group.pool, group.zone])
+        name = Cell(node, level=Level.GOOD if node in new else Level.PLAIN)
+        rows.append([name, Cell(f"+{n:,}", n, Level.GOOD), group.pool, group.zone])
     title = f"Where they would go: {len(counts):,} node{'' if len(counts) == 1 else 's'}"
     return Table("where", title, columns, rows, is_wide=len(counts) > _MAX_ROWS)
 
@@ -159,7 +160,7 @@ def _where(answer: Fit) -> Table:
 def _left(left: Sequence[Placement]) -> Table:
     counts = Counter(why(one) for one in left)
     columns = (Column("pods", "PODS", Align.NUMBER), Column("why", "WHY"))
-    rows: list[Row] = [[n, text] for text, n in counts.items()]
+    rows: list[Row] = [[n, Cell(text, level=Level.WARNING)] for text, n in counts.items()]
     return Table("left", f"Would stay pending: {len(left):,}", columns, rows)
 
 
