@@ -59,6 +59,11 @@ def test_a_drain_without_harm_ends_with_the_kubectl_command():
     assert page.next_command == "kubectl drain n1 --ignore-daemonsets --delete-emptydir-data"
 
 
+def test_a_budget_that_blocks_the_drain_is_shown_next():
+    objects = [one for one in cluster() if one.name not in ("big", "alone")]
+    assert drain_page(drain(objects, ["n1"])).next_command == "kubectl describe poddisruptionbudget db -n default"
+
+
 def test_a_pod_that_stays_pending_leads_to_its_explanation():
     page = drain_page(everything(), explain="kubesched explain after.json")
     assert page.next_command == "kubesched explain after.json --pod default/big"

@@ -1,5 +1,6 @@
 """`kubesched plugin`: write a new plugin with its test, and check a plugin without pytest."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def check(reference: str, args_file: Path | None, output: str) -> None:
         args = load_args(args_file, name, args_types=registry.args_types) if args_file else None
         checks = check_plugin(plugin_class, args=args if isinstance(args, PluginArgs) else None)
     outcomes = run_checks(checks)
-    again = f"kubesched simulate --plugin {reference}"
+    again = f"kubesched simulate CLUSTER.json --plugin {shlex.quote(reference)}"
     print_report(contract_page(name, outcomes, next_command=again), output)
     if any(outcome.problem for outcome in outcomes):
         sys.exit(1)

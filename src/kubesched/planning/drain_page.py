@@ -35,6 +35,9 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
     following = kubectl_drain(result) if result.can_go else ""
     if pending and explain:
         following = f"{explain} --pod {pending[0].pod}"
+    elif budget := next((one.budget for one in result.budgets if one.n_blocked), ""):
+        namespace, _, name = budget.partition("/")
+        following = f"kubectl describe poddisruptionbudget {name} -n {namespace}"
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.can_go else Level.BAD),
