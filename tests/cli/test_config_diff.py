@@ -121,7 +121,18 @@ def test_several_configurations_are_below_their_names(run):
     assert [(one["name"], one["schema"]) for one in listed] == [("a.yaml", schema), ("b.yaml", schema)]
 
 
-def test_a_long_line_is_not_broken(run):
+def test_a_long_line_is_folded_on_a_terminal(run, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "70")
+    text = "profiles: [{plugins: {score: {disabled: [{name: NodeResourcesBalancedAllocation}]}}}]\n"
+    lines = run("diff", "a.yaml", "b.yaml", files=(V1, V1 + text)).stdout.splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 70
+    assert all(line.startswith("    ") for line in lines[1:])
+
+
+def test_a_long_line_is_not_broken_in_a_pipe(run):
     name = "x" * 200
     files = (V1, f"{V1}leaderElection: {{resourceName: {name}}}\n")
     assert run("diff", "a.yaml", "b.yaml", files=files).stdout == (

@@ -30,20 +30,28 @@ def team_zone(tmp_path) -> str:
 
 def test_in_tree_plugins_are_listed_in_the_default_order():
     lines = [line.split() for line in run().stdout.splitlines()]
-    assert lines[0] == ["NAME", "EXTENSION", "POINTS", "WEIGHT", "FROM"]
-    assert lines[1] == ["SchedulingGates", "preEnqueue", "-", "in-tree"]
+    assert lines[2] == ["NAME", "EXTENSION", "POINTS", "WEIGHT", "FROM"]
+    assert lines[4] == ["SchedulingGates", "preEnqueue", "-", "in-tree"]
     assert ["TaintToleration", "filter,", "preScore,", "score", "3", "in-tree"] in lines
 
 
-def test_legacy_plugins_are_marked_and_follow_the_in_tree_ones():
+def test_legacy_plugins_are_marked_and_follow_the_in_tree_ones(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     lines = [line.split() for line in run().stdout.splitlines()]
     assert ["NodeLabel", "filter,", "score", "1", "legacy"] in lines
-    origins = [line[-1] for line in lines[1:]]
+    origins = [line[-1] for line in lines[4:] if line]
     assert origins.index("legacy") == origins.count("in-tree")
 
 
-def test_a_plugin_of_one_s_own_comes_last_with_its_file(team_zone):
-    last = run("--plugin", f"{team_zone}:TeamZone").stdout.splitlines()[-1]
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_list_is_as_wide_as_the_terminal(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert max(map(len, run().stdout.splitlines())) <= width
+
+
+def test_a_plugin_of_one_s_own_comes_last_with_its_file(team_zone, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    last = run("--plugin", f"{team_zone}:TeamZone").stdout.rstrip().splitlines()[-1]
     assert last.split() == ["TeamZone", "filter,", "score", "1", team_zone]
 
 

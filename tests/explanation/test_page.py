@@ -365,7 +365,7 @@ def test_a_pod_on_a_node_that_no_longer_fits_is_told_why():
 
 def test_one_node_is_shown_plugin_by_plugin(full):
     text = printed(full, nodes=[1], width=140)
-    assert text.startswith("Pod default/p does not fit on n2.eu: taint gpu:NoSchedule is not tolerated.\n")
+    assert text.startswith("Pod default/p does not fit on n2: taint gpu:NoSchedule is not tolerated.\n")
     lines = [line.split() for line in text.splitlines()]
     assert ["TaintToleration", "rejects", "for", "good", "node(s)", "had", "untolerated", "taint(s)"] in lines
     assert ["NodeResourcesFit", "passes"] in lines
@@ -387,8 +387,8 @@ def test_the_best_node_is_told_what_it_is_ahead_of():
 
 def test_several_nodes_have_a_verdict_each(full):
     text = printed(full, nodes=[0, 1], width=140)
-    assert text.startswith("Pod default/p does not fit on n1.eu: cpu is short by 1")
-    assert "\nPod default/p does not fit on n2.eu: taint gpu" in text
+    assert text.startswith("Pod default/p does not fit on n1: cpu is short by 1")
+    assert "\nPod default/p does not fit on n2: taint gpu" in text
 
 
 # --- what else there is to know ---

@@ -68,6 +68,11 @@ def test_a_drain_without_harm_ends_with_the_kubectl_command():
     assert page.next_command == "kubectl drain n1 --ignore-daemonsets --delete-emptydir-data"
 
 
+def test_a_budget_that_blocks_the_drain_is_shown_next():
+    objects = [one for one in cluster() if one.name not in ("big", "alone")]
+    assert drain_page(drain(objects, ["n1"])).next_command == "kubectl describe poddisruptionbudget db -n default"
+
+
 def test_a_pod_that_stays_pending_leads_to_its_explanation():
     page = drain_page(everything(), explain="kubesched explain after.json")
     assert page.next_command == "kubesched explain after.json --pod default/big"
@@ -76,7 +81,7 @@ def test_a_pod_that_stays_pending_leads_to_its_explanation():
 def test_the_tables_name_who_moves_waits_is_held_up_and_lost():
     shown = text(drain_page(everything()))
     for line in (
-        "2   ReplicaSet default/web   n2, n3   1 to 2",
+        "2   + ReplicaSet default/web   n2, n3   1 to 2",
         "1   Job default/big   0/3 nodes are available",
         "default/web      2             1   evicts them in 2 steps",
         "default/db       1             0   blocks 1 pod: it allows no eviction",

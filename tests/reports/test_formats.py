@@ -102,6 +102,43 @@ def test_node_names_are_not_shortened_to_numbers() -> None:
     assert "Node names are shortened by '*.example'." in text
 
 
+def test_node_names_are_shortened_in_every_text_even_if_a_table_has_only_one_of_them() -> None:
+    why = "pod dev/gke-pool-a1.example on gke-pool-a1.example has kubernetes.io/hostname=gke-pool-a1.example"
+    columns = (Column("pod", "POD"), Column("node", "NODE", Align.NODE), Column("why", "WHY"))
+    table = Table("victims", "Leave gke-pool-a1.example", columns, [["dev/x", "gke-pool-b2.example", why]])
+    names = ("gke-pool-a1.example", "gke-pool-b2.example", "gke-pool-c3.example")
+    page = Page("drain", Paragraph("gke-pool-a1.example could go."), (table,), node_names=names)
+    lines = [" ".join(line.split()) for line in printed(page, 200).splitlines() if line.strip()]
+    assert lines[0] == "a1 could go."
+    assert lines[1] == "Leave a1"
+    assert lines[4] == "dev/x b2 pod dev/gke-pool-a1.example on a1 has kubernetes.io/hostname=gke-pool-a1.example"
+    assert lines[5:] == ["Node names are shortened by 'gke-pool-*' and '*.example'."]
+
+
+def test_a_sentence_alone_also_says_that_names_are_shortened() -> None:
+    page = Page("explain", Paragraph("It fits on n-1.example."), node_names=("n-1.example", "n-2.example"))
+    assert printed(page).splitlines() == ["It fits on n-1.", "Node names are shortened by '*.example'."]
+
+
+def test_nothing_is_said_of_names_that_are_not_printed() -> None:
+    page = Page("explain", Paragraph("It fits."), node_names=("n-1.example", "n-2.example"))
+    assert "shortened" not in printed(page)
+
+
+def test_a_mark_stays_with_its_word_and_no_word_is_broken_where_another_column_can_give_way() -> None:
+    columns = (Column("pod", "POD"), Column("owner", "OF"), Column("why", "WHY"))
+    row = ["- batch/price-recalculation-6w9hj", "Job/price-recalculation", "words that are short can be folded " * 4]
+    text = printed(Page("fit", Paragraph("Yes."), (Table("victims", "", columns, [row]),)), 90)
+    assert "- batch/price-recalculation-6w9hj   Job/price-recalculation " in text
+    assert max(map(len, text.splitlines())) <= 90
+
+
+def test_short_texts_stay_whole_where_a_long_one_can_be_folded() -> None:
+    columns = (Column("plugin", "PLUGIN"), Column("verdict", "VERDICT"), Column("why", "WHY"))
+    rows = [["NodeAffinity", "nothing to check", "words that are short can be folded " * 4]]
+    assert "nothing to check" in printed(Page("explain", Paragraph("Yes."), (Table("p", "", columns, rows),)), 80)
+
+
 def test_a_control_character_in_a_name_does_not_reach_the_terminal() -> None:
     page = Page("fit", Paragraph("Yes."), (Table("nodes", "", COLUMNS[2:3], [["\x1b[2J"]]),))
     text = io.StringIO()

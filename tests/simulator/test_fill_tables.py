@@ -1,3 +1,7 @@
+import pytest
+
+from kubesched.reports import Level
+from kubesched.simulator import fill_level
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
 
@@ -41,3 +45,11 @@ def test_all_devices_are_shown_and_a_line_names_the_rest(tmp_path):
     said = fill_lines(write(tmp_path, make_node("n1", allocatable=offered), pod))
     assert said[2] == "NODE CPU MEMORY example.com/a nvidia.com/gpu"
     assert "-o wide also shows pods." in said
+
+
+@pytest.mark.parametrize(
+    ("share", "level"),
+    [(0, Level.GOOD), (0.89, Level.GOOD), (0.9, Level.WARNING), (1, Level.BAD), (1.2, Level.BAD)],
+)
+def test_the_colour_of_a_bar_is_its_level(share: float, level: Level) -> None:
+    assert fill_level(share) is level

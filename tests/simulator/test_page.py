@@ -2,6 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from kubesched.reports import Level
+from kubesched.reports.page import as_cell
+from kubesched.simulator import Simulator, report_page
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 
@@ -22,8 +25,8 @@ def test_the_verdict_comes_first(text):
 
 def test_placed_pods_come_with_their_nodes(text):
     assert "Would be placed: 2" in text
-    assert "1 default/urgent n1" in text
-    assert "1 default/fits n1" in text
+    assert "1 + default/urgent n1" in text
+    assert "1 + default/fits n1" in text
 
 
 def test_pods_left_pending_come_with_one_line_that_names_the_obstacle(text):
@@ -36,6 +39,18 @@ def test_wide_text_has_kube_scheduler_s_words_and_every_pod_and_node(tmp_path):
     assert [line for line in said if line.startswith("1 default/huge") and "0/2 nodes are available" in line]
     assert "Every pod" in said
     assert [line for line in said if line.startswith("n2 b ")]
+
+
+def test_colours_repeat_what_the_marks_and_titles_say():
+    report = Simulator([*shop()]).run()
+    tables = {
+        table.name: [as_cell(entry).level for entry in table.rows[0]]
+        for table in report_page(report).tables
+        if table.rows
+    }
+    assert tables["placed"][1] is Level.GOOD
+    assert tables["pending"][1] is tables["not-tried"][1] is Level.WARNING
+    assert tables["victims"][0] is Level.BAD
 
 
 def test_pods_that_were_not_tried_come_with_the_reason(text):
@@ -61,7 +76,7 @@ def test_pods_of_one_owner_share_a_line(tmp_path):
     pods = [make_pod(f"web-{i}", requests={"cpu": "1"}, metadata={"ownerReferences": [owner]}) for i in range(8)]
     nodes = [make_node(f"n{i}", allocatable={"cpu": "1"}) for i in range(8)]
     said = squeezed(run("simulate", write(tmp_path, *nodes, *pods)).stdout)
-    assert "8 ReplicaSet default/web-1 n0, n1, n2, n3 and 4 more" in said
+    assert "8 + ReplicaSet default/web-1 n0, n1, n2, n3 and 4 more" in said
 
 
 def test_pods_of_a_deployment_share_a_line_whatever_their_replica_set(tmp_path):
@@ -72,7 +87,7 @@ def test_pods_of_a_deployment_share_a_line_whatever_their_replica_set(tmp_path):
         pods.append(make_object("ReplicaSet", name, namespace="default", metadata={"ownerReferences": [above]}))
         pods.append(make_pod(f"{name}-x", metadata={"ownerReferences": [owner]}))
     said = squeezed(run("simulate", write(tmp_path, make_node("n1"), *pods)).stdout)
-    assert "2 Deployment default/web n1" in said
+    assert "2 + Deployment default/web n1" in said
 
 
 def test_pending_pods_of_one_owner_share_their_reasons_whatever_the_numbers(tmp_path):

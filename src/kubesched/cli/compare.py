@@ -1,5 +1,6 @@
 """`kubesched compare`: place the same pods with two configurations and compare the outcome."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +11,13 @@ from kubesched.cli.cluster import note, read_cluster
 from kubesched.cli.options import cluster_options, plugin_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.same_cluster import same_cluster
 
 if TYPE_CHECKING:
     from kubesched.comparison import Candidate
 
 _DEFAULTS = "defaults"
+_PENDING = "pending"
 _MOST_CONFIGS = 2
 
 
@@ -33,7 +36,7 @@ _MOST_CONFIGS = 2
 @click.option(
     "--pods",
     metavar="CHOICE",
-    default="pending",
+    default=_PENDING,
     show_default=True,
     help="Which pods to place: pending; all: also every running pod that a controller would re-create; or "
     "rollout=SELECTOR: also those of them that the label selector selects.",
@@ -99,7 +102,7 @@ def compare(
     with progress_bar("comparing") as progress:
         comparison = run(cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress)
     checks = failures(conditions, comparison)
-    print_report(comparison_page(comparison, checks, next_command=_next(configs)), output)
+    print_report(comparison_page(comparison, checks, next_command=_next(configs, pack=pack, pods=pods)), output)
     if any(checks.values()) or any(comparison.faults):
         raise click.exceptions.Exit(1)
 
@@ -149,9 +152,12 @@ def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[
         raise click.UsageError(f"{file} names {named} itself; give a second --config without it") from error
 
 
-def _next(configs: Sequence[Path]) -> str:
-    import shlex
-
-    if len(configs) < _MOST_CONFIGS:
+def _next(configs: Sequence[Path], *, pack: bool, pods: str) -> str:
+    """What differs between two files; with one or none, what the second side makes of all pods."""
+    if len(configs) == _MOST_CONFIGS:
+        return shlex.join(["kubesched", "config", "diff", *map(str, configs)])
+    again = same_cluster("compare")
+    if not again or pods != _PENDING:
         return ""
-    return f"kubesched config diff {shlex.join(map(str, configs))}"
+    words = [*(word for file in configs for word in ("--config", str(file))), *(["--pack"] if pack else [])]
+    return f"{again} {shlex.join([*words, '--pods', 'all'])}"

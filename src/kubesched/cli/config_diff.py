@@ -14,6 +14,7 @@ from kubesched.cli.plugins import plugin_option
 if TYPE_CHECKING:
     from kubesched.config import Change, ConfigSource
 
+_INDENT: Final = "    "
 _COLOURS: Final = {"added": "green", "enabled": "green", "removed": "red", "disabled": "red"}
 _RATE: Final = 50  # kube-scheduler's default of clientConnection.qps; ours is no limit
 
@@ -82,10 +83,15 @@ def print_differences_from_defaults(
 
 
 def print_changes(changes: "Iterable[Change]") -> None:
-    """Print a line for each change."""
+    """Print a line for each change; on a terminal, what does not fit into it is indented below."""
+    from kubesched.reports import fold
+
     with text_console() as console:
         for change in changes:
-            console.print(str(change), style=_COLOURS.get(change.kind.value, "yellow"), soft_wrap=True)
+            text = str(change)
+            if console.is_terminal:
+                text = fold(text, console.width - len(_INDENT)).replace("\n", f"\n{_INDENT}")
+            console.print(text, style=_COLOURS.get(change.kind.value, "yellow"), soft_wrap=True)
 
 
 def _only_source(file: Path) -> "ConfigSource":

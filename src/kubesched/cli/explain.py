@@ -207,10 +207,13 @@ def _print(asked: _Asked, explanation: "Explanation", page: "Page") -> None:
 
 
 def _page(explanation: "Explanation", view: View, again: str, queue: str) -> "Page":
+    import msgspec
+
     from kubesched.explanation import explanation_page, node_page
 
     if view.nodes:
-        return node_page(explanation, [_position(explanation, name) for name in view.nodes])
+        page = node_page(explanation, [_position(explanation, name) for name in view.nodes])
+        return msgspec.structs.replace(page, next_command=again)
     return explanation_page(
         explanation,
         all_nodes=view.all_nodes,

@@ -1,5 +1,6 @@
 """`kubesched fit`: would new pods fit into a cluster, and how many."""
 
+import shlex
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -150,9 +151,17 @@ def fit(
             progress=progress,
         )
     explain = "" if not manifests or rollout or add else same_cluster("explain", manifests)
-    print_report(fit_page(answer, explain=explain), output)
+    again = "" if rollout else _again(manifests, resources, add=add)
+    print_report(fit_page(answer, explain=explain, again=again, replicas=replicas), output)
     if answer.report.faults or (fail_on_pending and not (answer.all_fit and answer.n_fit)):
         raise click.exceptions.Exit(1)
+
+
+def _again(manifests: tuple[str, ...], resources: Mapping[str, str], *, add: bool) -> str:
+    """The command about the same pods, without their number; empty if standard input was read."""
+    again = same_cluster("fit", manifests, option="-f")
+    asked = [word for name, quantity in resources.items() for word in ("--resource", f"{name}={quantity}")]
+    return f"{again} {shlex.join([*asked, *(['--add'] if add else [])])}".rstrip() if again else ""
 
 
 def _shape(text: str) -> tuple[str, int | None]:

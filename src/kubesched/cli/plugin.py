@@ -78,7 +78,7 @@ def check(reference: str, args_file: Path | None, output: str) -> None:
         args = load_args(args_file, name, args_types=registry.args_types) if args_file else None
         checks = check_plugin(plugin_class, args=args if isinstance(args, PluginArgs) else None)
     outcomes = run_checks(checks)
-    again = shlex.join(["kubesched", "simulate", "--plugin", reference])
+    again = f"kubesched simulate CLUSTER.json --plugin {shlex.quote(reference)}"
     print_report(contract_page(name, outcomes, next_command=again), output)
     if any(outcome.problem for outcome in outcomes):
         sys.exit(1)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from kubesched.reports import Page
     from kubesched.setup import RegisteredPlugin, Registry
 
-_HEADINGS = ("NAME", "EXTENSION POINTS", "WEIGHT", "FROM")
-
 plugin_option = click.option(
     "--plugin",
     "references",
@@ -58,7 +56,10 @@ def plugins(name: str | None, references: tuple[str, ...], output: str) -> None:
                 rows.append(_describe(plugin))
             except PluginDefinitionError as error:
                 broken.append(str(error))
-        print_text(_as_json(rows) if output == "json" else _as_table(rows))
+        if output == "json":
+            print_text(_as_json(rows))
+        else:
+            print_report(_list(rows), "table")
         if broken:
             raise PluginDefinitionError("\n".join(broken))
 
@@ -78,6 +79,23 @@ def _describe(plugin: "RegisteredPlugin") -> _Row:
     weights = {entry.name: entry.weight for entry in DEFAULT_PLUGINS.multi_point.enabled}
     weight = (weights.get(plugin.name) or 1) if "score" in extended else None
     return _Row(plugin.name, [point for point in HOOKS if point in extended], weight, plugin.origin)
+
+
+def _list(rows: Sequence[_Row]) -> "Page":
+    """All plugins."""
+    from kubesched.reports import Align, Column, Page, Paragraph, Table
+
+    columns = (
+        Column("name", "NAME"),
+        Column("extensionPoints", "EXTENSION POINTS"),
+        Column("defaultWeight", "WEIGHT", Align.NUMBER),
+        Column("origin", "FROM"),
+    )
+    cells = [
+        [row.name, ", ".join(row.extension_points), "-" if row.weight is None else row.weight, row.origin]
+        for row in rows
+    ]
+    return Page("plugins", Paragraph(f"{len(rows)} plugins."), (Table("plugins", "", columns, cells),))
 
 
 def _page(registry: "Registry", name: str) -> "Page":
@@ -127,12 +145,3 @@ def _document(row: _Row) -> dict[str, Any]:
 def _as_json(rows: Sequence[_Row]) -> str:
     listed = [_document(row) for row in rows]
     return json.dumps({"schema": "kubesched/plugin-list/v1", "plugins": listed}, indent=2, sort_keys=True)
-
-
-def _as_table(rows: Sequence[_Row]) -> str:
-    cells = [_HEADINGS]
-    for row in rows:
-        weight = "-" if row.weight is None else str(row.weight)
-        cells.append((row.name, ", ".join(row.extension_points), weight, row.origin))
-    widths = [max(len(line[i]) for line in cells) for i in range(len(_HEADINGS))]
-    return "\n".join("   ".join(map(str.ljust, line, widths)).rstrip() for line in cells)

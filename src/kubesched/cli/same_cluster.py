@@ -15,12 +15,15 @@ __all__ = ["same_cluster", "same_setup"]
 _TIES: Final = ("tie_break", "seed")
 
 
-def same_cluster(command: str, manifests: Sequence[str] | None = None, *, ties: bool = False) -> str:
+def same_cluster(
+    command: str, manifests: Sequence[str] | None = None, *, option: str = "--manifest", ties: bool = False
+) -> str:
     """A command with the snapshots, manifests and plugins of the command line that runs now.
 
     Args:
         command: such as `explain`.
         manifests: the files that it takes with --manifest; None for those of --manifest now.
+        option: by which it takes them instead.
         ties: whether it has --tie-break and --seed, which are repeated where they were given.
     Returns:
         `kubesched explain cluster.json --config b.yaml`; empty if standard input was read, because it is gone.
@@ -35,7 +38,7 @@ def same_cluster(command: str, manifests: Sequence[str] | None = None, *, ties: 
     words = [
         *_repeated("--kubeconfig", [live.kubeconfig] if live.kubeconfig else []),
         *_repeated("--context", [live.context] if live.context else []),
-        *_repeated("--manifest", manifests),
+        *_repeated(option, manifests),
         *(["--skip-bad-objects"] if params.get("skip_bad_objects") else []),
     ]
     if ties:

@@ -12,7 +12,7 @@ from kubesched.cli.output import print_line, print_text, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster
 from kubesched.cli.slow_plugins import noting_slow_plugins
-from kubesched.cli.what_if import changed_cluster, what_if_options
+from kubesched.cli.what_if import changed_cluster, what_if_options, what_if_words
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -84,7 +84,7 @@ def simulate(
         _say_left_out(report, profile, left_out)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
         explain = "" if what_if else same_cluster("explain")
-        n_failed = _print(report, output, explain, cluster.taken_at)
+        n_failed = _print(report, output, explain, cluster.taken_at, _more_words(what_if) if n_pending else "")
     if n_failed or (fail_on_pending and n_pending):
         raise click.exceptions.Exit(1)
 
@@ -144,12 +144,22 @@ def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
     return n_pending, n_failed
 
 
-def _print(report: "Report", output: str, explain: str, taken_at: "datetime | None") -> int:
+def _more_words(what_if: "WhatIf") -> str:
+    """The command that shows kube-scheduler's words for a changed cluster, which explain cannot read."""
+    again = same_cluster("simulate", ties=True) if what_if else ""
+    return f"{again} {what_if_words(what_if)} -o wide" if again else ""
+
+
+def _print(report: "Report", output: str, explain: str, taken_at: "datetime | None", more_words: str) -> int:
     """Print a report. Returns: how many pods ended in an error."""
+    import msgspec
+
     from kubesched.simulator import PodState, report_page, summary_of
 
     if output == "summary":
         print_text(summary_of(report))
     else:
-        print_report(report_page(report, explain, taken_at=taken_at), output)
+        page = report_page(report, explain, taken_at=taken_at)
+        following = page.next_command or ("" if output == "wide" else more_words)
+        print_report(msgspec.structs.replace(page, next_command=following), output)
     return report.count(PodState.ERROR)

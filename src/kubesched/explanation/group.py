@@ -126,7 +126,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         "placed": [{"pod": pod, "node": node} for pod, node in fit.placed.items()],
         "lacking": [{"pod": pod, "why": why} for pod, why in fit.lacking.items()],
     }
-    first = next(iter(fit.lacking), "")
+    first = next(iter(fit.lacking or fit.placed), "")
     return Page(
         "explain-group",
         Paragraph(verdict, Level.GOOD if is_enough else Level.BAD),

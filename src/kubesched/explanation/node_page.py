@@ -46,6 +46,7 @@ def node_page(explanation: Explanation, positions: Sequence[int]) -> Page:
         document=document,
         lines=(document,),
         checks=(check(explanation),),
+        node_names=explanation.nodes.names,
     )
 
 

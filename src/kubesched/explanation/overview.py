@@ -68,7 +68,9 @@ def overview_page(
     """
     groups: dict[tuple[str, ...], _Group] = {}
     lines: list[dict[str, Any]] = []
+    names: Sequence[str] = ()
     for explanation in explanations:
+        names = names or explanation.nodes.names
         workload = workload_of(explanation.pod)
         if with_lines:
             lines.append(_line(groups, explanation, workload, fixes_of))
@@ -90,6 +92,7 @@ def overview_page(
         document={"pods": lines},
         checks=_checks(ordered),
         lines=lines,
+        node_names=names,
     )
 
 

@@ -69,6 +69,7 @@ def explanation_page(
         document=document,
         lines=(document,),
         checks=(check(explanation),),
+        node_names=explanation.nodes.names,
     )
 
 

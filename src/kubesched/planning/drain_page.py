@@ -22,7 +22,7 @@ from kubesched.reports import (
     limits,
     page_of,
 )
-from kubesched.simulator import nodes_table, shown_owner
+from kubesched.simulator import fill_level, nodes_table, shown_owner
 
 __all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary_of", "workload_text"]
 
@@ -50,6 +50,9 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
     following = kubectl_drain(result) if result.can_go else _save_lost(result)
     if pending and explain:
         following = command_about(explain, pending[0].pod, option="--pod")
+    elif budget := next((one.budget for one in result.budgets if one.n_blocked), ""):
+        namespace, _, name = budget.partition("/")
+        following = command_about("kubectl describe poddisruptionbudget -n", namespace, name)
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.can_go else Level.BAD),
@@ -164,14 +167,15 @@ def _moves(pods: Sequence[DrainedPod]) -> Table:
     for of, group in _grouped(pods, workload_text).items():
         steps = sorted({pod.step for pod in group})
         shown = str(steps[0]) if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
-        rows.append([len(group), of, _listed(dict.fromkeys(pod.to for pod in group)), shown])
+        mark = Cell(f"+ {of}", level=Level.GOOD)
+        rows.append([len(group), mark, _listed(dict.fromkeys(pod.to for pod in group)), shown])
     return Table("moves", f"Would run elsewhere: {len(pods):,}", columns, rows)
 
 
 def _pending(pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("why", "WHY"))
     rows: list[Row] = [
-        [len(group), workload_text(group[0]), group[0].message]
+        [len(group), Cell(workload_text(group[0]), level=Level.WARNING), group[0].message]
         for group in _grouped(pods, lambda pod: f"{workload_text(pod)} {pod.message}").values()
     ]
     return Table("pending", f"Would stay pending: {len(pods):,}", columns, rows)
@@ -311,7 +315,7 @@ def _share(offered: int, before: int, after: int) -> Cell:
         return Cell("-")
     first, then = before / offered, after / offered
     text = f"{first:.0%}" if f"{first:.0%}" == f"{then:.0%}" else f"{first:.0%} -> {then:.0%}"
-    return Cell(text, round(then, 4), bar=(first, then))
+    return Cell(text, round(then, 4), fill_level(then), bar=(first, then))
 
 
 # --- words and documents ---

@@ -1,5 +1,6 @@
 """The page of `kubesched fit`: the verdict, where the pods would go, whom they push out, and what is left over."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -49,11 +50,15 @@ _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 
 @page_of.register
-def fit_page(answer: Fit, *, explain: str = "", now: datetime | None = None) -> Page:
+def fit_page(
+    answer: Fit, *, explain: str = "", again: str = "", replicas: int | None = None, now: datetime | None = None
+) -> Page:
     """The page.
 
     Args:
         explain: the command that explains a pod of the same cluster and manifests, without the pod; empty for none.
+        again: the command that asks about the same pods, without their number; empty for none.
+        replicas: the number that was asked about instead of that of the manifests.
         now: the present, for the age of the snapshot.
     """
     left = [one for one in answer.placements if not has_place(one)]
@@ -66,7 +71,7 @@ def fit_page(answer: Fit, *, explain: str = "", now: datetime | None = None) -> 
         Paragraph(_verdict(answer), Level.GOOD if answer.all_fit and answer.n_fit else Level.BAD),
         tuple(parts),
         limits=limits(answer.taken_at, now, own=(_ORDERED,) if _may_wait(answer) else ()),
-        next_command=_next(answer, explain),
+        next_command=_explained(answer, explain) or _next(answer, again, replicas),
         document=_document(answer),
         lines=[placement_line(one) for one in answer.placements],
         main="where",
@@ -107,7 +112,21 @@ def _on_more_nodes(answer: Fit) -> str:
     return f" with {n:,} more node{'' if n == 1 else 's'} like {answer.nodes_like}{without}"
 
 
-def _next(answer: Fit, explain: str) -> str:
+def _next(answer: Fit, again: str, replicas: int | None) -> str:
+    """The command that asks how many would fit, or about more nodes like the one that took most pods."""
+    if not again or answer.nodes_like:
+        return ""
+    if not answer.is_maximum and answer.all_fit:
+        return f"{again} --max"
+    nodes = Counter(one.node for one in answer.placements if has_place(one)).most_common(1)
+    if not nodes or answer.first_left is None:
+        return ""
+    number = f" --replicas {replicas}" if replicas is not None else ""
+    model = shlex.quote(nodes[0][0])
+    return f"{again} --max --nodes-like {model}=1" if answer.is_maximum else f"{again}{number} --nodes-like {model}"
+
+
+def _explained(answer: Fit, explain: str) -> str:
     """The command that explains the first pod that does not fit, if the manifests have that pod."""
     first = answer.first_left
     if first is None or answer.added_nodes:
@@ -180,7 +199,8 @@ def _where(answer: Fit) -> Table:
     rows: list[Row] = []
     for node, n in counts.items():
         group = groups.get(node, NodeGroup())
-        rows.append([Cell(node, level=Level.GOOD if node in new else Level.PLAIN), n, group.pool, group.zone])
+        name = Cell(node, level=Level.GOOD if node in new else Level.PLAIN)
+        rows.append([name, Cell(f"+{n:,}", n, Level.GOOD), group.pool, group.zone])
     title = f"Where they would go: {len(counts):,} node{'' if len(counts) == 1 else 's'}"
     return Table("where", title, columns, rows, is_wide=len(counts) > _MAX_ROWS)
 
@@ -188,7 +208,7 @@ def _where(answer: Fit) -> Table:
 def _left(left: Sequence[Placement]) -> Table:
     counts = Counter(why(one) for one in left)
     columns = (Column("pods", "PODS", Align.NUMBER), Column("why", "WHY"))
-    rows: list[Row] = [[n, text] for text, n in counts.items()]
+    rows: list[Row] = [[n, Cell(text, level=Level.WARNING)] for text, n in counts.items()]
     return Table("left", f"Would stay pending: {len(left):,}", columns, rows)
 
 

@@ -2,6 +2,7 @@
 
 from kubesched.reports.commands import command_about
 from kubesched.reports.controls import escape_controls
+from kubesched.reports.fitting import fold
 from kubesched.reports.frames import data_frame
 from kubesched.reports.html import as_fragment, as_html
 from kubesched.reports.junit import as_junit
@@ -36,6 +37,7 @@ __all__ = [
     "command_about",
     "data_frame",
     "escape_controls",
+    "fold",
     "json_line",
     "json_text",
     "limits",

@@ -34,7 +34,7 @@ class Align(enum.Enum):
     TEXT = "text"
     NUMBER = "number"
     NODE = "node"
-    """Names of nodes, which text shortens by what they share."""
+    """Names of nodes."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -145,6 +145,7 @@ class Page(msgspec.Struct, frozen=True):
         lines: for `-o jsonl`, one object each.
         main: the table that CSV has; empty for the first.
         checks: for `-o junit`.
+        node_names: of the nodes of the cluster, where no table lists all of them.
 
     Example:
         table = Table("nodes", "", (Column("node", "NODE", Align.NODE),), [["n1"]])
@@ -160,6 +161,7 @@ class Page(msgspec.Struct, frozen=True):
     lines: Sequence[Mapping[str, Any]] = ()
     main: str = ""
     checks: Sequence[Check] = ()
+    node_names: Sequence[str] = ()
 
     @property
     def schema(self) -> str:

@@ -3,7 +3,7 @@
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placed_line, placement_line, report_document
-from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
+from kubesched.simulator.fill_tables import fill_level, fill_table, fill_words, nodes_table
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.simulator.page import report_page, summary_of
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
@@ -26,6 +26,7 @@ __all__ = [
     "Simulator",
     "Trials",
     "Victim",
+    "fill_level",
     "fill_table",
     "fill_words",
     "node_fills",

@@ -7,13 +7,13 @@ from typing import Final
 from kubesched.reports import Align, Cell, Column, Level, Row, Table
 from kubesched.simulator.report import NodeFill
 
-__all__ = ["fill_table", "fill_words", "nodes_table"]
+__all__ = ["fill_level", "fill_table", "fill_words", "nodes_table"]
 
 _MAX_ROWS: Final = 12
 _ALWAYS: Final = ("cpu", "memory")
 _LAST: Final = ("ephemeral-storage", "pods")
 _FEWEST: Final = 3
-_FULL: Final = 0.9
+_NEARLY_FULL: Final = 0.9
 _MOMENTS: Final = ("before", "after")
 
 
@@ -109,8 +109,14 @@ def _cell(summed: _Sum, resource: str) -> Cell:
     shares = summed.shares(resource)
     if shares is None:
         return Cell("-")
-    level = Level.WARNING if shares[1] >= _FULL else Level.PLAIN
-    return Cell(_words(*shares), round(shares[1], 4), level, bar=shares)
+    return Cell(_words(*shares), round(shares[1], 4), fill_level(shares[1]), bar=shares)
+
+
+def fill_level(share: float) -> Level:
+    """What a share of allocatable means: with room, nearly full, or full."""
+    if share >= 1:
+        return Level.BAD
+    return Level.WARNING if share >= _NEARLY_FULL else Level.GOOD
 
 
 def _groups(fills: tuple[NodeFill, ...]) -> tuple[str, dict[str, list[NodeFill]]]:

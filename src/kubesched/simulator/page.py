@@ -107,7 +107,7 @@ def _placed(name: str, title: str, placements: Sequence[Placement]) -> Table:
     rows: list[Row] = []
     for of, group in _grouped(placements, _workload).items():
         nodes = dict.fromkeys(placement.node for placement in group)
-        rows.append([len(group), of, _listed(list(nodes))])
+        rows.append([len(group), Cell(f"+ {of}", level=Level.GOOD), _listed(list(nodes))])
     return Table(name, f"{title}: {len(placements)}", (*_GROUP, Column("nodes", "NODES", Align.NODE)), rows)
 
 
@@ -118,7 +118,8 @@ def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[st
     for group in _grouped(placements, lambda one: f"{_workload(one)} {_without_numbers(one)}").values():
         first = group[0]
         message = without_post_filter(first.message)
-        rows.append([len(group), _workload(first), _reason(first), Cell(message, level=Level.DETAIL)])
+        of = Cell(_workload(first), level=Level.BAD if first.state is PodState.ERROR else Level.WARNING)
+        rows.append([len(group), of, _reason(first), Cell(message, level=Level.DETAIL)])
     return Table(name, f"{title}: {len(placements)}", columns, rows, notes=notes)
 
 

@@ -1,0 +1,71 @@
+"""Shortens the names of nodes in the text of a page by the beginning and the end that all of them share."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from kubesched.reports.page import Align, Page, as_cell
+
+__all__ = ["ShortNames"]
+
+_FEWEST: Final = 2
+_WORTH_IT: Final = (
+    9  # characters; `kind-` and `ip-10-0-` stay, because names without them are not recognised; neither are numbers
+)
+_NAME: Final = re.compile(r"""(?<![\w./='"-])[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?""")
+"""A name in a sentence; in a label's value or after a namespace it is not that of a node."""
+_NONE: Final = ("", "-")
+
+
+class ShortNames:
+    """The short names of the nodes of a page, whether its tables show all nodes or not."""
+
+    def __init__(self, page: Page) -> None:
+        self._names = {*page.node_names, *_in_tables(page)}.difference(_NONE)
+        start, self._end = _shared_ends(self._names)
+        is_number = any(name.removeprefix(start).removesuffix(self._end).isdecimal() for name in self._names)
+        self._start = start if len(start) >= _WORTH_IT and not is_number else ""
+        self._is_used = self._has_said = False
+
+    def shorten(self, text: str) -> str:
+        """The text with the short names of the nodes in it."""
+        return _NAME.sub(self._short, text) if self._start or self._end else text
+
+    def _short(self, found: re.Match[str]) -> str:
+        if found[0] not in self._names:
+            return found[0]
+        self._is_used = True
+        return found[0].removeprefix(self._start).removesuffix(self._end)
+
+    def note(self) -> list[str]:
+        """A line that says how names were shortened, once, if any was."""
+        if self._has_said or not self._is_used:
+            return []
+        self._has_said = True
+        start, end = self._start, self._end
+        shown = " and ".join(f"'{part}'" for part in (start and f"{start}*", end and f"*{end}") if part)
+        return [f"Node names are shortened by {shown}."]
+
+
+def _in_tables(page: Page) -> Iterable[str]:
+    """The names in the columns of nodes of all tables, those for `-o wide` too: they often list every node."""
+    for table in page.tables:
+        places = [i for i, column in enumerate(table.columns) if column.align is Align.NODE]
+        for row in table.rows[: len(table.rows) - table.n_totals]:
+            for i in places:
+                # lists such as `n1, n2 and 3 more`; names of nodes have neither commas nor blanks
+                yield from as_cell(row[i]).text.partition(" and ")[0].split(", ")
+
+
+def _shared_ends(names: Iterable[str]) -> tuple[str, str]:
+    """The beginning up to a dash and the end from the first dot on that at least two names all share."""
+    known = set(names)
+    if len(known) < _FEWEST:
+        return "", ""
+    domains = {name.partition(".")[1] + name.partition(".")[2] for name in known}
+    end = domains.pop() if len(domains) == 1 else ""
+    hosts = [name.removesuffix(end) for name in known]
+    first, last = min(hosts), max(hosts)
+    n_shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    start = first[:n_shared].rpartition("-")[0]
+    return (f"{start}-" if start else ""), end
