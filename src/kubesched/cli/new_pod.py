@@ -22,12 +22,12 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
 
     workloads = (Pod, ReplicaSet, ReplicationController, StatefulSet)
     admitted = admit_manifests([known for known in cluster if not isinstance(known, workloads)], [file])
-    for sentence in admitted.notes:
-        note(sentence)
     pods = [known for known in admitted.objects if isinstance(known, Pod)]
     if not pods:
         pod, claims = read_pod(file, cluster.objects)  # which says what the file has instead
         return pod, list(claims)
+    for sentence in admitted.notes:
+        note(sentence)
     owners = {pod.metadata.controller for pod in pods}
     if len(pods) > 1 and (len(owners) > 1 or None in owners):
         raise InputError(
