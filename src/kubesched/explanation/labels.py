@@ -12,7 +12,11 @@ _MAX_VALUES: Final = 5
 
 
 def near_key(wrong: str, keys: Collection[str]) -> str:
-    """The label key that was probably meant: `topology.kubernetes.io/zone` for `zone`; empty where none is near."""
+    """The label key that was probably meant; empty where none is near.
+
+    Example:
+        assert near_key("zone", ["disk", "topology.kubernetes.io/zone"]) == "topology.kubernetes.io/zone"
+    """
     name = wrong.rpartition("/")[2]
     same = [key for key in keys if key.rpartition("/")[2] == name]
     if (well_known := f"topology.kubernetes.io/{name}") in same:  # cloud providers and CSI drivers have zones, too
@@ -27,6 +31,12 @@ def unselected(selector: Selector, labels: Iterable[Mapping[str, str]], what: st
         labels: of each object.
         what: they are, such as `node`.
     Returns: the text after a semicolon; empty where each requirement alone selects something.
+
+    Example:
+        from kubesched.api import parse_selector_text
+
+        selector = parse_selector_text("pool=spto")
+        assert unselected(selector, [{"pool": "spot"}, {"pool": "db"}], "node") == "; pool is one of db, spot"
     """
     known: dict[str, dict[str, None]] = {}
     for one in labels:

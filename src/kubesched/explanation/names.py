@@ -19,6 +19,10 @@ def no_such_pod(wrong: str, pods: Sequence[Pod]) -> InputError:
 
     Args:
         wrong: `namespace/name` or a name alone.
+
+    Example:
+        error = no_such_pod("shop/web", [make_pod("web-7", namespace="shop")])
+        assert str(error) == 'no pod has the name "shop/web"; did you mean "shop/web-7"?'
     """
     return InputError(f'no pod has the name "{wrong}"; {suggestion(wrong, pods)}')
 

@@ -47,7 +47,11 @@ def find_workload(known: Iterable[Workload], text: str) -> Workload:
 
 
 def near_kind(word: str, known: Iterable[Workload]) -> str:
-    """The kind of workload that a misspelt word probably means, as a sentence; empty where none is near."""
+    """The kind of workload that a misspelt word probably means, as a sentence; empty where none is near.
+
+    Example:
+        assert near_kind("depoy", []) == 'did you mean "deploy"?'
+    """
     kinds = {one.kind.lower() for one in known} | {kind.lower() for kind in _SHORT_NAMES.values()}
     return did_you_mean(word, [*_SHORT_NAMES, *sorted(kinds), "job"], _LIKENESS)
 

@@ -1,5 +1,7 @@
 """Too little room: smaller requests, and one more node."""
 
+import pytest
+
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, filling, fixes_of, texts
 
@@ -37,9 +39,11 @@ def test_cores_that_no_node_has_were_meant_as_milli_cpu():
     assert said["correct the cpu request 500, which no node has, to 500m"].n_nodes == 3
 
 
-def test_cores_that_some_node_has_were_meant():
-    nodes = [make_node("n1", allocatable=SMALL), make_node("n2", allocatable={"cpu": "600"}, unschedulable=True)]
-    assert not [text for text in texts(make_pod("p", requests={"cpu": "500"}), *nodes) if "correct" in text]
+@pytest.mark.parametrize("cores", ["64", "500"])
+def test_few_cores_and_those_that_some_node_has_were_meant(cores: str):
+    nodes = [make_node("n1", allocatable=SMALL), make_node("n2", allocatable={"cpu": cores}, unschedulable=True)]
+    assert not [text for text in texts(make_pod("p", requests={"cpu": cores}), *nodes) if "correct" in text]
+    assert not [text for text in texts(make_pod("p", requests={"cpu": "64"}), nodes[0]) if "correct" in text]
 
 
 def test_the_new_node_is_like_the_nearest_one():

@@ -19,6 +19,7 @@ __all__ = ["requests"]
 _HOSTNAME: Final = "kubernetes.io/hostname"
 _GIBI, _MEBI, _KIBI = 2**30, 2**20, 2**10
 _BYTES: Final = ("memory", "ephemeral-storage")
+_MANY_CORES: Final = 100  # fewer may be meant as cores, and are little as milli-CPU
 _MAX_TEMPLATES: Final = 3
 _MAX_SIZES: Final = 50  # different nodes that are looked at
 
@@ -138,7 +139,7 @@ def _milli_cpu(case: Case) -> Iterator[Remedy]:
     """Requests of more cores than any node has, as milli-CPU: `cpu: 500` that was meant as 500m."""
     spec, largest = case.pod.spec, case.largest("cpu")
     cores = dict.fromkeys(map(_cpu_text, (*(spec.containers or ()), *(spec.init_containers or ()))))
-    wrong = [text for text in cores if text.isdecimal() and int(text) * 1000 > largest]
+    wrong = [text for text in cores if text.isdecimal() and int(text) >= _MANY_CORES and int(text) * 1000 > largest]
     if wrong:
         what = f"request{'' if len(wrong) == 1 else 's'} {joined(wrong)}"
         text = f"correct the cpu {what}, which no node has, to {joined(f'{one}m' for one in wrong)}"
