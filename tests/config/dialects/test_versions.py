@@ -1,11 +1,18 @@
+import json
+
+import msgspec
 import pytest
 
 from kubesched.config.dialects import PolicySources, is_older
-from kubesched.config.dialects.profiles import COMPANIONS
+from kubesched.config.dialects.profiles import COMPANIONS, LATER_PLUGINS, v1_profile
+from kubesched.config.dialects.released import V1BETA2
+from kubesched.config.type_meta import API_VERSION, KIND
 from kubesched.errors import ConfigError
 from kubesched.plugins import IN_TREE_PLUGINS
+from kubesched.setup import set_up
 from tests.config.dialects.documents import args, converted, names, profile_of, weights
 
+LATER = {entry.name for entry in LATER_PLUGINS}
 POLICY = '{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "HostName"}], "priorities": []}'
 
 
@@ -28,20 +35,51 @@ def test_v1beta3_names_one_plugin_for_the_volumes_of_clouds():
     assert names(profile, "filter") == ["NodeVolumeLimits"]
 
 
-def test_v1beta2_has_the_weights_of_its_time():
-    assert weights(profile_of("v1beta2")) == {
-        "NodeResourcesBalancedAllocation": 1,
-        "ImageLocality": 1,
-        "InterPodAffinity": 1,
-        "NodeResourcesFit": 1,
-        "NodeAffinity": 1,
-        "PodTopologySpread": 2,
-        "TaintToleration": 1,
-    }
+def test_v1beta2_keeps_the_weights_of_its_time_in_few_lines():
+    profile = profile_of("v1beta2", {"profiles": [{"schedulerName": "a"}]})
+    weights = [{"name": name, "weight": 1} for name in ("TaintToleration", "NodeAffinity", "InterPodAffinity")]
+    assert profile == {"schedulerName": "a", "plugins": {"multiPoint": {"enabled": weights}}}
 
 
-def test_v1beta2_filters_in_the_order_of_its_time():
-    assert names(profile_of("v1beta2"), "filter") == [
+SCORES = [
+    {},
+    {"disabled": [{"name": "ImageLocality"}], "enabled": [{"name": "NodeAffinity", "weight": 9}]},
+    {"disabled": [{"name": "NodeResourcesFit"}], "enabled": [{"name": "TaintToleration", "weight": 2}]},
+    {"enabled": [{"name": "NodeResourcesMostAllocated", "weight": 5}]},
+]
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_few_lines_are_the_whole_lists_of_v1beta2(score):
+    profile = plugins(score=score)["profiles"][0]
+    short, long = (v1_profile(profile, base) for base in (V1BETA2, msgspec.structs.replace(V1BETA2, weights={})))
+    assert len(str(short)) < len(str(long)) / 4
+    built = []
+    for one in (short, long):
+        (before,) = set_up(json.dumps({"apiVersion": API_VERSION, "kind": KIND, "profiles": [one]}).encode()).profiles
+        scores = {plugin.name: before.weights[plugin.name] for plugin in before.points["score"]}
+        scores.pop("VolumeBinding", None)  # does not score, without a feature gate
+        built.append((scores, [plugin.name for plugin in before.points["filter"] if plugin.name not in LATER]))
+    assert built[0] == built[1]
+
+
+def test_one_profile_with_lists_makes_all_have_them():
+    own = {"schedulerName": "b", "plugins": {"filter": {"disabled": [{"name": "VolumeZone"}]}}}
+    profiles = converted("v1beta2", {"profiles": [{"schedulerName": "a"}, own]}).document["profiles"]
+    assert [names(profile, "queueSort") for profile in profiles] == [["PrioritySort"], ["PrioritySort"]]
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        {"preScore": {"disabled": [{"name": "*"}]}},
+        {"score": {"enabled": [{"name": "SelectorSpread"}]}},
+        {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "TaintToleration"}]}},
+        {"score": {"disabled": [{"name": "NodeResourcesFit"}], "enabled": [{"name": "NodeResourcesMostAllocated"}]}},
+    ],
+)
+def test_other_changes_of_v1beta2_need_the_lists(sets):
+    assert names(profile_of("v1beta2", plugins(**sets)), "filter") == [
         "NodeUnschedulable",
         "NodeName",
         "TaintToleration",
@@ -59,7 +97,9 @@ def test_v1beta2_filters_in_the_order_of_its_time():
 
 def test_the_plugins_of_a_profile_merge_with_the_old_defaults():
     disabled = [{"name": "ImageLocality"}, {"name": "NodeAffinity"}]
-    profile = profile_of("v1beta2", plugins(score={"enabled": [{"name": "Own", "weight": 9}], "disabled": disabled}))
+    score = {"enabled": [{"name": "Own", "weight": 9}], "disabled": disabled}
+    profile = profile_of("v1beta2", plugins(score=score, filter={"disabled": [{"name": "VolumeZone"}]}))
+    assert "VolumeZone" not in names(profile, "filter")
     score = names(profile, "score")
     assert score[-1] == "Own"
     assert not {"ImageLocality", "NodeAffinity"} & set(score)

@@ -12,7 +12,7 @@ import msgspec
 
 from kubesched.config.dialects.conversion import Document
 from kubesched.config.dialects.released import Base
-from kubesched.config.dialects.replaced import replace_plugins
+from kubesched.config.dialects.replaced import RENAMED, STRATEGIES, replace_plugins
 from kubesched.config.merge import merge_plugins
 from kubesched.config.type_meta import GROUP
 from kubesched.config.types import PluginEntry, Plugins, PluginSet
@@ -68,9 +68,11 @@ def v1_profile(profile: Document, base: Base) -> Document:
 
     Args:
         profile: checked to have the fields of OldProfile.
-        base: what the version had by default.
+        base: what the version had by default; with weights only if `needs_no_lists` holds.
     """
     custom = plugin_sets(profile.get("plugins", {}))
+    if base.weights:
+        return _with_weights(profile, custom.score, base.weights)
     merged = merge_plugins(base.plugins, custom)
     args = own_args(profile)
     given = set(args)
@@ -96,6 +98,30 @@ def v1_profile(profile: Document, base: Base) -> Document:
         point: written for point in sets if (written := _written(PluginSet(sets[point], disabled[point])))
     }
     if args:
+        converted["pluginConfig"] = [{"name": name, "args": own} for name, own in args.items()]
+    return converted
+
+
+def needs_no_lists(profile: Document) -> bool:
+    """Whether a profile changes nothing but scores, by plugins of which only `score` has an entry."""
+    score = plugin_sets(profile.get("plugins", {})).score
+    named = {*score.enabled_names, *(entry.get("name") for entry in profile.get("pluginConfig", ()))}
+    more = {*RENAMED, "SelectorSpread"}
+    if "NodeResourcesFit" in score.disabled_names:
+        more |= STRATEGIES.keys()  # it takes the place of one of these
+    is_score = profile.get("plugins", {}).keys() <= {"score"} and "*" not in score.disabled_names
+    return is_score and named.isdisjoint(more)
+
+
+def _with_weights(profile: Document, score: PluginSet, weights: dict[str, int]) -> Document:
+    """The profile on the defaults of v1, with the weights of its time.
+
+    The order of the plugins is v1's; that decides which of several reasons is reported.
+    """
+    default = PluginSet(tuple(PluginEntry(name, weight) for name, weight in weights.items()))
+    sets = {"multiPoint": _written(default), "score": _written(score)}
+    converted = {**profile, "plugins": {point: one for point, one in sets.items() if one}}
+    if args := own_args(profile):
         converted["pluginConfig"] = [{"name": name, "args": own} for name, own in args.items()]
     return converted
 

@@ -16,10 +16,12 @@ class Base(msgspec.Struct, frozen=True):
 
     Attributes:
         args: arguments by plugin, for plugins that the profile gives none.
+        weights: what differs from the defaults of v1, if that is only the order of the plugins and these weights.
     """
 
     plugins: Plugins
     args: dict[str, dict[str, Any]] = {}
+    weights: dict[str, int] = {}
 
 
 def enabled(*names: str) -> PluginSet:
@@ -110,7 +112,8 @@ V1BETA2: Final = Base(
             PodTopologySpread=2,
             TaintToleration=1,
         )
-    )
+    ),
+    weights={"TaintToleration": 1, "NodeAffinity": 1, "InterPodAffinity": 1},
 )
 V1BETA1: Final = Base(_with_score(_score_of_1_18("NodeResourcesLeastAllocated")))
 PROVIDERS: Final = {

@@ -9,7 +9,7 @@ from kubesched.config.dialects.conversion import Conversion, Document, Notice, P
 from kubesched.config.dialects.document_faults import DocumentFault, faults_error
 from kubesched.config.dialects.forgiving import read_forgiving
 from kubesched.config.dialects.policy import PolicyParts, read_policy
-from kubesched.config.dialects.profiles import LATER_PLUGINS, own_args, v1_profile
+from kubesched.config.dialects.profiles import LATER_PLUGINS, needs_no_lists, own_args, v1_profile
 from kubesched.config.dialects.released import PROVIDERS, V1BETA1, V1BETA2, Base
 from kubesched.config.dialects.replaced import RENAMED
 from kubesched.config.dialects.shapes import OldConfiguration, V1Alpha1
@@ -175,6 +175,8 @@ def _with_profiles(document: Document, base: Base, remarks: _Remarks) -> Documen
         profiles = [_without_preemption(profile) for profile in profiles]
     if timeout := document.pop("bindTimeoutSeconds", 0):
         base = Base(base.plugins, {**base.args, "VolumeBinding": {"bindTimeoutSeconds": timeout}})
+    if not all(needs_no_lists(profile) for profile in profiles):  # v1 wants the same queueSort in all
+        base = msgspec.structs.replace(base, weights={})
     for i, profile in enumerate(profiles):
         remarks.notices += _without_effect(profile, f"profiles[{i}]")
     document["profiles"] = [v1_profile(profile, base) for profile in profiles]
