@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.testing import make_node, make_pod
-from tests.cli.clusters import run, write
+from tests.cli.clusters import run, shop, write
 from tests.planning.drain_clusters import owned_by
 
 ROOM = {"cpu": "2", "memory": "4Gi", "pods": "10"}
@@ -104,3 +104,12 @@ def test_the_next_command_explains_a_pending_pod_with_the_same_options(snapshot:
         f"Next: kubesched drain {snapshot} --tie-break upstream --config {config} --zone a --write after.json"
         f" && kubesched explain after.json --config {config} --pod default/web-2"
     )
+
+
+def test_the_cluster_after_a_drain_does_not_replace_the_one_before(tmp_path: Path) -> None:
+    path = write(tmp_path, *shop())
+    before = path.read_bytes()
+    result = run("drain", path, "n1", "--write", path)
+    assert result.exit_code == 2
+    assert f"--write {path} would replace an input; name another file" in result.stderr
+    assert path.read_bytes() == before

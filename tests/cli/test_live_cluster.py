@@ -1,5 +1,8 @@
 """Commands without a SNAPSHOT read the cluster of a kubeconfig context."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,8 @@ import pytest
 from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, shop, write
 from tests.cli.live_server import api_server, kubeconfig_of
+from tests.cluster.kubeconfigs import kubeconfig
+from tests.cluster.kubeconfigs import write as write_kubeconfig
 
 
 def test_a_command_without_a_snapshot_decides_as_on_a_file_of_the_same_objects(tmp_path: Path) -> None:
@@ -69,9 +74,9 @@ def test_a_bad_object_is_named_with_its_place_in_the_list(tmp_path: Path) -> Non
     bad = make_object("Pod", "bad", spec={"nodeName": "n1", "containers": [{"name": "c"}]})
     bad.__dict__["raw_source"] = bad.raw.replace(b'"nodeName":"n1"', b'"nodeName":7')
     with api_server([make_node("n1"), bad]) as (url, _):
-        kubeconfig = kubeconfig_of(url, tmp_path)
-        result = run("simulate", "--kubeconfig", kubeconfig)
-        skipped = run("simulate", "--kubeconfig", kubeconfig, "--skip-bad-objects")
+        config = kubeconfig_of(url, tmp_path)
+        result = run("simulate", "--kubeconfig", config)
+        skipped = run("simulate", "--kubeconfig", config, "--skip-bad-objects")
     assert f"{url}/api/v1/pods, item 1 (Pod default/bad): spec.nodeName" in result.stderr
     assert skipped.exit_code == 0
     assert "left out: " in skipped.stderr
@@ -82,6 +87,25 @@ def test_a_snapshot_and_a_context_are_mutually_exclusive(option: str, tmp_path: 
     result = run("simulate", write(tmp_path, make_node("n1")), option, "x")
     assert result.exit_code == 2
     assert f"{option} and SNAPSHOT are mutually exclusive" in result.stderr
+
+
+def test_sigterm_ends_a_plugin_of_the_kubeconfig_too(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    login = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "interactiveMode": "Never",
+        "command": "sh",
+        "args": ["-c", f"sleep 60 & echo $! > {started}; wait"],
+    }
+    config = write_kubeconfig(tmp_path / "kubeconfig", kubeconfig({"server": "http://127.0.0.1:1"}, {"exec": login}))
+    command = [sys.executable, "-m", "kubesched", "simulate", "--kubeconfig", str(config)]
+    with subprocess.Popen(command) as process:
+        pid = started.read_text().strip()
+        process.terminate()
+        assert process.wait(timeout=30) == 143
+    status = Path(f"/proc/{pid}/stat")
+    assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def test_without_a_cluster_the_message_names_both_ways() -> None:

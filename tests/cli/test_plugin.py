@@ -64,6 +64,9 @@ def test_existing_files_are_never_overwritten(folder, existing):
     ("name", "said"),
     [
         ("NodeName", "a plugin named NodeName already exists (in-tree); choose another name"),
+        ("None", "None is a keyword of Python; choose another name"),
+        ("Plugin", "Plugin is a name that plugins import from kubesched; choose another name"),
+        ("Pod", "Pod is a name that plugins import from kubesched; choose another name"),
         ("Queue", "queue.py would hide the Python module queue; choose another name"),
         ("team-zone", "'team-zone' is not the name of a class; write it like TeamZone"),
         ("../X", "'../X' is not the name of a class; write it like TeamZone"),

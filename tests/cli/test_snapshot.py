@@ -116,6 +116,26 @@ def test_a_cluster_without_nodes_and_pods_leaves_the_old_file(tmp_path: Path) ->
     assert path.read_text() == "old"
 
 
+@pytest.mark.parametrize(
+    "options", [["-o"], ["--anonymize", "-o"], ["-o", "new.json", "--anonymize", "--table"]], ids=" ".join
+)
+@pytest.mark.parametrize("link", [False, True])
+def test_an_input_is_never_replaced(options: list[str], link: bool, tmp_path: Path) -> None:
+    path = write(tmp_path, *shop())
+    before, other = path.read_bytes(), tmp_path / "linked.json"
+    other.symlink_to(path)
+    result = run("snapshot", path, *options, other if link else path)
+    assert result.exit_code == 2
+    assert f"{options[-1]} {other if link else path} would replace an input; name another file" in result.stderr
+    assert path.read_bytes() == before
+
+
+def test_a_file_of_a_folder_that_is_read_is_never_replaced(tmp_path: Path) -> None:
+    path = write(tmp_path, *shop())
+    result = run("snapshot", tmp_path, "-o", path)
+    assert (result.exit_code, f"-o {path} would replace an input" in result.stderr) == (2, True)
+
+
 # --- for others: without names, or only what one pod needs ---
 
 CROWDED = (

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from kubesched.cluster import Access, ApiClient, Auth, Credentials
+from kubesched.cluster import Access, ApiClient, Auth, Credentials, client
 from kubesched.cluster.content import Content
 from kubesched.cluster.credentials import ConfiguredCredentials
 from kubesched.errors import (
@@ -492,3 +492,35 @@ def test_the_connection_of_a_list_is_closed_soon_and_serves_no_other_request() -
             return are_apart, seen["list"].is_closing() and not seen["one"].is_closing()
 
     assert asyncio.run(scenario()) == (True, True)
+
+
+# --- waits ---
+
+
+def test_a_user_hears_of_a_request_that_is_slow_and_of_each_new_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_SLOW_SECONDS", 0.01)
+    heard: list[str] = []
+
+    async def scenario() -> None:
+        async with FakeApiServer() as server, client_of(server, on_wait=heard.append) as asking:
+            server.on("GET", PATH, silence, says({}))
+            await asking.request("GET", PATH, timeout=0.2)
+            assert heard == [
+                f"still waiting for GET {server.url}{PATH}, 0.2 s at most",
+                f"GET {server.url}{PATH}: no answer in time; try 2 of 5 is in 0.2 s",
+            ]
+
+    run(scenario())
+
+
+def test_a_user_hears_of_a_server_that_asks_for_patience() -> None:
+    heard: list[str] = []
+
+    async def scenario() -> None:
+        async with FakeApiServer() as server, client_of(server, on_wait=heard.append) as asking:
+            server.on("GET", PATH, status(429, "TooManyRequests", headers={"Retry-After": "20"}), says({}))
+            await asking.request("GET", PATH)
+
+    run(scenario())
+    (sentence,) = heard
+    assert sentence.endswith("429 TooManyRequests; try 2 of 5 is in 20 s")

@@ -205,6 +205,31 @@ def test_a_plugin_that_says_nothing_is_ended(tmp_path: Path, monkeypatch: pytest
             os.kill(int(pid.read_text()), 0)
 
 
+def test_a_plugin_that_says_nothing_is_ended_with_what_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exec_plugin, "_SECONDS_TO_ANSWER", 2.0)
+    pid = tmp_path / "pid"
+    body = (
+        f"import subprocess\nchild = subprocess.Popen(['sleep', '60'])\nopen({str(pid)!r}, 'w').write(str(child.pid))"
+    )
+    with pytest.raises(UnauthorizedError, match="gave no answer within 2 s"):
+        run(credentials(program(tmp_path, f"{body}\nchild.wait()")).current())
+    assert not is_running(int(pid.read_text()))
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there, and is not one that has ended and that nobody waits for."""
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_plugin_without_end_is_refused(tmp_path: Path) -> None:
+    command = program(tmp_path, "while True:\n    sys.stdout.write('s3cret' * 10_000)")
+    with pytest.raises(UnauthorizedError, match=r"printed more than 1 MiB; expected an ExecCredential$"):
+        run(credentials(command).current())
+
+
 def test_a_plugin_that_has_to_ask_needs_a_terminal(tmp_path: Path) -> None:
     found = credentials(printing(tmp_path, token="t"), interactive_mode="Always")
     with pytest.raises(UnauthorizedError, match=r"interactiveMode: Always\), but standard input is not a terminal$"):

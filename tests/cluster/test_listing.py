@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from kubesched.cluster import list_path, list_raw
-from kubesched.errors import ClusterError
-from tests.cluster.fake_api_server import Answer, FakeApiServer, client_of, node, objects, says
+from kubesched.cluster import client, list_path, list_raw
+from kubesched.errors import ClusterError, GoneError
+from tests.cluster.fake_api_server import Answer, FakeApiServer, client_of, node, objects, says, status
 from tests.cluster.fake_timing import run
 
 NODES = list_path("Node")
 
 
 async def _list(server: FakeApiServer, *answers: Answer) -> list[str] | ClusterError:
-    async with server, client_of(server) as client:
+    async with server, client_of(server) as asking:
         server.on("LIST", NODES, *answers)
         try:
-            return [bytes(raw).decode() async for page in list_raw(client, "Node") for raw in page]
+            return [bytes(raw).decode() async for page in list_raw(asking, "Node") for raw in page]
         except ClusterError as error:
             return error
 
@@ -45,3 +45,30 @@ def test_another_answer_does_not_count_as_an_empty_list(answer: dict[str, Any], 
 def test_a_list_without_items_is_empty() -> None:
     assert listed(says({"kind": "NodeList", "metadata": {}, "items": None}))[0] == []
     assert len(listed(objects(node("n1")))[0]) == 1  # type: ignore[arg-type]
+
+
+def test_a_list_that_expires_twice_is_asked_for_at_once() -> None:
+    begun, expired = objects(node("n1"), more="next"), status(410, "Expired")
+    found, server = listed(begun, expired, begun, expired, objects(node("n1"), node("n2")))
+    assert [asked.query["limit"] for asked in server.asked_for("LIST")] == ["500", "500", "500", "500", "0"]
+    assert len(found) == 4  # type: ignore[arg-type]
+
+
+def test_a_list_that_expires_again_and_again_is_an_error_with_advice() -> None:
+    begun, expired = objects(node("n1"), more="next"), status(410, "Expired")
+    error, _ = listed(begun, expired, begun, expired, begun, expired)
+    assert isinstance(error, GoneError)
+    assert str(error).endswith("410 Expired; try again")
+
+
+def test_a_continue_token_that_comes_twice_is_an_error() -> None:
+    error, server = listed(objects(node("n1"), more="next"))
+    assert "the list does not end: a continue token came twice" in str(error)
+    assert len(server.asked) == 2
+
+
+def test_a_page_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_MAX_PAGE", 2**20)
+    error, server = listed(objects(node("n" * 2**21)))
+    assert f"{NODES}: the answer has more than 1 MiB; expected less" in str(error)
+    assert len(server.asked) == 1

@@ -1,8 +1,12 @@
 """Runs in worker processes give what runs in this process give, whatever happens to a worker."""
 
 import os
+import signal
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +85,33 @@ def test_nothing_is_forked_beside_another_thread():
     finally:
         ended.set()
         thread.join()
+
+
+def test_a_worker_ends_with_a_parent_that_is_killed(tmp_path: Path):
+    started = tmp_path / "started"
+    os.mkfifo(started)
+
+    def run(side: int, seed: int) -> None:
+        started.write_text(f"{os.getpid()}\n")
+        time.sleep(60)
+
+    parent = os.fork()
+    if not parent:
+        with suppress(BaseException):
+            workers.run_all(run, TASKS[:2], 1, lambda: None)
+        os._exit(1)
+    with started.open() as told:
+        pid = int(told.readline())
+    os.kill(parent, signal.SIGTERM)
+    os.waitpid(parent, 0)
+    assert _ends(pid)
+
+
+def _ends(pid: int) -> bool:
+    """Whether a process ends within some seconds; one that nobody waits for counts as ended."""
+    status = Path(f"/proc/{pid}/stat")
+    for _ in range(500):
+        if not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.01)
+    return False

@@ -115,6 +115,27 @@ def test_a_bad_archive_is_one_sentence(data, words):
     assert "\n" not in sentence
 
 
+def with_header(**fields: str) -> bytes:
+    """An archive of one file with an extended header."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        info = tarfile.TarInfo("a.json")
+        info.pax_headers = {name.replace("_", "."): value for name, value in fields.items()}
+        info.size = 1024
+        tar.addfile(info, io.BytesIO(b"1\n0\n0\n".ljust(1024, b"\0")))
+    return file.getvalue()
+
+
+def test_a_sparse_member_is_refused():
+    sparse = with_header(GNU_sparse_map="0,1", GNU_sparse_size="1")
+    assert refusal(sparse) == "<stream>: a.json is sparse; expected an archive without sparse files"
+
+
+@pytest.mark.parametrize("header", [{"GNU_sparse_map": "x"}, {"GNU_sparse_map": "1,2,x", "GNU_sparse_size": "8"}])
+def test_a_header_that_is_not_valid_is_one_sentence(header):
+    assert refusal(with_header(**header)).startswith("<stream>: the archive is damaged or cut, after its beginning")
+
+
 def test_a_bomb_is_refused(monkeypatch):
     monkeypatch.setattr(packing, "MAX_UNPACKED", 2**16)
     monkeypatch.setattr(archives, "MAX_UNPACKED", 2**16)

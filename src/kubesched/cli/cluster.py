@@ -59,7 +59,7 @@ def read_cluster(
             note(f"the {age_sentence(cluster.taken_at)}")
         server = ""
     else:
-        cluster, access = read_live(live, manifests, skip_bad_objects=skip_bad_objects)
+        cluster, access = read_live(live, manifests, skip_bad_objects=skip_bad_objects, on_wait=note)
         where = f"of the context {access.context}" if access.context else "of the cluster that this pod runs in"
         note(f"read {_counted(cluster)} {where} ({access.server})")
         server = access.server

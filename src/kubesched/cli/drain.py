@@ -14,6 +14,7 @@ from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster, same_setup
 from kubesched.cli.targets import named_targets, split_targets
+from kubesched.cli.written_files import refuse_inputs
 
 if TYPE_CHECKING:
     from kubesched.planning import Drain, Drainer
@@ -85,7 +86,10 @@ def drain(
     _check_usage(targets.names, selector, zone, write, each=each, most=most)
     from kubesched.planning import Drainer, drain_page, each_page, most_page
     from kubesched.scheduler import TieBreak
+    from kubesched.snapshot import check_target
 
+    if write is not None:
+        refuse_inputs("--write", check_target(write), [*targets.snapshots, *manifests])
     cluster, setup = read_both(
         targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
     )

@@ -69,9 +69,12 @@ def read_live(
     manifests: Sequence[str] = (),
     *,
     skip_bad_objects: bool = False,
+    on_wait: Callable[[str], None] | None = None,
 ) -> "tuple[ClusterObjects, Access]":
     """Read the cluster of a kubeconfig context, or of the pod that this process runs in.
 
+    Args:
+        on_wait: as for `ApiClient`.
     Raises:
         InputError: there is no kubeconfig, or it or a manifest is not valid.
         ClusterError: the API server did not answer, or this user may not list nodes or pods.
@@ -79,6 +82,7 @@ def read_live(
     import asyncio
 
     from kubesched.capture import read_live_cluster
+    from kubesched.cli.signals import leaving_on_sigterm
     from kubesched.cluster import ApiClient
     from kubesched.snapshot import ListedObjects
 
@@ -87,11 +91,12 @@ def read_live(
 
     async def read() -> "ClusterObjects":
         qps = _REQUESTS_PER_SECOND
-        async with ApiClient(access, pool_size=1, qps=qps, burst=int(qps)) as client:
+        async with ApiClient(access, pool_size=1, qps=qps, burst=int(qps), on_wait=on_wait) as client:
             with progress_bar("reading") as progress:
                 return await read_live_cluster(client, listed, progress=progress)
 
-    return asyncio.run(read()), access
+    with leaving_on_sigterm():  # a plugin of the kubeconfig may run
+        return asyncio.run(read()), access
 
 
 def _find_access(source: LiveSource) -> "Access":

@@ -1,5 +1,6 @@
 """`kubesched plugin`: write a new plugin with its test, and check a plugin without pytest."""
 
+import keyword
 import shlex
 import sys
 from pathlib import Path
@@ -33,6 +34,10 @@ def new(name: str) -> None:
         registry = find_plugins()
     if name in registry:
         raise BadInput(f"a plugin named {name} already exists ({registry[name].origin}); choose another name")
+    if keyword.iskeyword(name):
+        raise BadInput(f"{name} is a keyword of Python; choose another name")
+    if name in sys.modules["kubesched"].__all__:  # a room may not import from the package
+        raise BadInput(f"{name} is a name that plugins import from kubesched; choose another name")
     module = module_of(name)
     if module in sys.stdlib_module_names or module in ("kubesched", "pytest"):
         raise BadInput(f"{module}.py would hide the Python module {module}; choose another name")

@@ -1,14 +1,16 @@
-"""Turns SIGINT and SIGTERM into a stop event, and ignores SIGUSR2 while nothing can serve it."""
+"""Turns SIGINT and SIGTERM into a stop event or an exception, and ignores SIGUSR2 while nothing can serve it."""
 
 import asyncio
 import logging
 import signal
+import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+_KILLED: Final = 128  # and the number of the signal, as a shell reports it
 _LOG: Final = logging.getLogger("kubesched")
 
 
@@ -66,6 +68,20 @@ def run_until_told(main: Coroutine[Any, Any, T]) -> T:
                 if task.done():
                     raise
                 _LOG.error("a task raised SystemExit: %s; only this task ends", error)
+
+
+@contextmanager
+def leaving_on_sigterm() -> Iterator[None]:
+    """Raise SystemExit at SIGTERM inside the block, so that what the block has started is ended."""
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(_KILLED + number)
 
 
 @contextmanager

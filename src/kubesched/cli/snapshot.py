@@ -1,7 +1,7 @@
 """`kubesched snapshot`: save the objects that decide where pods go: all, or what one pod needs; also without names."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +12,7 @@ from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.options import setup_options, skip_bad_objects_option, snapshots_argument
 from kubesched.cli.output import progress_bar
+from kubesched.cli.written_files import is_same_file, refuse_inputs
 
 if TYPE_CHECKING:
     from kubesched.setup import Setup
@@ -95,7 +96,7 @@ def snapshot(
 
     _check_anonymize(anonymize, salt, table, keep_annotations)
     setup = read_setup(config, references, plugin_args)
-    _check_files(output, table)
+    _check_files(snapshots, output, table)
     cluster = read_cluster(snapshots, (), skip_bad_objects=skip_bad_objects)
     whole = frozenset() if anonymize else setup.raw_kinds
     kept = only_read_fields(cluster, keep_annotations=keep_annotations, whole=whole)
@@ -119,19 +120,20 @@ def _check_anonymize(anonymize: bool, salt: str | None, table: Path | None, keep
         raise click.BadParameter("found an empty text; leave the option out instead", param_hint="--salt")
 
 
-def _check_files(output: str, table: Path | None) -> None:
-    """Refuse files that cannot be written before the cluster is read."""
+def _check_files(snapshots: Sequence[str], output: str, table: Path | None) -> None:
+    """Refuse files that cannot or should not be written before the cluster is read."""
     from kubesched.errors import InputError
     from kubesched.snapshot import check_target
 
     if output != _STANDARD_OUTPUT:
-        check_target(output)
+        refuse_inputs("-o", check_target(output), snapshots)
     elif sys.stdout.isatty():
         raise click.UsageError("standard output is a terminal; name a file, such as -o cluster.json.gz")
     if table is not None:
         if not table.parent.is_dir():
             raise InputError(f"{table}: cannot be written: No such file or directory")
-        if table.absolute() == Path(output).absolute():
+        refuse_inputs("--table", table, snapshots)
+        if is_same_file(table, Path(output)):
             raise click.UsageError("--table and -o name the same file; the table has to stay private")
 
 

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import click
@@ -27,7 +28,8 @@ def checked_output() -> Iterator[None]:
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for the rest of the process
+            nowhere = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - for the rest of the process
+            setattr(sys, name, nowhere)
     try:
         try:
             yield

@@ -8,8 +8,8 @@ A request that gets 401 is repeated once, if there are newer credentials.
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, overload
 
@@ -37,6 +37,10 @@ _MAX_TRIES: Final = 5
 _MAX_DELAY: Final = 30.0
 _RETRIED: Final = (0, 429, 503)  # no answer; too many requests; not ready
 _SAFE: Final = ("GET", "HEAD")
+_MAX_PAGE = 2**30  # bytes; 500 objects of the largest size that etcd takes have three quarters of it
+_MAX_ANSWER = 2**32  # bytes of a list that is not in pages
+_MAX_REFUSAL: Final = 2**20
+_SLOW_SECONDS = 5.0  # after which a user may ask what is going on
 _FAULTS: Final = (aiohttp.ClientError, OSError)  # OSError has TimeoutError in it
 _KEPT_SECONDS: Final = 15.0
 _LIST_KEPT_SECONDS: Final = 2.0
@@ -56,6 +60,11 @@ class _Request(msgspec.Struct, frozen=True):
         return f"{self.method} {self.url}"
 
     @property
+    def max_bytes(self) -> int:
+        """How large the answer may be."""
+        return _MAX_PAGE if self.query.get("limit") else _MAX_ANSWER
+
+    @property
     def is_list(self) -> bool:
         """Whether it asks for a list. A connection keeps buffers of the size of its largest answer, so lists have
         connections that are closed soon afterwards.
@@ -73,6 +82,8 @@ class ApiClient:
         qps, burst: requests per second on average and at once; no limit by default.
         may_write: asked right before each try of a request that writes, after it has waited for its turn; a request
             that may not be sent fails.
+        on_wait: called with a sentence when a request has had no answer for five seconds, and when it is tried again
+            after a while.
     """
 
     def __init__(
@@ -84,12 +95,14 @@ class ApiClient:
         qps: float = 0.0,
         burst: int = 1,
         may_write: Callable[[], bool] = lambda: True,
+        on_wait: Callable[[str], None] | None = None,
         timing: Timing | None = None,
     ) -> None:
         self.access = access
         self.timing = timing or Timing()
         self._timeout = timeout
         self._may_write = may_write
+        self._on_wait = on_wait
         self._slots = asyncio.Semaphore(pool_size)
         self._rate = RateLimit(qps, burst, self.timing)
         self._tls = TlsContexts(access)
@@ -216,6 +229,8 @@ class ApiClient:
                 if not is_repeatable or is_final:
                     raise
                 delay = backoff.next() if error.retry_after is None else error.retry_after
+                if self._on_wait and (delay >= _SLOW_SECONDS or error.reason == "Timeout"):
+                    self._on_wait(f"{error}; try {tries + 1} of {_MAX_TRIES} is in {delay:.3g} s")
             await self.timing.sleep(delay)
 
     async def _as_ourselves(self, attempt: Callable[[Auth], Awaitable[T]]) -> T:
@@ -237,10 +252,23 @@ class ApiClient:
             async with self._slots:  # the time to wait for one does not count
                 if request.method not in _SAFE and not self._may_write():
                     raise NotSentError(f"{request.label}: not sent, because the lease of this process is over")
-                async with asyncio.timeout(seconds), await self._open(request, auth, _NO_LIMITS) as response:
-                    return await response.read()
+                with self._noting_waits(request, seconds):
+                    async with asyncio.timeout(seconds), await self._open(request, auth, _NO_LIMITS) as response:
+                        return await _body(response, request.max_bytes, request.label)
         except _FAULTS as error:
             raise missing_answer(request.label, error) from error
+
+    @contextmanager
+    def _noting_waits(self, request: _Request, seconds: float) -> Iterator[None]:
+        if self._on_wait is None:
+            yield
+            return
+        sentence = f"still waiting for {request.label}, {seconds:g} s at most"
+        timer = asyncio.get_running_loop().call_later(_SLOW_SECONDS, self._on_wait, sentence)
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     async def _begin(self, request: _Request, auth: Auth, limits: aiohttp.ClientTimeout) -> aiohttp.ClientResponse:
         try:
@@ -293,9 +321,24 @@ def _decode(answer: bytes, type: type[T], label: str) -> T:
 async def _refusal(label: str, response: aiohttp.ClientResponse) -> ClusterError:
     async with response:
         try:
-            return refusal(label, response, await response.read())
-        except _FAULTS:
+            return refusal(label, response, await _body(response, _MAX_REFUSAL, label))
+        except (*_FAULTS, ClusterError):
             return refusal(label, response, b"")
+
+
+async def _body(response: aiohttp.ClientResponse, max_bytes: int, label: str) -> bytes:
+    """The body of an answer.
+
+    Raises:
+        ClusterError: it is larger than any answer that an API server gives.
+    """
+    parts, size = list[bytes](), 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > max_bytes:
+            raise ClusterError(f"{label}: the answer has more than {max_bytes >> 20} MiB; expected less", status=200)
+        parts.append(part)
+    return b"".join(parts)
 
 
 async def _pieces(response: aiohttp.ClientResponse, label: str) -> AsyncGenerator[bytes]:

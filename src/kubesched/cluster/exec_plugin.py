@@ -8,8 +8,10 @@ prints to standard output, which is secret, gets into a message.
 import asyncio
 import logging
 import os
+import signal
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
@@ -26,6 +28,7 @@ EXEC_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authenticatio
 
 _SECONDS_TO_ANSWER: Final = 60.0
 _SECONDS_TO_LOG_IN: Final = 600.0  # somebody types a password, or looks for the browser window
+_MAX_OUTPUT: Final = 2**20
 _RENEW_BEFORE_EXPIRY: Final = 10.0
 _KEEP_AT_LEAST: Final = 10.0  # however soon the answer of the program expires
 _log = logging.getLogger(__name__)
@@ -172,6 +175,7 @@ class ExecCredentials(Credentials):
                 stdin=None if is_interactive else asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 env=self._environment(os.environ, is_interactive),
+                process_group=None if is_interactive else 0,  # only ours may read from the terminal
             )
         except OSError as error:
             hint = f"; {plugin.install_hint.strip()}" if plugin.install_hint else "; install it, or name its full path"
@@ -190,13 +194,23 @@ class ExecCredentials(Credentials):
     async def _wait(self, process: asyncio.subprocess.Process, seconds: float) -> bytes:
         try:
             async with asyncio.timeout(seconds):
-                return (await process.communicate())[0]
+                output = await self._output(process)
+                await process.wait()
+                return output
         except TimeoutError:
             raise self._fault(f"gave no answer within {seconds:g} s") from None
         finally:
             if process.returncode is None:
-                process.kill()
+                _kill(process)
                 await process.wait()
+
+    async def _output(self, process: asyncio.subprocess.Process) -> bytes:
+        output, stream = b"", process.stdout
+        while stream is not None and (part := await stream.read(_MAX_OUTPUT)):
+            output += part
+            if len(output) > _MAX_OUTPUT:
+                raise self._fault(f"printed more than {_MAX_OUTPUT >> 20} MiB; expected an ExecCredential")
+        return output
 
     def _read(self, output: bytes) -> _Granted:
         try:
@@ -216,3 +230,12 @@ class ExecCredentials(Credentials):
 
     def _fault(self, what: str) -> UnauthorizedError:
         return UnauthorizedError(f"{self._plugin.label}: {self._plugin.command!r} {what}", status=401)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """End a program with everything that it has started, if it leads a process group."""
+    with suppress(ProcessLookupError):
+        if hasattr(os, "killpg") and os.getpgid(process.pid) == process.pid:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()

@@ -16,7 +16,7 @@ PageT = TypeVar("PageT", bound=Any)
 
 _PAGE_SIZE: Final = 500
 _SECONDS: Final = 120.0
-_MAX_LISTS: Final = 3
+_PAGE_SIZES: Final = (_PAGE_SIZE, _PAGE_SIZE, 0)  # of the tries of one list; 0 is all at once, which cannot expire
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -63,19 +63,19 @@ async def list_raw(client: ApiClient, kind: str) -> AsyncGenerator[list[msgspec.
     """Yield the JSON of all objects of a kind that a scheduler watches, 500 for each request, one after another.
 
     If the API server forgets the version that the first page has, the list begins again, so that an object may come
-    twice; the later one is newer.
+    twice; the later one is newer. The third list is not in pages, as with client-go's pager.
 
     Raises:
         ClusterError: the API server refused, did not answer, or forgot the version three times.
     """
-    for n_lists in range(1, _MAX_LISTS + 1):
+    for page_size in _PAGE_SIZES:
         try:
-            async for page in _pages(client, kind, ListPage):
+            async for page in _pages(client, kind, ListPage, page_size):
                 yield page.items or []
             return
-        except GoneError:
-            if n_lists == _MAX_LISTS:
-                raise
+        except GoneError as error:
+            if not page_size:
+                raise GoneError(f"{error}; try again", status=error.status, reason=error.reason) from error
 
 
 async def request_page(
@@ -97,13 +97,18 @@ async def request_page(
     return page
 
 
-async def _pages(client: ApiClient, kind: str, type: type[PageT]) -> AsyncGenerator[PageT]:
+async def _pages(client: ApiClient, kind: str, type: type[PageT], page_size: int = _PAGE_SIZE) -> AsyncGenerator[PageT]:
     """Each page of a list, as a type with `metadata` and `items`."""
     selector = FIELD_SELECTORS.get(kind, "")
-    query: dict[str, str | int] = {"limit": _PAGE_SIZE} | ({"fieldSelector": selector} if selector else {})
+    query: dict[str, str | int] = {"limit": page_size} | ({"fieldSelector": selector} if selector else {})
+    tokens = set[str]()
     while True:
         page = await request_page(client, kind, query, type)
         yield page
         if not page.metadata.continue_:
             return
+        if page.metadata.continue_ in tokens:
+            where = f"GET {client.access.server}{list_path(kind)}"
+            raise ClusterError(f"{where}: the list does not end: a continue token came twice", status=200)
+        tokens.add(page.metadata.continue_)
         query["continue"] = page.metadata.continue_

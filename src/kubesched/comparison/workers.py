@@ -5,6 +5,7 @@ on its side and its seed alone, so it does not matter who carries it out. What t
 plugin failed or a worker was killed, the caller's process does itself; so an error is raised where it can be handled.
 """
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -22,6 +23,7 @@ Task = tuple[int, int]
 """The side and the seed of a run."""
 
 _FEWEST_PLACEMENTS: Final = 3_000  # fewer take less than about a second
+_PR_SET_PDEATHSIG: Final = 1
 _MOST_WORKERS: Final = 8  # each may need as much memory as the cluster
 
 
@@ -62,7 +64,9 @@ def _from_workers(run: Callable[[int, int], T], tasks: Sequence[Task], n: int) -
     readers, workers = [], []
     for first in range(n):
         reader, writer = context.Pipe(duplex=False)
-        worker = context.Process(target=_work, args=(run, tasks, range(first, len(tasks), n), reader, writer))
+        worker = context.Process(
+            target=_work, args=(run, tasks, range(first, len(tasks), n), reader, writer, os.getpid())
+        )
         worker.daemon = True
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's threads, which do nothing at this time
@@ -85,8 +89,14 @@ def _from_workers(run: Callable[[int, int], T], tasks: Sequence[Task], n: int) -
 
 
 def _work(
-    run: Callable[[int, int], T], tasks: Sequence[Task], mine: Sequence[int], reader: Connection, writer: Connection
+    run: Callable[[int, int], T],
+    tasks: Sequence[Task],
+    mine: Sequence[int],
+    reader: Connection,
+    writer: Connection,
+    parent: int,
 ) -> None:
+    _end_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends every process of the terminal, without a traceback
     reader.close()  # else the end of the parent would not be seen
     for i in mine:
@@ -94,3 +104,13 @@ def _work(
             writer.send((i, run(*tasks[i])))
         except Exception:  # noqa: BLE001 - the parent carries the run out again, and raises this
             return
+
+
+def _end_with(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends, which a worker would only see after its run."""
+    try:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    except (OSError, AttributeError):  # another C library
+        return
+    if os.getppid() != parent:  # it ended before the call
+        os._exit(1)

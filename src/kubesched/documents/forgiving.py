@@ -1,5 +1,6 @@
 """Decodes JSON into structs as Kubernetes does (null is absent), with errors that name the field."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -12,11 +13,14 @@ from kubesched.errors import ObjectError
 T = TypeVar("T")
 
 _MAX_NULLS: Final = 100
+_OUT_OF_RANGE: Final = "Integer value out of range"
+_LONG_INTEGER: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{401,}(?![\d.eE])')
 
 
 def decode_forgiving(decode: Callable[[RawJson], T], raw: RawJson) -> tuple[T, RawJson]:
     """Decode JSON, and take fields that are null where a value is due as absent, as Go's decoder does. What is too
-    deep to be read is null, too.
+    deep to be read is null, too. Where an integer has too many digits, those of more than 400 become text, as where
+    YAML is read: each may be a quantity.
 
     Returns: the value, and the JSON without such fields.
     Raises:
@@ -26,10 +30,15 @@ def decode_forgiving(decode: Callable[[RawJson], T], raw: RawJson) -> tuple[T, R
         try:
             return decode(raw), raw
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raw = _without_null(raw, error)
+            quoted = _LONG_INTEGER.sub(_quoted, bytes(raw)) if _OUT_OF_RANGE in str(error) else b""
+            raw = quoted if quoted and quoted != bytes(raw) else _without_null(raw, error)
         except RecursionError:
             raw = without_depths(raw)
     raise ObjectError(f"more than {_MAX_NULLS} fields are null")
+
+
+def _quoted(found: re.Match[bytes]) -> bytes:
+    return found[0] if found[0].startswith(b'"') else b'"%b"' % found[0]
 
 
 def _without_null(raw: RawJson, error: msgspec.DecodeError | UnicodeDecodeError) -> bytes:

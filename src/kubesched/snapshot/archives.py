@@ -14,6 +14,7 @@ __all__ = ["MAX_ARCHIVE", "is_archive", "members_of"]
 MAX_ARCHIVE = 32 * 2**30
 """Bytes of all members, also of those that are not read, such as logs."""
 _HEADER = 512
+_HEADER_FAULTS = (ValueError, OverflowError, RecursionError, MemoryError)  # what tarfile raises beside its own errors
 _MAX_SHOWN = 200
 
 
@@ -35,12 +36,14 @@ def members_of(data: bytes, label: str, suffixes: tuple[str, ...]) -> Iterator[t
         InputError: the archive is damaged, cut or too large.
     """
     last = "its beginning"
-    damaged: tuple[type[Exception], ...] = (tarfile.TarError, *packing_errors())
+    damaged: tuple[type[Exception], ...] = (tarfile.TarError, *_HEADER_FAULTS, *packing_errors())
     try:
         with tarfile.open(fileobj=open_packed(data), mode="r|") as archive:
             for member in archive:
                 archive.members = []  # type: ignore[attr-defined]  # it would keep all of them
                 last = _shown(member.name)
+                if member.issparse():
+                    raise InputError(f"{label}: {last} is sparse; expected an archive without sparse files")
                 if member.offset_data + member.size > MAX_ARCHIVE:
                     raise InputError(f"{label}: has more than {in_gib(MAX_ARCHIVE)} when it is unpacked, at {last}")
                 if not member.isfile() or not _is_wanted(member.name, suffixes):
@@ -50,7 +53,8 @@ def members_of(data: bytes, label: str, suffixes: tuple[str, ...]) -> Iterator[t
                 content = archive.extractfile(member)
                 yield f"{label}: {last}", content.read() if content else b""
     except damaged as error:
-        raise InputError(f"{label}: the archive is damaged or cut, after {last}: {error}") from error
+        why = "a header is not valid" if isinstance(error, _HEADER_FAULTS) else error
+        raise InputError(f"{label}: the archive is damaged or cut, after {last}: {why}") from error
 
 
 def _is_wanted(name: str, suffixes: tuple[str, ...]) -> bool:

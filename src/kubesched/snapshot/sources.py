@@ -36,8 +36,8 @@ class Source(msgspec.Struct, frozen=True):
     Attributes:
         label: how messages call it: the path, `<stdin>` or the stream's name.
         path: the file, None for streams.
-        stream: the stream, None for files. Neither is there for what a folder has that is not a file, such as a pipe; it
-            is left out.
+        stream: the stream, None for files. Neither is there for what a folder has that is not a file, such as a pipe;
+            it is left out.
         size: bytes as stored, 0 when not known.
         is_named: whether the user named the file; else it was in a folder, where other files may be, too.
     """
