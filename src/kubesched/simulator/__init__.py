@@ -7,7 +7,7 @@ from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.simulator.page import report_page, summary_of
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
-from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim, node_fills
+from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim, node_fills, workload_text
 from kubesched.simulator.simulator import Progress, Simulator
 from kubesched.simulator.trials import Mark, Trials
 
@@ -39,4 +39,5 @@ __all__ = [
     "report_page",
     "summary_of",
     "without_post_filter",
+    "workload_text",
 ]

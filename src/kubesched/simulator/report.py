@@ -15,7 +15,7 @@ from kubesched.state import NodeColumns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "owner_of"]
+__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "owner_of", "workload_text"]
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
 _NO_GROUP = NodeGroup()
@@ -243,3 +243,19 @@ def owner_of(pod: Pod) -> str:
     """`Kind/name` of a pod's controller, empty for none."""
     owner = pod.metadata.controller
     return f"{owner.kind}/{owner.name}" if owner is not None else ""
+
+
+def workload_text(pod: str, owner: str) -> str:
+    """`Deployment shop/web`: what pods are grouped by.
+
+    The pod itself where it has no controller, and where several slashes leave open which part is its namespace.
+
+    Args:
+        pod: `namespace/name`.
+        owner: `Kind/name`; empty for none.
+    """
+    namespace, _, name = pod.partition("/")
+    if not owner or "/" in name:
+        return pod
+    kind, _, owner_name = owner.partition("/")
+    return f"{kind} {namespace}/{owner_name}"
