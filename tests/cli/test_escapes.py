@@ -71,3 +71,14 @@ def test_one_function_prints_text_for_people() -> None:
     texts = {path.stem: path.read_text() for path in Path(folder).glob("*.py")}
     documents = {"completion", "config", "extender", "extender_manifests", "scheduler", "scheduler_manifests"}
     assert {name for name, text in texts.items() if "click.echo(" in text} == documents | {"output"}
+
+
+@pytest.mark.parametrize("command", [("simulate",), ("drain", "n1")])
+def test_a_name_with_slashes_is_not_cut(command: tuple[str, ...], tmp_path: Path) -> None:
+    """Kubernetes allows no such name, so a namespace that is cut would be that of somebody else."""
+    owned = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "x/y", "controller": True}]}
+    words = {"namespace": "a/b", "requests": {"cpu": "99"}, "metadata": owned}
+    path = write(tmp_path, make_node("n1"), make_pod("web", node="n1" if command[0] == "drain" else "", **words))
+    out = run(command[0], path, *command[1:]).stdout
+    assert "a/b/web" in out
+    assert "ReplicaSet a/x/y" not in out

@@ -22,9 +22,9 @@ from kubesched.reports import (
     limits,
     page_of,
 )
-from kubesched.simulator import fill_level, nodes_table, shown_owner
+from kubesched.simulator import fill_level, nodes_table, shown_owner, workload_text
 
-__all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary_of", "workload_text"]
+__all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary_of", "workload_of"]
 
 _MAX_LISTED: Final = 4
 _MAX_NODES: Final = 20
@@ -121,12 +121,9 @@ def _save_lost(result: Drain) -> str:
     return " && ".join(f"{command} -o yaml > lost-{space}.yaml" for space, command in commands.items())
 
 
-def workload_text(pod: DrainedPod) -> str:
-    """`Deployment shop/web`: what pods are grouped by; the pod itself where it has no controller."""
-    if not pod.owner:
-        return pod.pod
-    kind, _, name = pod.owner.partition("/")
-    return f"{kind} {pod.pod.partition('/')[0]}/{name}"
+def workload_of(pod: DrainedPod) -> str:
+    """What pods are grouped by: their workload, or the pod itself."""
+    return workload_text(pod.pod, pod.owner)
 
 
 def summary_of(result: Drain) -> str:
@@ -164,7 +161,7 @@ def _in_steps(result: Drain) -> str:
 def _moves(pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("to", "TO", Align.NODE), Column("step", "STEP"))
     rows: list[Row] = []
-    for of, group in _grouped(pods, workload_text).items():
+    for of, group in _grouped(pods, workload_of).items():
         steps = sorted({pod.step for pod in group})
         shown = str(steps[0]) if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
         mark = Cell(f"+ {of}", level=Level.GOOD)
@@ -175,8 +172,8 @@ def _moves(pods: Sequence[DrainedPod]) -> Table:
 def _pending(pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("why", "WHY"))
     rows: list[Row] = [
-        [len(group), Cell(workload_text(group[0]), level=Level.WARNING), group[0].message]
-        for group in _grouped(pods, lambda pod: f"{workload_text(pod)} {pod.message}").values()
+        [len(group), Cell(workload_of(group[0]), level=Level.WARNING), group[0].message]
+        for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
     ]
     return Table("pending", f"Would stay pending: {len(pods):,}", columns, rows)
 
@@ -218,7 +215,7 @@ def _losses(result: Drain) -> Table:
     ]
     with_data = [pod for pod in result.pods if pod.has_local_data]
     if with_data:
-        names = _listed(dict.fromkeys(map(workload_text, with_data)))
+        names = _listed(dict.fromkeys(map(workload_of, with_data)))
         rows.append([len(with_data), names, "data in emptyDir volumes", "--delete-emptydir-data"])
     return Table("losses", "Would be lost", columns, rows)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from kubesched.planning.drain_page import drain_page, drain_parts, fault_parts, kubectl_drain, workload_text
+from kubesched.planning.drain_page import drain_page, drain_parts, fault_parts, kubectl_drain, workload_of
 from kubesched.planning.drain_result import Drain, Fate
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
@@ -77,7 +77,7 @@ def why_not(result: Drain) -> str:
     for fate, words in _BADLY.items():
         pods = result.of(fate)
         if pods:
-            named = list(dict.fromkeys(map(workload_text, pods)))
+            named = list(dict.fromkeys(map(workload_of, pods)))
             more = f" and {len(named) - _MAX_NAMED} more" if len(named) > _MAX_NAMED else ""
             parts.append(f"{len(pods)} {words}: {', '.join(named[:_MAX_NAMED])}{more}")
     if result.pushed_out:

@@ -7,7 +7,17 @@ from kubesched.simulator.fill_tables import fill_level, fill_table, fill_words, 
 from kubesched.simulator.node_groups import NodeGroup
 from kubesched.simulator.page import report_page, summary_of
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
-from kubesched.simulator.report import Fill, NodeFill, Placement, PodState, Report, Victim, node_fills, shown_owner
+from kubesched.simulator.report import (
+    Fill,
+    NodeFill,
+    Placement,
+    PodState,
+    Report,
+    Victim,
+    node_fills,
+    shown_owner,
+    workload_text,
+)
 from kubesched.simulator.simulator import Progress, Simulator
 from kubesched.simulator.trials import Mark, Trials
 
@@ -41,4 +51,5 @@ __all__ = [
     "shown_owner",
     "summary_of",
     "without_post_filter",
+    "workload_text",
 ]

@@ -23,7 +23,7 @@ from kubesched.reports import (
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placement_line, report_document
 from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
-from kubesched.simulator.report import Placement, PodState, Report, shown_owner
+from kubesched.simulator.report import Placement, PodState, Report, shown_owner, workload_text
 
 __all__ = ["report_page", "summary_of"]
 
@@ -147,11 +147,7 @@ def _without_numbers(placement: Placement) -> str:
 
 
 def _workload(placement: Placement) -> str:
-    """What pods are grouped by: their workload, or the pod itself."""
-    if not placement.owner:
-        return placement.pod
-    kind, _, name = placement.owner.partition("/")
-    return f"{kind} {placement.pod.partition('/')[0]}/{name}"
+    return workload_text(placement.pod, placement.owner)
 
 
 def _grouped(placements: Iterable[Placement], key: Callable[[Placement], str]) -> dict[str, list[Placement]]:

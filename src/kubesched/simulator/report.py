@@ -14,7 +14,17 @@ from kubesched.state import NodeColumns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Fill", "NodeFill", "Placement", "PodState", "Report", "Victim", "node_fills", "shown_owner"]
+__all__ = [
+    "Fill",
+    "NodeFill",
+    "Placement",
+    "PodState",
+    "Report",
+    "Victim",
+    "node_fills",
+    "shown_owner",
+    "workload_text",
+]
 
 _NO_GROUPS: Mapping[str, NodeGroup] = {}
 _NO_GROUP = NodeGroup()
@@ -252,3 +262,19 @@ def shown_owner(pod: str, owner: str) -> str:
     """
     kind, _, name = owner.partition("/")
     return kind if name and pod.partition("/")[2].startswith(f"{name}-") else owner or "-"
+
+
+def workload_text(pod: str, owner: str) -> str:
+    """`Deployment shop/web`: what pods are grouped by.
+
+    The pod itself where it has no controller, and where several slashes leave open which part is its namespace.
+
+    Args:
+        pod: `namespace/name`.
+        owner: `Kind/name`; empty for none.
+    """
+    namespace, _, name = pod.partition("/")
+    if not owner or "/" in name:
+        return pod
+    kind, _, owner_name = owner.partition("/")
+    return f"{kind} {namespace}/{owner_name}"
