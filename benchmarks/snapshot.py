@@ -23,7 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script this file stands outside the package
 from benchmarks.report.machine import machine
-from kubesched.api import KINDS
+from kubesched.api import KINDS, SERVED_KINDS
 from tests.clusters import SHAPES, realistic
 from tests.integration.api_client import ApiClient
 from tests.integration.build import find_binary
@@ -80,7 +80,7 @@ def chosen(documents: list[Document], n_pods: int) -> list[Document]:
     running = [pod for pod in pods if pod["spec"].get("nodeName")]
     n_running = min(n_pods - len(pending), len(running))
     kept = [running[i * len(running) // n_running] for i in range(n_running)]
-    rest = [one for one in documents if one["kind"] in KINDS and one["kind"] != "Pod" and not is_built_in(one)]
+    rest = [one for one in documents if one["kind"] in SERVED_KINDS and one["kind"] != "Pod" and not is_built_in(one)]
     return [*rest, *kept, *pending]
 
 
@@ -117,7 +117,7 @@ def n_lists(client: ApiClient) -> float:
 def write_whole(client: ApiClient, path: Path) -> int:
     """Write all objects with all their fields, as kubectl does. Returns: how many bytes."""
     items = []
-    for kind in KINDS.values():
+    for kind in (KINDS[key] for key in SERVED_KINDS):
         more = {}
         while True:
             page = client.read_list(kind.name, limit="500", **more)

@@ -2,7 +2,16 @@
 
 import pytest
 
-from kubesched.api import Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PriorityClass, StorageClass
+from kubesched.api import (
+    CoschedulingPodGroup,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PriorityClass,
+    StorageClass,
+)
 from tests.admission.test_admission import expanded, refused
 from tests.snapshot.builders import listed, node, other, pod, workload
 
@@ -48,6 +57,12 @@ def test_pods_see_the_cluster_objects_of_manifests_wherever_they_are():
     assert loaded.of(StorageClass)[0].volume_binding_mode == "Immediate"
     assert loaded.of(PersistentVolume)[0].status.phase == "Available"
     assert (len(loaded.of(Node)), len(loaded.of(PriorityClass))) == (1, 1)
+
+
+def test_a_custom_resource_may_have_fields_that_are_not_read():
+    spec = {"minMember": 2, "scheduleTimeoutSeconds": 10}
+    loaded = expanded(other("scheduling.x-k8s.io/v1alpha1", "PodGroup", "train", spec=spec), pod())
+    assert [found.minimum for found in loaded.of(CoschedulingPodGroup)] == [2]
 
 
 def test_what_the_snapshot_has_already_stays():

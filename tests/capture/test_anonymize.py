@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from kubesched import explain
-from kubesched.api import KINDS, KubeObject, Node, Pod, decode_object
+from kubesched.api import GROUP_KEYS, KINDS, KubeObject, Node, Pod, decode_object
 from kubesched.capture import anonymize
+from kubesched.explanation import gangs_of
 from kubesched.snapshot import ClusterObjects, load_snapshot, only_read_fields, write_snapshot
 from kubesched.testing import make_node, make_pod
 from tests.golden.test_cases import CASES
@@ -221,3 +222,18 @@ def check_case(path: Path) -> None:
         wanted, got = translated(lines, {}), translated(new_lines, table)
         assert [line["pod"] for line in got] == [line["pod"] for line in wanted]
         assert in_any_order(got) == in_any_order(wanted)
+
+
+@pytest.mark.parametrize("key", GROUP_KEYS)
+def test_pods_stay_in_their_group_and_the_group_keeps_its_minimum(key: str) -> None:
+    fields = {"annotations": {key: "train"}, "labels": {f"{key}-min": "3"}}
+    if key.startswith("spec."):
+        fields = {"spec": {"schedulingGroup": {"podGroupName": "train"}}}
+    group = GROUP_KEYS[key].kind
+    spec = {"minMember": 3, "schedulingPolicy": {"gang": {"minCount": 3}}}
+    groups = [one(group, metadata={"name": "train", "namespace": "ml"}, spec=spec)] if group else []
+    pods = [make_pod(f"w-{i}", namespace="ml", **fields) for i in range(4)]
+    replaced = anonymize(only_read_fields(ClusterObjects((*pods, *groups)))).cluster
+    (found,) = gangs_of(replaced, replaced.of(Pod))
+    assert (found.key, found.minimum, len(found.pods)) == (key, 3, 4)
+    assert found.name != "train"

@@ -1,18 +1,25 @@
-from kubesched.api import KINDS, Node, Pod
+from collections.abc import Mapping
+
+from kubesched.api import KINDS, CoschedulingPodGroup, Node, Pod
 from kubesched.capture import read_live_cluster
 from kubesched.cluster import list_path
 from kubesched.snapshot import ClusterObjects, ListedObjects
-from tests.cluster.fake_api_server import FakeApiServer, client_of, node, objects, status
+from tests.cluster.fake_api_server import Answer, FakeApiServer, client_of, node, objects, says, status
 from tests.cluster.fake_timing import run
 
+NOTHING: Mapping[str, list[Answer]] = {}
 POD = {"metadata": {"name": "web", "namespace": "shop", "uid": "u1"}, "spec": {"containers": [{"name": "c"}]}}
 
 
-def read(server_says: dict[str, list], **options: object) -> tuple[ClusterObjects, FakeApiServer]:
+def read(
+    server_says: dict[str, list], others: Mapping[str, list[Answer]] = NOTHING, **options: object
+) -> tuple[ClusterObjects, FakeApiServer]:
     async def scenario() -> tuple[ClusterObjects, FakeApiServer]:
         async with FakeApiServer() as server, client_of(server) as client:
             for kind in KINDS:
                 server.on("LIST", list_path(kind), *server_says.get(kind, [objects()]))
+            for path, answers in others.items():
+                server.on("GET", path, *answers)
             return await read_live_cluster(client, ListedObjects(**options)), server
 
     return run(scenario())
@@ -47,6 +54,37 @@ def test_a_kind_that_the_server_does_not_have_is_empty_without_a_note() -> None:
     cluster, _ = read({"CSIStorageCapacity": [status(404, "NotFound")], "Pod": [objects(POD)]})
     assert cluster.notes == ()
     assert len(cluster.of(Pod)) == 1
+
+
+REFUSED = [status(403, "Forbidden")]
+RESOURCES = "/apis/scheduling.x-k8s.io/v1alpha1"
+
+
+def test_pod_groups_are_read_where_the_server_has_them() -> None:
+    group = {"metadata": {"name": "train", "namespace": "ml"}, "spec": {"minMember": 4}}
+    cluster, _ = read({"CoschedulingPodGroup": [objects(group)], "VolcanoPodGroup": [status(404, "NotFound")]})
+    (found,) = cluster.of(CoschedulingPodGroup)
+    assert (found.key, found.minimum, cluster.notes) == ("ml/train", 4, ())
+
+
+def test_a_refused_kind_that_the_server_does_not_have_is_empty_without_a_note() -> None:
+    cluster, _ = read({"CoschedulingPodGroup": REFUSED, "VolcanoPodGroup": REFUSED})
+    assert cluster.notes == ()
+
+
+def test_a_refused_kind_that_the_server_has_is_noted() -> None:
+    def resources(name: str) -> dict[str, list[Answer]]:
+        return {RESOURCES: [says({"kind": "APIResourceList", "resources": [{"name": name}, {"name": "other"}]})]}
+
+    cluster, _ = read({"CoschedulingPodGroup": REFUSED}, resources("podgroups"))
+    (note,) = cluster.notes
+    assert note.startswith(
+        "podgroups.scheduling.x-k8s.io cannot be listed (403 Forbidden): how many pods a group needs"
+    )
+    cluster, _ = read({"CoschedulingPodGroup": REFUSED}, resources("elasticquotas"))
+    assert cluster.notes == ()
+    cluster, _ = read({"CoschedulingPodGroup": REFUSED}, {RESOURCES: REFUSED})
+    assert len(cluster.notes) == 1
 
 
 def test_progress_counts_kinds() -> None:

@@ -2,10 +2,20 @@
 
 import pytest
 
+from kubesched.api import KubeObject, kind_of
 from kubesched.errors import InputError
-from kubesched.explanation import Explainer, GroupFit, find_group, group_page, place_group
+from kubesched.explanation import (
+    Explainer,
+    GroupFit,
+    find_group,
+    gangs_of,
+    group_page,
+    overview_page,
+    place_group,
+)
+from kubesched.reports import Paragraph
 from kubesched.setup import set_up
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL
 
 KEY = "scheduling.x-k8s.io/pod-group"
@@ -69,8 +79,46 @@ def test_the_minimum_is_read_from_the_key_that_goes_with_the_group(key: str, min
     assert find_group(pods, "train").minimum == 2
 
 
+IN_SPEC = {"schedulingGroup": {"podGroupName": "train"}}
+GROUPS = [
+    (make_object("PodGroup", "train", spec={"schedulingPolicy": {"gang": {"minCount": 3}}}), {"spec": IN_SPEC}),
+    (make_object("CoschedulingPodGroup", "train", spec={"minMember": 3}), {"labels": {KEY: "train"}}),
+    (
+        make_object("VolcanoPodGroup", "train", spec={"minMember": 3}),
+        {"annotations": {"scheduling.k8s.io/group-name": "train"}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("group", "fields"), GROUPS)
+def test_the_minimum_is_that_of_the_pod_group(group: KubeObject, fields: dict[str, dict]):
+    pods = [make_pod(f"w{i}", **fields) for i in range(5)]
+    other = make_object(kind_of(group), "train", namespace="other", spec={"minMember": 2})
+    elsewhere = make_object("CoschedulingPodGroup", "eval", spec={"minMember": 4})
+    found = find_group([*pods, other, elsewhere, group], "train")
+    assert (found.minimum, found.is_minimum_known, len(found.pods)) == (3, True, 5)
+
+
+def test_a_group_whose_policy_is_no_gang_has_no_minimum():
+    group = make_object("PodGroup", "train", spec={"schedulingPolicy": {"basic": {}}})
+    found = find_group([group, *(make_pod(f"w{i}", spec=IN_SPEC) for i in range(2))], "train")
+    assert (found.minimum, found.is_minimum_known) == (2, False)
+    assert gangs_of([group, *found.pods], found.pods) == [found]
+
+
+def test_the_overview_says_which_pods_are_to_run_together():
+    group, fields = GROUPS[0]
+    objects = [*NODES, group, *(make_pod(f"w{i}", **fields) for i in range(4)), make_pod("alone")]
+    with Explainer(objects, set_up()) as explainer:
+        gangs = gangs_of(objects, explainer.pending)
+        page = overview_page(explainer.each(explainer.pending), lambda pod: pod.key, gangs=gangs)
+    told = "Pod group default/train needs 3 pods at once; --group train reports how many of them fit together"
+    assert [part.text for part in page.parts if isinstance(part, Paragraph)] == [f"{told}."]
+    assert gangs_of(objects, [make_pod("alone")]) == []
+
+
 def test_a_minimum_that_is_not_known_is_told():
-    told = "kubesched does not read PodGroup objects."
+    told = "has the minimum of the group"
     page = group_page(answer([*NODES, member("w0")]))
     assert [told in getattr(part, "text", "") for part in page.parts].count(True) == 1
     page = group_page(answer([*NODES, member("w0", labels={f"{KEY}-min": "1"})]))

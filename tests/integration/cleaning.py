@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from kubesched.api import KINDS
+from kubesched.api import KINDS, SERVED_KINDS
 from tests.integration.api_client import ApiClient
 
 # What the API server makes for itself, and would make again.
@@ -19,9 +19,9 @@ def clear(client: ApiClient) -> None:
     """Delete everything that tests have made, of all kinds that a scheduler reads or writes."""
     namespaces = {found["metadata"]["name"] for found in client.read_all("Namespace")}
     with ThreadPoolExecutor(8) as pool:
-        in_namespaces = [kind.name for kind in KINDS.values() if kind.namespaced] + ["Event", "Lease"]
+        in_namespaces = [kind for kind in SERVED_KINDS if KINDS[kind].namespaced] + ["Event", "Lease"]
         work = [(kind, namespace) for namespace in namespaces for kind in in_namespaces if kind not in ONE_BY_ONE]
-        work += [(kind.name, "") for kind in KINDS.values() if not kind.namespaced and kind.name != "Namespace"]
+        work += [(kind, "") for kind in SERVED_KINDS if not KINDS[kind].namespaced and kind != "Namespace"]
         done = [pool.submit(client.delete_all, kind, place, **OWN_OBJECTS.get(kind, {})) for kind, place in work]
         done += [pool.submit(_delete_services, client)]
         for future in done:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.api import KINDS
+from kubesched.api import SERVED_KINDS
 from kubesched.testing import make_node, make_object, make_pod
 from tests.integration.api_client import ApiClient, ApiError
 from tests.integration.cleaning import clear
@@ -28,7 +28,7 @@ def placed(client: ApiClient) -> dict[str, str]:
 
 def everything(client: ApiClient) -> set[tuple[str, str, str]]:
     """Kind, namespace and name of all objects that a scheduler reads."""
-    found = ((kind, thing["metadata"]) for kind in KINDS for thing in client.read_all(kind))
+    found = ((kind, thing["metadata"]) for kind in SERVED_KINDS for thing in client.read_all(kind))
     return {(kind, about.get("namespace", ""), about["name"]) for kind, about in found}
 
 

@@ -112,7 +112,7 @@ def test_an_object_reads_back_as_the_fields_that_were_kept() -> None:
 def test_every_kind_is_written_with_its_name_and_version(kind: str) -> None:
     known = decode_object(kind, b'{"metadata": {"name": "x"}}')
     (item,) = json.loads(written(only_read_fields(ClusterObjects((known,)))))["items"]
-    assert (item["apiVersion"], item["kind"]) == (KINDS[kind].api_version, kind)
+    assert (item["apiVersion"], item["kind"]) == (KINDS[kind].api_version, KINDS[kind].name)
 
 
 def test_an_empty_list_that_means_something_stays() -> None:

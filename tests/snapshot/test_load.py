@@ -5,7 +5,7 @@ import pytest
 
 from kubesched.api import EventType, Node, Pod, StorageClass, kind_of
 from kubesched.errors import ObjectError
-from kubesched.snapshot import load_snapshot
+from kubesched.snapshot import load_snapshot, only_read_fields, write_snapshot
 from tests.snapshot.builders import listed, node, other, pod, stream
 
 
@@ -64,6 +64,18 @@ def test_kinds_a_scheduler_does_not_read_are_counted():
     items = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": n}} for n in "ab"]
     knative = {"apiVersion": "serving.knative.dev/v1", "kind": "Service", "metadata": {"name": "s"}}
     assert load_snapshot(stream(listed(*items, knative))).skipped == {"ConfigMap": 2, "Service.serving.knative.dev": 1}
+
+
+def test_pod_groups_of_several_apis_are_read_and_others_counted():
+    groups = ["scheduling.k8s.io/v1alpha2", "scheduling.x-k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1"]
+    written = [other(version, "PodGroup", "train", spec={"minMember": 2}) for version in [*groups, "example.com/v1"]]
+    loaded = load_snapshot(stream(listed(*written)))
+    assert [kind_of(found) for found in loaded] == ["PodGroup", "CoschedulingPodGroup", "VolcanoPodGroup"]
+    assert loaded.skipped == {"PodGroup.example.com": 1}
+    again = io.BytesIO()
+    write_snapshot(only_read_fields(loaded), again)
+    assert load_snapshot(io.BytesIO(again.getvalue())).objects == loaded.objects
+    assert [item["apiVersion"] for item in json.loads(again.getvalue())["items"]] == groups
 
 
 def test_a_storage_class_without_a_binding_mode_binds_at_once():

@@ -32,7 +32,7 @@ from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.resource_checks import known_resources
 from kubesched.admission.stored import as_stored
 from kubesched.admission.workloads import Workload, expand_workload
-from kubesched.api import KINDS, KubeObject, LabelSelector, Node, Pod, PodSpec, decode_object, parse_selector
+from kubesched.api import KINDS, KubeObject, LabelSelector, Node, Pod, PodSpec, decode_object, kind_key, parse_selector
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError, SelectorError
 
@@ -120,7 +120,7 @@ class Admission:
         if other := left_out(kind, api_version):
             self.left_out[other] += 1
         elif kind not in GROUPS:
-            self._admit_cluster_object(kind, raw, place)
+            self._admit_cluster_object(kind_key(kind, api_version.rpartition("/")[0]), raw, place)
         elif not api_version or api_version.rpartition("/")[0] != GROUPS[kind]:
             raise ObjectError(f'apiVersion: found "{api_version}"; expected {api_version_of(kind)}')
         else:
@@ -130,13 +130,14 @@ class Admission:
         """Admit what pods refer to, such as a class, a namespace or a claim."""
         decoded = decode_object(kind, raw)
         document = decoded.document
-        check_fields(kind, document)
-        document |= {"apiVersion": KINDS[kind].api_version, "kind": kind}
+        if not KINDS[kind].is_optional:  # of a custom resource, only the fields that are read are known
+            check_fields(kind, document)
+        document |= {"apiVersion": KINDS[kind].api_version, "kind": KINDS[kind].name}
         document["metadata"]["namespace"] = decoded.namespace
         key = key_of(decoded)
         if key in self._places:
             if key in self._present_keys:
-                self.present[kind] += 1
+                self.present[KINDS[kind].name] += 1
                 return
             raise _there_already(key, self._places[key])
         if kind == "PersistentVolumeClaim":

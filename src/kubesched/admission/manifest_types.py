@@ -13,6 +13,7 @@ from kubesched.api import (
     PodSpec,
     Value,
     Volume,
+    kind_key,
 )
 
 GROUPS: Final = {  # the kinds that become pods, and their API groups
@@ -42,10 +43,9 @@ def left_out(kind: str, api_version: str) -> str:
     group = api_version.rpartition("/")[0]
     if kind in GROUPS:
         return "" if group in _SERVED else f"{kind}.{group}"
-    known = KINDS.get(kind)
-    if known is None:
-        return kind
-    return "" if group == known.group else f"{kind}.{group}".removesuffix(".")
+    if kind_key(kind, group):
+        return ""
+    return f"{kind}.{group}".removesuffix(".") if any(known.name == kind for known in KINDS.values()) else kind
 
 
 class ManifestMeta(ObjectMeta, frozen=True, gc=False):

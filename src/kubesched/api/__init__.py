@@ -10,9 +10,11 @@ from kubesched.api.events import (
 )
 from kubesched.api.kinds import (
     KINDS,
+    SERVED_KINDS,
     Kind,
     completed,
     decode_object,
+    kind_key,
     kind_of,
     objects_of,
 )
@@ -63,6 +65,12 @@ from kubesched.api.pod_fields import (
     Volume,
     WeightedPodAffinityTerm,
 )
+from kubesched.api.pod_groups import (
+    GROUP_KEYS,
+    GROUP_MINIMUMS,
+    group_name,
+    minimum_on_pod,
+)
 from kubesched.api.quantity import (
     MAX_INT64,
     NANO,
@@ -107,21 +115,27 @@ from kubesched.api.storage import (
     VolumeStatus,
 )
 from kubesched.api.workloads import (
+    CoschedulingPodGroup,
     Namespace,
     PodDisruptionBudget,
+    PodGroup,
     PriorityClass,
     ReplicaSet,
     ReplicationController,
     Service,
     StatefulSet,
+    VolcanoPodGroup,
 )
 
 __all__ = [
     "BASIC_RESOURCES",
     "CLASS_ANNOTATION",
+    "GROUP_KEYS",
+    "GROUP_MINIMUMS",
     "KINDS",
     "MAX_INT64",
     "NANO",
+    "SERVED_KINDS",
     "ActionType",
     "Affinity",
     "CSIDriver",
@@ -134,6 +148,7 @@ __all__ = [
     "ContainerImage",
     "ContainerPort",
     "ContainerStatus",
+    "CoschedulingPodGroup",
     "DiskSource",
     "EphemeralSource",
     "EventResource",
@@ -159,6 +174,7 @@ __all__ = [
     "PodAffinity",
     "PodAffinityTerm",
     "PodDisruptionBudget",
+    "PodGroup",
     "PodRequests",
     "PodSpec",
     "PodStatus",
@@ -180,6 +196,7 @@ __all__ = [
     "Toleration",
     "TopologySpreadConstraint",
     "Value",
+    "VolcanoPodGroup",
     "Volume",
     "VolumeAttachment",
     "VolumeNodeAffinity",
@@ -192,15 +209,18 @@ __all__ = [
     "compare_versions",
     "completed",
     "decode_object",
+    "group_name",
     "has_same_requests",
     "in_words",
     "is_extended_resource",
     "is_label_value",
     "is_qualified_name",
     "is_scalar_resource",
+    "kind_key",
     "kind_of",
     "label_value_faults",
     "limits_of",
+    "minimum_on_pod",
     "objects_of",
     "owner_of",
     "parse_node_term",

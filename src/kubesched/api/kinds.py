@@ -18,13 +18,16 @@ from kubesched.api.storage import (
     VolumeAttachment,
 )
 from kubesched.api.workloads import (
+    CoschedulingPodGroup,
     Namespace,
     PodDisruptionBudget,
+    PodGroup,
     PriorityClass,
     ReplicaSet,
     ReplicationController,
     Service,
     StatefulSet,
+    VolcanoPodGroup,
 )
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import InputError, ObjectError
@@ -41,7 +44,8 @@ class Kind(msgspec.Struct, frozen=True):
         version: the API version that is watched.
         plural: the resource's name in URLs and for `kubectl get`.
         namespaced: whether its objects live in namespaces.
-        type: the struct.
+        type: the struct. Its name is the key in KINDS, because several API groups have a kind of one name.
+        is_optional: whether an API server may lack it: a custom resource, or an alpha API.
     """
 
     name: str
@@ -50,15 +54,21 @@ class Kind(msgspec.Struct, frozen=True):
     plural: str
     namespaced: bool
     type: type[KubeObject]
+    is_optional: bool = False
 
     @property
     def api_version(self) -> str:
         """`group/version`, or the version alone for the core group."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
+    @property
+    def resource(self) -> str:
+        """As `kubectl get` takes it: the plural, with the group where other groups may have the same."""
+        return f"{self.plural}.{self.group}" if self.is_optional else self.plural
+
 
 KINDS: Final[dict[str, Kind]] = {
-    kind.name: kind
+    kind.type.__name__: kind
     for kind in (
         Kind("Node", "", "v1", "nodes", False, Node),
         Kind("Pod", "", "v1", "pods", True, Pod),
@@ -76,8 +86,25 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, CSIDriver),
         Kind("CSIStorageCapacity", "storage.k8s.io", "v1", "csistoragecapacities", True, CSIStorageCapacity),
         Kind("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments", False, VolumeAttachment),
+        Kind("PodGroup", "scheduling.k8s.io", "v1alpha2", "podgroups", True, PodGroup, True),
+        Kind("PodGroup", "scheduling.x-k8s.io", "v1alpha1", "podgroups", True, CoschedulingPodGroup, True),
+        Kind("PodGroup", "scheduling.volcano.sh", "v1beta1", "podgroups", True, VolcanoPodGroup, True),
     )
 }
+
+SERVED_KINDS: Final = tuple(key for key, kind in KINDS.items() if not kind.is_optional)
+"""The keys of the kinds that every API server has."""
+
+_KEYS: Final = {(kind.name, kind.group): key for key, kind in KINDS.items()}
+
+
+def kind_key(name: str, group: str) -> str:
+    """The key in KINDS of a kind in an API group; empty where no scheduler reads it.
+
+    Example:
+        assert kind_key("PodGroup", "scheduling.x-k8s.io") == "CoschedulingPodGroup"
+    """
+    return _KEYS.get((name, group), "")
 
 
 def kind_of(known: KubeObject) -> str:

@@ -183,6 +183,12 @@ class PodResourceClaim(Value, frozen=True, gc=False):
     name: str = ""
 
 
+class SchedulingGroup(Value, frozen=True, gc=False):
+    """spec.schedulingGroup: the PodGroup of the pod."""
+
+    pod_group_name: str = ""
+
+
 class PodSpec(Value, frozen=True, gc=False):
     """spec."""
 
@@ -202,6 +208,7 @@ class PodSpec(Value, frozen=True, gc=False):
     volumes: tuple[Volume, ...] | None = None
     scheduling_gates: tuple[SchedulingGate, ...] | None = None
     resource_claims: tuple[PodResourceClaim, ...] | None = None
+    scheduling_group: SchedulingGroup | None = None
     host_network: bool = False
     host_users: bool | None = None
 

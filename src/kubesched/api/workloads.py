@@ -1,4 +1,4 @@
-"""Namespaces, services, controllers, disruption budgets and priority classes, as far as a scheduler reads them."""
+"""Namespaces, services, controllers, disruption budgets, priority classes and pod groups: what a scheduler reads."""
 
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.selectors import LabelSelector
@@ -72,3 +72,61 @@ class PriorityClass(KubeObject, frozen=True):
     value: int = 0
     global_default: bool = False
     preemption_policy: str | None = None
+
+
+class GangPolicy(Value, frozen=True, gc=False):
+    """Places no pod of a group before so many of them can be placed."""
+
+    min_count: int = 0
+
+
+class GroupPolicy(Value, frozen=True, gc=False):
+    """How the pods of a group are placed; without a gang one by one."""
+
+    gang: GangPolicy | None = None
+
+
+class PodGroupSpec(Value, frozen=True, gc=False):
+    """spec of a PodGroup of Kubernetes."""
+
+    scheduling_policy: GroupPolicy = GroupPolicy()
+
+
+class PodGroup(KubeObject, frozen=True):
+    """A group of pods, as Kubernetes v1.36 defines it in an alpha API; pods name theirs in spec.schedulingGroup."""
+
+    spec: PodGroupSpec = PodGroupSpec()
+
+    @property
+    def minimum(self) -> int:
+        """How many of its pods it needs at once; 0 where it does not have that."""
+        gang = self.spec.scheduling_policy.gang
+        return 0 if gang is None else gang.min_count
+
+
+class MinMemberSpec(Value, frozen=True, gc=False):
+    """spec of a PodGroup that is a custom resource."""
+
+    min_member: int = 0
+
+
+class CoschedulingPodGroup(KubeObject, frozen=True):
+    """The PodGroup of the Coscheduling plugin in scheduler-plugins."""
+
+    spec: MinMemberSpec = MinMemberSpec()
+
+    @property
+    def minimum(self) -> int:
+        """How many of its pods it needs at once; 0 where it does not have that."""
+        return self.spec.min_member
+
+
+class VolcanoPodGroup(KubeObject, frozen=True):
+    """The PodGroup of Volcano."""
+
+    spec: MinMemberSpec = MinMemberSpec()
+
+    @property
+    def minimum(self) -> int:
+        """How many of its pods it needs at once; 0 where it does not have that."""
+        return self.spec.min_member

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from kubesched.api import CLASS_ANNOTATION, Condition, OwnerReference
+from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Condition, OwnerReference
 from kubesched.capture.replaced_words import ReplacedWords
 from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
 
@@ -101,7 +101,12 @@ _AVOID_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 _MIGRATED_PLUGINS: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 _READ_VALUE: Final = re.compile("yes|true|false|-?[0-9]+")
 """What rules read in the other annotations; any other value counts as its absence or default, whatever it is."""
-_NAMES_IN_ANNOTATIONS: Final = (CLASS_ANNOTATION, "volume.kubernetes.io/selected-node", "kubernetes.io/config.mirror")
+_NAMES_IN_ANNOTATIONS: Final = (
+    CLASS_ANNOTATION,
+    "volume.kubernetes.io/selected-node",
+    "kubernetes.io/config.mirror",
+    *GROUP_KEYS,
+)
 
 
 class Anonymized(NamedTuple):
@@ -206,7 +211,8 @@ class _Walk:
         return tuple(self._value(key, one) for one in value)
 
     def _value(self, key: str, value: str) -> str:
-        return value if key in _KEPT_VALUES or key in self.numeric_keys else self._text(value)
+        is_minimum = key in GROUP_MINIMUMS and value.isdecimal()
+        return value if is_minimum or key in _KEPT_VALUES or key in self.numeric_keys else self._text(value)
 
     def _dict(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
         if name in _LABELS:

@@ -5,6 +5,8 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Final
 
+import msgspec
+
 from kubesched.api import KINDS
 from kubesched.cluster import ApiClient, list_path, list_raw
 from kubesched.errors import ClusterError, NotFoundError
@@ -16,6 +18,16 @@ Progress = Callable[[int, int], None]  # kinds listed so far, kinds in all
 
 _NEEDED: Final = ("Node", "Pod")
 _FORBIDDEN: Final = 403
+
+
+class _Resource(msgspec.Struct):
+    name: str = ""
+
+
+class _Resources(msgspec.Struct):
+    """What an API server has of one API version, for everyone who may log in."""
+
+    resources: tuple[_Resource, ...] = ()
 
 
 async def read_live_cluster(
@@ -47,9 +59,23 @@ async def read_live_cluster(
         except ClusterError as error:
             if kind in _NEEDED or not _is_refusal(error):
                 raise
-            if error.status == _FORBIDDEN:
+            if error.status == _FORBIDDEN and await _is_served(client, kind):
                 refused[kind] = f"{error.status} {error.reason}"
     return into.finish(refused=refused, taken_at=taken_at)
+
+
+async def _is_served(client: ApiClient, kind: str) -> bool:
+    """Whether the API server has a kind that it does not list: it refuses, too, what it does not have."""
+    if not KINDS[kind].is_optional:
+        return True
+    version, _, plural = list_path(kind).rpartition("/")
+    try:
+        served = await client.request("GET", version, type=_Resources)
+    except NotFoundError:
+        return False
+    except ClusterError:
+        return True
+    return any(resource.name == plural for resource in served.resources)
 
 
 def _is_refusal(error: ClusterError) -> bool:

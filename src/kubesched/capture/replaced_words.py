@@ -13,6 +13,7 @@ from base64 import b32encode
 from collections.abc import Iterable
 from typing import Final
 
+from kubesched.api import GROUP_KEYS, GROUP_MINIMUMS
 from kubesched.errors import InputError
 from kubesched.state import KNOWN_DRIVER_NAMES
 
@@ -25,7 +26,7 @@ _KEPT_WORDS: Final = frozenset(
     ("default", "kube", "system", "public", "node", "lease", "scheduler", "cluster", "critical", "latest", "aws", "vol")
 )
 """Words of names that rules read: kube-system, system-node-critical, an image's tag, the form of a volume's id."""
-_KEPT_TEXTS: Final = KNOWN_DRIVER_NAMES | {"metadata.name", "0.0.0.0"}
+_KEPT_TEXTS: Final = KNOWN_DRIVER_NAMES | GROUP_KEYS.keys() | GROUP_MINIMUMS | {"metadata.name", "0.0.0.0"}
 _OF_KUBERNETES: Final = re.compile(r"((?:[^/]*\.)?)(kubernetes\.io|k8s\.io)/(.*)", re.DOTALL)
 _KEPT_PREFIXES: Final = frozenset(
     (

@@ -265,7 +265,7 @@ def _group_page(asked: _Asked, name: str, namespace: str) -> "Page":
 
 def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
     from kubesched.api import ReplicaSet, Workload, workload_of
-    from kubesched.explanation import Explainer, as_line, overview_page
+    from kubesched.explanation import Explainer, as_line, gangs_of, overview_page
 
     sets = {one.key: one for one in asked.cluster.of(ReplicaSet)}
     meant = {pod.key for pod in chosen.pods}
@@ -284,6 +284,7 @@ def _print_several(asked: _Asked, chosen: ChosenPods) -> None:
             lambda pod: str(workload_of(pod, sets) or Workload.alone(pod)),
             explainer.fixes if is_for_people else lambda explanation: (),
             foreign=[pod for pod in explainer.foreign if pod.key in meant],
+            gangs=gangs_of(asked.cluster, chosen.pods),
             what=chosen.what,
             again=asked.again,
             with_lines=not is_for_people,

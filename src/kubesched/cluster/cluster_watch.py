@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection
 
-from kubesched.api import KINDS
+from kubesched.api import SERVED_KINDS
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.resources import FIELD_SELECTORS
@@ -19,7 +19,7 @@ class ClusterWatch:
 
     Args:
         sink: what it raises ends `run`.
-        kinds: keys of KINDS, all by default.
+        kinds: keys of KINDS; by default those that every API server has.
         wants_raw: the kinds whose objects keep their JSON.
         silence: as for Reflector.
     Attributes:
@@ -31,7 +31,7 @@ class ClusterWatch:
         client: ApiClient,
         sink: Sink,
         *,
-        kinds: Collection[str] = tuple(KINDS),
+        kinds: Collection[str] = SERVED_KINDS,
         wants_raw: Collection[str] = (),
         silence: float = SILENCE_SECONDS,
     ) -> None:

@@ -7,7 +7,8 @@ from kubesched.explanation.explainer import Explainer, explain, find_pod, unplac
 from kubesched.explanation.explanation import Explanation, PluginVerdicts, Preemption
 from kubesched.explanation.fix import Change, Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
-from kubesched.explanation.group import Gang, GroupFit, find_group, group_page, place_group
+from kubesched.explanation.gang import Gang, find_group, gangs_of
+from kubesched.explanation.group import GroupFit, group_page, place_group
 from kubesched.explanation.labels import near_key, unselected
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.names import no_such_pod
@@ -44,6 +45,7 @@ __all__ = [
     "find_group",
     "find_pod",
     "fixes",
+    "gangs_of",
     "group_page",
     "near_key",
     "nearest",

@@ -1,59 +1,27 @@
-"""Gangs: how many pods of a group fit now, and what the rest lacks."""
+"""How many pods of a group fit now, and what the rest lacks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, completed
-from kubesched.errors import InputError
+from kubesched.api import EventType, Pod, WatchEvent, completed
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
-from kubesched.explanation.names import near_words
+from kubesched.explanation.gang import Gang
 from kubesched.explanation.outcome import diagnosis
 from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table
 
-__all__ = ["Gang", "GroupFit", "find_group", "group_page", "place_group"]
+__all__ = ["GroupFit", "group_page", "place_group"]
 
-_KEYS: Final = {
-    "scheduling.x-k8s.io/pod-group": "",
-    "pod-group.scheduling.sigs.k8s.io": "",
-    "pod-group.scheduling.sigs.k8s.io/name": "pod-group.scheduling.sigs.k8s.io/min-available",
-    "scheduling.k8s.io/group-name": "",
-    "kueue.x-k8s.io/pod-group-name": "kueue.x-k8s.io/pod-group-total-count",
-}
-"""Label or annotation that names the group of a pod -> the one with the number of pods that it needs; empty where
-minMember of the PodGroup has it.
-
-Rule: in this order, scheduler-plugins coscheduling of scheduling.x-k8s.io/v1alpha1 and scheduling.sigs.k8s.io/v1alpha1,
-the lightweight one before them, Volcano scheduling.volcano.sh/v1beta1, Kueue kueue.x-k8s.io/v1beta1.
-"""
 _NO_MINIMUM: Final = (
-    "No pod has a label or annotation with the minimum of the group, and kubesched does not read PodGroup objects. All "
-    "pods of the group are counted as needed."
+    "Neither a PodGroup nor a label or annotation of the pods has the minimum of the group. All pods of the group are "
+    "counted as needed."
 )
 _ONE_BY_ONE: Final = (
     "kube-scheduler's default plugins place the pods of a group one by one: those that fit start, also if the rest "
     "does not fit."
 )
-
-
-class Gang(msgspec.Struct, frozen=True):
-    """Pods that are to run together.
-
-    Attributes:
-        key: the label or annotation that names it.
-        minimum: how many of its pods it needs at once: what its pods say, else all of them.
-        pods: those that have not ended.
-        is_minimum_known: whether its pods say it.
-    """
-
-    namespace: str
-    name: str
-    key: str
-    minimum: int
-    pods: tuple[Pod, ...]
-    is_minimum_known: bool = True
 
 
 class GroupFit(msgspec.Struct, frozen=True):
@@ -71,37 +39,6 @@ class GroupFit(msgspec.Struct, frozen=True):
     placed: dict[str, str]
     lacking: dict[str, str]
     profile: str
-
-
-def find_group(objects: Iterable[KubeObject], name: str, namespace: str = "") -> Gang:
-    """Find a group by its name, or by `KEY=NAME` where its label or annotation is not a known one.
-
-    Args:
-        namespace: where to look; empty for all.
-    Raises:
-        InputError: no pod, or pods of several namespaces, are of such a group.
-
-    Example:
-        pods = [make_pod(f"worker-{i}", labels={"team": "red"}) for i in range(3)]
-        assert find_group(pods, "team=red").minimum == 3
-    """
-    key, sign, value = name.rpartition("=")
-    keys = (key,) if sign else tuple(_KEYS)
-    pods = [pod for pod in objects if isinstance(pod, Pod) and not pod.is_finished]
-    pods = [pod for pod in pods if not namespace or pod.namespace == namespace]
-    for one in keys:
-        members = [pod for pod in pods if _value(pod, one) == value]
-        spaces = list(dict.fromkeys(pod.namespace for pod in members))
-        if len(spaces) > 1:
-            raise InputError(f"--group {name}: namespaces {', '.join(spaces)} have such a group; name one with -n")
-        if members:
-            minimum = _minimum(members, one)
-            needed = len(members) if minimum is None else minimum
-            return Gang(spaces[0], value, one, needed, tuple(members), minimum is not None)
-    known = {_value(pod, one) for pod in pods for one in keys} - {""}
-    near = near_words(value, sorted(known))
-    told = f"; {near}" if near else f"; pods name their group with {' or '.join(keys)}, others with --group KEY=NAME"
-    raise InputError(f"--group {name}: no pod is of such a group{told}")
 
 
 def place_group(explainer: Explainer, group: Gang) -> GroupFit:
@@ -215,16 +152,3 @@ def _served(pod: Pod, explainer: Explainer) -> Pod:
         return pod
     name = next(iter(explainer.frameworks))
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduler_name=name))
-
-
-def _value(pod: Pod, key: str) -> str:
-    return pod.labels.get(key) or pod.annotations.get(key) or ""
-
-
-def _minimum(members: Sequence[Pod], key: str) -> int | None:
-    """How many pods the group needs, as its pods say; None where they do not."""
-    for pod in members:
-        for name in (_KEYS.get(key, ""), f"{key}-min"):
-            if _value(pod, name).isdecimal():
-                return int(_value(pod, name))
-    return None

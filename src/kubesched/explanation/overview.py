@@ -10,6 +10,7 @@ from kubesched.api import Pod
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
+from kubesched.explanation.gang import Gang
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.outcome import State, outcome, state_of
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
@@ -43,6 +44,7 @@ def overview_page(
     fixes_of: Callable[[Explanation], Sequence[Fix]] = lambda explanation: explanation.fixes,
     *,
     foreign: Sequence[Pod] = (),
+    gangs: Sequence[Gang] = (),
     what: str = "pending",
     again: str = "kubesched explain",
     with_lines: bool = False,
@@ -54,6 +56,7 @@ def overview_page(
         workload_of: what a pod belongs to, such as `Deployment shop/web`.
         fixes_of: finds what makes a pod fit, the best first; asked for the first pod of each row.
         foreign: pods that no profile serves.
+        gangs: groups that have some of the pods.
         what: which pods they are: an adjective.
         again: the command with the same cluster and setup, which the next command extends; empty for none.
         with_lines: whether to fill in what `-o json` and `-o jsonl` print, which is much for large clusters.
@@ -73,6 +76,8 @@ def overview_page(
     parts: list[Table | Paragraph] = [*_tables(ordered)]
     if foreign and ordered:
         parts.append(_foreign(foreign))
+    if gangs:
+        parts.append(_gangs(gangs))
     return Page(
         "explain-pods",
         _verdict(ordered, what, foreign),
@@ -189,6 +194,16 @@ def _foreign_alone(pods: Sequence[Pod], what: str) -> Paragraph:
     schedulers = f"the scheduler{'' if len(names) == 1 else 's'} {', '.join(names[:_MAX_NAMED])}"
     n = f"{len(pods)} {what} pod{' is' if len(pods) == 1 else 's are'}"
     return Paragraph(f"{n} for {schedulers}, which no profile serves; add a profile with --config.", Level.WARNING)
+
+
+def _gangs(gangs: Sequence[Gang]) -> Paragraph:
+    """The pods that are to run together, of which the rows speak one by one."""
+    named = [f"{gang.namespace}/{gang.name} needs {gang.minimum} pods" for gang in gangs[:_MAX_NAMED]]
+    more = f", and {len(gangs) - _MAX_NAMED} more" if len(gangs) > _MAX_NAMED else ""
+    groups = "Pod group" if len(gangs) == 1 else "Pod groups:"
+    name = gangs[0].name if len(gangs) == 1 else "NAME"
+    told = f"--group {name} reports how many of them fit together"
+    return Paragraph(f"{groups} {', '.join(named)}{more} at once; {told}.", Level.DETAIL)
 
 
 def _foreign(pods: Sequence[Pod]) -> Paragraph:

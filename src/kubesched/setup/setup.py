@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KINDS
+from kubesched.api import KINDS, SERVED_KINDS
 from kubesched.config import ConfigSource, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
@@ -28,7 +28,7 @@ kube-scheduler's defaults."""
 Profiles = Sequence[Profile]
 """Profiles that somebody has built already."""
 
-WATCHED_KINDS: Final = tuple(kind for kind in KINDS if kind != "PriorityClass")
+WATCHED_KINDS: Final = tuple(kind for kind in SERVED_KINDS if kind != "PriorityClass")
 """What a live scheduler watches. Priorities are in the pods, and kube-scheduler's roles do not allow their classes."""
 
 _LOG: Final = logging.getLogger("kubesched.plugin")

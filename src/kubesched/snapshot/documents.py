@@ -19,7 +19,7 @@ _TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")
 _AT_BYTE: Final = re.compile(r"(?:JSON is malformed: )?(.*) \(byte (\d+)\)")
 _BETWEEN: Final = re.compile(rb"(?:\s|---[^\n]*|==== START logs [^\n]*\n(?s:.*?)==== END logs [^\n]*)*")
 _USUAL_HEADER: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
-_LIST_KINDS: Final = {"List", *(f"{kind}List" for kind in KINDS)}
+_LIST_KINDS: Final = {"List", *(f"{kind.name}List" for kind in KINDS.values())}
 _JSON_FAULTS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 

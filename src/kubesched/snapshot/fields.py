@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import CLASS_ANNOTATION, kind_of
+from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, kind_of
 from kubesched.snapshot.objects import ClusterObjects, T
 
 __all__ = ["LAST_APPLIED", "READ_ANNOTATIONS", "only_read_fields"]
@@ -30,6 +30,8 @@ READ_ANNOTATIONS: Final = frozenset(
         "scheduler.alpha.kubernetes.io/preferAvoidPods",
         "kubernetes.io/config.mirror",
         "controller.kubernetes.io/pod-deletion-cost",
+        *GROUP_KEYS,
+        *GROUP_MINIMUMS,
     )
 )
 """The annotations that some rule of kubesched reads. A plugin may read others."""

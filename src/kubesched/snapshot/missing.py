@@ -34,6 +34,10 @@ _SPREADING_OWNERS: Final = ("ReplicaSet", "StatefulSet", "ReplicationController"
 _UNREFERRED: Final = {
     "PodDisruptionBudget": "preemption and drains do not know disruption budgets",
     "VolumeAttachment": "volumes that are attached to a node without a pod are not counted there",
+    **dict.fromkeys(
+        (key for key, kind in KINDS.items() if kind.name == "PodGroup"),
+        "how many pods a group needs at once is not known; explain counts all of them",
+    ),
 }
 """What is decided without kinds to which no pod refers."""
 
@@ -113,14 +117,16 @@ def effects_of_refusals(objects: Iterable[KubeObject], refused: Mapping[str, str
             sentences.append(_not_listed(kinds, refused, missing.sentence))
             for kind in kinds:
                 unused.pop(kind, None)
-    for kind, effect in _UNREFERRED.items():
-        if unused.pop(kind, None) is not None:
-            sentences.append(_not_listed([kind], refused, effect))
+    for effect in dict.fromkeys(_UNREFERRED.values()):
+        if kinds := [kind for kind in unused if _UNREFERRED.get(kind) == effect]:
+            sentences.append(_not_listed(kinds, refused, effect))
+            for kind in kinds:
+                unused.pop(kind)
     return sentences + ([_not_listed(list(unused), refused, "no pod refers to them")] if unused else [])
 
 
 def _not_listed(kinds: Sequence[str], refused: Mapping[str, str], effect: str) -> str:
-    named = ", ".join(KINDS[kind].plural for kind in kinds)
+    named = ", ".join(KINDS[kind].resource for kind in kinds)
     return f"{named} cannot be listed ({', '.join(dict.fromkeys(refused[kind] for kind in kinds))}): {effect}"
 
 

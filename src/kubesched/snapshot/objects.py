@@ -39,7 +39,7 @@ class ClusterObjects(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         counts = self.kinds
         counted = [
-            f"{counts[kind]} {kind.lower() if counts[kind] == 1 else known.plural}"
+            f"{counts[kind]} {known.name.lower() if counts[kind] == 1 else known.plural}"
             for kind, known in KINDS.items()
             if kind in counts
         ]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from kubesched.admission import ObjectChecker, as_stored
-from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object
+from kubesched.api import KINDS, KubeObject, Pod, compare_versions, decode_object, kind_key
 from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
 from kubesched.snapshot.documents import Document, Header
@@ -84,7 +84,7 @@ class ObjectReader:
         Raises:
             ObjectError: as with `read`.
         """
-        header = Header(KINDS[kind].api_version, kind)
+        header = Header(KINDS[kind].api_version, KINDS[kind].name)
         for i, raw in enumerate(items, n_before + 1):
             place = Place(label, item=i)
             try:
@@ -148,13 +148,14 @@ def _classify(api_version: str | None, kind: str) -> tuple[str, str]:
     Raises:
         ObjectError: apiVersion is missing.
     """
-    known = KINDS.get(kind)
-    if known is None:
+    versions = [known.api_version for known in KINDS.values() if known.name == kind]
+    if not versions:
         return "", kind
     if not api_version:
-        raise ObjectError(f"apiVersion is missing; expected {known.api_version}")
+        raise ObjectError(f"apiVersion is missing; expected {' or '.join(versions)}")
     group = api_version.rpartition("/")[0]
-    return kind, "" if group == known.group else f"{kind}.{group}".removesuffix(".")
+    key = kind_key(kind, group)
+    return key, "" if key else f"{kind}.{group}".removesuffix(".")
 
 
 def _is_newer(read: KubeObject, kept: KubeObject, place: Place) -> bool:

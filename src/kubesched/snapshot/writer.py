@@ -110,12 +110,12 @@ def _metadata(objects: Iterable[KubeObject]) -> bytes:
 
 def _encode(known: KubeObject, strip: bool) -> bytes:
     raw = known.raw
-    kind = kind_of(known)
+    kind = KINDS[kind_of(known)]
     if "raw_source" not in known.__dict__ and not (strip and known.annotations):
-        return f'{{"apiVersion":"{KINDS[kind].api_version}","kind":"{kind}",'.encode() + raw[1:]
-    if not strip and read_header(raw).kind == kind:
+        return f'{{"apiVersion":"{kind.api_version}","kind":"{kind.name}",'.encode() + raw[1:]
+    if not strip and read_header(raw).kind == kind.name:
         return msgspec.json.format(raw, indent=-1)
-    document = {"apiVersion": KINDS[kind].api_version, "kind": kind, **known.document}
+    document = {"apiVersion": kind.api_version, "kind": kind.name, **known.document}
     if strip:
         _strip(document)
     return msgspec.json.encode(document)

@@ -54,7 +54,7 @@ def make_object(
     }
     said = _filled(labels=dict(labels), annotations=dict(annotations))
     about = {"name": name, **place, **made_up, **said, **metadata}
-    document = {"apiVersion": known.api_version, "kind": kind, "metadata": about, **sections}
+    document = {"apiVersion": known.api_version, "kind": known.name, "metadata": about, **sections}
     return decode_object(kind, msgspec.json.encode(document))
 
 
