@@ -32,14 +32,38 @@ def test_equal_reasons_with_different_details_are_different_rows():
     ]
 
 
-def test_more_than_four_different_details_are_one_row_with_those_of_the_nearest_node():
-    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(5)]
-    pods = [filling(f"n{i}", cpu=f"{1900 - 100 * i}m") for i in range(5)]
+def test_details_that_differ_only_in_amounts_are_one_row_with_their_range():
+    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(3)]
+    pods = [filling(f"n{i}", cpu=f"{1900 - 500 * i}m") for i in range(3)]
     (row,) = obstacle_rows(ask(make_pod("p", requests={"cpu": "2"}), *nodes, *pods))
-    assert row.positions == (4, 3, 2, 1, 0)
-    assert not row.is_alike
-    assert row.texts == ("cpu is short by 1.5: requests 2, 500m of 2 free",)
+    assert row.positions == (2, 1, 0)
+    assert row.is_alike
+    assert row.texts == ("cpu is short by 900m to 1.9: requests 2, 100m to 1.1 of 2 free",)
     assert row.plugins == ("NodeResourcesFit",)
+
+
+def test_details_that_differ_only_in_the_name_of_the_node_are_one_row():
+    nodes = [make_node(name) for name in ("left", "right")]
+    (row,) = obstacle_rows(ask(make_pod("p", node_selector={"kubernetes.io/hostname": "gone"}), *nodes))
+    assert row.positions == (0, 1)
+    assert not row.is_alike
+    assert row.texts == ("label kubernetes.io/hostname is 'left', wanted: 'gone'",)
+
+
+def test_numbers_in_names_and_ports_are_no_amounts():
+    pod = make_pod("p", host_ports=[80, 443], tolerations=[])
+    nodes = [make_node(f"n{i}", taints=[f"generation={i}:NoSchedule"]) for i in range(2)]
+    assert len(obstacle_rows(ask(pod, *nodes))) == 2
+    holders = [make_pod(f"h{i}", node=f"n{i}", host_ports=[80 if i else 443]) for i in range(2)]
+    assert len(obstacle_rows(ask(pod, make_node("n0"), make_node("n1"), *holders))) == 2
+
+
+def test_more_than_four_different_details_are_one_row_with_those_of_the_nearest_node():
+    nodes = [make_node(f"n{i}", labels={"pool": f"p{i}"}) for i in range(5)]
+    (row,) = obstacle_rows(ask(make_pod("p", node_selector={"pool": "c"}), *nodes))
+    assert len(row.positions) == 5
+    assert not row.is_alike
+    assert row.texts == ("label pool is 'p0', wanted: 'c'",)
 
 
 def test_a_pod_that_is_rejected_before_the_nodes_has_one_row():

@@ -93,8 +93,7 @@ def test_amounts_that_differ_on_every_node_are_one_row():
     ((n, obstacles, nearest),) = rows_of(ask(make_pod("p", requests={"cpu": "2"}), *nodes, *pods), "obstacles")
     assert (n, nearest) == ("6", "n5")
     assert obstacles.splitlines() == [
-        "NodeResourcesFit: cpu is short by 1.45: requests 2, 550m of 2.05 free",
-        "(on the nearest node; on the others with other amounts or values)",
+        "NodeResourcesFit: cpu is short by 1.45 to 1.5: requests 2, 500m to 550m of 2 to 2.05 free",
     ]
 
 

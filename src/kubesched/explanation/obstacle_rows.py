@@ -1,12 +1,14 @@
 """Groups the nodes that do not fit by what keeps the pod from them: one row however far apart the nodes are."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from kubesched.api import parse_quantity
 from kubesched.explanation.explanation import Explanation, PluginVerdicts
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.obstacles import Obstacle, obstacles, reasons_of
@@ -14,7 +16,10 @@ from kubesched.framework import Code, Status
 
 __all__ = ["ObstacleRow", "distinct", "obstacle_rows", "obstacle_texts"]
 
-_MAX_TEXTS: Final = 4
+_MAX_CAUSES: Final = 4
+_MAX_TEXTS: Final = 50
+_AMOUNT: Final = re.compile(r"(?<![\w'/.=:-])\d+(?:\.\d+)?(?:m|[kMGTPE]i?|Ki)?(?![\w'/=-])")
+"""A number between spaces and signs of a sentence; numbers in names, ports and label values are not amounts."""
 
 
 class ObstacleRow(msgspec.Struct, frozen=True):
@@ -23,12 +28,14 @@ class ObstacleRow(msgspec.Struct, frozen=True):
     Attributes:
         positions: the nodes, the nearest to fitting first.
         obstacles: those of the first node.
-        is_alike: whether the other nodes have them word for word; if not, plugins and reasons are the same and other
-            details differ, such as the missing amount.
+        texts: a text for each obstacle; a cordon and the taint that it makes are one. Amounts that differ are ranges.
+        is_alike: whether the texts are those of all nodes; if not, they are those of the first node, and on the others
+            plugins and reasons are the same and details differ.
     """
 
     positions: tuple[int, ...]
     obstacles: tuple[Obstacle, ...]
+    texts: tuple[str, ...]
     is_alike: bool
 
     @property
@@ -36,17 +43,12 @@ class ObstacleRow(msgspec.Struct, frozen=True):
         """The plugins that reject, in the order in which filters run."""
         return tuple(obstacle.plugin for obstacle in self.obstacles)
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """A text for each obstacle; a cordon and the taint that it makes are one."""
-        return obstacle_texts(self.obstacles)
-
 
 def obstacle_rows(explanation: Explanation) -> list[ObstacleRow]:
     """All nodes that do not fit, grouped by their obstacles; the group with the nearest node comes first.
 
-    Nodes that the same plugins reject for the same reasons are one row for each different detail; with more than four
-    different details, such as amounts that are missing, they are one row.
+    Nodes that the same plugins reject for the same reasons are one row for each different detail. Details that differ
+    only in amounts or in the node's own name are equal. With more than four different details there is one row.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "64"}))
@@ -76,6 +78,7 @@ def distinct(listed: Sequence[Obstacle]) -> list[Obstacle]:
 
 def _rows(explanation: Explanation, positions: Sequence[int]) -> Iterator[ObstacleRow]:
     """The rows of nodes with the same reasons."""
+    causes: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}  # the texts of each cause
     by_text: dict[tuple[str, ...], list[int]] = {}
     first: dict[tuple[str, ...], list[Obstacle]] = {}
     plugins: list[str] = []
@@ -83,13 +86,36 @@ def _rows(explanation: Explanation, positions: Sequence[int]) -> Iterator[Obstac
         listed = obstacles(explanation, position, plugins)
         plugins = plugins or [obstacle.plugin for obstacle in listed]
         texts = obstacle_texts(listed)
-        first.setdefault(texts, listed)
+        if texts not in first:
+            first[texts] = listed
+            causes.setdefault(_cause(texts, explanation.nodes.name(position)), {})[texts] = None
         by_text.setdefault(texts, []).append(position)
-        if len(by_text) > _MAX_TEXTS:
-            yield ObstacleRow(tuple(positions), tuple(next(iter(first.values()))), is_alike=False)
+        if len(causes) > _MAX_CAUSES or len(by_text) > _MAX_TEXTS:
+            texts = next(iter(first))
+            yield ObstacleRow(tuple(positions), tuple(first[texts]), texts, is_alike=False)
             return
-    for texts, members in by_text.items():
-        yield ObstacleRow(tuple(members), tuple(first[texts]), is_alike=True)
+    rank = {position: i for i, position in enumerate(positions)}
+    for variants in map(list, causes.values()):
+        members = sorted((position for texts in variants for position in by_text[texts]), key=rank.__getitem__)
+        ranges = tuple(map(_with_ranges, zip(*variants, strict=True)))
+        is_alike = len({_cause(texts) for texts in variants}) == 1
+        yield ObstacleRow(tuple(members), tuple(first[variants[0]]), ranges, is_alike)
+
+
+def _cause(texts: Iterable[str], node: str = "") -> tuple[str, ...]:
+    """The texts without amounts and without the name of the node."""
+    return tuple(_AMOUNT.sub("#", text.replace(f"'{node}'", "'*'") if node else text) for text in texts)
+
+
+def _with_ranges(variants: Sequence[str]) -> str:
+    """The first of some texts that are equal but for amounts, with a range for each amount that differs."""
+    amounts = zip(*(_AMOUNT.findall(text) for text in variants), strict=True)
+    return _AMOUNT.sub(lambda _: _range(set(next(amounts))), variants[0])
+
+
+def _range(amounts: set[str]) -> str:
+    ordered = sorted(amounts, key=parse_quantity)
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
 
 
 def _reason_numbers(explanation: Explanation) -> npt.NDArray[np.intp]:

@@ -9,7 +9,7 @@ import numpy as np
 from kubesched.explanation.advice import advice
 from kubesched.explanation.explanation import Explanation, Preemption
 from kubesched.explanation.nearest import nearest, not_named, too_small
-from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows
+from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows, obstacle_texts
 from kubesched.explanation.obstacles import Obstacle, obstacles
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
@@ -76,7 +76,7 @@ def _table(explanation: Explanation, rows: Sequence[ObstacleRow]) -> Table:
         Column("nearest", "NEAREST NODE", Align.NODE),
     )
     shown: list[Row] = [
-        [len(row.positions), _lines(row.obstacles, is_alike=row.is_alike), explanation.nodes.name(row.positions[0])]
+        [len(row.positions), _row_lines(row), explanation.nodes.name(row.positions[0])]
         for row in rows[:_N_ROWS]
     ]
     notes = []
@@ -103,10 +103,15 @@ def _last_rows(explanation: Explanation) -> Iterator[str]:
         yield f"{n} {are} not among those that the pod or its volumes name."
 
 
-def _lines(listed: Sequence[Obstacle], *, is_alike: bool = True) -> str:
+def _row_lines(row: ObstacleRow) -> str:
+    rest = "" if row.is_alike else "\n(on the nearest node; on the others with other amounts or values)"
+    return _lines(row.obstacles, row.texts) + rest
+
+
+def _lines(listed: Sequence[Obstacle], texts: Sequence[str] = ()) -> str:
     """A line for each obstacle, with the plugin before it."""
-    rest = "" if is_alike else "\n(on the nearest node; on the others with other amounts or values)"
-    return "\n".join(f"{obstacle.plugin}: {obstacle.text}" for obstacle in distinct(listed)) + rest
+    plugins = [obstacle.plugin for obstacle in distinct(listed)]
+    return "\n".join(map(": ".join, zip(plugins, texts or obstacle_texts(listed), strict=True)))
 
 
 def _preemption(preemption: Preemption) -> list[Part]:
