@@ -57,6 +57,11 @@ def test_without_pending_pods_the_running_ones_of_a_workload_are_meant():
     assert chosen("sts/db", namespace="shop") == ["shop/db-0", "shop/db-1"]
 
 
+def test_a_replica_set_of_a_deployment_has_its_pods():
+    assert chosen("rs/web-6f9") == ["shop/web-6f9-a"]
+    assert chosen("shop/replicaset/web-6f9") == ["shop/web-6f9-a"]
+
+
 def test_a_workload_of_two_namespaces_needs_one():
     with pytest.raises(InputError, match="write NAMESPACE/sts/db"):
         chosen("sts/db")
@@ -78,6 +83,8 @@ def test_a_selector_narrows_the_pods_that_are_named():
     [
         ("depoy/web", "", '"depoy" is not a kind of workload; did you mean "deploy"?'),
         ("shop/statefullset/db", "", '"statefullset" is not a kind of workload; did you mean "statefulset"?'),
+        ("job/x", "", "the cluster has no Job x; its manifest can be added with --manifest"),
+        ("rs/web-6f8", "", 'the cluster has no ReplicaSet web-6f8; did you mean "web-6f9"?'),
         ("dev/web", "", 'no pod or workload has the name "dev/web"; did you mean "shop/web"?'),
         ("web", "dev", 'no pod or workload has the name "dev/web"; did you mean "shop/web"?'),
         ("deploy/web", "dev", 'the cluster has no Deployment dev/web; did you mean "shop/deployment/web"?'),

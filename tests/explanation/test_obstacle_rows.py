@@ -1,6 +1,6 @@
 from kubesched.explanation import obstacle_rows
 from kubesched.framework import Plugin, Status
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, ask, filling
 
 
@@ -71,6 +71,14 @@ def test_a_pod_that_is_rejected_before_the_nodes_has_one_row():
     ((names, texts),) = summary(ask(pod, make_node("n1"), make_node("n2")))
     assert names == ["n1", "n2"]
     assert {text.partition("persistentvolumeclaim")[2] for text in texts} == {' "data" not found'}
+
+
+def test_a_claim_without_a_volume_is_one_cause():
+    pod = make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]})
+    claim = make_object("PersistentVolumeClaim", "data", spec={"storageClassName": "now"})
+    storage_class = make_object("StorageClass", "now", provisioner="x.io/p", volumeBindingMode="Immediate")
+    (row,) = obstacle_rows(ask(pod, make_node("n1"), claim, storage_class))
+    assert row.texts == ("pod has unbound immediate PersistentVolumeClaims",)
 
 
 class Grumbles(Plugin):

@@ -135,6 +135,13 @@ def test_running_pods_are_explained_as_if_they_were_not_there_and_are_there_for_
         assert not explainer.explain(make_pod("c-0", requests={"cpu": "500m"})).fits
 
 
+def test_running_pods_with_the_same_answer_share_a_row():
+    pods = [make_pod(f"web-{i}", node="n1") for i in range(2)]
+    page = report([NODE, *pods], pods, what="chosen")
+    assert [row[0] for row in rows(page, "groups")] == ["2"]
+    assert [row[0] for row in rows(page, "pods")] == ["default/web-0", "default/web-1"]
+
+
 def test_running_pods_of_a_stateful_set_have_a_row_each_with_their_node():
     pods = [make_pod(f"db-{i}", node=f"n{i}") for i in (1, 2)]
     page = report([NODE, make_node("n2", allocatable=SMALL), *pods], pods, what="chosen")

@@ -79,6 +79,15 @@ def test_preemption_is_told_without_the_names_of_post_filters(full):
     assert "PostFilter" not in text
 
 
+def test_preemption_without_a_message_for_people_has_none():
+    pod = make_pod("p", spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]})
+    claim = make_object("PersistentVolumeClaim", "data", spec={"storageClassName": "now"})
+    storage_class = make_object("StorageClass", "now", provisioner="x.io/p", volumeBindingMode="Immediate")
+    lines = printed(ask(pod, make_node("n1"), claim, storage_class)).splitlines()
+    assert "Preemption would not make room." in lines
+    assert "Not modelled: autoscalers, the timing of controllers, and resource claims." in lines
+
+
 def test_nodes_with_the_same_obstacles_are_one_row_however_far_apart():
     nodes = [make_node(f"n{i:02}", taints=["gpu:NoSchedule" if i % 2 else "db:NoSchedule"]) for i in range(20)]
     assert rows_of(ask(make_pod("p"), *nodes), "obstacles") == [

@@ -94,12 +94,28 @@ def _meant_by(name: str, objects: "Sequence[KubeObject]", pods: "Sequence[Pod]",
     known = workloads(objects)
     parts = name.split("/")
     if len(parts) > _KIND_AND_NAME or (len(parts) == _KIND_AND_NAME and is_workload_kind(parts[0], known)):
+        known |= _replica_sets(objects)
         return known[find_workload(known, _in(namespace, name, _KIND_AND_NAME))]
     full = _in(namespace, name, 1)
     called_so = [one for one in known if full in (one.name, f"{one.namespace}/{one.name}") and known[one]]
     if len(called_so) == 1:
         return known[called_so[0]]
     raise _not_one(full, called_so, known, objects)
+
+
+def _replica_sets(objects: "Iterable[KubeObject]") -> "dict[Workload, list[Pod]]":
+    """ReplicaSets with their unfinished pods, also those that belong to a Deployment."""
+    from kubesched.api import Pod, ReplicaSet, Workload
+
+    sets: dict[Workload, list[Pod]] = {}
+    for one in objects:
+        if isinstance(one, ReplicaSet):
+            sets.setdefault(Workload("ReplicaSet", one.namespace, one.name), [])
+        elif isinstance(one, Pod) and not one.is_finished:
+            owner = one.metadata.controller
+            if owner is not None and owner.kind == "ReplicaSet":
+                sets.setdefault(Workload("ReplicaSet", one.namespace, owner.name), []).append(one)
+    return sets
 
 
 def _in(namespace: str, name: str, n_parts: int) -> str:

@@ -10,7 +10,7 @@ from kubesched.explanation.choice import choice
 from kubesched.explanation.explainer import Explainer, is_running, unplaced
 from kubesched.explanation.gang import Gang
 from kubesched.explanation.outcome import diagnosis
-from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table, command_about
+from kubesched.reports import Align, Check, Column, Level, Page, Paragraph, Row, Table, command_about, limits
 
 __all__ = ["GroupFit", "group_page", "place_group"]
 
@@ -132,6 +132,7 @@ def group_page(fit: GroupFit, again: str = "kubesched explain") -> Page:
         Paragraph(verdict, Level.GOOD if is_enough else Level.BAD),
         tuple(parts),
         main="placed" if fit.placed else "lacking",
+        limits=limits(),
         next_command=command_about(again, first) if first and not foreign else "",
         document=document,
         lines=(document,),

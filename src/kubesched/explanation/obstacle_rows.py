@@ -16,6 +16,7 @@ from kubesched.framework import Code, Status
 
 __all__ = ["ObstacleRow", "distinct", "obstacle_rows", "obstacle_texts"]
 
+_NO_VOLUME: Final = "PersistentVolume had no name"  # what VolumeZone says
 _MAX_CAUSES: Final = 4
 _MAX_TEXTS: Final = 50
 _AMOUNT: Final = re.compile(r"(?<![\w'/.=:-])\d+(?:\.\d+)?(?:m|[kMGTPE]i?|Ki)?(?![\w'/=-])")
@@ -28,7 +29,7 @@ class ObstacleRow(msgspec.Struct, frozen=True):
     Attributes:
         positions: the nodes, the nearest to fitting first.
         obstacles: those of the first node.
-        texts: a text for each obstacle; a cordon and the taint that it makes are one. Amounts that differ are ranges.
+        texts: a text for each cause. Amounts that differ are ranges.
         is_alike: whether the texts are those of all nodes; if not, they are those of the first node, and on the others
             plugins and reasons are the same and details differ.
     """
@@ -66,14 +67,23 @@ def obstacle_rows(explanation: Explanation) -> list[ObstacleRow]:
 
 
 def obstacle_texts(listed: Sequence[Obstacle]) -> tuple[str, ...]:
-    """A text for each obstacle on a node; a cordon and the taint that it makes are one."""
+    """A text for each cause on a node."""
     return tuple(obstacle.text for obstacle in distinct(listed))
 
 
 def distinct(listed: Sequence[Obstacle]) -> list[Obstacle]:
-    """The obstacles without the taint of a cordon where NodeUnschedulable reports the cordon."""
-    is_cordoned = any(obstacle.plugin == "NodeUnschedulable" for obstacle in listed)
-    return [obstacle for obstacle in listed if not (is_cordoned and obstacle.is_cordon)]
+    """The obstacles, each cause once.
+
+    The taint of a cordon is left out where NodeUnschedulable reports the cordon, and that the zone of a claim without a
+    volume is not known where VolumeBinding reports the claim.
+    """
+    plugins = {obstacle.plugin for obstacle in listed}
+    return [
+        obstacle
+        for obstacle in listed
+        if not (obstacle.is_cordon and "NodeUnschedulable" in plugins)
+        and not (obstacle.text == _NO_VOLUME and "VolumeBinding" in plugins)
+    ]
 
 
 def _rows(explanation: Explanation, positions: Sequence[int]) -> Iterator[ObstacleRow]:

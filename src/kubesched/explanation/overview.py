@@ -137,7 +137,7 @@ def _take_in(
         State.NOWHERE: explanation.message,
         State.PREEMPTS: explanation.message,
         State.HELD_BACK: explanation.held_back,
-        State.RUNS: explanation.pod.key,
+        State.RUNS: outcome(explanation).why if state is State.RUNS else "",
     }.get(state, "")
     key = (state.name, workload, cause if state is State.RUNS else _NUMBERS.sub("#", cause))
     if key not in groups:

@@ -12,7 +12,7 @@ from kubesched.explanation.plugin_tables import extender_table, plugin_table, ve
 from kubesched.explanation.ranking import current_place, ranking_parts
 from kubesched.explanation.rejection import all_rejections, fix_table, rejection_parts
 from kubesched.framework import Code
-from kubesched.reports import Level, Page, Paragraph, Part, command_about, page_of
+from kubesched.reports import Level, Page, Paragraph, Part, command_about, limits, page_of
 from kubesched.scheduler import EXTENDER
 
 __all__ = ["circumstances", "explanation_page", "verdict"]
@@ -64,6 +64,7 @@ def explanation_page(
         "explain",
         verdict(explanation, chosen),
         tuple(parts),
+        limits=limits(),
         main=_main(chosen, all_nodes=all_nodes, by_plugin=by_plugin),
         next_command=_next(explanation, chosen, again),
         document=document,

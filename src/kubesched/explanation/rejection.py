@@ -16,8 +16,10 @@ from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, 
 __all__ = ["all_rejections", "fix_table", "preemption_sentence", "preemption_words", "rejection_parts"]
 
 _N_ROWS: Final = 12
-_OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|(?:^|(?<=, ))preemption: ")
-"""What PostFilter plugins put before their messages, and what DynamicResources says about pods without claims."""
+_OF_PLUGINS: Final = re.compile(r"^no new claims to deallocate(, |$)|^not found$|(?:^|(?<=, ))preemption: ")
+"""What PostFilter plugins put before their messages, and what DynamicResources says about pods without claims: not
+found if PreFilter rejected the pod.
+"""
 
 
 def rejection_parts(explanation: Explanation) -> list[Part]:

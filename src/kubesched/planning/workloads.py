@@ -17,6 +17,7 @@ _SHORT_NAMES: Final = {
     "sts": "StatefulSet",
 }
 _EXAMPLES: Final = "expected for example deploy/web or shop/statefulset/db"
+_KINDS: Final = (*_SHORT_NAMES.values(), "Job")
 _MAX_NAMED: Final = 5
 _LIKENESS: Final = 0.75  # of a word that is misspelt; namespaces such as deploy-prod are not
 
@@ -52,8 +53,8 @@ def near_kind(word: str, known: Iterable[Workload]) -> str:
     Example:
         assert near_kind("depoy", []) == 'did you mean "deploy"?'
     """
-    kinds = {one.kind.lower() for one in known} | {kind.lower() for kind in _SHORT_NAMES.values()}
-    return did_you_mean(word, [*_SHORT_NAMES, *sorted(kinds), "job"], _LIKENESS)
+    kinds = {one.kind.lower() for one in known} | {kind.lower() for kind in _KINDS}
+    return did_you_mean(word, [*_SHORT_NAMES, *sorted(kinds)], _LIKENESS)
 
 
 def _offered(named: Sequence[Workload]) -> str:
@@ -65,15 +66,14 @@ def _offered(named: Sequence[Workload]) -> str:
 def is_workload_kind(word: str, known: Iterable[Workload]) -> bool:
     """Whether a word means a kind of workload, such as `deploy`, and not for example a namespace."""
     everything = list(known)
-    kinds = {one.kind for one in everything} | set(_SHORT_NAMES.values()) | {"Job"}
-    return _full_kind(word, everything) in kinds
+    return _full_kind(word, everything) in {*_KINDS, *(one.kind for one in everything)}
 
 
 def _full_kind(kind: str, known: Sequence[Workload]) -> str:
     """The kind as objects have it, for a short name, a plural or another case."""
     low = kind.partition(".")[0].lower()
     singular = low.removesuffix("s") if low not in _SHORT_NAMES else low
-    by_lower = {one.kind.lower(): one.kind for one in known} | {k.lower(): k for k in _SHORT_NAMES.values()}
+    by_lower = {one.kind.lower(): one.kind for one in known} | {k.lower(): k for k in _KINDS}
     return _SHORT_NAMES.get(low) or by_lower.get(low) or by_lower.get(singular) or kind
 
 
