@@ -262,3 +262,23 @@ def test_data_of_a_pod_that_is_being_deleted_needs_the_flag_of_kubectl():
     scratch = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
     pod = make_pod("web", node="n1", spec=scratch, metadata=owned_by("ReplicaSet", "web") | leaving)
     assert drain_page(drain([*nodes(1), pod], ["n1"])).next_command == "kubectl drain n1 --delete-emptydir-data"
+
+
+def test_a_pod_that_tolerates_the_cordon_comes_back():
+    result = drain([*nodes(1), web("web-1", tolerations=[{"operator": "Exists"}])], ["n1"])
+    (pod,) = result.pods
+    assert (pod.fate, pod.to, result.can_go) == (Fate.RETURNS, "n1", False)
+    page = drain_page(result)
+    assert "1 would come back" in page.verdict.text
+    assert "kubectl drain" not in page.next_command
+    (table,) = (part for part in page.parts if getattr(part, "name", "") == "returns")
+    assert len(table.rows) == 1
+
+
+def test_pods_that_leave_before_the_drain_are_told():
+    low = web("low", requests={"cpu": "3"}, priority=1)
+    result = drain([*nodes(1), low, web("high", node="", requests={"cpu": "3"}, priority=9)], ["n1"])
+    (evicted,) = result.evicted_before
+    assert (evicted.pod, evicted.preemptor) == ("default/low", "default/high")
+    (table,) = (part for part in drain_page(result).parts if getattr(part, "name", "") == "evictedBefore")
+    assert len(table.rows) == 1

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,18 @@ def test_lines_in_a_pipe_end_without_blanks_and_without_colours(tmp_path):
     said = run("simulate", write(tmp_path, *shop())).stdout
     assert not [line for line in said.splitlines() if line != line.rstrip()]
     assert "\x1b" not in said
+
+
+def test_an_eviction_is_marked_with_the_disruption_budget_that_it_breaks(tmp_path):
+    low = make_pod("low", node="n1", labels={"app": "low"}, requests={"cpu": "4"}, priority=1)
+    spec = {"selector": {"matchLabels": {"app": "low"}}, "minAvailable": 1}
+    budget = make_object(
+        "PodDisruptionBudget", "keep", namespace="default", spec=spec, status={"disruptionsAllowed": 0}
+    )
+    high = make_pod("high", requests={"cpu": "4"}, priority=9)
+    file = write(tmp_path, make_node("n1", allocatable={"cpu": "4"}), low, budget, high)
+    said = squeezed(run("simulate", file).stdout)
+    assert "POD OF NODE FOR BREAKS BUDGET" in said
+    assert "- default/low - n1 default/high default/keep" in said
+    (victim,) = json.loads(run("simulate", file, "-o", "json").stdout)["victims"]
+    assert victim["broken"] == ["default/keep"]

@@ -178,4 +178,4 @@ def _explain(names: Sequence[str], selector: str | None, zone: str | None) -> st
 def _is_stuck(result: "Drain") -> bool:
     from kubesched.planning import Fate
 
-    return bool(result.of(Fate.PENDING) or result.of(Fate.BLOCKED))
+    return any(result.of(fate) for fate in (Fate.RETURNS, Fate.PENDING, Fate.BLOCKED))

@@ -127,5 +127,5 @@ def preemption_sentence(preemption: Preemption) -> str:
     """Where preemption would make room, and by whose eviction."""
     victims = ", ".join(f"{one.pod.key} (priority {one.priority})" for one in preemption.victims)
     broken = preemption.n_pdb_violations
-    budget = f"; {broken} of these evictions violate a disruption budget" if broken else ""
+    budget = f"; {broken} of these evictions would break a disruption budget" if broken else ""
     return f"Preemption would make room on {preemption.node_name} by evicting {victims}{budget}"

@@ -10,7 +10,7 @@ from kubesched.planning.changes import (
     without_nodes,
 )
 from kubesched.planning.drain_page import drain_page
-from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.drain_tables import each_page, most_page
 from kubesched.planning.drainer import Drainer, drain
 from kubesched.planning.fit import Fit, fit, fit_asked
@@ -30,7 +30,6 @@ __all__ = [
     "Fate",
     "Fit",
     "PodsLike",
-    "PushedOut",
     "Ran",
     "Rollout",
     "Runs",

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
-from kubesched.planning.evict_budgets import Budgets
-from kubesched.simulator import Progress, Trials
+from kubesched.simulator import Budgets, Progress, Trials
 
 __all__ = ["SettledCluster"]
 
@@ -25,6 +24,7 @@ class SettledCluster:
         groups: the pool and zone of each node.
         settled: pending pods of the snapshot that were placed, as they are now.
         faults: of plugins, for which pending pods of the snapshot ended in an error.
+        evicted: pods that preemption evicted for pending pods of the snapshot.
         n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
     """
 
@@ -39,6 +39,7 @@ class SettledCluster:
         placed = [one.pod for one in report.placements if not one.is_left_pending and one.node]
         self.settled = [pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod)]
         self.faults = report.faults
+        self.evicted = report.victims
         self.n_placed = len(placed)
         self.n_pending = len(report.placements) - self.n_placed
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.reports import (
     Align,
     Cell,
@@ -22,7 +22,7 @@ from kubesched.reports import (
     limits,
     page_of,
 )
-from kubesched.simulator import fill_level, nodes_table, shown_owner, workload_text
+from kubesched.simulator import Victim, fill_level, nodes_table, victims_table, workload_text
 
 __all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary_of", "workload_of"]
 
@@ -32,6 +32,7 @@ _MAX_SAVED: Final = 10
 _GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("of", "OF"))
 _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
+    Fate.RETURNS: Level.WARNING,
     Fate.PENDING: Level.WARNING,
     Fate.BLOCKED: Level.WARNING,
     Fate.LOST: Level.BAD,
@@ -66,7 +67,7 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
     )
 
 
-def _check(one: PushedOut) -> Check:
+def _check(one: Victim) -> Check:
     return Check(*_key(one), f"it would be evicted from {one.node} for {one.preemptor}")
 
 
@@ -83,11 +84,13 @@ def drain_parts(result: Drain) -> Iterator[Part]:
         placed, pending = result.n_placed_before, result.n_pending_before
         text = f"The pending pods of the snapshot are placed first: {placed:,} get a node, {pending:,} stay pending."
         yield Paragraph(text, Level.DETAIL)
+    yield victims_table("evictedBefore", "Would be evicted for them before the drain", result.evicted_before)
     yield _moves(result.of(Fate.MOVES))
+    yield _returns(result.of(Fate.RETURNS))
     yield _pending(result.of(Fate.PENDING))
     yield _held_up(result.budgets, result.of(Fate.BLOCKED))
     yield _losses(result)
-    yield _pushed_out(result)
+    yield victims_table("pushedOut", "Would be evicted from other nodes to make room", result.pushed_out)
     if left_out := _left_out(result):
         yield Paragraph(left_out)
     yield _changed(result)
@@ -131,6 +134,7 @@ def summary_of(result: Drain) -> str:
     counts = result.counts
     said = {
         "would run elsewhere": counts[Fate.MOVES],
+        "would come back": counts[Fate.RETURNS],
         "would stay pending": counts[Fate.PENDING],
         "would never be evicted": counts[Fate.BLOCKED],
         "would be lost": counts[Fate.LOST],
@@ -167,6 +171,16 @@ def _moves(pods: Sequence[DrainedPod]) -> Table:
         mark = Cell(f"+ {of}", level=Level.GOOD)
         rows.append([len(group), mark, _listed(dict.fromkeys(pod.to for pod in group)), shown])
     return Table("moves", f"Would run elsewhere: {len(pods):,}", columns, rows)
+
+
+def _returns(pods: Sequence[DrainedPod]) -> Table:
+    columns = (*_GROUP, Column("to", "TO", Align.NODE))
+    rows: list[Row] = [
+        [len(group), Cell(of, level=Level.WARNING), _listed(dict.fromkeys(pod.to for pod in group))]
+        for of, group in _grouped(pods, workload_of).items()
+    ]
+    notes = ("Their new pods tolerate the cordon, so the scheduler may place them there again.",) if rows else ()
+    return Table("returns", f"Would come back to a drained node: {len(pods):,}", columns, rows, notes=notes)
 
 
 def _pending(pods: Sequence[DrainedPod]) -> Table:
@@ -220,27 +234,6 @@ def _losses(result: Drain) -> Table:
     return Table("losses", "Would be lost", columns, rows)
 
 
-def _pushed_out(result: Drain) -> Table:
-    columns = (
-        Column("pod", "POD"),
-        Column("owner", "OF"),
-        Column("node", "NODE", Align.NODE),
-        Column("preemptor", "FOR"),
-        Column("broken", "BREAKS BUDGET"),
-    )
-    rows: list[Row] = [
-        [
-            Cell(f"- {one.pod}", level=Level.BAD),
-            shown_owner(one.pod, one.owner),
-            one.node,
-            one.preemptor,
-            ", ".join(one.broken) or "-",
-        ]
-        for one in result.pushed_out
-    ]
-    return Table("pushedOut", f"Would be evicted from other nodes to make room: {len(rows):,}", columns, rows)
-
-
 def _left_out(result: Drain) -> str:
     staying, gone = result.of(Fate.STAYS), result.of(Fate.GONE)
     daemons = sum(pod.message == "DaemonSet" for pod in staying)
@@ -277,6 +270,8 @@ def _why(pod: DrainedPod) -> str:
         return f"disruption budget {', '.join(pod.budgets)}"
     if pod.fate is Fate.LOST:
         return "no controller would create it again"
+    if pod.fate is Fate.RETURNS:
+        return "its new pod tolerates the cordon, and comes back"
     return (pod.message or "it would stay pending") if pod.fate is Fate.PENDING else ""
 
 
@@ -337,7 +332,7 @@ def _count(n: int, thing: str) -> str:
     return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
-def _key(pod: DrainedPod | PushedOut) -> tuple[str, str]:
+def _key(pod: DrainedPod | Victim) -> tuple[str, str]:
     namespace, _, name = pod.pod.partition("/")
     return namespace, name
 
@@ -350,6 +345,7 @@ def _document(result: Drain) -> dict[str, Any]:
         "pods": [_plain(pod) for pod in result.pods],
         "pushedOut": [_plain(one) for one in result.pushed_out],
         "budgets": [_plain(one) for one in result.budgets],
+        "evictedBefore": [_plain(one) for one in result.evicted_before],
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,
         "faults": list(result.faults),

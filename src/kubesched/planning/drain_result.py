@@ -8,9 +8,9 @@ import msgspec
 
 from kubesched.api import KubeObject
 from kubesched.reports import Shown
-from kubesched.simulator import Fill, NodeFill, NodeGroup, node_fills
+from kubesched.simulator import Fill, NodeFill, NodeGroup, Victim, node_fills
 
-__all__ = ["BudgetUse", "Drain", "DrainedPod", "Fate", "PushedOut"]
+__all__ = ["BudgetUse", "Drain", "DrainedPod", "Fate"]
 
 
 class Fate(enum.Enum):
@@ -18,6 +18,8 @@ class Fate(enum.Enum):
 
     MOVES = "moves"
     """Its controller makes a new pod, which runs elsewhere."""
+    RETURNS = "returns"
+    """Its controller makes a new pod, which comes back to a drained node: it tolerates the cordon."""
     PENDING = "pending"
     """Its controller makes a new pod, which stays pending."""
     BLOCKED = "blocked"
@@ -28,6 +30,11 @@ class Fate(enum.Enum):
     """It has finished, or is being deleted already."""
     STAYS = "stays"
     """A DaemonSet or the kubelet runs it on the node, also while the node is drained."""
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether such a pod stands in the way of a drain, or is lost."""
+        return self in (Fate.RETURNS, Fate.PENDING, Fate.BLOCKED, Fate.LOST)
 
 
 class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -55,24 +62,6 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     message: str = ""
     budgets: tuple[str, ...] = ()
     has_local_data: bool = False
-
-
-class PushedOut(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A pod on another node that preemption evicts for a pod of a drained node.
-
-    Attributes:
-        pod: `namespace/name`.
-        owner: `Kind/name` of its controller, empty for none.
-        node: where it was.
-        preemptor: for which pod it left.
-        broken: `namespace/name` of the disruption budgets that this breaks.
-    """
-
-    pod: str
-    owner: str
-    node: str
-    preemptor: str
-    broken: tuple[str, ...] = ()
 
 
 class BudgetUse(msgspec.Struct, frozen=True, rename="camel"):
@@ -107,6 +96,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         steps: how many steps evict pods.
         n_placed_before, n_pending_before: pending pods of the snapshot that the scheduler places before the drain, and
             that stay pending without it.
+        evicted_before: pods that preemption evicts for them, in order.
         before, after: how full the nodes are.
         groups: the pool and zone of each node.
         faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
@@ -120,7 +110,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
 
     nodes: tuple[str, ...]
     pods: tuple[DrainedPod, ...]
-    pushed_out: tuple[PushedOut, ...]
+    pushed_out: tuple[Victim, ...]
     budgets: tuple[BudgetUse, ...]
     steps: int
     n_placed_before: int
@@ -129,13 +119,13 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     after: Fill
     groups: Mapping[str, NodeGroup]
     faults: tuple[str, ...] = ()
+    evicted_before: tuple[Victim, ...] = ()
     objects: tuple[KubeObject, ...] = ()
 
     @property
     def can_go(self) -> bool:
         """Whether every pod that runs before runs afterwards, apart from those that stay on the nodes."""
-        ends_badly = (Fate.PENDING, Fate.BLOCKED, Fate.LOST)
-        return not self.pushed_out and not any(pod.fate in ends_badly for pod in self.pods)
+        return not self.pushed_out and not any(pod.fate.is_bad for pod in self.pods)
 
     def of(self, fate: Fate) -> list[DrainedPod]:
         """The pods with this fate."""

@@ -11,7 +11,7 @@ from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph
 __all__ = ["each_page", "most_page"]
 
 _MAX_NAMED: Final = 2
-_BADLY: Final = {Fate.PENDING: "pending", Fate.BLOCKED: "blocked", Fate.LOST: "lost"}
+_BADLY: Final = {Fate.RETURNS: "come back", Fate.PENDING: "pending", Fate.BLOCKED: "blocked", Fate.LOST: "lost"}
 
 
 def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> Page:

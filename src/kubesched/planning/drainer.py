@@ -7,7 +7,7 @@ from typing import Final, Self
 from kubesched.api import KubeObject, Node
 from kubesched.engine import paused_gc
 from kubesched.planning.drain_cluster import SettledCluster
-from kubesched.planning.drain_result import Drain, Fate
+from kubesched.planning.drain_result import Drain
 from kubesched.planning.draining import Draining
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, set_up
@@ -122,7 +122,7 @@ class Drainer:
             result = self._try(nodes, keeps_objects=True)
             if result.can_go:
                 return result
-            bad = {pod.node for pod in result.pods if pod.fate in (Fate.PENDING, Fate.BLOCKED, Fate.LOST)}
+            bad = {pod.node for pod in result.pods if pod.fate.is_bad}
             nodes = [node for node in nodes if node.name not in bad] if bad else nodes[:-1]
 
     def _chosen(self, nodes: Iterable[str] | None) -> list[Node]:

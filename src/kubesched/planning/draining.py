@@ -6,10 +6,9 @@ from kubesched.admission import replacement_of
 from kubesched.api import KubeObject, Node, Pod
 from kubesched.planning.changes import cordoned
 from kubesched.planning.drain_cluster import SettledCluster
-from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate, PushedOut
-from kubesched.planning.evict_budgets import Allowance
+from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.evictions import has_local_data, leaves_because, stays_because
-from kubesched.simulator import Mark, PodState, Progress, without_post_filter
+from kubesched.simulator import Allowance, Mark, PodState, Progress, Victim, without_post_filter
 
 __all__ = ["Draining"]
 
@@ -39,12 +38,13 @@ class Draining:
             cluster.budgets, lambda key: trials.get("PodDisruptionBudget", key), cluster.settled
         )
         self._nodes = nodes
+        self._names = frozenset(node.name for node in nodes)
         self._pods = cluster.pods_on(nodes)
         self._keeps_objects = keeps_objects
         self._progress = progress
         self._step_of: dict[str, int] = {}
         self._message_of: dict[str, str] = {}
-        self._pushed_out: list[PushedOut] = []
+        self._pushed_out: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
         self._last: Mark | None = None
 
@@ -77,6 +77,7 @@ class Draining:
             after=self._trials.fill(),
             groups=self._cluster.groups,
             faults=tuple(self._faults),
+            evicted_before=self._cluster.evicted,
             objects=() if self._last is None else tuple(self._trials.objects(self._last)),
         )
 
@@ -117,7 +118,7 @@ class Draining:
             broken = self._allowance.lose(action.pod)
             owner = self._cluster.owner_of(action.pod)
             preemptor = action.preemptor.key
-            self._pushed_out.append(PushedOut(action.pod.key, owner, action.node_name, preemptor, broken))
+            self._pushed_out.append(Victim(action.pod.key, owner, action.node_name, preemptor, broken))
             self._message_of[action.pod.key] = f"it was placed, and evicted for {preemptor}"
         self._faults |= dict.fromkeys(report.faults)
         for placement in report.placements:
@@ -140,7 +141,8 @@ class Draining:
         elif pod.metadata.controller is None:
             fate = Fate.LOST
         elif isinstance(now, Pod) and now.node_name:
-            fate, to = Fate.MOVES, now.node_name
+            to = now.node_name
+            fate = Fate.RETURNS if to in self._names else Fate.MOVES
         else:
             fate, message = Fate.PENDING, self._message_of.get(pod.key, "")
         is_evicted = fate not in (Fate.STAYS, Fate.GONE)

@@ -10,7 +10,6 @@ from kubesched.api import KubeObject, Node, objects_of
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.changes import note_on_model, with_nodes_like
-from kubesched.planning.evict_budgets import broken_budgets
 from kubesched.planning.more_nodes import fewest_nodes
 from kubesched.planning.most import most_that_fit
 from kubesched.planning.rollout import Rollout, roll_out
@@ -41,7 +40,6 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         nodes_like: the model of new nodes; empty if none were asked for.
         added_nodes: names of the new nodes, the fewest with which all pods fit, or as many as asked for.
         n_without: with the fewest new nodes: how many pods have a node without them.
-        broken_budgets: pods that would be evicted -> the disruption budgets that this breaks.
         rollouts: how existing workloads were replaced.
         n_written: how many of the pods the manifests have; the others are copies.
         notes: what a user should know about the manifests and the model of new nodes.
@@ -60,7 +58,6 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     nodes_like: str = ""
     added_nodes: tuple[str, ...] = ()
     n_without: int | None = None
-    broken_budgets: Mapping[str, tuple[str, ...]] = {}
     rollouts: tuple[Rollout, ...] = ()
     n_written: int = 0
     notes: tuple[str, ...] = ()
@@ -193,7 +190,6 @@ def fit_asked(
         nodes_like=model.name if isinstance(model, Node) else "",
         added_nodes=tuple(one.name for one in cluster[len(before) :] if isinstance(one, Node)),
         n_without=n_without,
-        broken_budgets=broken_budgets([*cluster, *new], report.victims),
         rollouts=rollouts,
         n_written=len(asked.pods),
         notes=(*asked.notes, *unused, *filter(None, [on_model])),

@@ -28,13 +28,12 @@ from kubesched.simulator import (
     NodeGroup,
     Placement,
     PodState,
-    Victim,
     fill_table,
     fill_words,
     nodes_table,
     placement_line,
     report_document,
-    shown_owner,
+    victims_table,
     without_post_filter,
 )
 
@@ -217,31 +216,8 @@ def _victims(answer: Fit) -> Iterator[Table]:
     asked = {one.pod for one in answer.placements}
     ours = [one for one in answer.report.victims if one.preemptor in asked]
     others = [one for one in answer.report.victims if one.preemptor not in asked]
-    yield _evicted(answer, ours, "victims", "Would be evicted to make room")
-    yield _evicted(answer, others, "victims-of-others", "Would be evicted for pods that are pending already")
-
-
-def _evicted(answer: Fit, victims: Sequence[Victim], name: str, title: str) -> Table:
-    breaks = any(one.pod in answer.broken_budgets for one in victims)
-    columns = (
-        Column("pod", "POD"),
-        Column("owner", "OF"),
-        Column("node", "NODE", Align.NODE),
-        Column("preemptor", "FOR"),
-        *([Column("broken", "BREAKS BUDGET")] if breaks else []),
-    )
-    rows: list[Row] = []
-    for one in victims:
-        broken = Cell(", ".join(answer.broken_budgets.get(one.pod, ())) or "-", level=Level.BAD)
-        row: list[Cell | str | int] = [
-            Cell(f"- {one.pod}", level=Level.BAD),
-            shown_owner(one.pod, one.owner),
-            one.node,
-            one.preemptor,
-            broken,
-        ]
-        rows.append(row[: len(columns)])
-    return Table(name, f"{title}: {len(rows):,}", columns, rows)
+    yield victims_table("victims", "Would be evicted to make room", ours)
+    yield victims_table("victims-of-others", "Would be evicted for pods that are pending already", others)
 
 
 def _document(answer: Fit) -> dict[str, Any]:
@@ -257,7 +233,7 @@ def _document(answer: Fit) -> dict[str, Any]:
         "addedNodes": list(answer.added_nodes),
         "fitWithout": answer.n_without,
         "rollouts": [_rollout_document(one) for one in answer.rollouts],
-        "victims": [one | {"broken": list(answer.broken_budgets.get(one["pod"], ()))} for one in whole["victims"]],
+        "victims": whole["victims"],
         "nodes": whole["nodes"],
     }
 

@@ -3,9 +3,10 @@
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placed_line, placement_line, report_document
+from kubesched.simulator.evict_budgets import Allowance, Budgets
 from kubesched.simulator.fill_tables import fill_level, fill_table, fill_words, nodes_table
 from kubesched.simulator.node_groups import NodeGroup
-from kubesched.simulator.page import report_page, summary_of
+from kubesched.simulator.page import report_page, summary_of, victims_table
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
 from kubesched.simulator.report import (
     Fill,
@@ -22,6 +23,8 @@ from kubesched.simulator.simulator import Progress, Simulator
 from kubesched.simulator.trials import Mark, Trials
 
 __all__ = [
+    "Allowance",
+    "Budgets",
     "Fill",
     "Mark",
     "MemoryCluster",
@@ -50,6 +53,7 @@ __all__ = [
     "report_page",
     "shown_owner",
     "summary_of",
+    "victims_table",
     "without_post_filter",
     "workload_text",
 ]

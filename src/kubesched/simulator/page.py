@@ -23,9 +23,9 @@ from kubesched.reports import (
 from kubesched.simulator.diagnosis import without_post_filter
 from kubesched.simulator.documents import placement_line, report_document
 from kubesched.simulator.fill_tables import fill_table, fill_words, nodes_table
-from kubesched.simulator.report import Placement, PodState, Report, shown_owner, workload_text
+from kubesched.simulator.report import Placement, PodState, Report, Victim, shown_owner, workload_text
 
-__all__ = ["report_page", "summary_of"]
+__all__ = ["report_page", "summary_of", "victims_table"]
 
 _MAX_NODES: Final = 4
 _GROUP: Final = (Column("count", "PODS", Align.NUMBER), Column("of", "OF"))
@@ -58,7 +58,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         _why("pending", "Would stay pending", pending, _notes_on(pending)),
         _why("failed", "Would fail (SchedulerError)", by_state[PodState.ERROR]),
         _why("not-tried", "Would not be tried", by_state[PodState.NOT_TRIED]),
-        _victims(report),
+        victims_table("victims", "Would be evicted to make room", report.victims),
         *([fill_table(fills)] if has_nodes else []),
         _pods(report),
         *([nodes_table(fills)] if has_nodes else []),
@@ -167,19 +167,22 @@ def _listed(names: list[str]) -> str:
 # --- victims, and pod by pod ---
 
 
-def _victims(report: Report) -> Table:
-    title = "Would be evicted to make room"
+def victims_table(name: str, title: str, victims: Sequence[Victim]) -> Table:
+    """The pods that would be evicted, with the disruption budgets that this would break."""
+    breaks = any(victim.broken for victim in victims)
     columns = (
         Column("pod", "POD"),
         Column("owner", "OF"),
         Column("node", "NODE", Align.NODE),
         Column("preemptor", "FOR"),
+        *([Column("broken", "BREAKS BUDGET")] if breaks else []),
     )
-    rows: list[Row] = [
-        [Cell(f"- {victim.pod}", level=Level.BAD), shown_owner(victim.pod, victim.owner), victim.node, victim.preemptor]
-        for victim in report.victims
-    ]
-    return Table("victims", f"{title}: {len(rows)}", columns, rows)
+    rows: list[Row] = []
+    for one in victims:
+        broken = Cell(", ".join(one.broken) or "-", level=Level.BAD if one.broken else Level.PLAIN)
+        row: Row = [Cell(f"- {one.pod}", level=Level.BAD), shown_owner(one.pod, one.owner), one.node, one.preemptor]
+        rows.append([*row, broken][: len(columns)])
+    return Table(name, f"{title}: {len(rows):,}", columns, rows)
 
 
 def _pods(report: Report) -> Table:

@@ -101,11 +101,12 @@ def _placement(pod: Pod, placed: Placed | None, owner: str) -> Placement:
 
 def _victims(simulator: Simulator, placed: Iterable[Placed]) -> Iterator[Victim]:
     for one in placed:
+        allowance = simulator.allowance()  # of the cluster as it is: nobody leaves
         for outcome in one.preemption:
             for key in outcome.victims:
                 victim = simulator.cluster_state.objects.get("Pod", key)
-                owner = simulator.owner_of(victim) if isinstance(victim, Pod) else ""
-                yield Victim(key, owner, outcome.node, one.pod)
+                if isinstance(victim, Pod):
+                    yield Victim(key, simulator.owner_of(victim), outcome.node, one.pod, allowance.lose(victim))
 
 
 async def _place(simulator: Simulator, framework: Framework, pod: Pod, tie_break: TieBreak) -> Placed:

@@ -47,12 +47,14 @@ class Victim(msgspec.Struct, frozen=True, rename="camel"):
         owner: `Kind/name` of the workload that it belongs to, empty for none.
         node: where it was.
         preemptor: for which pod it left.
+        broken: `namespace/name` of the disruption budgets that this breaks.
     """
 
     pod: str
     owner: str
     node: str
     preemptor: str
+    broken: tuple[str, ...] = ()
 
 
 class Placement(msgspec.Struct, rename="camel", omit_defaults=True):

@@ -43,6 +43,7 @@ from kubesched.setup import (
 )
 from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.diagnosis import diagnosis_of
+from kubesched.simulator.evict_budgets import Allowance, Budgets
 from kubesched.simulator.node_groups import NodeGroup, group_nodes
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
 from kubesched.simulator.suspended import LATER, SuspendedCycles
@@ -294,12 +295,26 @@ class Simulator:
             placement.victims = tuple(victims.get(pod.uid, ()))
             placement.evicted_by = evicted.get(pod.uid, "")
             placements.append(placement)
+        allowance = self.allowance()
         left = tuple(
-            Victim(action.pod.key, self.owner_of(action.pod), action.node_name, action.preemptor.key)
+            Victim(
+                action.pod.key,
+                self.owner_of(action.pod),
+                action.node_name,
+                action.preemptor.key,
+                allowance.lose(action.pod),
+            )
             for action in self.cluster.evicted
         )
         after = Fill(self.cluster_state.columns)
         return Report(tuple(placements), left, before, after, self.clock.seconds, self.node_groups())
+
+    def allowance(self) -> Allowance:
+        """What the disruption budgets of the cluster allow."""
+        objects = self.cluster_state.objects
+        return Allowance(
+            Budgets(objects.list("PodDisruptionBudget")), lambda key: objects.get("PodDisruptionBudget", key)
+        )
 
     def owner_of(self, pod: Pod) -> str:
         """`Kind/name` of the workload that a pod belongs to; empty for none."""

@@ -11,9 +11,8 @@ import msgspec
 
 from kubesched.api import KubeObject, Pod, PodDisruptionBudget, Selector, decode_object, parse_selector
 from kubesched.errors import SelectorError
-from kubesched.simulator import Victim
 
-__all__ = ["Allowance", "Budgets", "broken_budgets"]
+__all__ = ["Allowance", "Budgets"]
 
 
 class Budgets:
@@ -112,22 +111,6 @@ class Allowance:
         status["disruptionsAllowed"] = max(0, self.left[key])
         self._written[key] = self.left[key]
         return decode_object("PodDisruptionBudget", msgspec.json.encode(document))
-
-
-def broken_budgets(objects: Iterable[KubeObject], victims: Iterable[Victim]) -> dict[str, tuple[str, ...]]:
-    """The disruption budgets that evictions by preemption break.
-
-    Args:
-        objects: the cluster before, with its pods and budgets.
-        victims: in the order in which they leave.
-    Returns: `namespace/name` of a pod -> keys of the budgets that allowed no more disruption; without the other pods.
-    """
-    known = list(objects)
-    pods = {one.key: one for one in known if isinstance(one, Pod)}
-    budgets = {one.key: one for one in known if isinstance(one, PodDisruptionBudget)}
-    allowance = Allowance(Budgets(known), budgets.get)
-    broken = {victim.pod: allowance.lose(pods[victim.pod]) for victim in victims if victim.pod in pods}
-    return {pod: keys for pod, keys in broken.items() if keys}
 
 
 def _parsed(budget: PodDisruptionBudget) -> Selector:
