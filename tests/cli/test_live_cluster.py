@@ -1,6 +1,7 @@
 """Commands without a SNAPSHOT read the cluster of a kubeconfig context."""
 
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -96,16 +97,17 @@ def test_sigterm_ends_a_plugin_of_the_kubeconfig_too(tmp_path: Path) -> None:
         "apiVersion": "client.authentication.k8s.io/v1",
         "interactiveMode": "Never",
         "command": "sh",
-        "args": ["-c", f"sleep 60 & echo $! > {started}; wait"],
+        "args": ["-c", f"sleep 60 & started=$!; sleep 1; echo $started > {started}; wait"],  # it is awaited by then
     }
     config = write_kubeconfig(tmp_path / "kubeconfig", kubeconfig({"server": "http://127.0.0.1:1"}, {"exec": login}))
     command = [sys.executable, "-m", "kubesched", "simulate", "--kubeconfig", str(config)]
     with subprocess.Popen(command) as process:
-        pid = started.read_text().strip()
+        pid = int(started.read_text())
+        plugin = os.pidfd_open(pid)
         process.terminate()
         assert process.wait(timeout=30) == 143
-    status = Path(f"/proc/{pid}/stat")
-    assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+    with os.fdopen(plugin):
+        assert select.select([plugin], [], [], 30)[0]  # it has ended
 
 
 def test_without_a_cluster_the_message_names_both_ways() -> None:

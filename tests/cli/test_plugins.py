@@ -28,7 +28,8 @@ def team_zone(tmp_path) -> str:
     return f"{tmp_path}/team_zone.py"
 
 
-def test_in_tree_plugins_are_listed_in_the_default_order():
+def test_in_tree_plugins_are_listed_in_the_default_order(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     lines = [line.split() for line in run().stdout.splitlines()]
     assert lines[2] == ["NAME", "EXTENSION", "POINTS", "WEIGHT", "FROM"]
     assert lines[4] == ["SchedulingGates", "preEnqueue", "-", "in-tree"]

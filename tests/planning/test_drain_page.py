@@ -70,7 +70,7 @@ def test_a_drain_without_harm_ends_with_the_kubectl_command():
 
 def test_a_budget_that_blocks_the_drain_is_shown_next():
     objects = [one for one in cluster() if one.name not in ("big", "alone")]
-    assert drain_page(drain(objects, ["n1"])).next_command == "kubectl describe poddisruptionbudget db -n default"
+    assert drain_page(drain(objects, ["n1"])).next_command == "kubectl describe poddisruptionbudget -n default db"
 
 
 def test_a_pod_that_stays_pending_leads_to_its_explanation():
@@ -102,7 +102,15 @@ def test_json_names_the_fate_of_each_pod():
     document = drain_page(everything()).document
     assert document["canGo"] is False
     assert {pod["pod"]: pod["fate"] for pod in document["pods"]}["default/db-0"] == "blocked"
-    assert document["summary"] == {"moves": 2, "pending": 1, "blocked": 1, "lost": 1, "gone": 1, "stays": 2}
+    assert document["summary"] == {
+        "moves": 2,
+        "pending": 1,
+        "blocked": 1,
+        "lost": 1,
+        "gone": 1,
+        "returns": 0,
+        "stays": 2,
+    }
 
 
 def test_each_lists_the_nodes_that_could_go_first():

@@ -4,7 +4,7 @@ import functools
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kubesched import load_snapshot
@@ -60,6 +60,7 @@ def test_the_largest_number_fits_and_one_more_does_not(shape, kind):
 )
 @settings(max_examples=10, deadline=None)
 def test_a_rollout_keeps_as_many_pods_running_as_its_strategy_says(n_old, n, surge, unavailable, cpu):
+    assume(surge != 0 or unavailable != 0)
     strategy = {"strategy": {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}}
     old = running(n_old)
     answer = fit([*nodes(6, cpu="2"), *old], stream(workload(replicas=n, cpu=cpu, **strategy)), rollout=True)

@@ -37,7 +37,9 @@ def test_a_report_counts_what_became_of_the_pods():
         "notTried": 0,
         "victims": 1,
     }
-    assert document["victims"] == [{"pod": "default/victim", "owner": "", "node": "n1", "preemptor": "default/p"}]
+    assert document["victims"] == [
+        {"pod": "default/victim", "owner": "", "node": "n1", "preemptor": "default/p", "broken": []}
+    ]
     assert document["pods"][0]["victims"] == ["default/victim"]
     fill = document["nodes"][0]
     assert (fill["node"], fill["before"]["cpu"], fill["after"]["cpu"]) == ("n1", 2000, 2000)
