@@ -67,7 +67,13 @@ def find_group(objects: Iterable[KubeObject], name: str, namespace: str = "") ->
 
 
 def gangs_of(objects: Iterable[KubeObject], pods: Iterable[Pod]) -> list[Gang]:
-    """The groups with a known key that have one of the pods and need more than one at once."""
+    """The groups with a known key that have one of the pods and need more than one at once.
+
+    Example:
+        group = {"pod-group.scheduling.sigs.k8s.io": "red", "pod-group.scheduling.sigs.k8s.io/min-available": "3"}
+        pods = [make_pod(f"worker-{i}", labels=group) for i in range(3)]
+        assert [gang.minimum for gang in gangs_of(pods, pods)] == [3]
+    """
     meant = {pod.key for pod in pods}
     return [
         gang

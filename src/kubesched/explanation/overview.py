@@ -106,6 +106,11 @@ def overview_lines(
     Args:
         explanations, workload_of, fixes_of: as for overview_page. Each explanation is read before the next one is asked
             for.
+
+    Example:
+        with Explainer(load_snapshot("cluster.json"), set_up()) as explainer:
+            lines = overview_lines(explainer.each(explainer.pending), lambda pod: f"Pod {pod.key}", explainer.fixes)
+            assert [line["workload"] for line in lines] == ["Pod shop/web-7"]
     """
     groups: dict[tuple[str, ...], _Group] = {}
     for explanation in explanations:

@@ -143,7 +143,7 @@ def _folded(line: str, width: int) -> list[str]:
 
 
 def cell_text(cell: Cell, *, has_bars: bool, ascii_only: bool) -> str:
-    """What stands in a cell."""
+    """What a cell shows."""
     if cell.bar is None or not has_bars:
         return cell.text
     return f"{_bar(*cell.bar, ascii_only=ascii_only)} {cell.text}"
