@@ -47,6 +47,16 @@ def test_a_slow_plugin_is_named_with_its_share_of_the_time(cluster: Path, option
     assert threading.active_count() == n_threads
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("explain",), ("explain", "default/web"), ("fit", "--resource", "cpu=1"), ("drain", "n1"), ("drain", "--each")],
+    ids=" ".join,
+)
+def test_it_is_named_by_every_command_that_asks_it(cluster: Path, command: tuple[str, ...]) -> None:
+    result = run(command[0], str(cluster), *command[1:], "--plugin", f"{cluster.parent}/slow.py:Slow")
+    assert re.search(r"^kubesched: note: the plugin Slow took \d+% of", result.stderr, re.MULTILINE)
+
+
 def test_a_plugin_is_not_named_in_a_short_run(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kubesched.cli.slow_plugins._LEAST_SECONDS", 1000.0)
     assert run("simulate", cluster, "--plugin", f"{cluster.parent}/slow.py:Slow").stderr == ""

@@ -68,3 +68,13 @@ def test_html_has_the_answer_and_every_table():
     assert html.index(titles[-1]) < html.index("Nodes: requested of allocatable")
     assert "default/low" in html
     assert "autoscalers, the timing of controllers" in html
+
+
+def test_with_several_workloads_the_page_says_whose_pods_do_not_fit():
+    small, large = workload(replicas=1), workload(kind="StatefulSet", replicas=2, cpu="3")
+    large["metadata"]["name"] = "db"
+    page = fit_page(fit(nodes(1), stream(small, large)))
+    assert "2 of 3 would fit; the 3rd (StatefulSet default/db): " in page.verdict.text
+    (table,) = (part for part in page.parts if getattr(part, "name", "") == "left")
+    assert [column.heading for column in table.columns] == ["PODS", "OF", "WHY"]
+    assert table.rows[0][:2] == [1, "StatefulSet default/db"]

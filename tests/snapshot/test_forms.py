@@ -41,7 +41,8 @@ def test_an_array_is_a_list():
 def test_a_watch_stream_is_read_to_its_end():
     bookmark = {"type": "BOOKMARK", "object": {"apiVersion": "v1", "kind": "Node", "metadata": {}}}
     events = [event("ADDED", "a", 1), event("ADDED", "b", 2), event("MODIFIED", "a", 3, unschedulable=True), bookmark]
-    read = loaded("\n".join(map(json.dumps, [*events, event("DELETED", "b", 4)])))
+    expired = {"type": "ERROR", "object": {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410}}
+    read = loaded("\n".join(map(json.dumps, [*events, event("DELETED", "b", 4), expired])))
     assert [(found.name, found.unschedulable) for found in read.of(Node)] == [("a", True)]
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ from kubesched.cli.options import cluster_options, extenders_option, setup_optio
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster, same_setup
+from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.targets import named_targets, split_targets
 from kubesched.cli.written_files import refuse_inputs
 
@@ -97,9 +99,11 @@ def drain(
     taken_at = cluster.taken_at
     page: Page
     ties, calls = TieBreak(tie_break), extender_calls(setup, extenders)
-    with progress_bar("placing") as progress:
-        drainer = Drainer(cluster, setup, tie_break=ties, seed=seed, extender_calls=calls, progress=progress)
-    with drainer:
+    with ExitStack() as stack:
+        stack.enter_context(noting_slow_plugins(setup))
+        with progress_bar("placing") as progress:
+            drainer = Drainer(cluster, setup, tie_break=ties, seed=seed, extender_calls=calls, progress=progress)
+        stack.enter_context(drainer)
         if each:
             results = _each(drainer, names)
             page = each_page(results, taken_at=taken_at)

@@ -16,6 +16,7 @@ from kubesched.cli.output import print_line, progress_bar
 from kubesched.cli.queue_place import is_cheap, queue_place
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster
+from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.targets import split_targets
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def explain(
     )
     calls = extender_calls(setup, extenders)
     asked = _Asked(cluster, setup, calls, same_cluster("explain"), output)
+    click.get_current_context().with_resource(noting_slow_plugins(setup))
     if group is not None:
         _print_group(asked, group, namespace)
         return

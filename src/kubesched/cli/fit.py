@@ -14,6 +14,7 @@ from kubesched.cli.options import extenders_option, setup_options, snapshot_opti
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster
+from kubesched.cli.slow_plugins import noting_slow_plugins
 
 if TYPE_CHECKING:
     from kubesched.planning import Runs
@@ -137,7 +138,7 @@ def fit(
         is_search = maximum or (like and n_nodes is None)
         choice = "use --add" if is_search else "use --rollout to replace the old pods with the new ones, or --add"
         raise click.UsageError(f"{asked.there_already()}; {choice} to keep the old pods and add the new ones")
-    with progress_bar("placing") as progress:
+    with progress_bar("placing") as progress, noting_slow_plugins(setup):
         answer = fit_asked(
             cluster,
             asked,

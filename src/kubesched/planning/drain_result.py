@@ -33,7 +33,7 @@ class Fate(enum.Enum):
 
     @property
     def is_bad(self) -> bool:
-        """Whether such a pod stands in the way of a drain, or is lost."""
+        """Whether such a pod prevents a drain without harm."""
         return self in (Fate.RETURNS, Fate.PENDING, Fate.BLOCKED, Fate.LOST)
 
 

@@ -35,6 +35,7 @@ from kubesched.simulator import (
     report_document,
     victims_table,
     without_post_filter,
+    workload_text,
 )
 
 __all__ = ["fit_page"]
@@ -62,7 +63,7 @@ def fit_page(
     """
     left = [one for one in answer.placements if not has_place(one)]
     fills = answer.report.nodes
-    parts: list[Part] = [*_notes(answer), _pools(answer), _where(answer), _left(left), *_victims(answer)]
+    parts: list[Part] = [*_notes(answer), _pools(answer), _where(answer), _left(answer, left), *_victims(answer)]
     if fills:
         parts += [Paragraph(fill_words(fills)), fill_table(fills), nodes_table(fills)]
     return Page(
@@ -89,18 +90,23 @@ def _verdict(answer: Fit) -> str:
     first = answer.first_left
     if answer.is_maximum:
         total = f"{answer.n_fit:,} would fit{_on_more_nodes(answer)}"
-        return f"{total}{_which(answer.n_fit)}: {why(first)}" if first else f"At least {total}."
+        return f"{total}{_which(answer, answer.n_fit, first)}: {why(first)}" if first else f"At least {total}."
     counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit{_on_more_nodes(answer)}"
     if first is None:
         return f"{counted}."
     if answer.n_without is not None and answer.next_left is not None:
         return f"{counted}, and more nodes like {answer.nodes_like} are not enough: {why(answer.next_left)}"
-    return f"{counted}{_which(answer.placements.index(first))}: {why(first)}"
+    return f"{counted}{_which(answer, answer.placements.index(first), first)}: {why(first)}"
 
 
-def _which(n_before: int) -> str:
-    """Which pod is the first that does not fit; empty for the first of all."""
-    return f"; the {ordinal(n_before + 1)}" if n_before else ""
+def _which(answer: Fit, n_before: int, pod: Placement) -> str:
+    """Which pod is the first that does not fit, and of which workload if there are several; or empty."""
+    of = f" ({_workload(pod)})" if len(answer.workloads) > 1 else ""
+    return f"; the {ordinal(n_before + 1)}{of}" if n_before or of else ""
+
+
+def _workload(placement: Placement) -> str:
+    return workload_text(placement.pod, placement.owner)
 
 
 def _on_more_nodes(answer: Fit) -> str:
@@ -204,10 +210,14 @@ def _where(answer: Fit) -> Table:
     return Table("where", title, columns, rows, is_wide=len(counts) > _MAX_ROWS)
 
 
-def _left(left: Sequence[Placement]) -> Table:
-    counts = Counter(why(one) for one in left)
-    columns = (Column("pods", "PODS", Align.NUMBER), Column("why", "WHY"))
-    rows: list[Row] = [[n, Cell(text, level=Level.WARNING)] for text, n in counts.items()]
+def _left(answer: Fit, left: Sequence[Placement]) -> Table:
+    has_several = len(answer.workloads) > 1
+    counts = Counter((_workload(one) if has_several else "", why(one)) for one in left)
+    of = [Column("of", "OF")] if has_several else []
+    columns = (Column("pods", "PODS", Align.NUMBER), *of, Column("why", "WHY"))
+    rows: list[Row] = [
+        [n, *([whose] if has_several else []), Cell(text, level=Level.WARNING)] for (whose, text), n in counts.items()
+    ]
     return Table("left", f"Would stay pending: {len(left):,}", columns, rows)
 
 

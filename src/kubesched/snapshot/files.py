@@ -20,7 +20,8 @@ __all__ = ["Files"]
 
 _MAX_NAMED: Final = 3
 _OF_KUBERNETES: Final = re.compile(rb"\b(?:apiVersion|kind)[\"']?\s*:")
-_EVENTS: Final = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
+_EVENTS: Final = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
+_WITHOUT_OBJECT: Final = ("BOOKMARK", "ERROR")  # an API server ends an old watch with a Status
 _EXPORTED: Final = {  # the lists in an export of kube-scheduler-simulator
     "nodes": "Node",
     "pods": "Pod",
@@ -124,7 +125,7 @@ class Files:
         except (msgspec.DecodeError, UnicodeDecodeError):
             read = _Unnamed()
         if read.type in _EVENTS and bytes(read.object):
-            if read.type != "BOOKMARK":
+            if read.type not in _WITHOUT_OBJECT:
                 is_deleted = read.type == "DELETED"
                 yield label, Document(document.number, read.object, Header(kind="WatchEvent"), is_deleted=is_deleted)
         elif read.nodes is not None and read.pods is not None:
