@@ -70,6 +70,15 @@ def test_the_fault_is_named_and_the_command_exits_with_1(snapshot: Path, plugin:
     assert "KeyError: 'team'" in result.stdout
 
 
+def test_a_page_with_a_fault_promises_nothing(snapshot: Path, plugin: str):
+    drained = run("drain", snapshot, "n2", "--plugin", plugin).stdout
+    assert drained.startswith("A plugin failed, so it is not known whether n2 could be drained.")
+    assert "Next: " not in drained
+    asked = run("fit", snapshot, "--resource", "cpu=1", "--plugin", plugin)
+    assert f"A plugin failed: {FAULT}." in asked.stdout
+    assert "Next: " not in asked.stdout
+
+
 def test_a_drain_says_first_that_a_plugin_failed(snapshot: Path, plugin: str):
     lines = run("drain", snapshot, "n1", "--plugin", plugin).stdout.splitlines()
     assert lines[1] == f"A plugin failed: {FAULT}."

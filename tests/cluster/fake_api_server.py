@@ -153,7 +153,7 @@ def objects(*items: dict[str, Any], version: str = "10", more: str = "") -> Answ
 
 def list_kind(path: str) -> str:
     """The kind of the list at a path."""
-    return next((f"{kind}List" for kind in KINDS if path == list_path(kind)), "List")
+    return next((f"{KINDS[kind].name}List" for kind in KINDS if path == list_path(kind)), "List")
 
 
 def line(type: str, obj: dict[str, Any]) -> bytes:

@@ -42,6 +42,21 @@ def test_another_answer_does_not_count_as_an_empty_list(answer: dict[str, Any], 
     assert str(error).endswith(f"{NODES}: the answer does not match the request: expected a NodeList, found {found}")
 
 
+def test_a_list_of_a_kind_whose_name_several_groups_have_is_read() -> None:
+    kind, page = (
+        "CoschedulingPodGroup",
+        {"kind": "PodGroupList", "metadata": {}, "items": [{"metadata": {"name": "g"}}]},
+    )
+
+    async def story() -> int:
+        server = FakeApiServer()
+        async with server, client_of(server) as asking:
+            server.on("LIST", list_path(kind), says(page))
+            return sum([len(one) async for one in list_raw(asking, kind)])
+
+    assert run(story()) == 1
+
+
 def test_a_list_without_items_is_empty() -> None:
     assert listed(says({"kind": "NodeList", "metadata": {}, "items": None}))[0] == []
     assert len(listed(objects(node("n1")))[0]) == 1  # type: ignore[arg-type]

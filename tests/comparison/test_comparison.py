@@ -158,6 +158,15 @@ def test_a_filter_that_b_no_longer_has_is_named_and_not_the_scores_that_then_dec
     assert (back.a, back.b, back.cause, back.plugin) == ("big", "plain", Cause.FILTER, "TaintToleration")
 
 
+def test_a_node_that_pre_filter_leaves_out_is_named_with_the_plugin_of_its_side():
+    pinned = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["small"]}]}]
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": pinned}}}
+    cluster = [make_node("small"), make_node("big", allocatable={"cpu": "64"})]
+    pod = make_pod("web", requests={"cpu": "1"}, spec={"affinity": affinity})
+    (move,) = compare([*cluster, pod], None, _without("multiPoint", "NodeAffinity"), seeds=5).moves
+    assert (move.a, move.b, move.cause, move.plugin) == ("small", "big", Cause.OPENED, "NodeAffinity")
+
+
 def test_a_score_that_b_no_longer_has_is_named_and_not_those_that_are_the_same():
     there = {"images": [{"names": ["registry.example.com/web:1"], "sizeBytes": 900_000_000}]}
     image = make_node("image", status=there)

@@ -97,4 +97,4 @@ def test_prices_count_the_nodes_in_use():
 def test_a_share_that_is_meant_as_a_percentage_is_refused():
     with pytest.raises(InputError, match=r'"85" is not a share; write 85% or 0.85'):
         parse_conditions("cpuP95>85")
-    assert [one.limit for one in parse_conditions("cpuP95>1.2,cpuP95>0.85,cpuP95>120%")] == [1.2, 0.85, 1.2]
+    assert [one.limit for one in parse_conditions("cpuP95>1.2,cpuP95>0.85,cpuP95>250%")] == [1.2, 0.85, 2.5]

@@ -180,3 +180,16 @@ def test_the_document_has_every_pod():
 def test_a_check_fails_for_each_pod_without_a_node():
     checks = group_page(answer([*NODES, *(member(f"w{i}") for i in range(5))])).checks
     assert [(check.name, bool(check.failure)) for check in checks] == [(f"w{i}", i == 4) for i in range(5)]
+
+
+def test_a_group_that_pods_name_in_two_ways_is_one_group():
+    both = {"pod-group.scheduling.sigs.k8s.io/name": "red", "kueue.x-k8s.io/pod-group-name": "red"}
+    sizes = {"pod-group.scheduling.sigs.k8s.io/min-available": "2", "kueue.x-k8s.io/pod-group-total-count": "2"}
+    pods = [make_pod(f"w{i}", labels=both | sizes) for i in range(2)]
+    assert [(gang.name, gang.minimum) for gang in gangs_of(pods, pods)] == [("red", 2)]
+
+
+def test_a_minimum_that_is_no_number_of_pods_is_none():
+    sizes = {"kueue.x-k8s.io/pod-group-name": "red", "kueue.x-k8s.io/pod-group-total-count": "9" * 5000}
+    pods = [make_pod("w0", annotations=sizes), make_pod("w1", annotations=sizes)]
+    assert [gang.is_minimum_known for gang in gangs_of(pods, pods)] == [False]

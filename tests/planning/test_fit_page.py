@@ -78,3 +78,18 @@ def test_with_several_workloads_the_page_says_whose_pods_do_not_fit():
     (table,) = (part for part in page.parts if getattr(part, "name", "") == "left")
     assert [column.heading for column in table.columns] == ["PODS", "OF", "WHY"]
     assert table.rows[0][:2] == [1, "StatefulSet default/db"]
+
+
+def test_where_some_pods_of_a_workload_fit_the_next_question_is_about_more_nodes():
+    page = fit_page(
+        fit(nodes(1), stream(workload(replicas=9))),
+        explain="kubesched explain c.json",
+        again="kubesched fit c.json -f w.json",
+    )
+    assert page.next_command == "kubesched fit c.json -f w.json --nodes-like n0"
+
+
+def test_the_largest_number_is_not_offered_where_there_is_none():
+    asked = [workload(kind="DaemonSet"), workload(replicas=1), {**workload(replicas=1), "metadata": {"name": "b"}}]
+    for documents in (asked[:1], asked[1:]):
+        assert fit_page(fit(nodes(1), stream(*documents)), again="kubesched fit c.json -f w.json").next_command == ""

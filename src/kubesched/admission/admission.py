@@ -265,7 +265,8 @@ class Admission:
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
             check_new_pod(pod.spec, self._resources)
-            self.notes += [f"{place}: {within}{one}" for one in notes_on(pod.spec)]
+            said = (f"{place}: {within}{one}" for one in notes_on(pod.spec))
+            self.notes += [one for one in said if one not in self.notes]
             self._checked_spec = pod.spec
         for claim in ephemeral_claims(document):
             self._add_claim(claim, place)

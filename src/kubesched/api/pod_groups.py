@@ -11,6 +11,9 @@ from kubesched.api.pod import Pod
 __all__ = ["GROUP_KEYS", "GROUP_MINIMUMS", "group_name", "minimum_on_pod"]
 
 
+_MAX_DIGITS: Final = 10  # of a number of pods
+
+
 class _GroupKey(NamedTuple):
     """What goes with a way to name a group.
 
@@ -73,4 +76,4 @@ def minimum_on_pod(pod: Pod, key: str) -> int:
         assert minimum_on_pod(make_pod("w0", labels={"team": "red", "team-min": "3"}), "team") == 3
     """
     values = (group_name(pod, name) for name in _minimum_keys(key))
-    return next((int(value) for value in values if value.isdecimal()), 0)
+    return next((int(value) for value in values if value.isdecimal() and len(value) < _MAX_DIGITS), 0)

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -125,8 +126,8 @@ def _note_left_out(cluster: "ClusterObjects", advice: str) -> None:
     """
     for sentence in cluster.bad:
         note(f"left out: {sentence}")
-    known = _with_pods(cluster) if _WORKLOADS.intersection(cluster.skipped) else set()
-    left_out = {kind: n for kind, n in cluster.skipped.items() if kind not in known}
+    there = _with_pods(cluster) if _WORKLOADS.intersection(cluster.skipped) else {}
+    left_out = {kind: n - there.get(kind, 0) for kind, n in cluster.skipped.items() if n > there.get(kind, 0)}
     if left_out:
         counted = ", ".join(f"{n} {kind}" for kind, n in sorted(left_out.items()))
         offered = advice if _WORKLOADS.intersection(left_out) else ""
@@ -135,12 +136,13 @@ def _note_left_out(cluster: "ClusterObjects", advice: str) -> None:
         note(sentence)
 
 
-def _with_pods(cluster: "ClusterObjects") -> set[str]:
-    """The kinds of workloads of which the snapshot has pods, so that nothing is missing without the workloads."""
+def _with_pods(cluster: "ClusterObjects") -> dict[str, int]:
+    """How many workloads of a kind have pods in the snapshot: without these objects nothing is missing."""
     from kubesched.api import Pod, ReplicaSet, workload_of
 
     sets = {one.key: one for one in cluster.of(ReplicaSet)}
-    return {workload.kind for pod in cluster.of(Pod) if (workload := workload_of(pod, sets)) is not None}
+    owners = {workload for pod in cluster.of(Pod) if (workload := workload_of(pod, sets)) is not None}
+    return Counter(owner.kind for owner in owners)
 
 
 def _homeless(cluster: "ClusterObjects") -> list[str]:

@@ -91,7 +91,9 @@ def drain(
     from kubesched.snapshot import check_target
 
     if write is not None:
-        refuse_inputs("--write", check_target(write), [*targets.snapshots, *manifests])
+        refuse_inputs(
+            "--write", check_target(write), [*targets.snapshots, *manifests, *([str(config)] if config else [])]
+        )
     cluster, setup = read_both(
         targets.snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects
     )

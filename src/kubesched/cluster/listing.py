@@ -5,6 +5,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from kubesched.api import KINDS
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.resources import FIELD_SELECTORS, list_path
 from kubesched.cluster.watch_lines import ListMeta, ListPage
@@ -88,12 +89,14 @@ async def request_page(
             Status or the answer of a proxy must not count as an empty list.
     """
     page = await client.request("GET", list_path(kind), query=query, type=type, timeout=_SECONDS, retry=retry)
-    if page.kind != f"{kind}List":
+    label, expected = f"GET {client.access.server}{list_path(kind)}", f"{KINDS[kind].name}List"
+    if page.kind != expected:
         found = f"kind {page.kind}" if page.kind else "an object without a kind"
-        label = f"GET {client.access.server}{list_path(kind)}"
         raise ClusterError(
-            f"{label}: the answer does not match the request: expected a {kind}List, found {found}", status=200
+            f"{label}: the answer does not match the request: expected a {expected}, found {found}", status=200
         )
+    if page.metadata.continue_ and page.metadata.continue_ == query.get("continue"):
+        raise ClusterError(f"{label}: the list does not end: a continue token came twice", status=200)
     return page
 
 
@@ -101,14 +104,9 @@ async def _pages(client: ApiClient, kind: str, type: type[PageT], page_size: int
     """Each page of a list, as a type with `metadata` and `items`."""
     selector = FIELD_SELECTORS.get(kind, "")
     query: dict[str, str | int] = {"limit": page_size} | ({"fieldSelector": selector} if selector else {})
-    tokens = set[str]()
     while True:
         page = await request_page(client, kind, query, type)
         yield page
         if not page.metadata.continue_:
             return
-        if page.metadata.continue_ in tokens:
-            where = f"GET {client.access.server}{list_path(kind)}"
-            raise ClusterError(f"{where}: the list does not end: a continue token came twice", status=200)
-        tokens.add(page.metadata.continue_)
         query["continue"] = page.metadata.continue_

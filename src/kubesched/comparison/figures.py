@@ -55,7 +55,7 @@ class Unit(enum.Enum):
             if self in (Unit.CPU, Unit.MEMORY):
                 return float(whole_units(self.value, parse_quantity(text)))
             value = float(text.removesuffix("%")) / 100 if self is Unit.SHARE and "%" in text else float(text)
-            if self is Unit.SHARE and value > _MOST_SHARE:
+            if self is Unit.SHARE and value > _MOST_SHARE and "%" not in text:
                 raise InputError(f'"{text}" is not a share; write {text}% or {value / 100:g}')
             if isfinite(value):
                 return round(value, 12)  # 0.7 / 100 is less than 0.007

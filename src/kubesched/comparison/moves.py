@@ -11,7 +11,17 @@ from functools import partial
 import msgspec
 
 from kubesched.api import Pod
-from kubesched.framework import ColumnCache, CycleState, FilterResult, Framework, Profile, Scores, Services, WhatIf
+from kubesched.framework import (
+    ColumnCache,
+    CycleState,
+    FilterResult,
+    Framework,
+    PreFiltered,
+    Profile,
+    Scores,
+    Services,
+    WhatIf,
+)
 from kubesched.simulator import Placement, Report
 from kubesched.state import ClusterState, Nodes
 
@@ -26,7 +36,7 @@ class Cause(enum.Enum):
     FILTER = "filter"
     """With the second configuration that node does not fit at this time: often other pods are there now."""
     OPENED = "opened"
-    """With the first configuration the new node does not fit; with the second one both fit."""
+    """With the first configuration the new node does not fit; with the second one it does."""
     TIE = "tie"
     """Both nodes have the same points."""
 
@@ -39,8 +49,8 @@ class Move(msgspec.Struct, frozen=True, rename="camel"):
         a, b: the nodes that the two configurations choose.
         cause: why the second configuration does not choose `a`.
         plugin: for SCORE the one whose scores change most in favour of `b`; for FILTER the one that rejects `a` with
-            the second configuration, for OPENED the one that rejects `b` with the first one, both empty where PreFilter
-            left the node out; for TIE empty.
+            the second configuration, for OPENED the one that rejects `b` with the first one; for TIE empty, and for
+            FILTER where the node was not looked at.
         points: for SCORE, by how many points more than with the first configuration this plugin prefers `b` to `a`.
     """
 
@@ -59,7 +69,7 @@ class NodeWatch:
         nodes: pod, by `namespace/name` -> the node that is looked up when the run decides on it.
 
     Attributes:
-        rejected: pod -> the plugin that rejects its node, empty where PreFilter left it out.
+        rejected: pod -> the plugin whose PreFilter leaves its node out, or whose filter rejects it.
         scores: pod -> the points of its node; without pods whose node was not scored.
         filters: the Filter plugins of all profiles.
     """
@@ -76,6 +86,14 @@ class NodeWatch:
         """Make the framework of a profile, as the class Framework does."""
         self.filters.update(plugin.name for plugin in profile.points["filter"])
         return _WatchedFramework(profile, cache, cluster_state, services, self)
+
+    def on_pre_filter(self, pod: Pod, result: PreFiltered) -> None:
+        """Note whether PreFilter leaves out the node."""
+        node = self._nodes.get(pod.key)
+        if node is not None:
+            self.rejected.pop(pod.key, None)
+            if result.node_names is not None and node not in result.node_names:
+                self.rejected[pod.key] = result.narrowed_by[-1]
 
     def on_filter(self, pod: Pod, result: FilterResult) -> None:
         """Note whether the filters reject the node. A table that does not have the node changes nothing."""
@@ -118,7 +136,7 @@ def _move(a: Placement, b: Placement, by_a: NodeWatch, by_b: NodeWatch) -> Move:
     pod = b.pod
     move = partial(Move, pod, a.node, b.node)
     closed, opened = by_b.rejected.get(pod), by_a.rejected.get(pod)
-    is_new = opened is not None and opened != "" and opened not in by_b.filters
+    is_new = opened is not None and opened not in by_b.filters
     if closed is not None and not is_new:
         return move(Cause.FILTER, closed)
     if opened is not None:
@@ -151,6 +169,12 @@ class _WatchedFramework(Framework):
     ) -> None:
         self._watch = watch
         super().__init__(profile, cache, cluster_state, services)
+
+    def run_pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> PreFiltered:
+        """As Framework, and watched."""
+        result = super().run_pre_filter(state, pod, nodes)
+        self._watch.on_pre_filter(pod, result)
+        return result
 
     def run_filter_with_nominated(
         self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool = False

@@ -99,7 +99,7 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
     findings = comparison.findings
     if any(comparison.faults):
         failed = [f"with {side}, {fault}" for side, fault in zip("AB", comparison.faults, strict=True) if fault]
-        return f"A plugin fails, so the figures say nothing of a working one: {'. '.join(failed)}", Level.BAD
+        return f"A plugin fails, so the figures do not show what it does when it works: {'. '.join(failed)}", Level.BAD
     if not findings:
         return f"{comparison.b} differs from {comparison.a} in no figure beyond chance.", Level.PLAIN
     shown = ", ".join(map(_in_words, findings[:_N_IN_VERDICT]))

@@ -75,11 +75,11 @@ def gangs_of(objects: Iterable[KubeObject], pods: Iterable[Pod]) -> list[Gang]:
         assert [gang.minimum for gang in gangs_of(pods, pods)] == [3]
     """
     meant = {pod.key for pod in pods}
-    return [
-        gang
-        for gang in _gangs(objects, tuple(GROUP_KEYS))
-        if gang.minimum > 1 and any(pod.key in meant for pod in gang.pods)
-    ]
+    gangs: dict[tuple[str, str], Gang] = {}
+    for gang in _gangs(objects, tuple(GROUP_KEYS)):  # pods may name a group in several ways
+        if gang.minimum > 1 and any(pod.key in meant for pod in gang.pods):
+            gangs.setdefault((gang.namespace, gang.name), gang)
+    return list(gangs.values())
 
 
 def _gangs(objects: Iterable[KubeObject], keys: Sequence[str]) -> list[Gang]:

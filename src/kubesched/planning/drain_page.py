@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
+from kubesched.planning.plugin_faults import fault_parts
 from kubesched.reports import (
     Align,
     Cell,
@@ -24,7 +25,7 @@ from kubesched.reports import (
 )
 from kubesched.simulator import Victim, fill_level, nodes_table, victims_table, workload_text
 
-__all__ = ["drain_page", "drain_parts", "fault_parts", "kubectl_drain", "summary_of", "workload_of"]
+__all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_of"]
 
 _MAX_LISTED: Final = 4
 _MAX_NODES: Final = 20
@@ -49,14 +50,16 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
     """
     pending = result.of(Fate.PENDING)
     following = kubectl_drain(result) if result.can_go else _save_lost(result)
-    if pending and explain:
+    if result.faults:
+        following = ""
+    elif pending and explain:
         following = command_about(explain, pending[0].pod, option="--pod")
     elif budget := next((one.budget for one in result.budgets if one.n_blocked), ""):
         namespace, _, name = budget.partition("/")
         following = command_about("kubectl describe poddisruptionbudget -n", namespace, name)
     return Page(
         "drain",
-        Paragraph(_verdict(result), Level.GOOD if result.can_go else Level.BAD),
+        Paragraph(_verdict(result), Level.GOOD if result.can_go and not result.faults else Level.BAD),
         tuple(drain_parts(result)),
         limits=limits(taken_at),
         next_command=following,
@@ -69,12 +72,6 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
 
 def _check(one: Victim) -> Check:
     return Check(*_key(one), f"it would be evicted from {one.node} for {one.preemptor}")
-
-
-def fault_parts(faults: Iterable[str]) -> Iterator[Part]:
-    """What plugins failed with: a run with a fault shows what the plugin did, and not what the cluster would do."""
-    for fault in faults:
-        yield Paragraph(f"A plugin failed: {fault.rstrip('.')}.", Level.BAD)
 
 
 def drain_parts(result: Drain) -> Iterator[Part]:
@@ -145,6 +142,8 @@ def summary_of(result: Drain) -> str:
 def _verdict(result: Drain) -> str:
     who = result.nodes[0] if len(result.nodes) == 1 else f"{len(result.nodes):,} nodes"
     n = result.n_evicted
+    if result.faults:
+        return f"A plugin failed, so it is not known whether {who} could be drained."
     if not n:
         return f"{who} could be drained: no pod would have to move."
     if result.can_go:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from kubesched.planning.drain_page import drain_page, drain_parts, fault_parts, kubectl_drain, workload_of
+from kubesched.planning.drain_page import drain_page, drain_parts, kubectl_drain, workload_of
 from kubesched.planning.drain_result import Drain, Fate
+from kubesched.planning.plugin_faults import fault_parts
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
 
 __all__ = ["each_page", "most_page"]
@@ -31,7 +32,7 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
         rows.append([one.nodes[0], could, one.n_evicted, one.steps, why_not(one)])
     lines = [_line(one) for one in results]
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
-    first = next((one for one in ordered if one.can_go), None)
+    first = next((one for one in ordered if one.can_go and not faults), None)
     return Page(
         "drain-each",
         Paragraph(
@@ -63,7 +64,7 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
         Paragraph(text, Level.GOOD if n else Level.BAD),
         tuple(parts),
         limits=page.limits,
-        next_command=kubectl_drain(result) if n else "",
+        next_command=kubectl_drain(result) if n and not result.faults else "",
         document={**page.document, "candidates": n_candidates},
         lines=page.lines,
         main="set",

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from kubesched.planning.fit import Fit
+from kubesched.planning.plugin_faults import fault_parts
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import has_place
 from kubesched.reports import (
@@ -63,15 +64,23 @@ def fit_page(
     """
     left = [one for one in answer.placements if not has_place(one)]
     fills = answer.report.nodes
-    parts: list[Part] = [*_notes(answer), _pools(answer), _where(answer), _left(answer, left), *_victims(answer)]
+    faults = answer.report.faults
+    parts: list[Part] = [
+        *fault_parts(faults),
+        *_notes(answer),
+        _pools(answer),
+        _where(answer),
+        _left(answer, left),
+        *_victims(answer),
+    ]
     if fills:
         parts += [Paragraph(fill_words(fills)), fill_table(fills), nodes_table(fills)]
     return Page(
         "fit",
-        Paragraph(_verdict(answer), Level.GOOD if answer.all_fit and answer.n_fit else Level.BAD),
+        Paragraph(_verdict(answer), Level.GOOD if answer.all_fit and answer.n_fit and not faults else Level.BAD),
         tuple(parts),
         limits=limits(answer.taken_at, now, own=(_ORDERED,) if _may_wait(answer) else ()),
-        next_command=_explained(answer, explain) or _next(answer, again, replicas),
+        next_command="" if faults else _following(answer, explain, again, replicas),
         document=_document(answer),
         lines=[placement_line(one) for one in answer.placements],
         main="where",
@@ -117,12 +126,22 @@ def _on_more_nodes(answer: Fit) -> str:
     return f" with {n:,} more node{'' if n == 1 else 's'} like {answer.nodes_like}{without}"
 
 
+def _following(answer: Fit, explain: str, again: str, replicas: int | None) -> str:
+    """What to ask next. Where other pods of its workload fit, the first that does not would still fit alone."""
+    asks = [_explained(answer, explain), _next(answer, again, replicas)]
+    first = answer.first_left
+    if first is not None and any(has_place(one) and _workload(one) == _workload(first) for one in answer.placements):
+        asks.reverse()
+    return next(filter(None, asks), "")
+
+
 def _next(answer: Fit, again: str, replicas: int | None) -> str:
     """The command that asks how many would fit, or about more nodes like the one that took most pods."""
     if not again or answer.nodes_like:
         return ""
     if not answer.is_maximum and answer.all_fit:
-        return f"{again} --max"
+        has_number = len(answer.workloads) <= 1 and not any(one.startswith("DaemonSet ") for one in answer.workloads)
+        return f"{again} --max" if has_number else ""
     nodes = Counter(one.node for one in answer.placements if has_place(one)).most_common(1)
     if not nodes or answer.first_left is None:
         return ""
@@ -244,6 +263,7 @@ def _document(answer: Fit) -> dict[str, Any]:
         "fitWithout": answer.n_without,
         "rollouts": [_rollout_document(one) for one in answer.rollouts],
         "victims": whole["victims"],
+        "faults": list(answer.report.faults),
         "nodes": whole["nodes"],
     }
 

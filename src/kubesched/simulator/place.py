@@ -101,8 +101,8 @@ def _placement(pod: Pod, placed: Placed | None, owner: str) -> Placement:
 
 def _victims(simulator: Simulator, placed: Iterable[Placed]) -> Iterator[Victim]:
     for one in placed:
-        allowance = simulator.allowance()  # of the cluster as it is: no pod leaves
         for outcome in one.preemption:
+            allowance = simulator.allowance()  # of the cluster as it is: no pod leaves
             for key in outcome.victims:
                 victim = simulator.cluster_state.objects.get("Pod", key)
                 if isinstance(victim, Pod):
