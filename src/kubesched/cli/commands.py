@@ -4,7 +4,6 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from copy import copy
 from importlib import import_module
 from typing import Any, Final, NoReturn
@@ -14,7 +13,7 @@ import click
 from kubesched.cli.general_options import GENERAL, is_debugging, with_general_options
 from kubesched.cli.output import print_text
 from kubesched.cli.program_name import as_typed, program_name
-from kubesched.cli.standard_streams import checked_output
+from kubesched.cli.standard_streams import checked_output, discard_the_rest
 from kubesched.errors import KubeschedError
 from kubesched.version import VERSION, VERSION_TEXT
 
@@ -107,8 +106,10 @@ class _Main(click.Group):
 
 
 def _end(message: str, code: int) -> NoReturn:
-    with suppress(OSError):  # the exit code has to tell
+    try:
         print_text(f"kubesched: error: {_FURTHER_LINE.sub('  ', message)}", is_error=True)
+    except OSError:  # the exit code has to tell
+        discard_the_rest(sys.stderr)
     sys.exit(code)
 
 

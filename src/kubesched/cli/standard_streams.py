@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import click
 
 from kubesched.cli.bad_input import BadInput
 
-__all__ = ["checked_output"]
+__all__ = ["checked_output", "discard_the_rest"]
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _LEFT: Final = errno.EPIPE
@@ -40,14 +40,14 @@ def checked_output() -> Iterator[None]:
     except OSError as error:
         if error.errno not in (*_FULL, _LEFT):
             raise
-        _discard_the_rest()
+        discard_the_rest(sys.stdout)
         if error.errno == _LEFT:
             sys.exit(_FAILED)
         raise BadInput(f"standard output cannot be written: {error.strerror}") from error
 
 
-def _discard_the_rest() -> None:
-    """Without this, Python would try to write the rest when it ends, and print a traceback."""
+def discard_the_rest(stream: TextIO) -> None:
+    """Without this, Python would try to write the rest when it ends, and end with a traceback or exit code 120."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
