@@ -29,7 +29,7 @@ def api_server(
     for known in objects:
         lists[list_path(kind_of(known))].append({**known.document})
     asked: list[str] = []
-    kinds = {list_path(kind): f"{kind}List" for kind in KINDS}
+    kinds = {list_path(kind): f"{KINDS[kind].name}List" for kind in KINDS}
     forbidden = {list_path(kind) for kind in refused}
 
     class Handler(BaseHTTPRequestHandler):

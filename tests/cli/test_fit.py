@@ -141,7 +141,7 @@ def test_nodes_that_are_too_small_are_not_enough(cluster):
 
 
 def test_the_next_command_explains_the_pod_of_the_manifest_that_does_not_fit(tmp_path, manifest):
-    small = write(tmp_path, *NODES[:1])
+    small = write(tmp_path, make_node("n0", allocatable={"cpu": "1"}))
     next_line = run("fit", small, "-f", manifest).stdout.splitlines()[-1]
     assert next_line.startswith(f"Next: kubesched explain {small} --manifest {manifest} --pod shop/web-")
     assert run(*next_line.removeprefix("Next: kubesched ").split()).exit_code == 0

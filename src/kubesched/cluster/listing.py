@@ -89,14 +89,14 @@ async def request_page(
             Status or the answer of a proxy must not count as an empty list.
     """
     page = await client.request("GET", list_path(kind), query=query, type=type, timeout=_SECONDS, retry=retry)
-    label, expected = f"GET {client.access.server}{list_path(kind)}", f"{KINDS[kind].name}List"
+    wrong, expected = "", f"{KINDS[kind].name}List"
     if page.kind != expected:
         found = f"kind {page.kind}" if page.kind else "an object without a kind"
-        raise ClusterError(
-            f"{label}: the answer does not match the request: expected a {expected}, found {found}", status=200
-        )
-    if page.metadata.continue_ and page.metadata.continue_ == query.get("continue"):
-        raise ClusterError(f"{label}: the list does not end: a continue token came twice", status=200)
+        wrong = f"the answer does not match the request: expected a {expected}, found {found}"
+    elif page.metadata.continue_ and page.metadata.continue_ == query.get("continue"):
+        wrong = "the list does not end: a continue token came twice"
+    if wrong:
+        raise ClusterError(f"GET {client.access.server}{list_path(kind)}: {wrong}", status=200)
     return page
 
 
