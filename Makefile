@@ -58,7 +58,7 @@ test: $(VENV)/.installed-dev
 integration: $(VENV)/.installed-dev
 	@if [ -n "$$KUBESCHED_CONTROLPLANE" ] || command -v go >/dev/null; then \
 	$(BIN)/python -m tests.integration.build >/dev/null && \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m integration tests/integration tests/benchmarks; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m integration tests/integration tests/benchmarks; \
 	else echo "######## integration tests LEFT OUT: no Go on this machine ########"; fi
 
 # The tests of the last commit, in a root directory that mmdebstrap makes from Debian's packages and removes afterwards.

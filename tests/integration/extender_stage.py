@@ -120,7 +120,7 @@ class Stage:
         client.create_all(crowd())
         wait_until(lambda: self._is_settled(client, names), "all pods to be placed or refused", seconds=60)
         self.pods = {pod["metadata"]["name"]: pod for pod in client.read_all("Pod")}
-        wait_until(lambda: self._all_noted(client), "an event with the words of every condition")
+        wait_until(lambda: self._all_noted(client), "an event with the words of every condition", seconds=60)
         wait_until(lambda: extender.metric("kubesched_extender_in_flight") == 0, "the last answer to be recorded")
         self.calls: dict[tuple[str, str], list[tuple[Document, Any]]] = defaultdict(list)
         for verb, request, answer in extender.calls():
