@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _INDENT: Final = "    "
 _COLOURS: Final = {"added": "green", "enabled": "green", "removed": "red", "disabled": "red"}
-_RATE: Final = 50  # kube-scheduler's default of clientConnection.qps; ours is no limit
+_RATE: Final = 50  # kube-scheduler's default of clientConnection.qps; kubesched has no limit
 
 
 @click.command()

@@ -18,8 +18,8 @@ class Trial:
     """Runs the filters of a profile for one pod on a changed cluster.
 
     The cluster state takes the changes as events and gives the exact answer of a cluster that has them. It is the same
-    afterwards, with the pods of each node in the same order. What plugins log meanwhile is dropped: it would be about
-    a cluster that does not exist.
+    afterwards, with the pods of each node in the same order. What plugins log in the meantime is dropped: it would be
+    about a cluster that does not exist.
 
     Args:
         framework: of the profile, over the state.

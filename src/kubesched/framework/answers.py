@@ -72,7 +72,7 @@ def nonsense(what: str, answer: object, allowed: str = "a Status, such as Status
 
 
 def checked(what: str, answer: object, *, may_skip: bool = False) -> Status:
-    """A hook's Status; Error with upstream's prefix for a fault, for what is no Status, and for one out of place."""
+    """A hook's Status; Error with upstream's prefix for a fault, for what is not a Status, and for one out of place."""
     if answer is Status.SUCCESS:
         return Status.SUCCESS
     if may_skip and answer is Status.SKIP:

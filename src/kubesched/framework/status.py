@@ -26,7 +26,7 @@ __all__ = [
 HOOK_FAULTS: Final = (Exception, SystemExit, CancelledError)
 """What a plugin that fails may raise. One that asks for the end of the process has failed; Ctrl-C has not.
 
-A hook that is awaited may also be cancelled by its driver, which is no fault.
+A hook that is awaited may also be cancelled by its driver, which is not a fault.
 """
 
 

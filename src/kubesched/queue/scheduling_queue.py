@@ -25,8 +25,8 @@ and a pod that was popped is in flight, standing nowhere, until `done`. Every mo
 * **PreEnqueue** runs before a pod enters active or backoff, but not again from backoff to active. A pod that does not
   pass becomes, or stays, unschedulable and is called gated. The plugin that gated it last is asked first, and only
   events which that plugin registered, wildcard events, updates of the pod and `activate` lead to asking.
-* **An attempt that failed** is judged by what happened meanwhile. If plugins rejected the pod, the events since it
-  was popped are replayed through the queueing hints of those plugins: none helps, and it becomes unschedulable; one
+* **An attempt that failed** is judged by what happened in the meantime. If plugins rejected the pod, the events since
+  it was popped are replayed through the queueing hints of those plugins: none helps, and it becomes unschedulable; one
   helps, and it goes on as if the event came now. If no plugin rejected it (an error), it is tried again after its
   backoff in any case.
 * **An event** (`move_all_to_active_or_backoff_queue`) is put to the hints of the plugins that rejected or gate a pod,

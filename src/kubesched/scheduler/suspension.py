@@ -103,7 +103,7 @@ async def wait(condition: Callable[[], object], seconds: float, reads: Iterable[
     """Wait until a condition on the cluster state holds; see `Handle.wait`.
 
     Raises:
-        TypeError, ValueError: `seconds` is no finite number from 0, or `reads` is no list of names.
+        TypeError, ValueError: `seconds` is not a finite number from 0, or `reads` is not a list of names.
     """
     if not 0 <= seconds < math.inf:
         raise ValueError(f"seconds: found {seconds}; expected a finite number, 0 or more")

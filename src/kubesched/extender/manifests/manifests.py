@@ -106,5 +106,5 @@ def _service(options: ManifestOptions) -> Document:
 
 
 def _is_alone(options: ManifestOptions, offer: Offer, component: str) -> bool:
-    """Whether two pods must never run side by side: behind a Service each would count only what it bound itself."""
+    """Whether two pods must never run at the same time: behind a Service each would count only what it bound itself."""
     return options.is_service and offer.bind and component == "extender"

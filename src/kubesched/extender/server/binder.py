@@ -1,7 +1,7 @@
 """Answers bind: assumes and reserves the pod at once, binds it with one API write, and undoes this if the write fails.
 
 A call names the pod and nothing else, so PreFilter runs again, then Reserve, Permit, PreBind, Bind and PostBind. Up to
-Permit nothing waits: two calls cannot take the same device. From then on calls run side by side. A binding outlives
+Permit nothing waits: two calls cannot take the same device. From then on calls run concurrently. A binding outlives
 its call: once the Binding is on its way to the API server it cannot be taken back, so a call that runs out of time
 answers with an error, and the binding ends by itself. A second call for the same pod joins the binding that is under
 way. A bound pod stays assumed until the watch shows it.

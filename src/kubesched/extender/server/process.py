@@ -191,7 +191,7 @@ async def _serve(
     stop: asyncio.Event,
     on_ready: Callable[[Extender], None],
 ) -> None:
-    """Run everything side by side until `stop`, or until something cannot go on."""
+    """Run everything concurrently until `stop`, or until something cannot go on."""
     try:
         async with asyncio.TaskGroup() as group:
             background = [

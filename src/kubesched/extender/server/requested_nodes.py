@@ -148,7 +148,7 @@ class NodeSource:
         return RequestedNodes(Nodes(self._cluster_state.columns, rows), names, some, unknown)
 
     def _row_of(self) -> dict[str, int]:
-        """The rows by name, under keys that lie side by side in memory.
+        """The rows by name, under keys that are adjacent in memory.
 
         The state's own keys lie where each node was decoded, so that every look at one waits for memory: with 5,000
         nodes that takes six times as long.

@@ -1,7 +1,7 @@
 """The calls over HTTP: routes, deadlines, counters and logs.
 
 Everything up to the answer of filter, prioritize and preempt runs in one go on the event loop, so that a request sees
-one state of the cluster; binds wait side by side. A filter that counts pods waits for those of earlier calls first.
+one state of the cluster; binds wait concurrently. A filter that counts pods waits for those of earlier calls first.
 """
 
 import ipaddress
