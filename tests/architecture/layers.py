@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from tests.architecture.sources import Import, Module, room_of
 
 LAYERS = (
-    {"errors", "version"},
+    {"errors", "known_flags", "version"},
     {"documents"},
     {"engine", "api", "extender.wire"},
     {"state", "config"},

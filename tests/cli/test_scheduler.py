@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from kubesched.cli.scheduler import scheduler
+from kubesched.known_flags import FLAGS
 from kubesched.live import SchedulerOptions
 from tests.cli.clusters import run
 
@@ -177,3 +179,11 @@ def test_what_differs_from_kube_scheduler_is_reported_at_the_start() -> None:
     lines = run("scheduler", "--profiling=false", *WRITE).stderr.splitlines()
     assert "kubesched: note: differs from kube-scheduler: pods with resource claims are not placed" in lines
     assert sum("differs from kube-scheduler" in line for line in lines) == 5
+
+
+def test_the_flags_are_those_of_kube_scheduler_v1_36_and_no_others_are_ignored() -> None:
+    hidden = [option for option in scheduler.params if getattr(option, "hidden", False)]
+    ignored = {name.removeprefix("--") for option in hidden for name in option.opts}
+    accepted = {name.removeprefix("--") for option in scheduler.params for name in option.opts}
+    assert ignored < FLAGS <= accepted | {"help"}
+    assert run("scheduler", "--emulation-forward-compatible", *WRITE).exit_code == 2  # kube-apiserver's

@@ -9,58 +9,27 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from kubesched.known_flags import BOOLEAN_FLAGS, FLAGS
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-_BOOLEAN: Final = (
-    "authentication-skip-lookup",
-    "authentication-tolerate-lookup-failure",
-    "contention-profiling",
-    "disable-http2-serving",
-    "emulation-forward-compatible",
-    "log-json-split-stream",
-    "log-text-split-stream",
-    "permit-address-sharing",
-    "permit-port-sharing",
-    "profiling",
-)
-_WITH_VALUE: Final = (
-    "allow-metric-labels",
-    "allow-metric-labels-manifest",
-    "authentication-token-webhook-cache-ttl",
-    "authorization-webhook-cache-authorized-ttl",
-    "authorization-webhook-cache-unauthorized-ttl",
-    "disabled-metrics",
-    "emulated-version",
-    "http2-max-streams-per-connection",
-    "kube-api-burst",
-    "kube-api-content-type",
-    "kube-api-qps",
-    "log-flush-frequency",
-    "log-json-info-buffer-size",
-    "log-text-info-buffer-size",
-    "min-compatibility-version",
-    "requestheader-allowed-names",
-    "requestheader-client-ca-file",
-    "requestheader-extra-headers-prefix",
-    "requestheader-group-headers",
-    "requestheader-uid-headers",
-    "requestheader-username-headers",
-    "show-hidden-metrics-for-version",
-    "tls-curve-preferences",
-    "tls-sni-cert-key",
-    "vmodule",
-)
 _GIVEN: Final = f"{__name__}.given"  # the names on this command line
 
 
 def ignored_flags(command: F) -> F:
-    """Accept the flags without showing them in --help; `given_ignored_flags` returns those that were given."""
-    for name in (*_BOOLEAN, *_WITH_VALUE):
-        value: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if name in _BOOLEAN else {}
-        decorate = click.option(
-            f"--{name}", **value, multiple=True, hidden=True, expose_value=False, callback=_note_given
-        )
-        command = decorate(command)
+    """Accept kube-scheduler's flags that the command does not have, without showing them in --help.
+
+    It is the outermost of the command's decorators: it looks at the options that the others declared.
+    `given_ignored_flags` returns those that were given.
+    """
+    declared = {name for option in getattr(command, "__click_params__", ()) for name in option.opts}
+    for name in sorted(FLAGS - {"help"}):
+        if f"--{name}" not in declared:
+            value: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if name in BOOLEAN_FLAGS else {}
+            decorate = click.option(
+                f"--{name}", **value, multiple=True, hidden=True, expose_value=False, callback=_note_given
+            )
+            command = decorate(command)
     return command
 
 

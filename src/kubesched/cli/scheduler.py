@@ -43,6 +43,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, value: str | No
 
 
 @click.group(invoke_without_command=True)
+@ignored_flags
 @setup_options
 @click.option("--kubeconfig", metavar="FILE", help="The cluster. In a pod, the cluster that it runs in.")
 @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
@@ -108,7 +109,6 @@ def _print_version(ctx: click.Context, _option: click.Parameter, value: str | No
 )
 @click.option("--log-json", is_flag=True, help="Log JSON lines. LOG_LEVEL is debug, info, warning or error.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="json: as --log-json.")
-@ignored_flags
 @click.pass_context
 def scheduler(
     ctx: click.Context,

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from kubesched.config.checks.rules import Finding
 from kubesched.config.field_errors import did_you_mean
-from kubesched.config.sources import FLAGS, REPLACED_FLAGS
+from kubesched.config.sources import REPLACED_FLAGS
+from kubesched.known_flags import FLAGS
 
 __all__ = ["flag_findings"]
 

@@ -8,11 +8,11 @@ import msgspec
 from kubesched.config.sources.commands import Mounted, SchedulerCommand
 from kubesched.config.sources.flags import configuration_of_flags, election_flags
 from kubesched.config.sources.kinds import holds_configuration, is_configuration
-from kubesched.config.sources.known_flags import unknown_flags
 from kubesched.config.sources.objects import Input, InputObject, one_line
 from kubesched.config.sources.source import ConfigSource, bare_source, text_source
 from kubesched.documents import PlacedText, write_yaml
 from kubesched.errors import InputError
+from kubesched.known_flags import unknown_flags
 
 _LEASE_NAME: Final = "kubesched"  # of `kubesched scheduler`, see cli/leader_election.py
 _POLICY_KEY: Final = "policy.cfg"

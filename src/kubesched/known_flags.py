@@ -1,4 +1,4 @@
-"""The flags that kube-scheduler has.
+"""The flags that kube-scheduler has: those that `kubesched scheduler` accepts, and that other command lines may name.
 
 Rule: kube-scheduler v1.36.3 --help, and the flags of its JSON log. Underscores in a flag count as dashes.
 """
@@ -6,16 +6,32 @@ Rule: kube-scheduler v1.36.3 --help, and the flags of its JSON log. Underscores 
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["FLAGS", "unknown_flags"]
+__all__ = ["BOOLEAN_FLAGS", "FLAGS", "unknown_flags"]
 
-FLAGS: Final = frozenset(
+BOOLEAN_FLAGS: Final = frozenset(
+    (
+        "authentication-skip-lookup",
+        "authentication-tolerate-lookup-failure",
+        "contention-profiling",
+        "disable-http2-serving",
+        "help",
+        "leader-elect",
+        "log-json-split-stream",
+        "log-text-split-stream",
+        "permit-address-sharing",
+        "permit-port-sharing",
+        "profiling",
+        "version",
+    )
+)
+"""The names of the flags that need no value, without dashes in front."""
+
+FLAGS: Final = BOOLEAN_FLAGS.union(
     (
         "allow-metric-labels",
         "allow-metric-labels-manifest",
         "authentication-kubeconfig",
-        "authentication-skip-lookup",
         "authentication-token-webhook-cache-ttl",
-        "authentication-tolerate-lookup-failure",
         "authorization-always-allow-paths",
         "authorization-kubeconfig",
         "authorization-webhook-cache-authorized-ttl",
@@ -24,18 +40,14 @@ FLAGS: Final = frozenset(
         "cert-dir",
         "client-ca-file",
         "config",
-        "contention-profiling",
-        "disable-http2-serving",
         "disabled-metrics",
         "emulated-version",
         "feature-gates",
-        "help",
         "http2-max-streams-per-connection",
         "kube-api-burst",
         "kube-api-content-type",
         "kube-api-qps",
         "kubeconfig",
-        "leader-elect",
         "leader-elect-lease-duration",
         "leader-elect-renew-deadline",
         "leader-elect-resource-lock",
@@ -44,16 +56,11 @@ FLAGS: Final = frozenset(
         "leader-elect-retry-period",
         "log-flush-frequency",
         "log-json-info-buffer-size",
-        "log-json-split-stream",
         "log-text-info-buffer-size",
-        "log-text-split-stream",
         "logging-format",
         "master",
         "min-compatibility-version",
-        "permit-address-sharing",
-        "permit-port-sharing",
         "pod-max-in-unschedulable-pods-duration",
-        "profiling",
         "requestheader-allowed-names",
         "requestheader-client-ca-file",
         "requestheader-extra-headers-prefix",
@@ -69,12 +76,11 @@ FLAGS: Final = frozenset(
         "tls-private-key-file",
         "tls-sni-cert-key",
         "v",
-        "version",
         "vmodule",
         "write-config-to",
     )
 )
-"""The names of the flags, without dashes in front."""
+"""The names of all flags, without dashes in front."""
 
 
 def unknown_flags(flags: Iterable[str]) -> tuple[str, ...]:
