@@ -1,11 +1,13 @@
 """Commands end with a message and an exit code whatever the shell did to their streams."""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from kubesched.cli.standard_streams import checked_output
 from tests.cli.clusters import shop, write
 
 
@@ -37,3 +39,8 @@ def test_a_closed_standard_input_is_an_empty_one() -> None:
     ended = shell("<&-", "explain", "-")
     assert ended.returncode == 2
     assert ended.stderr.startswith("kubesched: error: <stdin>: the file is empty")
+
+
+def test_a_fault_of_another_file_is_not_one_of_standard_output() -> None:
+    with pytest.raises(OSError, match=r"cert\.pem"), checked_output():
+        raise OSError(errno.ENOSPC, "No space left on device", "cert.pem")

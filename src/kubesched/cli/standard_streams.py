@@ -38,7 +38,7 @@ def checked_output() -> Iterator[None]:
             raise
         sys.stdout.flush()
     except OSError as error:
-        if error.errno not in (*_FULL, _LEFT):
+        if error.filename is not None or error.errno not in (*_FULL, _LEFT):  # of another file
             raise
         discard_the_rest(sys.stdout)
         if error.errno == _LEFT:
