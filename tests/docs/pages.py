@@ -5,7 +5,8 @@ after the fence says what happens to a block:
 
     ```bash             runs, and has to end with exit code 0
     ```console          each "$ command" runs; the lines below it are its output, where a line "..." stands for any
-                        lines and "..." within a line for any text; "exit=2" beside the language names the exit code
+                        lines and "..." within a line for any text, two blanks or "──" and more for as many as it
+                        likes (a page shows tables narrower); "exit=2" beside the language names the exit code
     ```python           runs; the python blocks of a page are one program
     ```yaml, json, toml are parsed
     ```text             is left alone, as are mermaid and diff
@@ -187,6 +188,11 @@ def read_session(text: str) -> list[tuple[str, list[str]]]:
 def is_shown(expected: list[str], printed: list[str]) -> bool:
     """Whether the output fits what the page shows of it."""
     pattern = ""
-    for row in expected:
+    for row in map(_narrow, expected):
         pattern += r"(?:[^\n]*\n)*?" if row == "..." else r"[^\n]*?".join(map(re.escape, row.split("..."))) + r"\n"
-    return re.fullmatch(pattern, "".join(f"{line}\n" for line in printed)) is not None
+    return re.fullmatch(pattern, "".join(f"{_narrow(line)}\n" for line in printed)) is not None
+
+
+def _narrow(line: str) -> str:
+    """The line of a table whatever its width."""
+    return re.sub(r"(?<=\S) {2,}|─{2,}", lambda wide: wide[0][:2], line)

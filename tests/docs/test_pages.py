@@ -68,6 +68,14 @@ def test_dots_stand_for_what_a_page_leaves_out(expected, shown):
 
 
 @pytest.mark.parametrize(
+    ("printed", "shown"),
+    [("  NAME      AGE", True), (" NAME   AGE", False), ("  NAME AGE", False), ("  NAME  3", False)],
+)
+def test_a_page_may_show_a_table_narrower(printed, shown):
+    assert is_shown(["  NAME   AGE", " ───"], [printed, " ─────────"]) is shown
+
+
+@pytest.mark.parametrize(
     ("block", "words"),
     [
         (Block("bash", {}, "exit 3\n", 1), "exit code 3"),
