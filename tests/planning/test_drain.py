@@ -254,7 +254,7 @@ def test_a_pod_that_was_placed_before_the_drain_counts_for_its_budget():
     result = drain([*nodes(2), placed, budget("b", "web", 0)], ["n1"])
     assert result.n_placed_before == 1
     assert result.budgets[0].allowed == 1
-    assert fates(result) == {"web-1": Fate.PENDING}
+    assert fates(result) == {"web-1": Fate.STILL_PENDING}
 
 
 def test_data_of_a_pod_that_is_being_deleted_needs_the_flag_of_kubectl():
@@ -282,3 +282,45 @@ def test_pods_that_leave_before_the_drain_are_told():
     assert (evicted.pod, evicted.preemptor) == ("default/low", "default/high")
     (table,) = (part for part in drain_page(result).parts if getattr(part, "name", "") == "evictedBefore")
     assert len(table.rows) == 1
+
+
+def only_on(name: str, node: str, **fields: Any) -> Pod:
+    """A pending pod that fits on one node alone."""
+    return web(name, "", spec={"nodeSelector": {"kubernetes.io/hostname": node}}, **fields)
+
+
+def test_a_pod_that_is_pending_before_and_after_a_drain_is_not_harmed():
+    result = drain([*nodes(2), only_on("waiting", "n1"), web("web-1")], ["n1"])
+    waiting, runs = sorted(result.pods, key=lambda pod: pod.pod)
+    assert (waiting.pod, waiting.fate, waiting.was_pending) == ("default/waiting", Fate.STILL_PENDING, True)
+    assert "node affinity/selector" in waiting.message
+    assert (runs.fate, runs.was_pending) == (Fate.MOVES, False)
+    assert (result.can_go, result.n_evicted) == (True, 1)
+    assert result.of(Fate.PENDING) == []
+
+
+def test_a_pod_that_runs_and_would_be_pending_is_harmed_beside_one_that_was_pending():
+    runs = web("runs", spec={"nodeSelector": {"kubernetes.io/hostname": "n1"}})
+    result = drain([*nodes(2), only_on("waiting", "n1"), runs], ["n1"])
+    assert fates(result) == {"waiting": Fate.STILL_PENDING, "runs": Fate.PENDING}
+    assert not result.can_go
+
+
+def test_a_pending_pod_without_a_controller_is_lost_where_the_drain_deletes_it():
+    result = drain([*nodes(2), only_on("alone", "n1", metadata={})], ["n1"])
+    assert fates(result) == {"alone": Fate.LOST}
+    assert (result.can_go, result.pods[0].was_pending) == (False, True)
+
+
+def test_a_pending_pod_that_makes_room_again_is_not_pushed_out():
+    high = web("high", requests={"cpu": "4"}, priority=100)
+    result = drain([*nodes(2), only_on("waiting", "n2", requests={"cpu": "1"}, priority=1), high], ["n1"])
+    assert result.pushed_out == ()
+    assert [(one.pod, one.preemptor) for one in result.evicted_again] == [("default/waiting", "default/high")]
+    assert result.can_go
+
+
+def test_most_takes_nodes_whose_pods_were_pending_anyway():
+    with Drainer([*nodes(2), only_on("waiting", "n1"), web("web-1", "n2")], set_up()) as drainer:
+        assert [one.can_go for one in drainer.each()] == [True, True]
+        assert drainer.most(["n1"]).nodes == ("n1",)

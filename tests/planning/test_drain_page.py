@@ -110,6 +110,7 @@ def test_json_names_the_fate_of_each_pod():
         "gone": 1,
         "returns": 0,
         "stays": 2,
+        "stillPending": 0,
     }
 
 
@@ -168,3 +169,52 @@ def test_junit_fails_where_no_set_of_nodes_could_go():
 
 def test_every_report_says_what_is_not_modelled():
     assert any("Not modelled" in limit for limit in drain_page(everything()).limits)
+
+
+def with_pending_pods() -> list[KubeObject]:
+    """n1 runs a pod that moves, and gets a pending pod that fits there alone; another pending pod fits nowhere."""
+    here = {"nodeSelector": {"kubernetes.io/hostname": "n1"}}
+    web = owned_by("ReplicaSet", "web")
+    return [
+        *(make_node(f"n{i}", allocatable=ROOM) for i in range(1, 3)),
+        make_pod("web-1", node="n1", requests={"cpu": "1"}, metadata=web),
+        make_pod("pinned-1", requests={"cpu": "1"}, metadata=owned_by("ReplicaSet", "pinned"), spec=here),
+        make_pod("huge-1", requests={"cpu": "9"}, metadata=owned_by("ReplicaSet", "huge")),
+    ]
+
+
+FIRST = "The pending pods of the snapshot are placed first: 1 would get a node, 1 would stay pending."
+
+
+def test_a_pod_that_is_pending_already_is_shown_and_prevents_nothing():
+    page = drain_page(drain(with_pending_pods(), ["n1"]), explain="kubesched explain after.json")
+    assert page.verdict.text == (
+        "n1 could be drained: its only pod would run elsewhere. 1 pod would stay pending, as before the drain."
+    )
+    shown = text(page)
+    assert FIRST.replace("node,", "node, 1 of them on n1,") in shown
+    assert "Would stay pending, as before the drain: 1" in shown
+    assert "1   ReplicaSet default/pinned   0/2 nodes are available" in shown
+    assert page.next_command == "kubectl drain n1"
+    (pod,) = (pod for pod in page.document["pods"] if pod["pod"] == "default/pinned-1")
+    assert (pod["fate"], pod["wasPending"]) == ("stillPending", True)
+    assert page.document["summary"]["stillPending"] == 1
+    assert "default/pinned-1,ReplicaSet/pinned,n1,stillPending,,1," in as_csv(page)
+    assert "Would stay pending, as before the drain: 1" in as_html(page)
+    failures = ET.fromstring(as_junit(page)).get("failures")
+    assert failures == "0"
+
+
+def test_each_and_most_say_that_pending_pods_are_placed_first():
+    with Drainer(with_pending_pods(), set_up()) as drainer:
+        each, most = each_page(list(drainer.each())), most_page(drainer.most(), 2)
+    assert each.verdict.text == "2 of 2 nodes could be drained, each alone."
+    assert FIRST in text(each).splitlines()
+    assert text(most).splitlines()[1] == FIRST
+    (line,) = (line for line in each.lines if line["node"] == "n1")
+    assert (line["evicted"], line["pending"], line["stillPending"]) == (1, [], ["default/pinned-1"])
+
+
+def test_without_pending_pods_no_line_is_about_them():
+    with Drainer(cluster(), set_up()) as drainer:
+        assert "placed first" not in text(each_page(list(drainer.each())))

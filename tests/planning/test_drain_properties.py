@@ -10,6 +10,7 @@ from kubesched.simulator import Fill, Report, Simulator, Trials
 from tests.planning.drain_clusters import random_cluster
 
 SEEDS = range(4)
+HAS_SUCCESSOR = (Fate.MOVES, Fate.PENDING, Fate.STILL_PENDING)
 
 
 def places(objects: list[KubeObject]) -> dict[str, str]:
@@ -37,7 +38,7 @@ def test_simulating_the_result_of_a_drain_gives_the_same_placements(seed: int, t
             report = Simulator(written, tie_break=tie_break, seed=7).run()
             assert held(report.after) == held(result.after)
             after = after_simulation(written, report)
-            moved = {pod.pod: pod.to for pod in result.pods if pod.fate in (Fate.MOVES, Fate.PENDING)}
+            moved = {pod.pod: pod.to for pod in result.pods if pod.fate in HAS_SUCCESSOR}
             assert {key: after.get(key, "") for key in moved} == moved
             assert not {pod.pod for pod in result.pods if pod.fate in (Fate.LOST, Fate.GONE)} & after.keys()
             stay = {pod.pod: pod.node for pod in result.pods if pod.fate in (Fate.BLOCKED, Fate.STAYS)}
@@ -82,6 +83,8 @@ def test_the_set_that_most_finds_can_go_together(seed: int):
         staying = {pod.pod for pod in result.of(Fate.STAYS)}
         assert {pod for pod, node in after.items() if node in result.nodes} == staying
         assert all(after[pod.pod] for pod in result.of(Fate.MOVES))
+        left_before = {victim.pod for victim in result.evicted_before}
+        assert all(after[pod] for pod, node in places(objects).items() if node and pod not in left_before)
         if any(one.can_go for one in drainer.each()):
             assert result.nodes
 

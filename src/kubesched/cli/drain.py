@@ -46,7 +46,9 @@ _ZONE: Final = "topology.kubernetes.io/zone"
     help="Write the cluster after the last eviction, with the evicted pods pending: .json, .json.gz or .json.zst.",
 )
 @click.option(
-    "--fail-on-pending", is_flag=True, help="Exit with 1 if a pod would stay pending, or would never be evicted."
+    "--fail-on-pending",
+    is_flag=True,
+    help="Exit with 1 if a pod that runs now would stay pending, or a pod would never be evicted.",
 )
 @report_output_option()
 def drain(

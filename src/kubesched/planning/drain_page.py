@@ -25,7 +25,7 @@ from kubesched.reports import (
 )
 from kubesched.simulator import Victim, fill_level, nodes_table, victims_table, workload_text
 
-__all__ = ["drain_page", "drain_parts", "kubectl_drain", "summary_of", "workload_of"]
+__all__ = ["drain_page", "drain_parts", "kubectl_drain", "placed_first", "summary_of", "workload_of"]
 
 _MAX_LISTED: Final = 4
 _MAX_NODES: Final = 20
@@ -60,7 +60,7 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
     return Page(
         "drain",
         Paragraph(_verdict(result), Level.GOOD if result.can_go and not result.faults else Level.BAD),
-        tuple(drain_parts(result)),
+        (*fault_parts(result.faults), *placed_first(result), *drain_parts(result)),
         limits=limits(taken_at),
         next_command=following,
         document=_document(result),
@@ -74,20 +74,35 @@ def _check(one: Victim) -> Check:
     return Check(*_key(one), f"it would be evicted from {one.node} for {one.preemptor}")
 
 
+def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]:
+    """The sentence about the pods that are pending in the snapshot; none where there are none.
+
+    Args:
+        is_alone: whether it is about this drain, and not about many.
+    """
+    placed, pending = result.n_placed_before, result.n_pending_before
+    if not placed and not pending:
+        return
+    n_here = sum(pod.was_pending for pod in result.pods) if is_alone else 0
+    where = result.nodes[0] if len(result.nodes) == 1 else "these nodes"
+    here = f", {n_here:,} of them on {where}" if n_here else ""
+    counts = f"{placed:,} would get a node{here}, {pending:,} would stay pending"
+    if result.evicted_before and not is_alone:
+        counts += f", {_count(len(result.evicted_before), 'other pod')} would be evicted for them"
+    yield Paragraph(f"The pending pods of the snapshot are placed first: {counts}.", Level.DETAIL)
+
+
 def drain_parts(result: Drain) -> Iterator[Part]:
     """The tables and sentences about one drain."""
-    yield from fault_parts(result.faults)
-    if result.n_placed_before or result.n_pending_before:
-        placed, pending = result.n_placed_before, result.n_pending_before
-        text = f"The pending pods of the snapshot are placed first: {placed:,} get a node, {pending:,} stay pending."
-        yield Paragraph(text, Level.DETAIL)
-    yield victims_table("evictedBefore", "Would be evicted for them before the drain", result.evicted_before)
+    yield victims_table("evictedBefore", "Would be evicted for pending pods before the drain", result.evicted_before)
     yield _moves(result.of(Fate.MOVES))
     yield _returns(result.of(Fate.RETURNS))
-    yield _pending(result.of(Fate.PENDING))
+    yield _pending("pending", "Would stay pending", result.of(Fate.PENDING))
     yield _held_up(result.budgets, result.of(Fate.BLOCKED))
     yield _losses(result)
     yield victims_table("pushedOut", "Would be evicted from other nodes to make room", result.pushed_out)
+    yield _pending("stillPending", "Would stay pending, as before the drain", result.of(Fate.STILL_PENDING))
+    yield victims_table("evictedAgain", "Would be placed before the drain, and evicted again", result.evicted_again)
     if left_out := _left_out(result):
         yield Paragraph(left_out)
     yield _changed(result)
@@ -145,13 +160,20 @@ def _verdict(result: Drain) -> str:
     if result.faults:
         return f"A plugin failed, so it is not known whether {who} could be drained."
     if not n:
-        return f"{who} could be drained: no pod would have to move."
+        return f"{who} could be drained: no pod would have to move.{_still_pending(result)}"
     if result.can_go:
         which = "its only pod" if n == 1 else f"all {n:,} pods"
-        return f"{who} could be drained: {which} would run elsewhere{_in_steps(result)}."
+        return f"{who} could be drained: {which} would run elsewhere{_in_steps(result)}.{_still_pending(result)}"
     pushed = len(result.pushed_out)
     others = f"; {_count(pushed, 'pod')} of other nodes would be evicted to make room" if pushed else ""
-    return f"{who} could not be drained without harm: of {_count(n, 'pod')}, {summary_of(result)}{others}."
+    harm = f"of {_count(n, 'pod')}, {summary_of(result)}{others}"
+    return f"{who} could not be drained without harm: {harm}.{_still_pending(result)}"
+
+
+def _still_pending(result: Drain) -> str:
+    """How many pods are pending before and after, as a sentence; empty for none."""
+    pods = {pod.pod for pod in result.of(Fate.STILL_PENDING)} | {one.pod for one in result.evicted_again}
+    return f" {_count(len(pods), 'pod')} would stay pending, as before the drain." if pods else ""
 
 
 def _in_steps(result: Drain) -> str:
@@ -182,13 +204,13 @@ def _returns(pods: Sequence[DrainedPod]) -> Table:
     return Table("returns", f"Would come back to a drained node: {len(pods):,}", columns, rows, notes=notes)
 
 
-def _pending(pods: Sequence[DrainedPod]) -> Table:
+def _pending(name: str, title: str, pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("why", "WHY"))
     rows: list[Row] = [
         [len(group), Cell(workload_of(group[0]), level=Level.WARNING), group[0].message]
         for group in _grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
     ]
-    return Table("pending", f"Would stay pending: {len(pods):,}", columns, rows)
+    return Table(name, f"{title}: {len(pods):,}", columns, rows)
 
 
 def _held_up(budgets: Iterable[BudgetUse], blocked: Sequence[DrainedPod]) -> Table:
@@ -345,6 +367,7 @@ def _document(result: Drain) -> dict[str, Any]:
         "pushedOut": [_plain(one) for one in result.pushed_out],
         "budgets": [_plain(one) for one in result.budgets],
         "evictedBefore": [_plain(one) for one in result.evicted_before],
+        "evictedAgain": [_plain(one) for one in result.evicted_again],
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,
         "faults": list(result.faults),

@@ -30,6 +30,8 @@ class Fate(enum.Enum):
     """It has finished, or is being deleted already."""
     STAYS = "stays"
     """A DaemonSet or the kubelet runs it on the node, also while the node is drained."""
+    STILL_PENDING = "stillPending"
+    """It is pending in the snapshot, was placed before the drain, and its new pod is pending again: nothing is lost."""
 
     @property
     def is_bad(self) -> bool:
@@ -51,6 +53,7 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
             or is gone.
         budgets: `namespace/name` of the disruption budgets that select it.
         has_local_data: whether it has an emptyDir volume, which is deleted with it.
+        was_pending: whether it is pending in the snapshot, and was placed on the node before the drain.
     """
 
     pod: str
@@ -62,6 +65,7 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     message: str = ""
     budgets: tuple[str, ...] = ()
     has_local_data: bool = False
+    was_pending: bool = False
 
 
 class BudgetUse(msgspec.Struct, frozen=True, rename="camel"):
@@ -91,12 +95,14 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     Attributes:
         nodes: the drained nodes.
         pods: the pods on them, in the snapshot's order.
-        pushed_out: pods that preemption evicts from other nodes, in order.
+        pushed_out: running pods that preemption evicts from other nodes, in order.
         budgets: those that select pods of the nodes.
         steps: how many steps evict pods.
         n_placed_before, n_pending_before: pending pods of the snapshot that the scheduler places before the drain, and
             that stay pending without it.
         evicted_before: pods that preemption evicts for them, in order.
+        evicted_again: pending pods of the snapshot that the scheduler places before the drain, and that preemption
+            evicts during the drain, in order.
         before, after: how full the nodes are.
         groups: the pool and zone of each node.
         faults: of plugins, each text once: the pods for which one failed end in an error, and stay pending.
@@ -120,11 +126,15 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     groups: Mapping[str, NodeGroup]
     faults: tuple[str, ...] = ()
     evicted_before: tuple[Victim, ...] = ()
+    evicted_again: tuple[Victim, ...] = ()
     objects: tuple[KubeObject, ...] = ()
 
     @property
     def can_go(self) -> bool:
-        """Whether every pod that runs before runs afterwards, apart from those that stay on the nodes."""
+        """Whether every pod that runs before runs afterwards, apart from those that stay on the nodes.
+
+        Pods that are pending before and afterwards do not count.
+        """
         return not self.pushed_out and not any(pod.fate.is_bad for pod in self.pods)
 
     def of(self, fate: Fate) -> list[DrainedPod]:
@@ -144,5 +154,5 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
 
     @property
     def n_evicted(self) -> int:
-        """The pods that have to leave while they run."""
-        return sum(pod.fate not in (Fate.STAYS, Fate.GONE) for pod in self.pods)
+        """The pods that have to leave while they run. A pod that the scheduler placed before the drain runs."""
+        return sum(pod.fate not in (Fate.STAYS, Fate.GONE, Fate.STILL_PENDING) for pod in self.pods)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from kubesched.planning.drain_page import drain_page, drain_parts, kubectl_drain, workload_of
+from kubesched.planning.drain_page import drain_page, drain_parts, kubectl_drain, placed_first, workload_of
 from kubesched.planning.drain_result import Drain, Fate
 from kubesched.planning.plugin_faults import fault_parts
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Row, Table, limits
@@ -33,12 +33,13 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
     lines = [_line(one) for one in results]
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
     first = next((one for one in ordered if one.can_go and not faults), None)
+    pending = placed_first(results[0], is_alone=False) if results else ()
     return Page(
         "drain-each",
         Paragraph(
             f"{n_go:,} of {len(results):,} nodes could be drained, each alone.", Level.GOOD if n_go else Level.BAD
         ),
-        (*fault_parts(faults), Table("nodes", "", columns, rows)),
+        (*fault_parts(faults), *pending, Table("nodes", "", columns, rows)),
         limits=limits(taken_at),
         next_command=kubectl_drain(first) if first is not None else "",
         document={"nodes": lines, "canGo": n_go, "faults": faults},
@@ -58,11 +59,12 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
     text = f"Found {n:,} of {n_candidates:,} nodes that could be drained together. A larger set may exist."
     rows: list[Row] = [[node] for node in result.nodes]
     title = f"The set: {n:,} node{'' if n == 1 else 's'}"
-    parts = [Table("set", title, (Column("node", "NODE", Align.NODE),), rows), *drain_parts(result)]
+    found = Table("set", title, (Column("node", "NODE", Align.NODE),), rows)
+    parts = (*fault_parts(result.faults), *placed_first(result), found, *drain_parts(result))
     return Page(
         "drain-most",
         Paragraph(text, Level.GOOD if n else Level.BAD),
-        tuple(parts),
+        parts,
         limits=page.limits,
         next_command=kubectl_drain(result) if n and not result.faults else "",
         document={**page.document, "candidates": n_candidates},
@@ -88,12 +90,12 @@ def why_not(result: Drain) -> str:
 
 
 def _line(result: Drain) -> dict[str, Any]:
-    badly = {fate.value: [pod.pod for pod in result.of(fate)] for fate in _BADLY}
+    pods = {fate.value: [pod.pod for pod in result.of(fate)] for fate in (*_BADLY, Fate.STILL_PENDING)}
     return {
         "node": result.nodes[0],
         "canGo": result.can_go,
         "evicted": result.n_evicted,
         "steps": result.steps,
-        **badly,
+        **pods,
         "pushedOut": [one.pod for one in result.pushed_out],
     }

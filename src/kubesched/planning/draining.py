@@ -44,7 +44,8 @@ class Draining:
         self._progress = progress
         self._step_of: dict[str, int] = {}
         self._message_of: dict[str, str] = {}
-        self._pushed_out: list[Victim] = []
+        self._were_pending = frozenset(pod.key for pod in cluster.settled)
+        self._victims: list[Victim] = []
         self._faults = dict.fromkeys(cluster.faults)
         self._last: Mark | None = None
 
@@ -68,7 +69,7 @@ class Draining:
         return Drain(
             nodes=tuple(node.name for node in self._nodes),
             pods=drained,
-            pushed_out=tuple(self._pushed_out),
+            pushed_out=tuple(one for one in self._victims if one.pod not in self._were_pending),
             budgets=tuple(self._used(drained)),
             steps=n_steps,
             n_placed_before=self._cluster.n_placed,
@@ -78,6 +79,7 @@ class Draining:
             groups=self._cluster.groups,
             faults=tuple(self._faults),
             evicted_before=self._cluster.evicted,
+            evicted_again=tuple(one for one in self._victims if one.pod in self._were_pending),
             objects=() if self._last is None else tuple(self._trials.objects(self._last)),
         )
 
@@ -118,7 +120,7 @@ class Draining:
             broken = self._allowance.lose(action.pod)
             owner = self._cluster.owner_of(action.pod)
             preemptor = action.preemptor.key
-            self._pushed_out.append(Victim(action.pod.key, owner, action.node_name, preemptor, broken))
+            self._victims.append(Victim(action.pod.key, owner, action.node_name, preemptor, broken))
             self._message_of[action.pod.key] = f"it was placed, and evicted for {preemptor}"
         self._faults |= dict.fromkeys(report.faults)
         for placement in report.placements:
@@ -131,6 +133,7 @@ class Draining:
 
     def _described(self, pod: Pod) -> DrainedPod:
         step, now = self._step_of.get(pod.key, 0), self._trials.get("Pod", pod.key)
+        was_pending = pod.key in self._were_pending
         to, message = "", ""
         if why := stays_because(pod):
             fate, message = Fate.STAYS, why
@@ -144,7 +147,8 @@ class Draining:
             to = now.node_name
             fate = Fate.RETURNS if to in self._names else Fate.MOVES
         else:
-            fate, message = Fate.PENDING, self._message_of.get(pod.key, "")
+            fate = Fate.STILL_PENDING if was_pending else Fate.PENDING
+            message = self._message_of.get(pod.key, "")
         is_evicted = fate not in (Fate.STAYS, Fate.GONE)
         return DrainedPod(
             pod=pod.key,
@@ -156,6 +160,7 @@ class Draining:
             message=message,
             budgets=self._cluster.budgets.of(pod) if is_evicted else (),
             has_local_data=fate is not Fate.STAYS and not pod.is_finished and has_local_data(pod),
+            was_pending=was_pending,
         )
 
     def _used(self, drained: Sequence[DrainedPod]) -> Iterator[BudgetUse]:
