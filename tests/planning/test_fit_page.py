@@ -4,7 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 
 from kubesched.planning import fit, fit_page
-from kubesched.reports import as_html, as_junit, as_text
+from kubesched.reports import as_csv, as_html, as_junit, as_markdown, as_text
 from kubesched.testing import make_node, make_pod
 from tests.planning.drain_clusters import owned_by
 from tests.planning.test_rollout import nodes, running, stream, workload
@@ -75,9 +75,65 @@ def test_with_several_workloads_the_page_says_whose_pods_do_not_fit():
     large["metadata"]["name"] = "db"
     page = fit_page(fit(nodes(1), stream(small, large)))
     assert "2 of 3 would fit; the 3rd (StatefulSet default/db): " in page.verdict.text
-    (table,) = (part for part in page.parts if getattr(part, "name", "") == "left")
-    assert [column.heading for column in table.columns] == ["PODS", "OF", "WHY"]
-    assert table.rows[0][:2] == [1, "StatefulSet default/db"]
+
+
+def of_three_workloads():
+    """A Deployment that fits, a StatefulSet that fits in part, and a Pod that does not fit."""
+    small, large = workload(replicas=1), workload(kind="StatefulSet", replicas=2, cpu="3")
+    large["metadata"]["name"] = "db"
+    container = {"name": "c", "image": "i", "resources": {"requests": {"memory": "90Gi"}}}
+    alone = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": {"containers": [container]}}
+    return fit(nodes(1), stream(small, large, alone))
+
+
+def test_several_workloads_have_a_row_each():
+    cpu, memory = (f"0/1 nodes are available: 1 Insufficient {name}." for name in ("cpu", "memory"))
+    page = fit_page(of_three_workloads())
+    (table,) = (part for part in page.parts if getattr(part, "name", "") == "workloads")
+    assert [column.heading for column in table.columns] == ["WORKLOAD", "PODS", "WOULD FIT", "WHY NOT THE REST"]
+    assert as_csv(page).splitlines() == [
+        "workload,asked,fit,why",
+        "Deployment default/web,1,1,",
+        f"StatefulSet default/db,2,1,{cpu}",
+        f"Pod default/big,1,0,{memory}",
+    ]
+    for shown in (as_text(page, 120), as_markdown(page)):
+        assert "StatefulSet default/db" in shown.partition("WOULD FIT")[2].partition("Nodes:")[0]
+    assert page.document["byWorkload"] == [
+        {"workload": "Deployment default/web", "asked": 1, "fit": 1, "why": []},
+        {"workload": "StatefulSet default/db", "asked": 2, "fit": 1, "why": [cpu]},
+        {"workload": "Pod default/big", "asked": 1, "fit": 0, "why": [memory]},
+    ]
+    assert "WHY NOT THE REST" in as_html(page)
+
+
+def test_junit_has_a_case_for_each_of_several_workloads():
+    found = cases(of_three_workloads())
+    assert (found["Deployment web"], found["Pod big"]) == (
+        None,
+        "0 of 1 would fit: 0/1 nodes are available: 1 Insufficient memory.",
+    )
+    assert len(found) == 4 + 3
+
+
+def test_different_reasons_of_one_workload_are_counted():
+    small_node = make_node("n9", allocatable={"cpu": "4", "memory": "8Gi", "pods": "0"})
+    daemons, small = workload(kind="DaemonSet", cpu="2"), workload(replicas=1, cpu="1m")
+    small["metadata"]["name"] = "small"
+    busy = make_pod("busy", node="n0", requests={"cpu": "4"})
+    page = fit_page(fit([*nodes(2), small_node, busy], stream(daemons, small)))
+    (line,) = (one for one in page.document["byWorkload"] if one["workload"] == "DaemonSet default/web")
+    assert (line["asked"], line["fit"]) == (3, 1)
+    assert sorted(why.partition(": ")[0] for why in line["why"]) == ["1 pod", "1 pod"]
+    assert any("Too many pods" in why for why in line["why"])
+
+
+def test_one_workload_has_no_table_of_workloads():
+    page = fit_page(fit(nodes(1), stream(workload(replicas=9))))
+    assert not [part for part in page.parts if getattr(part, "name", "") == "workloads" and part.rows]
+    assert as_csv(page).splitlines()[0] == "node,pods,pool,zone"
+    (left,) = (part for part in page.parts if getattr(part, "name", "") == "left")
+    assert left.rows[0][0] == 5
 
 
 def test_where_some_pods_of_a_workload_fit_the_next_question_is_about_more_nodes():

@@ -13,7 +13,7 @@ from kubesched.planning.drain_page import drain_page
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.drain_tables import each_page, most_page
 from kubesched.planning.drainer import Drainer, drain
-from kubesched.planning.fit import Fit, fit, fit_asked
+from kubesched.planning.fit import Fit, WorkloadFit, fit, fit_asked
 from kubesched.planning.fit_page import fit_page
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import Ran, Runs
@@ -34,6 +34,7 @@ __all__ = [
     "Rollout",
     "Runs",
     "WhatIf",
+    "WorkloadFit",
     "asked_of",
     "chosen_nodes",
     "cordoned",

@@ -18,13 +18,35 @@ from kubesched.planning.what_if import node_model
 from kubesched.reports import Shown
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, PluginLike
-from kubesched.simulator import Placement, Progress, Report
+from kubesched.simulator import Placement, Progress, Report, workload_text
 
-__all__ = ["Fit", "fit", "fit_asked"]
+__all__ = ["Fit", "WorkloadFit", "fit", "fit_asked"]
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _MAX_PODS: Final = 500_000
 _NOTHING_EXISTS: Final = "None of the workloads has pods in the cluster yet: nothing is replaced or kept."
+
+
+class WorkloadFit(msgspec.Struct, frozen=True, eq=False):
+    """Which of the new pods of one workload would fit.
+
+    Attributes:
+        workload: such as `Deployment shop/web`.
+        placements: one for each of its new pods, in their order.
+    """
+
+    workload: str
+    placements: tuple[Placement, ...]
+
+    @property
+    def n_asked(self) -> int:
+        """How many of its pods were tried."""
+        return len(self.placements)
+
+    @property
+    def n_fit(self) -> int:
+        """How many of them have a node in the end."""
+        return sum(map(has_place, self.placements))
 
 
 class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
@@ -72,6 +94,15 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     def n_fit(self) -> int:
         """How many of the new pods have a node in the end."""
         return sum(map(has_place, self.placements))
+
+    @property
+    def by_workload(self) -> tuple[WorkloadFit, ...]:
+        """The new pods of each workload, in the order of `workloads`."""
+        placements: dict[str, list[Placement]] = {workload: [] for workload in self.workloads}
+        for one in self.placements:
+            key = workload_text(one.pod, one.owner) if one.owner else f"Pod {one.pod}"
+            placements.setdefault(key, []).append(one)
+        return tuple(WorkloadFit(workload, tuple(of)) for workload, of in placements.items())
 
     @property
     def first_left(self) -> Placement | None:

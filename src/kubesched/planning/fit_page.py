@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from kubesched.planning.fit import Fit
+from kubesched.planning.fit import Fit, WorkloadFit
 from kubesched.planning.plugin_faults import fault_parts
 from kubesched.planning.rollout import Rollout
 from kubesched.planning.runs import has_place
@@ -68,6 +68,7 @@ def fit_page(
     parts: list[Part] = [
         *fault_parts(faults),
         *_notes(answer),
+        _workloads(answer),
         _pools(answer),
         _where(answer),
         _left(answer, left),
@@ -83,7 +84,7 @@ def fit_page(
         next_command="" if faults else _following(answer, explain, again, replicas),
         document=_document(answer),
         lines=[placement_line(one) for one in answer.placements],
-        main="where",
+        main="workloads" if _has_several(answer) else "where",
         checks=list(_checks(answer)),
     )
 
@@ -110,7 +111,7 @@ def _verdict(answer: Fit) -> str:
 
 def _which(answer: Fit, n_before: int, pod: Placement) -> str:
     """Which pod is the first that does not fit, and of which workload if there are several; or empty."""
-    of = f" ({_workload(pod)})" if len(answer.workloads) > 1 else ""
+    of = f" ({_workload(pod)})" if _has_several(answer) else ""
     return f"; the {ordinal(n_before + 1)}{of}" if n_before or of else ""
 
 
@@ -199,6 +200,31 @@ def _pods(n: int, kind: str = "") -> str:
     return f"{n:,} {kind}pod{'' if n == 1 else 's'}"
 
 
+def _has_several(answer: Fit) -> bool:
+    return len(answer.workloads) > 1
+
+
+def _workloads(answer: Fit) -> Table:
+    """How many pods of each workload would fit, where there are several."""
+    columns = (
+        Column("workload", "WORKLOAD"),
+        Column("asked", "PODS", Align.NUMBER),
+        Column("fit", "WOULD FIT", Align.NUMBER),
+        Column("why", "WHY NOT THE REST"),
+    )
+    rows: list[Row] = []
+    for one in answer.by_workload:
+        level = Level.GOOD if one.n_fit == one.n_asked else Level.WARNING
+        rows.append([one.workload, one.n_asked, Cell(f"{one.n_fit:,}", one.n_fit, level), "\n".join(_reasons(one))])
+    return Table("workloads", "By workload", columns, rows if _has_several(answer) else [])
+
+
+def _reasons(one: WorkloadFit) -> list[str]:
+    """Why pods of a workload have no node: each reason once; if there are several, with the number of pods."""
+    counts = Counter(why(pod) for pod in one.placements if not has_place(pod)).most_common()
+    return [text if len(counts) == 1 else f"{_pods(n)}: {text}" for text, n in counts]
+
+
 def _pools(answer: Fit) -> Table:
     """How many pods go to each pool, where the nodes have pools; else to each zone."""
     groups = answer.report.groups
@@ -230,14 +256,11 @@ def _where(answer: Fit) -> Table:
 
 
 def _left(answer: Fit, left: Sequence[Placement]) -> Table:
-    has_several = len(answer.workloads) > 1
-    counts = Counter((_workload(one) if has_several else "", why(one)) for one in left)
-    of = [Column("of", "OF")] if has_several else []
-    columns = (Column("pods", "PODS", Align.NUMBER), *of, Column("why", "WHY"))
-    rows: list[Row] = [
-        [n, *([whose] if has_several else []), Cell(text, level=Level.WARNING)] for (whose, text), n in counts.items()
-    ]
-    return Table("left", f"Would stay pending: {len(left):,}", columns, rows)
+    """Why pods have no node; with several workloads, their table says it."""
+    columns = (Column("pods", "PODS", Align.NUMBER), Column("why", "WHY"))
+    counts = Counter(map(why, left))
+    rows: list[Row] = [[n, Cell(text, level=Level.WARNING)] for text, n in counts.items()]
+    return Table("left", f"Would stay pending: {len(left):,}", columns, [] if _has_several(answer) else rows)
 
 
 def _victims(answer: Fit) -> Iterator[Table]:
@@ -256,6 +279,10 @@ def _document(answer: Fit) -> dict[str, Any]:
         "fit": answer.n_fit,
         "isMaximum": answer.is_maximum,
         "workloads": list(answer.workloads),
+        "byWorkload": [
+            {"workload": one.workload, "asked": one.n_asked, "fit": one.n_fit, "why": _reasons(one)}
+            for one in answer.by_workload
+        ],
         "pods": [placement_line(one) for one in answer.placements],
         "firstLeft": placement_line(answer.first_left) if answer.first_left is not None else None,
         "nodesLike": answer.nodes_like,
@@ -269,14 +296,16 @@ def _document(answer: Fit) -> dict[str, Any]:
 
 
 def _checks(answer: Fit) -> Iterable[Check]:
-    """Each new pod, and each rollout; if no pod fits at all, the first one."""
+    """Each new pod, each of several workloads, and each rollout; if no pod fits at all, the first pod."""
     tried = answer.placements or ([answer.next_left] if answer.next_left is not None else [])
     for one in tried:
         yield Check(*_key(one), "" if has_place(one) else why(one))
+    for whole in answer.by_workload if _has_several(answer) else ():
+        lacks = f"{whole.n_fit:,} of {whole.n_asked:,} would fit: {' '.join(_reasons(whole))}"
+        yield Check(*_named(whole.workload), lacks if whole.n_fit < whole.n_asked else "")
     for rollout in answer.rollouts:
-        kind, _, key = rollout.workload.partition(" ")
-        namespace, _, name = key.partition("/")
-        yield Check(namespace, f"rollout of {kind} {name}", _rollout(rollout).text if rollout.n_old_left else "")
+        namespace, name = _named(rollout.workload)
+        yield Check(namespace, f"rollout of {name}", _rollout(rollout).text if rollout.n_old_left else "")
 
 
 def _rollout_document(one: Rollout) -> dict[str, Any]:
@@ -288,6 +317,13 @@ def _rollout_document(one: Rollout) -> dict[str, Any]:
         "kept": one.n_kept,
         "lowest": one.n_lowest,
     }
+
+
+def _named(workload: str) -> tuple[str, str]:
+    """The namespace of a workload, and `Kind name`."""
+    kind, _, key = workload.partition(" ")
+    namespace, _, name = key.partition("/")
+    return namespace, f"{kind} {name}"
 
 
 def _key(placement: Placement) -> tuple[str, str]:
