@@ -85,6 +85,30 @@ def test_a_manifest_comes_from_standard_input(cluster):
     assert result.stdout.splitlines()[0] == "4 of 4 would fit."
 
 
+@pytest.mark.parametrize("number", [("--max",), ("--replicas", "3")])
+def test_a_number_of_several_workloads_leads_to_a_command_that_works(cluster, tmp_path, number):
+    path = tmp_path / "chart.yaml"
+    daemons = DEPLOYMENT.replace("Deployment", "DaemonSet").replace("  replicas: 4\n", "").replace("web", "agent")
+    path.write_text(f"{daemons}\n---\n{DEPLOYMENT}\n---\n{DEPLOYMENT.replace('web', 'api')}")
+    result = run("fit", cluster, "-f", path, *number)
+    assert (result.exit_code, result.stdout) == (2, "")
+    found = "found 3: DaemonSet/agent, Deployment/web, Deployment/api"
+    assert f"{number[0]} needs one workload; {found}; choose one, such as --only shop/deployment/web" in result.stderr
+    result = run("fit", cluster, "-f", path, *number, "--only", "shop/deployment/web")
+    assert result.exit_code == 0
+    assert "2 other workloads of the manifests are left out." in result.stdout
+
+
+def test_the_next_command_is_about_the_chosen_workload(cluster, tmp_path):
+    path = tmp_path / "chart.yaml"
+    path.write_text(f"{DEPLOYMENT}\n---\n{DEPLOYMENT.replace('web', 'api')}")
+    result = run("fit", cluster, "-f", path, "--only", "deploy/api")
+    assert result.stdout.splitlines()[0] == "4 of 4 would fit."
+    following = f"Next: kubesched fit {cluster} -f {path} --only deploy/api --max"
+    assert result.stdout.splitlines()[-1] == following
+    assert run(*following.removeprefix("Next: kubesched ").split()).stdout.startswith("6 would fit; the 7th: ")
+
+
 def test_victims_are_listed(tmp_path):
     low = [make_pod(f"low{i}", node=f"n{i}", requests={"cpu": "3"}, priority=-5) for i in range(3)]
     result = run("fit", write(tmp_path, *NODES, *low), "--resource", "cpu=3", "--replicas", 2)
@@ -116,6 +140,7 @@ def test_the_document_has_the_answer(cluster, manifest):
         (("--resource", "hugepages-2Mi=2Mi"), "error: resources: Forbidden: HugePages require cpu or memory"),
         (("--resource", "cpu=1", "--max", "--replicas", "2"), "--max and --replicas are mutually exclusive"),
         (("--resource", "cpu=1", "--replicas", "0"), "--replicas: found 0; expected 1 or more"),
+        (("--resource", "cpu=1", "--only", "deploy/web"), "--only and --resource are mutually exclusive"),
     ],
 )
 def test_a_wrong_question_is_one_sentence(cluster, arguments, message):

@@ -96,9 +96,38 @@ def test_the_largest_number_of_pods_that_keep_apart_is_one_for_each_node():
 def test_a_number_needs_one_workload():
     two = stream(deployment(), deployment(name="api"))
     with pytest.raises(
-        InputError, match=r"a number of replicas needs one workload; found 2: Deployment/web, Deployment/api"
+        InputError,
+        match=r"replicas and maximum need one workload; found 2: Deployment/web, Deployment/api; choose one with only",
     ):
         fit(NODES, two, replicas=3)
+
+
+def test_one_of_several_workloads_is_chosen():
+    two = (deployment(), deployment(cpu="2", name="api"))
+    answer = fit(NODES, stream(*two), only="deploy/api", maximum=True)
+    assert (answer.n_fit, answer.workloads) == (6, ("Deployment default/api",))
+    assert answer.notes == ("1 other workload of the manifests is left out",)
+    assert fit(NODES, stream(*two), only="default/deployment/web", replicas=3).n_asked == 3
+
+
+def test_what_else_is_in_the_manifests_counts_for_the_chosen_workload():
+    high = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": 9,
+    }
+    low = [make_pod(f"low{i}", node=f"n{i}", requests={"cpu": "4"}) for i in range(3)]
+    asked = stream(high, deployment(1, cpu="4", priorityClassName="high"), deployment(9, name="api"))
+    answer = fit([*NODES, *low], asked, only="deploy/web")
+    assert (answer.n_fit, answer.n_asked, len(answer.report.victims)) == (1, 1, 1)
+
+
+def test_a_workload_that_the_manifests_do_not_have_is_an_error():
+    with pytest.raises(InputError, match=r'deploy/wbe: the manifests have no Deployment wbe; did you mean "web"\?'):
+        fit(NODES, stream(deployment(), deployment(name="api")), only="deploy/wbe")
+    with pytest.raises(InputError, match=r"the manifests have no Job x; found: Deployment/web, Deployment/api"):
+        fit(NODES, stream(deployment(), deployment(name="api")), only="job/x")
 
 
 def test_a_daemon_set_has_no_number_of_replicas():

@@ -53,6 +53,9 @@ def _resources(context: click.Context, option: click.Parameter, values: tuple[st
     callback=_resources,
     help="Ask about a pod with this request instead of a manifest, such as cpu=2. Repeatable.",
 )
+@click.option(
+    "--only", metavar="WORKLOAD", help="Ask about one of several workloads, such as deploy/web or shop/deploy/web."
+)
 @click.option("--replicas", type=int, metavar="N", help="The number of pods, instead of the one in the manifest.")
 @click.option("--max", "maximum", is_flag=True, help="Find how many pods would fit, and what stops the next one.")
 @click.option(
@@ -73,6 +76,7 @@ def fit(
     snapshots: tuple[str, ...],
     manifests: tuple[str, ...],
     resources: Mapping[str, str],
+    only: str | None,
     replicas: int | None,
     maximum: bool,
     nodes_like: str | None,
@@ -99,6 +103,7 @@ def fit(
       kubesched fit cluster.json -f deployment.yaml --rollout
       kubesched fit cluster.json --resource cpu=2 --resource memory=4Gi --replicas 16
       helm template chart/ | kubesched fit cluster.json -f -
+      helm template chart/ | kubesched fit cluster.json -f - --only deploy/web --max
 
     SNAPSHOT is a file or folder of `kubectl get -o json|yaml`, also compressed, or - for standard input. Without it the
     cluster of the current kubeconfig context is read.
@@ -106,6 +111,8 @@ def fit(
     if bool(manifests) == bool(resources):
         given = "both are given" if manifests else "neither is given"
         raise click.UsageError(f"name the pods with -f FILE or with --resource NAME=QUANTITY; {given}")
+    if only and resources:
+        raise click.UsageError("--only and --resource are mutually exclusive: --only is one of the workloads of -f")
     if maximum and replicas is not None:
         raise click.UsageError("--max and --replicas are mutually exclusive: --max asks for the number")
     if replicas is not None and replicas < 1:
@@ -134,6 +141,11 @@ def fit(
     )
     runs = _runs(setup, references, plugin_args, extenders)
     asked = asked_of(resources or manifests, cluster.objects)
+    if only:
+        asked = asked.only(only)
+    if (several := asked.found_several()) and (maximum or replicas is not None):
+        option = "--max" if maximum else "--replicas"
+        raise click.UsageError(f"{option} needs one workload; {several}; choose one, such as --only {asked.choice()}")
     if asked.existing and not (rollout or add):
         is_search = maximum or (like and n_nodes is None)
         choice = "use --add" if is_search else "use --rollout to replace the old pods with the new ones, or --add"
@@ -152,17 +164,18 @@ def fit(
             progress=progress,
         )
     explain = "" if not manifests or rollout or add else same_cluster("explain", manifests)
-    again = "" if rollout else _again(manifests, resources, add=add)
+    again = "" if rollout else _again(manifests, resources, only, add=add)
     print_report(fit_page(answer, explain=explain, again=again, replicas=replicas), output)
     if answer.report.faults or (fail_on_pending and not (answer.all_fit and answer.n_fit)):
         raise click.exceptions.Exit(1)
 
 
-def _again(manifests: tuple[str, ...], resources: Mapping[str, str], *, add: bool) -> str:
+def _again(manifests: tuple[str, ...], resources: Mapping[str, str], only: str | None, *, add: bool) -> str:
     """The command about the same pods, without their number; empty if standard input was read."""
     again = same_cluster("fit", manifests, option="-f")
     asked = [word for name, quantity in resources.items() for word in ("--resource", f"{name}={quantity}")]
-    return f"{again} {shlex.join([*asked, *(['--add'] if add else [])])}".rstrip() if again else ""
+    words = [*asked, *(["--only", only] if only else []), *(["--add"] if add else [])]
+    return f"{again} {shlex.join(words)}".rstrip() if again else ""
 
 
 def _shape(text: str) -> tuple[str, int | None]:

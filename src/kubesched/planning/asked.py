@@ -23,6 +23,7 @@ from kubesched.api import (
 )
 from kubesched.errors import InputError, QuantityError
 from kubesched.planning.scaling import pods_to_add
+from kubesched.planning.workloads import find_workload
 from kubesched.snapshot import admit_manifests
 
 __all__ = ["Asked", "PodsLike", "asked_of"]
@@ -32,6 +33,7 @@ PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Ite
 """A manifest or several (files, `-` or open streams), the requests of one pod, or objects with the pods among them."""
 
 _NAME: Final = "pod"
+_MAX_NAMED: Final = 4
 _RESOURCE: Final = "resource {}".format
 _NO_STRATEGIES: Mapping[Workload, UpdateStrategy] = {}
 
@@ -92,6 +94,34 @@ class Asked:
         """The pods among some new objects that belong to a workload."""
         return [one for one in new if isinstance(one, Pod) and self._workload_of(one) == workload]
 
+    def only(self, workload: str) -> "Asked":
+        """The pods of one of the workloads; other new objects, such as a PriorityClass, stay.
+
+        Args:
+            workload: `deploy/web`, or `shop/deploy/web` with its namespace.
+        Raises:
+            InputError: there is no such workload, or several namespaces have it.
+        """
+        chosen = find_workload(self.workloads, workload, "the manifests have", f"found: {self._listed()}")
+        kept = [one for one in self._new if not isinstance(one, Pod) or self._workload_of(one) == chosen]
+        n = len(self.workloads) - 1
+        left_out = [f"{n} other workload{' of the manifests is' if n == 1 else 's of the manifests are'} left out"]
+        return Asked(self._cluster, kept, [*self.notes, *(left_out if n else [])], self.strategies)
+
+    def found_several(self) -> str:
+        """Which workloads were found; empty for a single one."""
+        n = len(self.workloads)
+        return f"found {n}: {self._listed()}" if n > 1 else ""
+
+    def choice(self) -> str:
+        """A workload with a number of replicas, as `only` takes it; any workload if none has one."""
+        chosen = next((one for one in self.workloads if one.kind != "DaemonSet"), self.workloads[0])
+        return f"{chosen.namespace}/{chosen.kind.lower()}/{chosen.name}"
+
+    def _listed(self) -> str:
+        named = [f"{one.kind}/{one.name}" for one in self.workloads[:_MAX_NAMED]]
+        return ", ".join([*named, "..."] if len(self.workloads) > _MAX_NAMED else named)
+
     def beside_existing(self) -> "Asked":
         """The pods that are added where the existing ones stay.
 
@@ -129,9 +159,9 @@ class Asked:
         Raises:
             InputError: as from `objects`.
         """
-        if len(self.workloads) > 1:
-            named = ", ".join(f"{one.kind}/{one.name}" for one in self.workloads[:4])
-            raise InputError(f"a number of replicas needs one workload; found {len(self.workloads)}: {named}")
+        if several := self.found_several():
+            choice = f'choose one with only, such as only="{self.choice()}"'
+            raise InputError(f"replicas and maximum need one workload; {several}; {choice}")
         (workload,) = self.workloads
         if workload.kind == "DaemonSet":
             raise InputError(f"{workload} has one pod on each node and no replicas")

@@ -130,6 +130,7 @@ def fit(
     n_nodes: int | None = None,
     add: bool = False,
     rollout: bool = False,
+    only: str = "",
     tie_break: TieBreak = TieBreak.FIRST,
     seed: int = 0,
     progress: Progress | None = None,
@@ -149,6 +150,8 @@ def fit(
         n_nodes: add this number of such nodes instead.
         add: if a workload has pods in the cluster already, they stay, and the new ones are added.
         rollout: if a workload has pods in the cluster already, the new ones replace them, in the steps of its strategy.
+        only: ask about one of several workloads: `deploy/web`, or `shop/deploy/web` with its namespace. The pods of the
+            others are left out.
         progress: called with how many pods have been tried and how many there are.
     Raises:
         InputError: a manifest, the configuration or an argument is not valid.
@@ -159,6 +162,7 @@ def fit(
     """
     objects = objects_of(snapshot)
     asked = asked_of(pods, objects)
+    asked = asked.only(only) if only else asked
     runs = Runs(configuration, plugins, plugin_args, tie_break=tie_break, seed=seed)
     answer = fit_asked(
         objects,

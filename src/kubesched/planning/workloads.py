@@ -16,15 +16,21 @@ _SHORT_NAMES: Final = {
     "rs": "ReplicaSet",
     "sts": "StatefulSet",
 }
+_IN_CLUSTER: Final = "its manifest can be added with --manifest"
 _EXAMPLES: Final = "expected for example deploy/web or shop/statefulset/db"
 _KINDS: Final = (*_SHORT_NAMES.values(), "Job")
 _MAX_NAMED: Final = 5
 _LIKENESS: Final = 0.75  # of a word that is misspelt; namespaces such as deploy-prod are not
 
 
-def find_workload(known: Iterable[Workload], text: str) -> Workload:
+def find_workload(
+    known: Iterable[Workload], text: str, place: str = "the cluster has", otherwise: str = _IN_CLUSTER
+) -> Workload:
     """The workload that a text names: `deploy/web`, `statefulset/db`, or `shop/deploy/web` with its namespace.
 
+    Args:
+        place: where the workloads are, as the beginning of a sentence.
+        otherwise: what to do where there is none of this kind.
     Raises:
         InputError: the text is not such a name, there is no such workload, or several namespaces have it.
     """
@@ -43,8 +49,8 @@ def find_workload(known: Iterable[Workload], text: str) -> Workload:
     if here:
         spaces = ", ".join(one.namespace for one in here)
         raise InputError(f"{text}: namespaces {spaces} have a {kind} {name}; write NAMESPACE/{text}")
-    hint = _offered(named) or _near(kind, name, everything)
-    raise InputError(f"{text}: the cluster has no {kind} {'/'.join([*space, name])}; {hint}")
+    hint = _offered(named) or _near(kind, name, everything, otherwise)
+    raise InputError(f"{text}: {place} no {kind} {'/'.join([*space, name])}; {hint}")
 
 
 def near_kind(word: str, known: Iterable[Workload]) -> str:
@@ -77,11 +83,11 @@ def _full_kind(kind: str, known: Sequence[Workload]) -> str:
     return _SHORT_NAMES.get(low) or by_lower.get(low) or by_lower.get(singular) or kind
 
 
-def _near(kind: str, name: str, known: Sequence[Workload]) -> str:
+def _near(kind: str, name: str, known: Sequence[Workload], otherwise: str) -> str:
     """What may have been meant: a similar name of this kind, or another kind with this name, such as a single pod."""
     names = [one.name for one in known if one.kind == kind]
     listed = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
-    found = f"found: {listed}" if names else "its manifest can be added with --manifest"
+    found = f"found: {listed}" if names else otherwise
     return did_you_mean(name, names) or _named_so(name, known) or found
 
 
