@@ -12,6 +12,7 @@ from kubesched.planning import fit, fit_page
 from kubesched.reports import Paragraph, Table
 from kubesched.simulator import PodState
 from kubesched.testing import make_node, make_object, make_pod
+from tests.planning.drain_clusters import owned_by
 
 NODES = [
     make_node(f"n{i}", allocatable={"cpu": "4", "memory": "8Gi", "pods": "10"}, zone="ab"[i % 2]) for i in range(3)
@@ -203,8 +204,66 @@ def test_no_new_node_is_needed_where_all_fit():
 
 def test_no_number_of_nodes_that_are_too_small_is_enough():
     answer = fit(NODES, {"cpu": "5"}, replicas=2, nodes_like="n0")
-    assert (answer.n_fit, answer.added_nodes) == (0, ())
-    assert answer.next_left.message.startswith("0/5 nodes are available: 5 Insufficient cpu.")
+    assert (answer.n_fit, answer.added_nodes, answer.n_at_most) == (0, (), 0)
+    assert answer.obstacle == "requests 5 cpu; the whole node has 4"
+
+
+BIG = make_node("big", allocatable={"cpu": "8", "memory": "8Gi", "pods": "9"})
+
+
+def test_new_nodes_that_other_pending_pods_take_are_counted():
+    first = [make_pod(f"first{i}", requests={"cpu": "8"}, priority=5) for i in range(3)]
+    answer = fit([*NODES, *first], {"cpu": "8"}, nodes_like=BIG)
+    assert (answer.all_fit, len(answer.added_nodes), answer.n_without) == (True, 4, 0)
+    assert not fit([*NODES, *first], {"cpu": "8"}, nodes_like=BIG, n_nodes=3).all_fit
+
+
+def test_a_taint_of_the_model_is_named_where_no_new_node_helps():
+    model = make_node("gpu", allocatable={"cpu": "6"}, taints=["dedicated=gpu:NoSchedule"])
+    page = fit_page(fit([*NODES, model], {"cpu": "6"}, replicas=2, nodes_like="gpu"))
+    assert page.verdict.text == (
+        "0 of 2 would fit, and more nodes like gpu would not help. The pod does not fit on a new one: "
+        "taint dedicated=gpu:NoSchedule is not tolerated."
+    )
+    assert page.document["obstacle"] == "taint dedicated=gpu:NoSchedule is not tolerated"
+
+
+def test_the_cordon_of_the_model_is_no_obstacle():
+    taints = ["node.kubernetes.io/unschedulable:NoSchedule"]
+    model = make_node("old", allocatable={"cpu": "8"}, taints=taints, unschedulable=True)
+    answer = fit([*NODES, model], {"cpu": "8"}, replicas=2, nodes_like="old")
+    assert (answer.all_fit, len(answer.added_nodes)) == (True, 2)
+    assert answer.notes == ("new nodes like old would not have its cordon",)
+
+
+def test_the_pods_that_a_new_node_begins_with_are_named_where_they_leave_no_room():
+    daemons = [
+        make_pod(f"d{i}", node="n0", requests={"cpu": "1"}, metadata=owned_by("DaemonSet", f"d{i}")) for i in "ab"
+    ]
+    page = fit_page(fit([*NODES, *daemons], {"cpu": "3"}, replicas=9, nodes_like="n0"))
+    assert page.verdict.text == (
+        "2 of 9 would fit, and more nodes like n0 would not help. The pod does not fit on a new one: "
+        "cpu is short by 1: requests 3, 2 of 4 free; 2 DaemonSet or static pods run there."
+    )
+
+
+def test_nodes_that_help_some_of_the_pods_are_not_enough():
+    web, db = deployment(4, cpu="4"), deployment(1, cpu="6", name="db")
+    answer = fit(NODES, stream(web, db), nodes_like="n0")
+    assert (answer.n_fit, answer.n_at_most, answer.added_nodes) == (3, 4, ())
+    assert fit_page(answer).verdict.text == (
+        "3 of 5 would fit, and at most 4 with more nodes like n0. "
+        "A pod of Deployment default/db does not fit on a new one: requests 6 cpu; the whole node has 4."
+    )
+
+
+def test_pods_that_keep_apart_from_each_other_name_the_pod_in_the_way():
+    term = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {"matchLabels": {"app": "web"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    answer = fit(NODES, stream(deployment(3, affinity=apart)), nodes_like="n0")
+    assert (answer.n_fit, answer.added_nodes) == (2, ())
+    assert "nodes are available" not in fit_page(answer).verdict.text
+    assert "default/web-" in answer.obstacle
 
 
 def test_new_nodes_of_a_file_run_the_daemons_that_their_labels_and_taints_allow(tmp_path):

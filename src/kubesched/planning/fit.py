@@ -10,7 +10,7 @@ from kubesched.api import KubeObject, Node, objects_of
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked, PodsLike, asked_of
 from kubesched.planning.changes import note_on_model, with_nodes_like
-from kubesched.planning.more_nodes import fewest_nodes
+from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
 from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.runs import Runs, has_place, placements_of
@@ -58,6 +58,8 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         is_maximum: whether the largest number of pods was asked for; then all have a node.
         next_left: of the largest number, the pod that does not fit any more; if no number of new nodes is enough, the
             first pod that is left on many of them.
+        n_at_most: if no number of new nodes is enough: how many pods have a node with many of them.
+        obstacle: what keeps `next_left` from a new node then; empty where that is not known.
         workloads: whom the new pods belong to, such as `Deployment shop/web`.
         nodes_like: the model of new nodes; empty if none were asked for.
         added_nodes: names of the new nodes, the fewest with which all pods fit, or as many as asked for.
@@ -80,6 +82,8 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     nodes_like: str = ""
     added_nodes: tuple[str, ...] = ()
     n_without: int | None = None
+    n_at_most: int | None = None
+    obstacle: str = ""
     rollouts: tuple[Rollout, ...] = ()
     n_written: int = 0
     notes: tuple[str, ...] = ()
@@ -202,7 +206,8 @@ def fit_asked(
     before = cluster = list(snapshot)
     model = node_model(before, nodes_like) if isinstance(nodes_like, str) and nodes_like else nodes_like
     on_model = note_on_model(model) if isinstance(model, Node) else ""
-    n_without = next_left = None
+    next_left: Placement | None = None
+    more: MoreNodes | None = None
     if isinstance(model, Node) and n_nodes is not None:
         cluster = with_nodes_like(before, model, n_nodes)
     if rollout and asked.existing:
@@ -212,7 +217,7 @@ def fit_asked(
     elif isinstance(model, Node) and n_nodes is None:
         new = asked.objects(replicas)
         more = fewest_nodes(cluster, new, model, runs, progress)
-        cluster, report, n_without, next_left = more.cluster, more.report, more.n_without, more.next_left
+        cluster, report, next_left = more.cluster, more.report, more.next_left
     else:
         new = asked.objects(replicas)
         report = runs.run([*cluster, *new], progress).report
@@ -224,7 +229,9 @@ def fit_asked(
         workloads=tuple(map(str, asked.workloads)),
         nodes_like=model.name if isinstance(model, Node) else "",
         added_nodes=tuple(one.name for one in cluster[len(before) :] if isinstance(one, Node)),
-        n_without=n_without,
+        n_without=more.n_without if more else None,
+        n_at_most=more.n_at_most if more else None,
+        obstacle=more.obstacle if more else "",
         rollouts=rollouts,
         n_written=len(asked.pods),
         notes=(*asked.notes, *unused, *filter(None, [on_model])),

@@ -104,9 +104,20 @@ def _verdict(answer: Fit) -> str:
     counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit{_on_more_nodes(answer)}"
     if first is None:
         return f"{counted}."
-    if answer.n_without is not None and answer.next_left is not None:
-        return f"{counted}, and more nodes like {answer.nodes_like} are not enough: {why(answer.next_left)}"
+    if answer.n_at_most is not None and answer.next_left is not None:
+        return f"{counted}, and {_no_help(answer, answer.n_at_most, answer.next_left)}"
     return f"{counted}{_which(answer, answer.placements.index(first), first)}: {why(first)}"
+
+
+def _no_help(answer: Fit, n_at_most: int, left: Placement) -> str:
+    """Why no number of new nodes is enough."""
+    more = f"more nodes like {answer.nodes_like}"
+    helps = f"at most {n_at_most:,} with {more}" if n_at_most > answer.n_fit else f"{more} would not help"
+    if not answer.obstacle:
+        return f"{helps}: {why(left)}"
+    pod = f"Pod {left.pod}" if not left.owner else f"A pod of {_workload(left)}"
+    pod = pod if _has_several(answer) else "The pod"
+    return f"{helps}. {pod} does not fit on a new one: {answer.obstacle}."
 
 
 def _which(answer: Fit, n_before: int, pod: Placement) -> str:
@@ -288,6 +299,8 @@ def _document(answer: Fit) -> dict[str, Any]:
         "nodesLike": answer.nodes_like,
         "addedNodes": list(answer.added_nodes),
         "fitWithout": answer.n_without,
+        "fitAtMost": answer.n_at_most,
+        "obstacle": answer.obstacle,
         "rollouts": [_rollout_document(one) for one in answer.rollouts],
         "victims": whole["victims"],
         "faults": list(answer.report.faults),

@@ -1,12 +1,14 @@
-"""How many nodes of a shape are missing for pods to fit: the fewest that a search finds."""
+"""How many nodes of a shape are missing for pods to fit: the fewest that a search finds, or why none help."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kubesched.api import KubeObject, Node
+from kubesched.api import KubeObject, Node, Pod
+from kubesched.explanation import obstacles
+from kubesched.framework import Code
 from kubesched.planning.changes import with_nodes_like
-from kubesched.planning.runs import Runs, has_place, placements_of
-from kubesched.simulator import Placement, Progress, Report
+from kubesched.planning.runs import Ran, Runs, has_place, placements_of
+from kubesched.simulator import Placement, PodState, Progress, Report
 
 __all__ = ["MoreNodes", "fewest_nodes"]
 
@@ -19,44 +21,96 @@ class MoreNodes(NamedTuple):
         cluster: the objects with the new nodes, and without the pods; with none where no number helps.
         report: of the simulation of that cluster with the pods.
         n_without: how many of the pods have a node without new nodes.
-        next_left: the first pod without a node on as many new nodes as pods are left; None if they all have one.
+        n_at_most: how many have one with as many new nodes as could help; None if all have one.
+        next_left: the first pod that has none then.
+        obstacle: what keeps it from a new node; empty where that is not known.
     """
 
     n: int | None
     cluster: list[KubeObject]
     report: Report
     n_without: int
-    next_left: Placement | None
+    n_at_most: int | None = None
+    next_left: Placement | None = None
+    obstacle: str = ""
+
+
+class _Tried(NamedTuple):
+    cluster: list[KubeObject]
+    added: list[str]
+    ran: Ran
+    placements: tuple[Placement, ...]
+
+    @property
+    def left(self) -> list[Placement]:
+        return [one for one in self.placements if not has_place(one)]
+
+    @property
+    def n_left_in_all(self) -> int:
+        """How many pods have no node, with those that were pending already."""
+        return sum(not has_place(one) for one in self.ran.report.placements)
+
+    @property
+    def unused(self) -> list[str]:
+        """The new nodes that no pod goes to."""
+        used = {one.node for one in self.ran.report.placements}
+        return [name for name in self.added if name not in used]
 
 
 def fewest_nodes(
     cluster: Sequence[KubeObject], new: Sequence[KubeObject], model: Node, runs: Runs, progress: Progress | None = None
 ) -> MoreNodes:
-    """Search the fewest nodes that have to be added. As many nodes as pods are left are the upper limit.
+    """Search the fewest nodes that have to be added.
+
+    As many nodes as pods are left are the upper limit: of the pods in question, and if all of these nodes are used, of
+    all pods, because those that are pending already can take new nodes first.
 
     Args:
         new: the pods in question, and the objects that come with them.
         model: the shape of a new node.
     """
 
-    def run(n: int) -> tuple[list[KubeObject], Report, tuple[Placement, ...]]:
+    def run(n: int) -> _Tried:
         changed = with_nodes_like(cluster, model, n)
-        report = runs.run([*changed, *new], progress).report
-        return changed, report, tuple(one for one in placements_of(new, report) if not has_place(one))
+        ran = runs.run([*changed, *new], progress)
+        added = [one.name for one in changed[len(cluster) :] if isinstance(one, Node)]
+        return _Tried(changed, added, ran, placements_of(new, ran.report))
 
-    none_added, report, left = run(0)
-    n_without = len(placements_of(new, report)) - len(left)
-    if not left:
-        return MoreNodes(0, none_added, report, n_without, None)
-    too_few, enough = 0, len(left)
-    changed, best, left_at_most = run(enough)
-    if left_at_most:
-        return MoreNodes(None, none_added, report, n_without, left_at_most[0])
+    none_added = run(0)
+    n_without = len(none_added.placements) - len(none_added.left)
+    if not none_added.left:
+        return MoreNodes(0, none_added.cluster, none_added.ran.report, n_without)
+    too_few, enough = 0, len(none_added.left)
+    best = run(enough)
+    if best.left and not best.unused and none_added.n_left_in_all > enough:
+        too_few, enough = enough, none_added.n_left_in_all
+        best = run(enough)
+    if best.left:
+        n_at_most = len(best.placements) - len(best.left)
+        found = none_added.cluster, none_added.ran.report, n_without, n_at_most, best.left[0]
+        return MoreNodes(None, *found, _obstacle(best, new, runs))
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
-        tried, report, left = run(middle)
-        if left:
+        tried = run(middle)
+        if tried.left:
             too_few = middle
         else:
-            enough, changed, best = middle, tried, report
-    return MoreNodes(enough, changed, best, n_without, None)
+            enough, best = middle, tried
+    return MoreNodes(enough, best.cluster, best.ran.report, n_without)
+
+
+def _obstacle(tried: _Tried, new: Iterable[KubeObject], runs: Runs) -> str:
+    """What keeps the first pod that is left from a new node, an unused one if there is one."""
+    left = tried.left[0]
+    if left.state is not PodState.UNSCHEDULABLE:
+        return ""
+    pod = next(one for one in new if isinstance(one, Pod) and one.key == left.pod)
+    node = (tried.unused or tried.added)[-1]
+    with runs.explainer(tried.ran.objects()) as explainer:
+        explanation = explainer.explain(pod, preempt=False)
+        found = obstacles(explanation, explanation.nodes.names.index(node))
+    texts = [one.text for one in found]
+    n_there = sum(isinstance(one, Pod) and one.node_name == node for one in tried.cluster)
+    if n_there and any(one.plugin == "NodeResourcesFit" and one.status.code is Code.UNSCHEDULABLE for one in found):
+        texts.append(f"{n_there} DaemonSet or static pod{' runs' if n_there == 1 else 's run'} there")
+    return "; ".join(texts)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from kubesched.api import KubeObject, Pod, completed, decode_object, kind_of
+from kubesched.explanation import Explainer
 from kubesched.framework import Decision
 from kubesched.scheduler import TieBreak
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, load_configuration, set_up
@@ -83,6 +84,10 @@ class Runs:
         simulator = Simulator(known, setup, tie_break=self._tie_break, seed=self._seed, extender_calls=calls)
         report = simulator.run(progress, until)
         return Ran(report, simulator, known)
+
+    def explainer(self, objects: Iterable[KubeObject]) -> Explainer:
+        """Explains pods of a cluster with the same configuration. Extenders are not called. Close it at the end."""
+        return Explainer(map(completed, objects), set_up(self._configuration, self._plugins, self._plugin_args))
 
     def trials(self, objects: Iterable[KubeObject]) -> Trials:
         """A cluster for several steps, with the same configuration. Extenders are not called. Close it at the end."""
