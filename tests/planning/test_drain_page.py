@@ -55,7 +55,7 @@ def test_the_verdict_counts_every_fate():
 def test_pods_that_would_be_lost_are_saved_first():
     alone = [make_pod(name, namespace=space, node="n1") for name, space in (("a", "ci"), ("b", "ci"), ("c", "dev"))]
     page = drain_page(drain([*cluster()[:3], *alone], ["n1"]))
-    assert page.verdict.text == "n1 could not be drained without harm: of 3 pods, 3 would be lost."
+    assert page.verdict.text == "n1 could not be drained without harm: all 3 pods would be lost."
     assert page.next_command == (
         "kubectl get pod -n ci a b -o yaml > lost-ci.yaml && kubectl get pod -n dev c -o yaml > lost-dev.yaml"
     )
@@ -83,7 +83,7 @@ def test_the_tables_name_who_moves_waits_is_held_up_and_lost():
     for line in (
         "2   + ReplicaSet default/web   n2, n3   1 to 2",
         "1   Job default/big   0/3 nodes are available",
-        "default/web      2             1   evicts them in 2 steps",
+        "default/web      2             1   allows the evictions in 2 steps",
         "default/db       1             0   blocks 1 pod: it allows no eviction",
         "1   default/alone            the pod: no controller would create it again   --force",
         "1   ReplicaSet default/web   data in emptyDir volumes",
@@ -135,6 +135,37 @@ def test_a_set_of_one_node_is_one_node():
     with Drainer([make_node("n1", allocatable=ROOM)], set_up()) as drainer:
         page = most_page(drainer.most(), 1)
     assert page.main_table.title == "The set: 1 node"
+    assert page.verdict.text == "The only node could be drained."
+
+
+def test_where_no_node_could_go_no_set_was_found():
+    objects = [make_node("n1", allocatable=ROOM), make_node("n2", allocatable=ROOM)]
+    objects += [make_pod("alone", node="n1"), make_pod("single", node="n2")]
+    with Drainer(objects, set_up()) as drainer:
+        page = most_page(drainer.most(), 2)
+    assert page.verdict.text == "None of 2 nodes could be drained."
+    assert page.next_command == ""
+
+
+def test_pods_with_one_fate_are_all_pods():
+    stuck = make_pod("big", node="n1", requests={"cpu": "4"}, metadata=owned_by("Job", "big"))
+    nodes = [make_node(f"n{i}", allocatable=ROOM) for i in (1, 2)]
+    (alone, both) = (drain_page(drain([*nodes, stuck], names)).verdict.text for names in (["n1"], ["n1", "n2"]))
+    assert alone == "n1 could be drained: its only pod would run elsewhere."
+    assert both == "2 nodes could not be drained without harm: their only pod would stay pending."
+
+
+def test_room_that_is_made_elsewhere_is_the_harm():
+    low = make_pod("low", node="n2", requests={"cpu": "4"}, priority=1)
+    high = [
+        make_pod(f"high-{i}", node="n1", requests={"cpu": "2"}, priority=9, metadata=owned_by("Job", "high"))
+        for i in range(2)
+    ]
+    nodes = [make_node(f"n{i}", allocatable=ROOM) for i in (1, 2)]
+    assert drain_page(drain([*nodes, low, *high], ["n1"])).verdict.text == (
+        "n1 could not be drained without harm: all 2 pods would run elsewhere, but 1 pod of other nodes would be "
+        "evicted to make room."
+    )
 
 
 def test_html_has_a_heat_map_of_all_nodes_before_and_after():

@@ -25,12 +25,19 @@ from kubesched.reports import (
 )
 from kubesched.simulator import Victim, fill_level, nodes_table, victims_table, workload_text
 
-__all__ = ["drain_page", "drain_parts", "kubectl_drain", "placed_first", "summary_of", "workload_of"]
+__all__ = ["drain_page", "drain_parts", "kubectl_drain", "placed_first", "workload_of"]
 
 _MAX_LISTED: Final = 4
 _MAX_NODES: Final = 20
 _MAX_SAVED: Final = 10
 _GROUP: Final = (Column("pods", "PODS", Align.NUMBER), Column("of", "OF"))
+_OUTCOMES: Final = {
+    Fate.MOVES: "would run elsewhere",
+    Fate.RETURNS: "would come back",
+    Fate.PENDING: "would stay pending",
+    Fate.BLOCKED: "would never be evicted",
+    Fate.LOST: "would be lost",
+}
 _LEVELS: Final = {
     Fate.MOVES: Level.GOOD,
     Fate.RETURNS: Level.WARNING,
@@ -141,43 +148,34 @@ def workload_of(pod: DrainedPod) -> str:
     return workload_text(pod.pod, pod.owner)
 
 
-def summary_of(result: Drain) -> str:
-    """What would become of the pods that have to leave, in a few words."""
-    counts = result.counts
-    said = {
-        "would run elsewhere": counts[Fate.MOVES],
-        "would come back": counts[Fate.RETURNS],
-        "would stay pending": counts[Fate.PENDING],
-        "would never be evicted": counts[Fate.BLOCKED],
-        "would be lost": counts[Fate.LOST],
-    }
-    return ", ".join(f"{n:,} {words}" for words, n in said.items() if n)
-
-
 def _verdict(result: Drain) -> str:
     who = result.nodes[0] if len(result.nodes) == 1 else f"{len(result.nodes):,} nodes"
-    n = result.n_evicted
     if result.faults:
         return f"A plugin failed, so it is not known whether {who} could be drained."
+    could = f"{who} could be drained" if result.can_go else f"{who} could not be drained without harm"
+    return f"{could}: {_outcome_of(result)}.{_still_pending(result)}"
+
+
+def _outcome_of(result: Drain) -> str:
+    """What would become of the pods that have to leave, and of those that make room for them."""
+    n, counts = result.n_evicted, result.counts
+    said = {words: counts[fate] for fate, words in _OUTCOMES.items() if counts[fate]}
+    steps = f", in {result.steps} steps" if result.can_go and result.steps > 1 else ""
     if not n:
-        return f"{who} could be drained: no pod would have to move.{_still_pending(result)}"
-    if result.can_go:
-        which = "its only pod" if n == 1 else f"all {n:,} pods"
-        return f"{who} could be drained: {which} would run elsewhere{_in_steps(result)}.{_still_pending(result)}"
-    pushed = len(result.pushed_out)
-    others = f"; {_count(pushed, 'pod')} of other nodes would be evicted to make room" if pushed else ""
-    harm = f"of {_count(n, 'pod')}, {summary_of(result)}{others}"
-    return f"{who} could not be drained without harm: {harm}.{_still_pending(result)}"
+        leaving = "no pod would have to move"
+    elif len(said) == 1:
+        whose = "its" if len(result.nodes) == 1 else "their"
+        leaving = f"{f'{whose} only pod' if n == 1 else f'all {n:,} pods'} {next(iter(said))}{steps}"
+    else:
+        leaving = f"of {_count(n, 'pod')}, {', '.join(f'{count:,} {words}' for words, count in said.items())}"
+    pushed = f"{_count(len(result.pushed_out), 'pod')} of other nodes would be evicted to make room"
+    return f"{leaving}{', but' if len(said) == 1 else ';'} {pushed}" if result.pushed_out else leaving
 
 
 def _still_pending(result: Drain) -> str:
     """How many pods are pending before and after, as a sentence; empty for none."""
     pods = {pod.pod for pod in result.of(Fate.STILL_PENDING)} | {one.pod for one in result.evicted_again}
     return f" {_count(len(pods), 'pod')} would stay pending, as before the drain." if pods else ""
-
-
-def _in_steps(result: Drain) -> str:
-    return f", in {result.steps} steps" if result.steps > 1 else ""
 
 
 # --- pods ---
@@ -225,15 +223,15 @@ def _held_up(budgets: Iterable[BudgetUse], blocked: Sequence[DrainedPod]) -> Tab
     for one in budgets:
         if one.n_blocked or one.steps > 1:
             level = Level.BAD if one.n_blocked else Level.WARNING
-            outcome = Cell(_outcome(one, is_shared=one.budget in several), level=level)
+            outcome = Cell(_held(one, is_shared=one.budget in several), level=level)
             rows.append([one.budget, one.n_pods, one.allowed, outcome])
     notes = ("A step begins when the new pods of the step before it are ready.",) if rows else ()
     return Table("budgets", "Held up by disruption budgets", columns, rows, notes=notes)
 
 
-def _outcome(budget: BudgetUse, *, is_shared: bool) -> str:
+def _held(budget: BudgetUse, *, is_shared: bool) -> str:
     if not budget.n_blocked:
-        return f"evicts them in {budget.steps} steps"
+        return f"allows the evictions in {budget.steps} steps"
     blocks = f"blocks {_count(budget.n_blocked, 'pod')}"
     if is_shared:
         return f"{blocks}: kubectl cannot evict a pod that several budgets select"

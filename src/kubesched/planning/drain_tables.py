@@ -56,14 +56,13 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
     """
     page = drain_page(result, taken_at=taken_at)
     n = len(result.nodes)
-    text = f"Found {n:,} of {n_candidates:,} nodes that could be drained together. A larger set may exist."
     rows: list[Row] = [[node] for node in result.nodes]
     title = f"The set: {n:,} node{'' if n == 1 else 's'}"
     found = Table("set", title, (Column("node", "NODE", Align.NODE),), rows)
     parts = (*fault_parts(result.faults), *placed_first(result), found, *drain_parts(result))
     return Page(
         "drain-most",
-        Paragraph(text, Level.GOOD if n else Level.BAD),
+        Paragraph(_found(n, n_candidates), Level.GOOD if n else Level.BAD),
         parts,
         limits=page.limits,
         next_command=kubectl_drain(result) if n and not result.faults else "",
@@ -72,6 +71,15 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
         main="set",
         checks=[Check("drain", "a set of nodes could go", "" if n else "found none"), *page.checks],
     )
+
+
+def _found(n: int, n_candidates: int) -> str:
+    nodes = f"{n_candidates:,} node{'' if n_candidates == 1 else 's'}"
+    if not n:
+        return f"None of {nodes} could be drained." if n_candidates > 1 else "The only node could not be drained."
+    if n == n_candidates:
+        return f"All {nodes} could be drained together." if n > 1 else "The only node could be drained."
+    return f"Found {n:,} of {nodes} that could be drained{' together' if n > 1 else ''}. A larger set may exist."
 
 
 def why_not(result: Drain) -> str:
