@@ -215,6 +215,8 @@ def test_new_nodes_that_other_pending_pods_take_are_counted():
     first = [make_pod(f"first{i}", requests={"cpu": "8"}, priority=5) for i in range(3)]
     answer = fit([*NODES, *first], {"cpu": "8"}, nodes_like=BIG)
     assert (answer.all_fit, len(answer.added_nodes), answer.n_without) == (True, 4, 0)
+    said = [part.text for part in fit_page(answer).parts if isinstance(part, Paragraph)]
+    assert "3 other pods are pending already and are tried in the same run; 3 of them would go to new nodes." in said
     assert not fit([*NODES, *first], {"cpu": "8"}, nodes_like=BIG, n_nodes=3).all_fit
 
 

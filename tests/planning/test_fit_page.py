@@ -38,6 +38,15 @@ def test_victims_with_long_names_are_one_line_each():
     )
 
 
+def test_pool_and_zone_are_columns_only_where_nodes_have_them():
+    page = fit_page(fit(nodes(2), {"cpu": "1"}))
+    assert "POOL" not in as_text(page, 120)
+    assert as_csv(page).splitlines() == ["node,pods,pool,zone", "n0,1,,"]
+    zoned = [make_node(f"n{i}", zone="ab"[i]) for i in range(2)]
+    shown = as_text(fit_page(fit(zoned, {"cpu": "1"})), 120)
+    assert "NODE   PODS   ZONE" in shown
+
+
 def test_junit_has_a_case_for_each_pod():
     first, second = cases(fit(nodes(1, cpu="3"), {"cpu": "2"}, replicas=2)).values()
     assert (first, second) == (None, "0/1 nodes are available: 1 Insufficient cpu.")

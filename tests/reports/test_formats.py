@@ -171,6 +171,7 @@ def test_a_note_on_wide_is_for_the_terminal_alone() -> None:
     noted = msgspec.structs.replace(TABLE, notes=("-o wide also shows pods.", "Shares of allocatable."))
     page = msgspec.structs.replace(PAGE, parts=(noted,))
     assert "-o wide also shows pods." in printed(page)
+    assert "-o wide" not in printed(page, wide=True)
     for text in (as_markdown(page), as_html(page)):
         assert "Shares of allocatable." in text
         assert "wide" not in text.partition("</style>")[2] + text.partition("| NODE")[2]

@@ -194,7 +194,10 @@ def _notes(answer: Fit) -> Iterable[Paragraph]:
     n = len(answer.report.placements) - answer.n_asked
     if n > 0:
         verb = "pod is pending already and is" if n == 1 else "pods are pending already and are"
-        yield Paragraph(f"{n:,} other {verb} tried in the same run.", Level.DETAIL)
+        new, asked = set(answer.added_nodes), {one.pod for one in answer.placements}
+        n_new = sum(one.node in new and one.pod not in asked for one in answer.report.placements)
+        there = f"; {n_new:,} of them would go to new nodes" if n_new else ""
+        yield Paragraph(f"{n:,} other {verb} tried in the same run{there}.", Level.DETAIL)
 
 
 def _rollout(one: Rollout) -> Paragraph:
@@ -254,8 +257,8 @@ def _where(answer: Fit) -> Table:
     columns = (
         Column("node", "NODE", Align.NODE),
         Column("pods", "PODS", Align.NUMBER),
-        Column("pool", "POOL"),
-        Column("zone", "ZONE"),
+        Column("pool", "POOL", is_wide=not any(group.pool for group in groups.values())),
+        Column("zone", "ZONE", is_wide=not any(group.zone for group in groups.values())),
     )
     rows: list[Row] = []
     for node, n in counts.items():

@@ -96,7 +96,7 @@ class Table(msgspec.Struct, frozen=True):
 
     @property
     def notes_elsewhere(self) -> tuple[str, ...]:
-        """The notes in other formats than text, where one about `-o wide` leads nowhere."""
+        """The notes in `-o wide` and in other formats than text, where one about `-o wide` leads nowhere."""
         return tuple(note for note in self.notes if not note.startswith("-o wide"))
 
 

@@ -78,7 +78,7 @@ def _print_table(table: Table, names: ShortNames, console: "Console", *, wide: b
     cells = [[_short(as_cell(row[i]), names) for i in kept] for row in table.rows]
     columns = [table.columns[i] for i in kept]
     headings = [column.heading for column in columns]
-    notes = [*map(names.shorten, table.notes), *names.note()]
+    notes = [*map(names.shorten, table.notes_elsewhere if wide else table.notes), *names.note()]
     n_shown, has_bars, widths = fitting(columns, cells, console.width, wide=wide)
     if n_shown < len(columns):
         hidden = ", ".join(headings[n_shown:])
