@@ -96,7 +96,7 @@ def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]
     counts = f"{placed:,} would get a node{here}, {pending:,} would stay pending"
     if result.evicted_before and not is_alone:
         counts += f", {_count(len(result.evicted_before), 'other pod')} would be evicted for them"
-    yield Paragraph(f"The pending pods of the snapshot are placed first: {counts}.", Level.DETAIL)
+    yield Paragraph(f"Pending pods are placed first: {counts}.", Level.DETAIL)
 
 
 def drain_parts(result: Drain) -> Iterator[Part]:
@@ -275,11 +275,13 @@ def _pods(result: Drain) -> Table:
         Column("to", "TO", Align.NODE),
         Column("step", "STEP", Align.NUMBER),
         Column("why", "WHY"),
+        Column("wasPending", "WAS PENDING"),
     )
     rows: list[Row] = []
     for pod in result.pods:
         fate = Cell(pod.fate.value, level=_LEVELS.get(pod.fate, Level.PLAIN))
-        rows.append([pod.pod, pod.owner, pod.node, fate, pod.to, pod.step, _why(pod) or pod.message])
+        why, was_pending = _why(pod) or pod.message, "yes" if pod.was_pending else ""
+        rows.append([pod.pod, pod.owner, pod.node, fate, pod.to, pod.step, why, was_pending])
     return Table("pods", "Every pod", columns, rows, is_wide=True)
 
 

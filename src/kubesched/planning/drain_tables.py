@@ -42,7 +42,13 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
         (*fault_parts(faults), *pending, Table("nodes", "", columns, rows)),
         limits=limits(taken_at),
         next_command=kubectl_drain(first) if first is not None else "",
-        document={"nodes": lines, "canGo": n_go, "faults": faults},
+        document={
+            "nodes": lines,
+            "canGo": n_go,
+            "placedBefore": results[0].n_placed_before if results else 0,
+            "pendingBefore": results[0].n_pending_before if results else 0,
+            "faults": faults,
+        },
         lines=lines,
         checks=[Check("nodes", one.nodes[0], why_not(one)) for one in results],
     )
