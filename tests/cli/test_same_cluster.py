@@ -4,10 +4,12 @@ import json
 import shlex
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from kubesched.cli import main
+from kubesched.cli.same_cluster import same_command
 from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run, write
 from tests.planning.drain_clusters import owned_by
@@ -63,6 +65,46 @@ def test_after_a_change_that_explain_cannot_repeat_the_wide_report_has_more(clus
     assert wide.exit_code == 0
     assert wide.stdout.splitlines()[0] == before.stdout.splitlines()[0]
     assert "Next:" not in wide.stdout
+
+
+GIVEN = {
+    "skip_bad_objects": ("--skip-bad-objects",),
+    "kubeconfig": ("--kubeconfig", "kube config"),
+    "context": ("--context", "test"),
+    "manifests": ("--manifest", "new.yaml", "--manifest", "more.yaml"),
+    "config": ("--config", "a b.yaml"),
+    "references": ("--plugin", "team_zone.py:TeamZone"),
+    "plugin_args": ("--plugin-args", "TeamZone=args.yaml"),
+    "extenders": ("--extenders", "call"),
+    "cordon": ("--cordon", "n0", "--cordon", "pool in (a)"),
+    "removed": ("--without-nodes", "--without-nodes", "n2"),
+    "selectors": ("-l", "pool=a"),
+    "add_nodes": ("--add-nodes", "2"),
+    "like": ("--like", "n0"),
+    "scale": ("--scale", "deploy/web=3"),
+    "profile": ("--profile", "default-scheduler"),
+    "tie_break": ("--tie-break", "random"),
+    "seed": ("--seed", "4"),
+    "no_preemption_effects": ("--no-preemption-effects",),
+}
+NOT_THE_ANSWER = {
+    "output": ("-o", "markdown"),
+    "fail_on_pending": ("--fail-on-pending",),
+    "quiet": ("--quiet",),
+    "debug": ("--debug",),
+}
+
+
+def test_every_option_of_simulate_that_changes_the_answer_is_given_again():
+    command = main.commands["simulate"]
+    assert {one.name for one in command.params if isinstance(one, click.Option)} == {*GIVEN, *NOT_THE_ANSWER}
+    words = [word for option in (GIVEN | NOT_THE_ANSWER).values() for word in option]
+    with command.make_context("simulate", ["c.json", "./--odd", *words]):
+        again = shlex.split(same_command())
+    assert again[:4] == ["kubesched", "simulate", "c.json", "./--odd"]
+    assert sorted(again[4:]) == sorted(word for option in GIVEN.values() for word in option)
+    with command.make_context("simulate", again[2:]):
+        assert shlex.split(same_command()) == again
 
 
 FITS = {

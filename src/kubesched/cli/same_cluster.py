@@ -1,18 +1,21 @@
 """Builds the command after `Next:`, which is about the same cluster and decides with the same plugins."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import click
 from click.core import ParameterSource
 
+from kubesched.cli.general_options import GENERAL
 from kubesched.cli.live_cluster import LiveSource
 from kubesched.cli.targets import split_targets
 
-__all__ = ["same_cluster", "same_setup"]
+__all__ = ["same_cluster", "same_command", "same_setup"]
 
 _TIES: Final = ("tie_break", "seed")
+_NOT_THE_ANSWER: Final = ("output", "fail_on_pending", *(option.name for option in GENERAL))
+"""Options about what is printed and how the command ends."""
 
 
 def same_cluster(
@@ -46,6 +49,34 @@ def same_cluster(
         given = (one for one in _TIES if context.get_parameter_source(one) is ParameterSource.COMMANDLINE)
         words += [word for one in given for word in (f"--{one.replace('_', '-')}", str(params[one]))]
     return shlex.join(["kubesched", command, *snapshots, *words, *_setup_words(params)])
+
+
+def same_command() -> str:
+    """The command line that runs now, without the options about what is printed and how the command ends.
+
+    Returns: empty if standard input was read, because it is gone.
+    """
+    context = click.get_current_context()
+    if "-" in (*context.params["snapshots"], *context.params["manifests"]):
+        return ""
+    options = (one for one in context.command.params if isinstance(one, click.Option))
+    given = (one for one in options if context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE)
+    words = [word for one in given if one.name not in _NOT_THE_ANSWER for word in _given(context, one)]
+    return shlex.join(["kubesched", context.command.name or "", *context.params["snapshots"], *words])
+
+
+def _given(context: click.Context, option: click.Option) -> Iterator[str]:
+    """An option as it was given."""
+    live = LiveSource.current()._asdict()  # not arguments of the command
+    value = (live | context.params)[option.name or ""]
+    name = option.opts[0]
+    if option.is_flag:
+        yield name
+        return
+    if isinstance(value, Mapping):
+        value = [f"{key}={one}" for key, one in value.items()]
+    for one in value if option.multiple else [value]:
+        yield from [name] if one == option.flag_value else [name, str(one)]
 
 
 def same_setup(command: str, *words: str) -> str:

@@ -10,9 +10,9 @@ from kubesched.cli.cluster import extender_calls, read_both
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import print_line, print_text, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
-from kubesched.cli.same_cluster import same_cluster
+from kubesched.cli.same_cluster import same_cluster, same_command
 from kubesched.cli.slow_plugins import noting_slow_plugins
-from kubesched.cli.what_if import changed_cluster, what_if_options, what_if_words
+from kubesched.cli.what_if import changed_cluster, what_if_options
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -146,8 +146,8 @@ def _print_places(simulator: "Simulator", tie_break: str) -> tuple[int, int]:
 
 def _more_words(what_if: "WhatIf") -> str:
     """The command that shows kube-scheduler's words for a changed cluster, which explain cannot read."""
-    again = same_cluster("simulate", ties=True) if what_if else ""
-    return f"{again} {what_if_words(what_if)} -o wide" if again else ""
+    again = same_command() if what_if else ""
+    return f"{again} -o wide" if again else ""
 
 
 def _print(report: "Report", output: str, explain: str, taken_at: "datetime | None", more_words: str) -> int:

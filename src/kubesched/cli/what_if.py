@@ -1,6 +1,5 @@
 """The what-if options of commands: nodes that are cordoned, removed or added, workloads that are scaled."""
 
-import shlex
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
@@ -11,7 +10,7 @@ if TYPE_CHECKING:
     from kubesched.planning import WhatIf
     from kubesched.snapshot import ClusterObjects
 
-__all__ = ["changed_cluster", "what_if_options", "what_if_words"]
+__all__ = ["changed_cluster", "what_if_options"]
 
 _BY_SELECTOR: Final = "-l"
 
@@ -98,15 +97,6 @@ def what_if_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in _OPTIONS:
         with_what_if = decorate(with_what_if)
     return with_what_if
-
-
-def what_if_words(what_if: "WhatIf") -> str:
-    """The options that ask the same."""
-    words = [word for node in what_if.cordon for word in ("--cordon", node)]
-    words += [word for node in what_if.remove for word in ("--without-nodes", node)]
-    words += ["--add-nodes", str(what_if.add_nodes), "--like", what_if.like] if what_if.add_nodes else []
-    words += [word for workload, n in what_if.scale.items() for word in ("--scale", f"{workload}={n}")]
-    return shlex.join(words)
 
 
 def changed_cluster(cluster: "ClusterObjects", what_if: "WhatIf") -> "ClusterObjects":
