@@ -29,6 +29,7 @@ def complete(*words: str) -> list[str]:
         (("kubesched", "co"), ["plain,compare", "plain,config", "plain,completion"]),
         (("kubesched", "config", "ch"), ["plain,check"]),
         (("kubesched", "simulate", "--fail"), ["plain,--fail-on-pending"]),
+        (("kubesched", "simulate", "--unc"), ["plain,--uncordon"]),
         (("kubesched", "simulate", "--qu"), ["plain,--quiet"]),
         (("kubesched", "explain", "-o", "js"), ["plain,json", "plain,jsonl"]),
         (("kubesched", "simulate", "clus"), ["file,clus"]),

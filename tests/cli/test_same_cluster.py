@@ -77,6 +77,7 @@ GIVEN = {
     "plugin_args": ("--plugin-args", "TeamZone=args.yaml"),
     "extenders": ("--extenders", "call"),
     "cordon": ("--cordon", "n0", "--cordon", "pool in (a)"),
+    "uncordon": ("--uncordon", "n1"),
     "removed": ("--without-nodes", "--without-nodes", "n2"),
     "selectors": ("-l", "pool=a"),
     "add_nodes": ("--add-nodes", "2"),

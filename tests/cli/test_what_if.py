@@ -75,6 +75,15 @@ def test_a_cordoned_node_gets_nothing(cluster):
     assert placed == {"default/web-7d9f-new-1": ""}
 
 
+@pytest.mark.parametrize("which", ["n1", "pool in (a, b)"])
+def test_an_uncordoned_node_gets_pods(tmp_path, which):
+    node = make_node("n1", allocatable=SMALL, labels={"pool": "a"}, spec={"unschedulable": True})
+    other = make_node("n2", allocatable=SMALL | {"cpu": "1"}, labels={"pool": "b"})
+    cluster = write(tmp_path, node, other, make_pod("big", requests={"cpu": "2"}))
+    assert simulated(cluster)[0] == {"default/big": ""}
+    assert simulated(cluster, "--uncordon", which)[0] == {"default/big": "n1"}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -83,6 +92,8 @@ def test_a_cordoned_node_gets_nothing(cluster):
         (("-l", "pool=a"), "-l belongs to --without-nodes: --without-nodes -l pool=spot"),
         (("--scale", "deploy/web"), "found 'deploy/web'; write WORKLOAD=N, such as deploy/web=20"),
         (("--scale", "deploy/web=1", "--scale", "deploy/web=2"), "deploy/web is given twice"),
+        (("--uncordon", "n1"), "node n1 is not cordoned"),
+        (("--uncordon", "pool in (a, b)"), "none of the 2 nodes n1, n2 is cordoned"),
         (("--cordon", "n3"), "no node has the name n3; found: n1, n2"),
     ],
 )

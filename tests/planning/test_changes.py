@@ -4,7 +4,16 @@ import pytest
 
 from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod
 from kubesched.errors import InputError
-from kubesched.planning import WhatIf, cordoned, nodes_matching, nodes_named, scaled, with_nodes_like, without_nodes
+from kubesched.planning import (
+    WhatIf,
+    cordoned,
+    nodes_matching,
+    nodes_named,
+    scaled,
+    uncordoned,
+    with_nodes_like,
+    without_nodes,
+)
 from kubesched.planning.changes import note_on_model
 from kubesched.simulator import Simulator
 from kubesched.testing import make_node, make_object, make_pod
@@ -259,3 +268,34 @@ def test_short_names_work_for_nodes_unless_several_have_them():
     assert [node.name for node in nodes_named(CLUSTER, ["n2", "n2.example"])] == ["n2.example"]
     with pytest.raises(InputError, match=r"several nodes have the name n1; write the full name, such as n1.a"):
         nodes_named([make_node("n1.a"), make_node("n1.b")], ["n1"])
+
+
+CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+TEAM = {"key": "team", "value": "a", "effect": "NoSchedule"}
+
+
+@pytest.mark.parametrize("spec", [{"unschedulable": True, "taints": [CORDON, TEAM]}, {"taints": [TEAM, CORDON]}])
+def test_an_uncordoned_node_has_no_cordon_and_keeps_its_other_taints(spec):
+    (node,) = uncordoned([make_node("n1.example", spec=spec)], ["n1"])
+    assert (node.unschedulable, [taint.key for taint in node.taints]) == (False, ["team"])
+
+
+def test_uncordon_takes_back_what_cordon_set():
+    (placement,) = Simulator([*uncordoned(cordoned([N1], ["n1"]), ["n1"]), make_pod("p")]).run().placements
+    assert placement.node == "n1.example"
+
+
+def test_only_a_cordoned_node_can_be_uncordoned():
+    with pytest.raises(InputError, match=r"^node n1.example is not cordoned$"):
+        uncordoned(CLUSTER, ["n1"])
+    with pytest.raises(InputError, match=r"^none of the 2 nodes n1.example, n2.example is cordoned$"):
+        uncordoned(CLUSTER, ["n1", "n2"])
+    changed = uncordoned(cordoned(CLUSTER, ["n1"]), ["n1", "n2"])
+    assert not any(one.unschedulable for one in changed if isinstance(one, Node))
+
+
+def test_each_node_to_uncordon_is_cordoned():
+    once = cordoned(CLUSTER, ["n1"])
+    with pytest.raises(InputError, match=r"node n2\.example is not cordoned"):
+        WhatIf(uncordon=("n1", "n2")).applied(once)
+    assert WhatIf(uncordon=("n1",), cordon=("n1",)).applied(once).objects == once

@@ -1,4 +1,4 @@
-"""The what-if options of commands: nodes that are cordoned, removed or added, workloads that are scaled."""
+"""The what-if options of commands: nodes that are cordoned, uncordoned, removed or added, workloads that are scaled."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -62,6 +62,12 @@ _OPTIONS: Final = (
         "are pending then. Repeatable.",
     ),
     click.option(
+        "--uncordon",
+        metavar="NODE",
+        multiple=True,
+        help="What if this node were uncordoned: a cordoned node, or a label selector such as pool=spot. Repeatable.",
+    ),
+    click.option(
         "--cordon",
         metavar="NODE",
         multiple=True,
@@ -71,12 +77,13 @@ _OPTIONS: Final = (
 
 
 def what_if_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--cordon, --without-nodes, --add-nodes, --like, --scale: the argument `what_if` of the command."""
+    """--cordon, --uncordon, --without-nodes, --add-nodes, --like, --scale: the argument `what_if` of the command."""
 
     @wraps(command)
     def with_what_if(
         *args: Any,
         cordon: tuple[str, ...],
+        uncordon: tuple[str, ...],
         removed: tuple[str, ...],
         selectors: tuple[str, ...],
         add_nodes: int | None,
@@ -91,7 +98,7 @@ def what_if_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if bool(selectors) != (_BY_SELECTOR in removed):
             raise click.UsageError("-l belongs to --without-nodes: --without-nodes -l pool=spot")
         names = tuple(name for name in removed if name != _BY_SELECTOR)
-        what_if = WhatIf(cordon, add_nodes or 0, like or "", names + selectors, scale)
+        what_if = WhatIf(cordon, add_nodes or 0, like or "", names + selectors, scale, uncordon)
         return command(*args, what_if=what_if, **others)
 
     for decorate in _OPTIONS:

@@ -6,6 +6,7 @@ from kubesched.planning.changes import (
     nodes_matching,
     nodes_named,
     scaled,
+    uncordoned,
     with_nodes_like,
     without_nodes,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "nodes_matching",
     "nodes_named",
     "scaled",
+    "uncordoned",
     "with_nodes_like",
     "without_nodes",
 ]

@@ -1,9 +1,9 @@
-"""Changes to a cluster before it is simulated: nodes that are cordoned, removed or added, workloads that are scaled.
+"""Changes to a cluster before it is simulated: to its nodes, and to the number of pods of a workload.
 
 Each function takes the objects of a cluster and returns a new list; the objects that do not change are the same ones.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -27,7 +27,16 @@ from kubesched.explanation import unselected
 from kubesched.planning.scaling import pods_to_add, pods_to_remove
 from kubesched.planning.workloads import find_workload
 
-__all__ = ["cordoned", "nodes_matching", "nodes_named", "note_on_model", "scaled", "with_nodes_like", "without_nodes"]
+__all__ = [
+    "cordoned",
+    "nodes_matching",
+    "nodes_named",
+    "note_on_model",
+    "scaled",
+    "uncordoned",
+    "with_nodes_like",
+    "without_nodes",
+]
 
 _HOST: Final = "kubernetes.io/hostname"
 _CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
@@ -59,11 +68,14 @@ def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Nod
         if len(matches) > 1:
             raise InputError(f"several nodes have the name {name}; write the full name, such as {matches[0].name}")
         if not matches:
-            listed = ", ".join(list(nodes)[:_MAX_NAMED]) + (", ..." if len(nodes) > _MAX_NAMED else "")
-            near = did_you_mean(name, [*nodes, *by_host]) or f"found: {listed or 'no nodes'}"
+            near = did_you_mean(name, [*nodes, *by_host]) or f"found: {_listed(nodes.values()) or 'no nodes'}"
             raise InputError(f"no node has the name {name}; {near}")
         named[matches[0].name] = matches[0]
     return list(named.values())
+
+
+def _listed(nodes: Collection[Node]) -> str:
+    return ", ".join([node.name for node in nodes][:_MAX_NAMED]) + (", ..." if len(nodes) > _MAX_NAMED else "")
 
 
 def nodes_matching(objects: Iterable[KubeObject], selector: str) -> list[Node]:
@@ -93,6 +105,21 @@ def cordoned(objects: Iterable[KubeObject], names: Iterable[str]) -> list[KubeOb
     known = list(objects)
     chosen = {node.name for node in nodes_named(known, names)}
     return [_cordoned(one) if isinstance(one, Node) and one.name in chosen else one for one in known]
+
+
+def uncordoned(objects: Iterable[KubeObject], names: Iterable[str]) -> list[KubeObject]:
+    """The cluster with the cordoned ones of some nodes uncordoned: schedulable, without the taint of a cordon.
+
+    Raises:
+        InputError: none of them is cordoned, or as from `nodes_named`.
+    """
+    known = list(objects)
+    chosen = nodes_named(known, names)
+    if not any(map(_is_cordoned, chosen)):
+        several = f"none of the {len(chosen)} nodes {_listed(chosen)} is cordoned"
+        raise InputError(several if len(chosen) > 1 else f"node {_listed(chosen)} is not cordoned")
+    waiting = {node.name for node in chosen if _is_cordoned(node)}
+    return [_uncordoned(one) if isinstance(one, Node) and one.name in waiting else one for one in known]
 
 
 def without_nodes(objects: Iterable[KubeObject], names: Iterable[str]) -> list[KubeObject]:
@@ -142,9 +169,8 @@ def with_nodes_like(objects: Iterable[KubeObject], node: str | Node, n: int) -> 
 def note_on_model(model: Node) -> str:
     """What new nodes do not have of their model, because it passes: its cordon and such taints; empty for nothing."""
     passing = [one for one in model.spec.taints or () if one.key.startswith(_PASSING_TAINTS)]
-    is_cordoned = model.spec.unschedulable or any(one.key == _CORDON["key"] for one in passing)
     taints = [f"{one.key}:{one.effect}" for one in passing if one.key != _CORDON["key"]]
-    lacking = ["its cordon"] if is_cordoned else []
+    lacking = ["its cordon"] if _is_cordoned(model) else []
     if taints:
         lacking.append(f"its taint{'' if len(taints) == 1 else 's'} {', '.join(taints)}")
     return f"new nodes like {model.name} would not have {' and '.join(lacking)}" if lacking else ""
@@ -216,6 +242,18 @@ def _cordoned(node: Node) -> KubeObject:
     taints = spec["taints"] = list(spec.get("taints") or ())
     if not any(taint.get("key") == _CORDON["key"] for taint in taints):
         taints.append(dict(_CORDON))
+    return decode_object("Node", msgspec.json.encode(document))
+
+
+def _is_cordoned(node: Node) -> bool:
+    return node.spec.unschedulable or any(taint.key == _CORDON["key"] for taint in node.spec.taints or ())
+
+
+def _uncordoned(node: Node) -> KubeObject:
+    document = node.document
+    spec = document["spec"]
+    spec.pop("unschedulable", None)
+    spec["taints"] = [taint for taint in spec.get("taints") or () if taint.get("key") != _CORDON["key"]]
     return decode_object("Node", msgspec.json.encode(document))
 
 

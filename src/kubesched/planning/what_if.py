@@ -15,6 +15,7 @@ from kubesched.planning.changes import (
     nodes_named,
     note_on_model,
     scaled,
+    uncordoned,
     with_nodes_like,
     without_nodes,
 )
@@ -37,7 +38,7 @@ class Changed(NamedTuple):
 
 
 class WhatIf(msgspec.Struct, frozen=True):
-    """Changes to a cluster, made in this order.
+    """Changes to a cluster, made in this order: `uncordon`, `cordon`, `add_nodes`, `remove`, `scale`.
 
     Attributes:
         cordon: nodes: names, or label selectors such as `pool=spot`.
@@ -45,6 +46,7 @@ class WhatIf(msgspec.Struct, frozen=True):
         like: their model: the name of a node, or a file with a Node.
         remove: nodes that are removed, as in `cordon`. Their pods are pending then, re-created by their controllers.
         scale: workload -> number of pods, such as `deploy/web` -> 20.
+        uncordon: as `cordon`; of the nodes that one of them chooses, at least one is cordoned.
 
     Example:
         changed = WhatIf(scale={"deploy/web": 20}).applied(load_snapshot("cluster.json"))
@@ -55,6 +57,7 @@ class WhatIf(msgspec.Struct, frozen=True):
     like: str = ""
     remove: tuple[str, ...] = ()
     scale: dict[str, int] = {}
+    uncordon: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self != WhatIf()
@@ -67,6 +70,8 @@ class WhatIf(msgspec.Struct, frozen=True):
         """
         known = list(objects)
         notes: list[str] = []
+        for name in self.uncordon:
+            known = uncordoned(known, chosen_nodes(known, [name]))
         if self.cordon:
             known = cordoned(known, chosen_nodes(known, self.cordon))
         if self.add_nodes:
