@@ -35,17 +35,19 @@ def simulated(cluster, *options):
     result = run("simulate", cluster, "-o", "json", *options)
     assert result.exit_code == 0, result.stderr
     document = json.loads(result.stdout)
-    return {pod["pod"]: pod.get("node", "") for pod in document["pods"]}, result.stderr
+    return {pod["pod"]: pod.get("node", "") for pod in document["pods"]}, document.get("whatIf", {})
 
 
 @pytest.mark.parametrize(
     "options", [("--without-nodes", "n1"), ("--without-nodes", "-l", "pool=a"), ("--without-nodes", "pool in (a)")]
 )
 def test_pods_of_removed_nodes_are_placed_again(cluster, options):
-    placed, notes = simulated(cluster, *options)
+    placed, found = simulated(cluster, *options)
     assert placed == {"default/web-7d9f-1": "n2"}
-    assert "1 node removed; 1 pod from there would be re-created" in notes
-    assert "1 pod without a controller would be lost: default/alone" in notes
+    assert found["notes"] == [
+        "1 pod of the removed node would be re-created",
+        "1 pod without a controller would be lost: default/alone",
+    ]
 
 
 def test_several_nodes_can_be_removed(cluster):
@@ -101,3 +103,64 @@ def test_a_wrong_option_is_one_sentence(cluster, options, message):
     result = run("simulate", cluster, *options)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+NOTES = ["1 pod of the removed node would be re-created", "1 pod without a controller would be lost: default/alone"]
+ANSWERS = {
+    ("--without-nodes", "n1"): "If n1 were removed: 1 of 1 new pod would be placed; no pod would stay pending.",
+    ("--without-nodes", "n1", "--without-nodes", "n2"): "If n1 and n2 were removed: 0 of 2 new pods would be placed; "
+    "2 pods would stay pending, 2 more than without this change.",
+    ("--scale", "deploy/web=4"): "If deploy/web had 4 pods: 1 of 2 new pods would be placed; "
+    "1 pod would stay pending, 1 more than without this change.",
+    ("--scale", "deploy/web=4", "--add-nodes", "1", "--like", "n1", "--cordon", "n2"): "If n2 were cordoned, "
+    "and 1 node like n1 were added, and deploy/web had 4 pods: 1 of 2 new pods would be placed; "
+    "1 pod would stay pending, 1 more than without this change.",
+}
+
+
+@pytest.mark.parametrize("options", ANSWERS)
+def test_the_first_line_has_the_assumption_and_what_it_changes(cluster, options):
+    lines = run("simulate", cluster, *options).stdout.splitlines()
+    text = " ".join(lines[: lines.index("")])
+    assert text.startswith(f"{ANSWERS[options]} ")
+    assert "pending pods: " in text or "pending pod: " in text
+    assert run("simulate", cluster, *options, "-o", "summary").stdout.startswith(f"{ANSWERS[options]} ")
+    assert simulated(cluster, *options)[1]["text"] == ANSWERS[options]
+    assert run("simulate", cluster, *options, "-o", "markdown").stdout.startswith(f"**{ANSWERS[options]}**\n")
+    assert ANSWERS[options] in run("simulate", cluster, *options, "-o", "html").stdout
+
+
+def test_pods_that_a_change_displaces_are_named(tmp_path):
+    cluster = write(
+        tmp_path, make_node("n1"), make_node("n2", allocatable=SMALL), make_pod("big", requests={"cpu": "3"})
+    )
+    lines = run("simulate", cluster, "--cordon", "n1").stdout.splitlines()
+    assert lines[0] == "If n1 were cordoned: 1 pod would stay pending, 1 more than without this change."
+    displaced = "1 pod would be placed without this change, and would stay pending with it: default/big."
+    assert displaced in lines
+    found = simulated(cluster, "--cordon", "n1")[1]
+    assert (found["displaced"], found["pending"], found["pendingBefore"]) == (["default/big"], 1, 0)
+    cordoned = write(tmp_path, make_node("n1", spec={"unschedulable": True}), make_pod("big"), name="cordoned.json")
+    text = "If n1 were uncordoned: no pod would stay pending, 1 fewer than without this change."
+    found = simulated(cordoned, "--uncordon", "n1")[1]
+    assert (found["text"], found["relieved"]) == (text, ["default/big"])
+
+
+@pytest.mark.parametrize("output", ["csv", "jsonl", "junit", "summary", "table"])
+def test_what_happens_to_pods_is_said_once(cluster, output):
+    result = run("simulate", cluster, "--without-nodes", "n1", "-o", output)
+    beside = [f"kubesched: note: {note}" for note in NOTES]
+    assert result.stderr.splitlines() == ([] if output == "table" else beside)
+    assert (f"{NOTES[1]}." in result.stdout.splitlines()) == (output == "table")
+    single = run("simulate", cluster, "--without-nodes", "n1", "--no-preemption-effects", "-o", "jsonl")
+    assert single.stderr.splitlines() == beside
+
+
+def test_evictions_that_a_change_causes_are_counted(tmp_path):
+    low = make_pod("low", node="n1", requests={"cpu": "2"}, priority=1)
+    high = make_pod("high", requests={"cpu": "2"}, priority=9)
+    nodes = [make_node(f"n{i}", allocatable=SMALL) for i in (1, 2)]
+    found = simulated(write(tmp_path, *nodes, low, high), "--cordon", "n2")[1]
+    evicted = "1 pod would be evicted, 1 more than without this change."
+    assert found["text"].endswith(f"no pod would stay pending; {evicted}")
+    assert (found["evicted"], found["evictedBefore"]) == (1, 0)

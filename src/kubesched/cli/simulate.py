@@ -1,26 +1,30 @@
 """`kubesched simulate`: place the pending pods of a snapshot."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.cluster import extender_calls, read_both
+from kubesched.cli.cluster import extender_calls, note, read_both
 from kubesched.cli.options import cluster_options, extenders_option, setup_options, tie_options
 from kubesched.cli.output import print_line, print_text, progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster, same_command
 from kubesched.cli.slow_plugins import noting_slow_plugins
-from kubesched.cli.what_if import changed_cluster, what_if_options
+from kubesched.cli.what_if import what_if_options
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from kubesched.planning import WhatIf
-    from kubesched.setup import ExtenderCalls, Setup
+    from kubesched.api import KubeObject
+    from kubesched.planning import Difference, WhatIf
+    from kubesched.setup import Setup
     from kubesched.simulator import Report, Simulator
-    from kubesched.snapshot import ClusterObjects
+
+_WITHOUT_NOTES: Final = ("csv", "jsonl", "junit", "summary")
+"""Formats that do not have the sentences of a report."""
 
 
 @click.command()
@@ -70,21 +74,39 @@ def simulate(
     """  # noqa: D301
     if no_preemption_effects and extenders == "call":
         raise click.UsageError("--extenders call and --no-preemption-effects are mutually exclusive")
+    from kubesched.planning import simulated
+    from kubesched.setup import set_up
+
     read, whole = read_both(snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects)
     setup = _only(profile, whole)
     left_out = {one.scheduler_name for one in whole.profiles} - {one.scheduler_name for one in setup.profiles}
-    cluster = changed_cluster(read, what_if)
-    simulator = _simulator(cluster, setup, tie_break, seed, extender_calls(setup, extenders))
+    setups = chain([setup], (_only(profile, set_up(whole.configuration, references, plugin_args)) for _ in count()))
+    first_calls = extender_calls(setup, extenders)  # notes what is not called
+
+    def simulator(objects: "Iterable[KubeObject]") -> "Simulator":
+        from kubesched.scheduler import TieBreak
+        from kubesched.simulator import Simulator
+
+        own = next(setups)
+        calls = first_calls if own is setup or first_calls is None else extender_calls(own, extenders)
+        return Simulator(objects, own, tie_break=TieBreak(tie_break), seed=seed, extender_calls=calls)
+
+    def run(objects: "Iterable[KubeObject]") -> "Report":
+        report = _run(simulator(objects), tie_break if no_preemption_effects else None)
+        _say_left_out(report, profile, left_out)
+        return report
+
     if no_preemption_effects and output == "jsonl":
+        objects, notes = what_if.applied(read.objects)[:2]
+        _note(notes)
         with noting_slow_plugins(setup):
-            n_pending, n_failed = _print_places(simulator, tie_break)
+            n_pending, n_failed = _print_places(simulator(objects), tie_break)
     else:
         with noting_slow_plugins(setup):
-            report = _run(simulator, tie_break if no_preemption_effects else None)
-        _say_left_out(report, profile, left_out)
+            report, found = simulated(what_if, read.objects, run) if what_if else (run(read.objects), None)
         n_pending = sum(placement.is_left_pending for placement in report.placements)
         explain = "" if what_if else same_cluster("explain")
-        n_failed = _print(report, output, explain, cluster.taken_at, _more_words(what_if) if n_pending else "")
+        n_failed = _print(report, found, output, explain, read.taken_at, _more_words(what_if) if n_pending else "")
     if n_failed or (fail_on_pending and n_pending):
         raise click.exceptions.Exit(1)
 
@@ -109,15 +131,6 @@ def _say_left_out(report: "Report", profile: str | None, left_out: set[str]) -> 
         for name in left_out:
             if placement.message == f'no profile has the scheduler name "{name}"':
                 placement.message = f"--profile {profile} leaves out the profile {name}"
-
-
-def _simulator(
-    cluster: "ClusterObjects", setup: "Setup", tie_break: str, seed: int, calls: "ExtenderCalls | None"
-) -> "Simulator":
-    from kubesched.scheduler import TieBreak
-    from kubesched.simulator import Simulator
-
-    return Simulator(cluster, setup, tie_break=TieBreak(tie_break), seed=seed, extender_calls=calls)
 
 
 def _run(simulator: "Simulator", one_by_one: str | None) -> "Report":
@@ -150,16 +163,32 @@ def _more_words(what_if: "WhatIf") -> str:
     return f"{again} -o wide" if again else ""
 
 
-def _print(report: "Report", output: str, explain: str, taken_at: "datetime | None", more_words: str) -> int:
-    """Print a report. Returns: how many pods ended in an error."""
+def _note(notes: Iterable[str]) -> None:
+    for sentence in notes:
+        note(sentence)
+
+
+def _print(
+    report: "Report",
+    found: "Difference | None",
+    output: str,
+    explain: str,
+    taken_at: "datetime | None",
+    more_words: str,
+) -> int:
+    """Print a report, and what a change makes of it. Returns: how many pods ended in an error."""
     import msgspec
 
+    from kubesched.planning import with_difference
     from kubesched.simulator import PodState, report_page, summary_of
 
+    if found is not None and output in _WITHOUT_NOTES:
+        _note(found.notes)
     if output == "summary":
-        print_text(summary_of(report))
+        print_text(f"{found.text if found is not None else ''} {summary_of(report)}".lstrip())
     else:
         page = report_page(report, explain, taken_at=taken_at)
+        page = page if found is None else with_difference(page, found)
         following = page.next_command or ("" if output == "wide" else more_words)
         print_report(msgspec.structs.replace(page, next_command=following), output)
     return report.count(PodState.ERROR)

@@ -2,15 +2,11 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
-if TYPE_CHECKING:
-    from kubesched.planning import WhatIf
-    from kubesched.snapshot import ClusterObjects
-
-__all__ = ["changed_cluster", "what_if_options"]
+__all__ = ["what_if_options"]
 
 _BY_SELECTOR: Final = "-l"
 
@@ -104,21 +100,3 @@ def what_if_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in _OPTIONS:
         with_what_if = decorate(with_what_if)
     return with_what_if
-
-
-def changed_cluster(cluster: "ClusterObjects", what_if: "WhatIf") -> "ClusterObjects":
-    """The cluster after the changes; notes on them go to standard error.
-
-    Raises:
-        InputError: as from `WhatIf.applied`.
-    """
-    import msgspec
-
-    from kubesched.cli.cluster import note
-
-    if not what_if:
-        return cluster
-    changed = what_if.applied(cluster.objects)
-    for sentence in changed.notes:
-        note(sentence)
-    return msgspec.structs.replace(cluster, objects=tuple(changed.objects))

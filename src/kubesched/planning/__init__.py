@@ -10,6 +10,7 @@ from kubesched.planning.changes import (
     with_nodes_like,
     without_nodes,
 )
+from kubesched.planning.difference import Difference, simulated, with_difference
 from kubesched.planning.drain_page import drain_page
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.drain_tables import each_page, most_page
@@ -25,6 +26,7 @@ __all__ = [
     "Asked",
     "BudgetUse",
     "Changed",
+    "Difference",
     "Drain",
     "DrainedPod",
     "Drainer",
@@ -53,7 +55,9 @@ __all__ = [
     "nodes_matching",
     "nodes_named",
     "scaled",
+    "simulated",
     "uncordoned",
+    "with_difference",
     "with_nodes_like",
     "without_nodes",
 ]

@@ -23,6 +23,7 @@ from kubesched.snapshot import load_snapshot
 
 __all__ = ["Changed", "WhatIf", "chosen_nodes", "node_model"]
 
+_MAX_NAMED: Final = 3
 _FILES: Final = (".json", ".yaml", ".yml", ".gz", ".zst")
 
 
@@ -31,10 +32,12 @@ class Changed(NamedTuple):
 
     Attributes:
         notes: what became of pods, and what new nodes do not have of their model, one sentence each.
+        assumed: the changes, each as what follows "if": `n1 and n2 were removed`.
     """
 
     objects: list[KubeObject]
     notes: list[str]
+    assumed: tuple[str, ...]
 
 
 class WhatIf(msgspec.Struct, frozen=True):
@@ -70,11 +73,17 @@ class WhatIf(msgspec.Struct, frozen=True):
         """
         known = list(objects)
         notes: list[str] = []
+        assumed: list[str] = []
         for name in self.uncordon:
-            known = uncordoned(known, chosen_nodes(known, [name]))
+            before, known = known, uncordoned(known, chosen_nodes(known, [name]))
+            names = [node.name for node, old in zip(known, before, strict=True) if node is not old]
+            assumed.append(f"{_named(names)} were uncordoned")
         if self.cordon:
-            known = cordoned(known, chosen_nodes(known, self.cordon))
+            names = chosen_nodes(known, self.cordon)
+            known = cordoned(known, names)
+            assumed.append(f"{_named(names)} were cordoned")
         if self.add_nodes:
+            assumed.append(f"{_count(self.add_nodes, 'node')} like {self.like} were added")
             model = node_model(known, self.like)
             known = with_nodes_like(known, model, self.add_nodes)
             notes += filter(None, [note_on_model(model)])
@@ -83,9 +92,11 @@ class WhatIf(msgspec.Struct, frozen=True):
             leaving = [one for one in known if isinstance(one, Pod) and one.node_name in names]
             known, n_back = _replaced(known, names, leaving)
             notes += _notes_on(names, leaving, n_back)
+            assumed.append(f"{_named(names)} were removed")
         for workload, n in self.scale.items():
             known = scaled(known, workload, n)
-        return Changed(known, notes)
+            assumed.append(f"{workload} had {_count(n, 'pod')}")
+        return Changed(known, notes, tuple(assumed))
 
 
 def chosen_nodes(objects: Sequence[KubeObject], names: Iterable[str]) -> list[str]:
@@ -133,11 +144,19 @@ def _replaced(
 
 def _notes_on(names: Sequence[str], leaving: Sequence[Pod], n_back: int) -> list[str]:
     lost = [pod.key for pod in leaving if pod.metadata.controller is None and not pod.is_finished]
-    notes = [f"{_count(len(names), 'node')} removed; {_count(n_back, 'pod')} from there would be re-created"]
+    notes = [f"{_count(n_back, 'pod')} of the removed node{'' if len(names) == 1 else 's'} would be re-created"]
     if lost:
         shown = ", ".join(lost[:3]) + (", ..." if len(lost) > 3 else "")
         notes.append(f"{_count(len(lost), 'pod')} without a controller would be lost: {shown}")
     return notes
+
+
+def _named(names: Sequence[str]) -> str:
+    """Some nodes in words."""
+    *most, last = (
+        names if len(names) <= _MAX_NAMED + 1 else (*names[:_MAX_NAMED], f"{len(names) - _MAX_NAMED:,} more nodes")
+    )
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _count(n: int, thing: str) -> str:

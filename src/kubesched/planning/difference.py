@@ -1,0 +1,117 @@
+"""What a change to a cluster changes in its simulation: both are run, and the report begins with the difference."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from kubesched.api import KubeObject
+from kubesched.planning.runs import has_place
+from kubesched.planning.what_if import Changed, WhatIf
+from kubesched.reports import Level, Page, Paragraph, Part
+from kubesched.simulator import Report
+
+__all__ = ["Difference", "simulated", "with_difference"]
+
+Simulate = Callable[[Sequence[KubeObject]], Report]
+"""Simulates a cluster."""
+
+_MAX_NAMED: Final = 3
+
+
+class Difference(msgspec.Struct, frozen=True, rename="camel"):
+    """A simulation of a changed cluster against that of the cluster as it is.
+
+    Attributes:
+        text: the assumption and the difference, in one sentence.
+        assumed: the changes, such as `n1 were cordoned`.
+        notes: what else the changes do, one sentence each.
+        new: pods that are pending only because of the change: re-created or added ones.
+        new_placed: how many of them would be placed.
+        pending, pending_before: pods that would stay pending, with and without the change.
+        evicted, evicted_before: victims of preemption, with and without the change.
+        displaced: pods that would be placed without the change, and would stay pending with it.
+        relieved: pods that would stay pending without the change, and not with it.
+    """
+
+    text: str
+    assumed: tuple[str, ...]
+    notes: tuple[str, ...]
+    new: tuple[str, ...]
+    new_placed: int
+    pending: int
+    pending_before: int
+    evicted: int
+    evicted_before: int
+    displaced: tuple[str, ...]
+    relieved: tuple[str, ...]
+
+
+def simulated(what_if: WhatIf, objects: Sequence[KubeObject], simulate: Simulate) -> tuple[Report, Difference]:
+    """Simulate a cluster with and without a change.
+
+    Raises:
+        InputError: as from `WhatIf.applied`.
+    """
+    changed = what_if.applied(objects)
+    report = simulate(changed.objects)
+    return report, _difference(simulate(objects), report, changed)
+
+
+def with_difference(page: Page, found: Difference) -> Page:
+    """The page of a simulation, which begins with what a change makes of it."""
+    more = max(0, found.pending - found.pending_before)
+    own: list[Part] = [page.verdict]
+    if found.displaced:
+        own.append(Paragraph(f"{_displaced(found.displaced)}.", Level.WARNING))
+    own += [Paragraph(f"{note[0].upper()}{note[1:]}.", Level.DETAIL) for note in found.notes]
+    verdict = Paragraph(found.text, Level.WARNING if more else Level.GOOD)
+    if page.verdict.level is Level.BAD:
+        verdict = Paragraph(found.text, Level.BAD)
+    document = {**page.document, "whatIf": msgspec.to_builtins(found)}
+    return msgspec.structs.replace(page, verdict=verdict, parts=(*own, *page.parts), document=document)
+
+
+def _difference(before: Report, after: Report, changed: Changed) -> Difference:
+    known = {one.pod for one in before.placements}
+    new = [one for one in after.placements if one.pod not in known]
+    placed = [{one.pod for one in report.placements if has_place(one)} for report in (before, after)]
+    left = [[one.pod for one in report.placements if one.is_left_pending] for report in (before, after)]
+    counted = Difference(
+        text="",
+        assumed=changed.assumed,
+        notes=tuple(changed.notes),
+        new=tuple(one.pod for one in new),
+        new_placed=sum(map(has_place, new)),
+        pending=len(left[1]),
+        pending_before=len(left[0]),
+        evicted=len(after.victims),
+        evicted_before=len(before.victims),
+        displaced=tuple(pod for pod in left[1] if pod in placed[0]),
+        relieved=tuple(pod for pod in left[0] if pod not in left[1]),
+    )
+    return msgspec.structs.replace(counted, text=f"If {', and '.join(changed.assumed)}: {'; '.join(_words(counted))}.")
+
+
+def _words(found: Difference) -> Iterator[str]:
+    if found.new:
+        yield f"{found.new_placed} of {_count(len(found.new), 'new pod')} would be placed"
+    yield _compared("stay pending", found.pending, found.pending_before)
+    if found.evicted != found.evicted_before:
+        yield _compared("be evicted", found.evicted, found.evicted_before)
+
+
+def _compared(would: str, n: int, before: int) -> str:
+    text = f"{_count(n, 'pod') if n else 'no pod'} would {would}"
+    if n == before:
+        return f"{text}, as many as without this change" if n else text
+    return f"{text}, {abs(n - before):,} {'more' if n > before else 'fewer'} than without this change"
+
+
+def _displaced(pods: Sequence[str]) -> str:
+    named = ", ".join(pods[:_MAX_NAMED]) + (", ..." if len(pods) > _MAX_NAMED else "")
+    return f"{_count(len(pods), 'pod')} would be placed without this change, and would stay pending with it: {named}"
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
