@@ -170,6 +170,32 @@ def test_a_growing_stateful_set_creates_no_pod_after_one_that_is_pending(policy,
     assert answer.rollouts[0].n_old_left == 1
 
 
+def pending_replica(number):
+    """A pod of the set that is pending today: it asks for more than any node has."""
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "o", "controller": True}
+    labels = {"app": "web"}
+    return make_pod(f"web-{number}", labels=labels, requests={"cpu": "99"}, metadata={"ownerReferences": [owner]})
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_a_pod_of_the_set_that_is_pending_today_holds_an_ordered_rollout_up(policy):
+    old = [*running(1, "StatefulSet", "web"), pending_replica(1)]
+    manifest = workload("StatefulSet", 3, podManagementPolicy=policy)
+    answer = fit([*nodes(3), *old], stream(manifest), rollout=True)
+    waits = "the rollout waits for default/web-1, which stays pending"
+    assert (answer.n_fit, [one.message for one in answer.placements]) == (
+        (0, [waits] * 3) if policy == "OrderedReady" else (3, [""] * 3)
+    )
+    assert answer.rollouts[0].n_old_left == (2 if policy == "OrderedReady" else 0)
+
+
+def test_a_pending_pod_of_the_set_that_gets_a_node_holds_nothing_up():
+    old = running(2, "StatefulSet", "web")
+    old[1] = make_pod("web-1", labels={"app": "web"}, requests={"cpu": "1"}, metadata=old[1].document["metadata"])
+    answer = fit([*nodes(3), *old], stream(workload("StatefulSet", 3)), rollout=True)
+    assert (answer.all_fit, answer.rollouts[0].n_old_left) == (True, 0)
+
+
 def test_pods_that_wait_for_each_other_are_named_among_the_limits():
     said = "A StatefulSet with the podManagementPolicy OrderedReady creates no pod after the first that stays pending"
     for kind, n, is_said in (("StatefulSet", 9, True), ("StatefulSet", 2, False), ("Deployment", 9, False)):

@@ -38,10 +38,28 @@ class ReplicaSet(KubeObject, frozen=True):
     spec: SelectorSpec = SelectorSpec()
 
 
+class StatefulSetOrdinals(Value, frozen=True, gc=False):
+    """The numbers of a StatefulSet's pods."""
+
+    start: int = 0
+
+
+class StatefulSetSpec(SelectorSpec, frozen=True, gc=False):
+    """spec of a StatefulSet."""
+
+    ordinals: StatefulSetOrdinals = StatefulSetOrdinals()
+    pod_management_policy: str = ""
+
+
 class StatefulSet(KubeObject, frozen=True):
     """A set of replicas, each with its name and storage."""
 
-    spec: SelectorSpec = SelectorSpec()
+    spec: StatefulSetSpec = StatefulSetSpec()
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether it creates and removes pods without waiting for the others."""
+        return self.spec.pod_management_policy == "Parallel"
 
 
 class DisruptionSpec(SelectorSpec, frozen=True, gc=False):

@@ -74,6 +74,7 @@ _VALUES: Final = frozenset(
         *("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Equal"),  # operators
         *("NoSchedule", "PreferNoSchedule", "NoExecute"),
         *("DoNotSchedule", "ScheduleAnyway", "Honor", "Ignore"),  # spread constraints
+        *("OrderedReady", "Parallel"),  # how a StatefulSet creates its pods
         *("Always", "OnFailure", "Never", "PreemptLowerPriority"),  # restart and preemption policies
         *("Restart", "RestartAllContainers"),  # restart rules of containers
         *("RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"),  # declared features

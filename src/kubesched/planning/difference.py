@@ -1,20 +1,18 @@
 """What a change to a cluster changes in its simulation: both are run, and the report begins with the difference."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
-from kubesched.api import KubeObject
+from kubesched.api import KubeObject, Pod
+from kubesched.planning.ordered import Simulate, simulated_in_order
 from kubesched.planning.runs import has_place
 from kubesched.planning.what_if import Changed, WhatIf
 from kubesched.reports import Level, Page, Paragraph, Part
 from kubesched.simulator import Report
 
 __all__ = ["Difference", "simulated", "with_difference"]
-
-Simulate = Callable[[Sequence[KubeObject]], Report]
-"""Simulates a cluster."""
 
 _MAX_NAMED: Final = 3
 
@@ -50,12 +48,19 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
 def simulated(what_if: WhatIf, objects: Sequence[KubeObject], simulate: Simulate) -> tuple[Report, Difference]:
     """Simulate a cluster with and without a change.
 
+    A StatefulSet with the podManagementPolicy OrderedReady creates no pod after the first that stays pending.
+
     Raises:
         InputError: as from `WhatIf.applied`.
     """
     changed = what_if.applied(objects)
-    report = simulate(changed.objects)
+    new = _pending(changed.objects) - _pending(objects)
+    report = simulated_in_order(changed.objects, new, simulate)
     return report, _difference(simulate(objects), report, changed)
+
+
+def _pending(objects: Iterable[KubeObject]) -> set[str]:
+    return {one.key for one in objects if isinstance(one, Pod) and not one.node_name}
 
 
 def with_difference(page: Page, found: Difference) -> Page:

@@ -5,8 +5,8 @@ Rule: kube-controller-manager v1.36; here a pod counts as available as soon as i
 - A Deployment never has more pods than its replicas and maxSurge (25%, rounded up), and never fewer available ones than
   its replicas without maxUnavailable (25%, rounded down).
 - A StatefulSet replaces maxUnavailable pods at a time (1, rounded up), from the highest number down to its partition.
-  It creates missing pods one after another, each once the one before it is available; with the podManagementPolicy
-  Parallel all at once.
+  It creates missing pods one after another, each once those before it are available, and replaces none before all are;
+  with the podManagementPolicy Parallel it does not wait.
 - A DaemonSet replaces maxUnavailable pods at a time (1, rounded up), each on its node; with maxSurge (0, rounded up) it
   creates the new one first.
 """
@@ -21,6 +21,7 @@ from kubesched.admission import RollingUpdate, UpdateStrategy, node_of_daemon, o
 from kubesched.api import KubeObject, Pod, Workload
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked
+from kubesched.planning.ordered import awaited
 from kubesched.planning.runs import Runs, has_place
 from kubesched.planning.scaling import pods_to_remove
 from kubesched.simulator import Placement, PodState, Progress, Report, Trials, Victim
@@ -107,12 +108,15 @@ class _Steps:
         self._placements: dict[str, Placement] = {}
         self._victims: list[Victim] = []
         self._seconds = 0.0
+        self._created: set[str] = set()
+        self._why_not: dict[str, str] = {}  # why pods are never created, if it is not the usual reason
         self._before = trials.fill()
 
     def take(self, created: Sequence[KubeObject], gone: Sequence[str]) -> Report:
         """Remove some pods by `namespace/name`, create others, and schedule what is pending."""
         for key in gone:
             self._placements.pop(key, None)
+        self._created.update(one.key for one in created)
         self._trials.change(created, [pod for pod in map(self.pod, gone) if pod is not None])
         report = self._trials.schedule(self._progress)
         self._placements |= {placement.pod: placement for placement in report.placements}
@@ -128,11 +132,16 @@ class _Steps:
         current = self._trials.get("Pod", key)
         return current if isinstance(current, Pod) else None
 
+    def hold_up(self, new: Iterable[Pod], first: Pod) -> None:
+        """Note for which pod others are not created yet."""
+        self._why_not |= {pod.key: f"the rollout waits for {first.key}, which stays pending" for pod in new}
+
     def report(self, new: Sequence[Pod]) -> Report:
         """All steps in one report; a pod that was never created is not tried."""
         for pod in new:
-            if pod.key not in self._placements:
-                self._placements[pod.key] = Placement(pod.key, "", PodState.NOT_TRIED, message=_STOPPED)
+            if pod.key not in self._created:
+                message = self._why_not.get(pod.key, _STOPPED)
+                self._placements[pod.key] = Placement(pod.key, "", PodState.NOT_TRIED, message=message)
         trials = self._trials
         placements = tuple(self._placements.values())
         return Report(
@@ -210,7 +219,8 @@ class _Replacement:
         Args:
             place_of: the number of a pod of a StatefulSet, the node of a pod of a DaemonSet.
             last_first: whether the pod in the last place is replaced first.
-            is_ordered: whether a pod is only created once all those in the places before it run.
+            is_ordered: whether a pod is only created once all those in the places before it run, and only replaced
+                once all of them run.
         """
         old, new = ({place_of(pod): pod for pod in pods} for pods in (self._old.values(), self._plan.new))
         stay = {pod.key for place, pod in old.items() if place in new}
@@ -218,10 +228,9 @@ class _Replacement:
             self._step([], gone)
         waiting = [pod for place, pod in new.items() if place not in old]
         if is_ordered:
-            for pod in waiting:
-                self._step([pod], [])
-                if pod.key not in self._running:
-                    return
+            kept = [*self._plan.kept, *(pod for place, pod in old.items() if place in new)]
+            if not self._create_in_order(waiting, kept):
+                return
         elif waiting:
             self._step(waiting, [])
         left = [place for place in new if place in old]
@@ -241,6 +250,23 @@ class _Replacement:
             ready = [place for place in map(place_of, waiting) if new[place].key in self._running]
             if gone := [old[place] for place in ready if place in old and old[place].key in self._old]:
                 self._step([], gone)
+
+    def _create_in_order(self, pods: Iterable[Pod], kept: Sequence[Pod]) -> bool:
+        """Create pods one after another, each once those before it run. Returns: whether all run."""
+        present = list(kept)
+        for pod in pods:
+            if self._is_held_up(one for one in present if ordinal_of(one) < ordinal_of(pod)):
+                return False
+            self._step([pod], [])
+            present.append(pod)
+        return not self._is_held_up(present)
+
+    def _is_held_up(self, pods: Iterable[Pod]) -> bool:
+        """Whether one of some pods does not run, for which the controller waits."""
+        first = awaited(pods, lambda pod: pod.key in self._running)
+        if first is not None and first not in self._plan.new:
+            self._cluster.hold_up(self._plan.new, first)
+        return first is not None
 
 
 def _plan(workload: Workload, asked: Asked, new: Iterable[KubeObject]) -> _Plan:

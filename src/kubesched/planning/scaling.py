@@ -87,6 +87,5 @@ def _first_number(workload: Workload, objects: Iterable[KubeObject]) -> int:
     """The number of the first pod of a StatefulSet: `spec.ordinals.start`."""
     for one in objects:
         if isinstance(one, StatefulSet) and (one.namespace, one.name) == (workload.namespace, workload.name):
-            ordinals = (one.document.get("spec") or {}).get("ordinals") or {}
-            return int(ordinals.get("start") or 0)
+            return one.spec.ordinals.start
     return 0
