@@ -60,7 +60,7 @@ def test_a_report_is_shown_as_its_tables() -> None:
     shown = repr(Simulator([small, *[make_pod(name, requests={"cpu": "1"}) for name in "abc"]]).run())
     assert shown.startswith("3 pending pods: 1 would be placed, 2 would stay pending.\n")
     assert "Would stay pending: 2" in shown
-    assert repr(Simulator([small]).run()).startswith("0 pending pods: nothing to do.")
+    assert repr(Simulator([small]).run()).startswith("No pod is pending.")
 
 
 def test_an_explanation_is_shown_as_its_tables() -> None:

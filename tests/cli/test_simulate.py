@@ -107,13 +107,13 @@ def test_one_profile_may_run_alone(tmp_path):
 
 def test_a_summary_is_one_line(cluster):
     said = run("simulate", cluster, "-o", "summary").stdout
-    counts = "2 would be placed, 1 would stay pending, 2 would not be tried, 1 would be evicted."
+    counts = "2 would be placed, 1 would stay pending, 2 would not be tried. 1 pod would be evicted."
     assert said == f"5 pending pods: {counts} Requested: cpu 75%, memory 0%.\n"
 
 
 def test_without_pending_pods_there_is_nothing_to_do(tmp_path):
     said = run("simulate", write(tmp_path, make_object("Namespace", "default"), make_node("n1")), "-o", "summary")
-    assert said.stdout.startswith("0 pending pods: nothing to do.")
+    assert said.stdout.startswith("No pod is pending.")
 
 
 def test_a_run_with_failed_pods_exits_with_1(tmp_path, cluster):

@@ -81,7 +81,7 @@ def test_the_nodes_of_pods_are_shown_in_a_terminal_of_40_columns(pages: dict[str
     text = printed(pages["simulate"], 40)
     placed = text.partition("Would be placed")[2].partition("Would stay pending")[0]
     assert "Hidden" not in placed
-    assert placed.split()[1:5] == ["6", "PODS", "OF", "NODES"]
+    assert placed.split()[1:5] == ["6", "PODS", "WORKLOAD", "NODES"]
 
 
 def test_a_list_of_nodes_is_broken_between_names() -> None:

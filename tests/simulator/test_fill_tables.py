@@ -44,7 +44,7 @@ def test_all_devices_are_shown_and_a_line_names_the_rest(tmp_path):
     pod = make_pod("p", requests={"nvidia.com/gpu": "1", "example.com/a": "1"})
     said = fill_lines(write(tmp_path, make_node("n1", allocatable=offered), pod))
     assert said[2] == "NODE CPU MEMORY example.com/a nvidia.com/gpu"
-    assert "-o wide also shows pods." in said
+    assert "-o wide also has the column pods." in said
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def fill_table(fills: tuple[NodeFill, ...], moments: tuple[str, str] = _MOMENTS)
         tuple(columns),
         rows[:1] if len(groups) == 1 else rows,
         n_totals=int(len(groups) > 1),
-        notes=(f"-o wide also shows {', '.join(wide)}.",) if wide else (),
+        notes=(f"-o wide also has the column{'' if len(wide) == 1 else 's'} {', '.join(wide)}.",) if wide else (),
     )
 
 

@@ -28,7 +28,11 @@ from kubesched.simulator.report import Placement, PodState, Report, Victim, show
 __all__ = ["report_page", "summary_of", "victims_table"]
 
 _MAX_NODES: Final = 4
-_GROUP: Final = (Column("count", "PODS", Align.NUMBER), Column("of", "OF"))
+_GROUP: Final = (Column("count", "PODS", Align.NUMBER), Column("workload", "WORKLOAD"))
+_LAST_FILTER: Final = (
+    "Filters run in order: WHY names the last one that rejects nodes, and counts the nodes that passed all before it."
+)
+_STAY_AWAY: Final = "Evicted pods do not come back: their controllers are not simulated."
 _STATES: Final = {
     PodState.SCHEDULED: "placed",
     PodState.UNSCHEDULABLE: "pending",
@@ -67,7 +71,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         "simulate",
         Paragraph(_verdict(report), _level(report)),
         tuple(parts),
-        limits=limits(taken_at),
+        limits=limits(taken_at, own=(_STAY_AWAY,) if report.victims else ()),
         next_command=command_about(explain, pending[0].pod, option="--pod") if pending else "",
         document=report_document(report),
         lines=[placement_line(placement) for placement in report.placements],
@@ -82,16 +86,21 @@ def summary_of(report: Report) -> str:
 
 
 def _verdict(report: Report) -> str:
-    counts = [
-        f"{report.count(PodState.SCHEDULED)} would be placed",
-        f"{report.count(PodState.UNSCHEDULABLE)} would stay pending",
-        f"{report.count(PodState.ERROR)} would fail",
-        f"{report.count(PodState.NOT_TRIED)} would not be tried",
-        f"{len(report.victims)} would be evicted",
-    ]
-    said = ", ".join(count for count in counts if not count.startswith("0 ")) or "nothing to do"
     n = len(report.placements)
-    return f"{n} pending pod{'' if n == 1 else 's'}: {said}."
+    if not n:
+        return "No pod is pending."
+    n_left_again = sum(bool(one.evicted_by) for one in report.placements)
+    counts = {
+        "would be placed": report.count(PodState.SCHEDULED) - n_left_again,
+        "would be placed and evicted again": n_left_again,
+        "would stay pending": report.count(PodState.UNSCHEDULABLE),
+        "would fail": report.count(PodState.ERROR),
+        "would not be tried": report.count(PodState.NOT_TRIED),
+    }
+    said = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+    n_victims = len(report.victims)
+    evicted = f" {n_victims} pod{'' if n_victims == 1 else 's'} would be evicted." if n_victims else ""
+    return f"{n} pending pod{'' if n == 1 else 's'}: {said}.{evicted}"
 
 
 def _level(report: Report) -> Level:
@@ -126,12 +135,12 @@ def _why(name: str, title: str, placements: Sequence[Placement], notes: tuple[st
 def _notes_on(pending: Iterable[Placement]) -> tuple[str, ...]:
     """What preemption would do, and what WHY shows."""
     notes = [
-        f"preemption would make room for {one.pod} on {one.nominated_node} by evicting {', '.join(one.victims)}"
+        f"Preemption would make room for {one.pod} on {one.nominated_node} by evicting {', '.join(one.victims)}."
         for one in pending
         if one.nominated_node and one.victims
     ]
     if any(" the last " in one.diagnosis for one in pending):
-        notes.append("Filters run in order: WHY is the last filter, on the nodes that passed all earlier ones.")
+        notes.append(_LAST_FILTER)
     return tuple(notes)
 
 
@@ -172,9 +181,9 @@ def victims_table(name: str, title: str, victims: Sequence[Victim]) -> Table:
     breaks = any(victim.broken for victim in victims)
     columns = (
         Column("pod", "POD"),
-        Column("owner", "OF"),
+        Column("owner", "OWNER"),
         Column("node", "NODE", Align.NODE),
-        Column("preemptor", "FOR"),
+        Column("preemptor", "MAKES ROOM FOR"),
         *([Column("broken", "BREAKS BUDGET")] if breaks else []),
     )
     rows: list[Row] = []
@@ -189,7 +198,7 @@ def _pods(report: Report) -> Table:
     """One row for each pending pod: what CSV has."""
     columns = (
         Column("pod", "POD"),
-        Column("owner", "OF"),
+        Column("owner", "OWNER"),
         Column("state", "STATE"),
         Column("node", "NODE", Align.NODE),
         Column("why", "WHY"),
