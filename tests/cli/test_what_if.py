@@ -161,6 +161,6 @@ def test_evictions_that_a_change_causes_are_counted(tmp_path):
     high = make_pod("high", requests={"cpu": "2"}, priority=9)
     nodes = [make_node(f"n{i}", allocatable=SMALL) for i in (1, 2)]
     found = simulated(write(tmp_path, *nodes, low, high), "--cordon", "n2")[1]
-    evicted = "1 pod would be evicted, 1 more than without this change."
+    evicted = "1 pod would be evicted, 1 more."
     assert found["text"].endswith(f"no pod would stay pending; {evicted}")
     assert (found["evicted"], found["evictedBefore"]) == (1, 0)

@@ -101,16 +101,19 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
 def _words(found: Difference) -> Iterator[str]:
     if found.new:
         yield f"{found.new_placed} of {_count(len(found.new), 'new pod')} would be placed"
-    yield _compared("stay pending", found.pending, found.pending_before)
+    n, before = found.pending, found.pending_before
+    compared = f"{_more(n, before)} than" if n != before else "as many as"
+    yield f"{_pods(n)} would stay pending" + (f", {compared} without this change" if n or before else "")
     if found.evicted != found.evicted_before:
-        yield _compared("be evicted", found.evicted, found.evicted_before)
+        yield f"{_pods(found.evicted)} would be evicted, {_more(found.evicted, found.evicted_before)}"
 
 
-def _compared(would: str, n: int, before: int) -> str:
-    text = f"{_count(n, 'pod') if n else 'no pod'} would {would}"
-    if n == before:
-        return f"{text}, as many as without this change" if n else text
-    return f"{text}, {abs(n - before):,} {'more' if n > before else 'fewer'} than without this change"
+def _pods(n: int) -> str:
+    return _count(n, "pod") if n else "no pod"
+
+
+def _more(n: int, before: int) -> str:
+    return f"{abs(n - before):,} {'more' if n > before else 'fewer'}"
 
 
 def _displaced(pods: Sequence[str]) -> str:

@@ -30,7 +30,8 @@ __all__ = ["report_page", "summary_of", "victims_table"]
 _MAX_NODES: Final = 4
 _GROUP: Final = (Column("count", "PODS", Align.NUMBER), Column("workload", "WORKLOAD"))
 _LAST_FILTER: Final = (
-    "Filters run in order: WHY names the last one that rejects nodes, and counts the nodes that passed all before it."
+    "Filters run in order: WHY names the last one that rejects nodes, and counts the nodes that passed all before it. "
+    "kubesched explain looks at each filter alone, and may name another cause."
 )
 _STAY_AWAY: Final = "Evicted pods do not come back: their controllers are not simulated."
 _STATES: Final = {
