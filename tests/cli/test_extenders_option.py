@@ -81,6 +81,14 @@ def test_simulate_asks_an_extender_that_binds_in_a_cluster(extender, options):
     assert extender.asked == ["/scheduler/filter", "/scheduler/prioritize"]
 
 
+def test_a_change_is_simulated_with_the_extender_as_the_cluster_without_it(extender, options):
+    result = run("simulate", *options, "--extenders", "call", "--cordon", "n3", "-o", "json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["pods"][0]["node"] == "n2"
+    assert extender.asked == ["/scheduler/filter", "/scheduler/filter", "/scheduler/prioritize"]
+    assert run("simulate", *options, "--cordon", "n3").stderr.count("extenders are not called") == 1
+
+
 def test_explain_shows_what_the_extender_says(extender, options):
     result = run("explain", *options, "--extenders", "call", "--pod", "p", "-o", "json")
     assert result.exit_code == 0, result.output

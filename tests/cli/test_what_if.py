@@ -164,3 +164,27 @@ def test_evictions_that_a_change_causes_are_counted(tmp_path):
     evicted = "1 pod would be evicted, 1 more."
     assert found["text"].endswith(f"no pod would stay pending; {evicted}")
     assert (found["evicted"], found["evictedBefore"]) == (1, 0)
+
+
+def test_both_simulations_have_the_same_plugins_and_profile(tmp_path):
+    (tmp_path / "only.py").write_text(
+        "from kubesched import Plugin, PluginArgs, Status\n\n\n"
+        "class Only(Plugin):\n"
+        "    class Args(PluginArgs):\n"
+        "        node: str = ''\n\n"
+        "    def filter(self, state, pod, node):\n"
+        "        return Status.SUCCESS if node.name == self.args.node else Status.unschedulable('another')\n"
+    )
+    (tmp_path / "args.yaml").write_text("node: n2\n")
+    (tmp_path / "two.yaml").write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles: [{schedulerName: default-scheduler}, {schedulerName: other}]\n"
+    )
+    pods = [make_pod("mine"), make_pod("theirs", spec={"schedulerName": "other"})]
+    cluster = write(tmp_path, make_node("n1"), make_node("n2"), *pods)
+    words = ("--plugin", f"{tmp_path}/only.py:Only", "--plugin-args", f"Only={tmp_path}/args.yaml")
+    words += ("--config", tmp_path / "two.yaml", "--profile", "other")
+    placed, found = simulated(cluster, *words, "--cordon", "n1")
+    assert (placed, found["displaced"]) == ({"default/mine": "", "default/theirs": "n2"}, [])
+    placed, found = simulated(cluster, *words, "--cordon", "n2")
+    assert (placed["default/theirs"], found["displaced"]) == ("", ["default/theirs"])

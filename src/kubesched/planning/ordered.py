@@ -38,11 +38,8 @@ def simulated_in_order(objects: Sequence[KubeObject], new: Collection[str], simu
         if not more:
             break
         waiting |= more
-    owners = {one.pod: one.owner for one in report.placements}
-    left_out = tuple(
-        Placement(key, "", PodState.NOT_TRIED, message=_message(first), owner=owners.get(first, ""))
-        for key, first in waiting.items()
-    )
+    known = {one.pod: one for one in report.placements}
+    left_out = tuple(_left_out(key, first, known.get(first)) for key, first in waiting.items())
     return msgspec.structs.replace(report, placements=report.placements + left_out)
 
 
@@ -65,5 +62,13 @@ def _is_ordered(workload: Workload, parallel: Collection[str]) -> bool:
     return workload.kind == "StatefulSet" and f"{workload.namespace}/{workload.name}" not in parallel
 
 
-def _message(first: str) -> str:
-    return f"its StatefulSet would not create it before {first} is ready (podManagementPolicy OrderedReady)"
+def _left_out(pod: str, first: str, like: Placement | None) -> Placement:
+    """A pod that is not created.
+
+    Args:
+        first: the pod that it waits for.
+        like: the placement of that one, which has the same profile and owner.
+    """
+    message = f"its StatefulSet would not create it before {first} is ready (podManagementPolicy OrderedReady)"
+    profile, owner = (like.profile, like.owner) if like is not None else ("", "")
+    return Placement(pod, profile, PodState.NOT_TRIED, message=message, owner=owner)

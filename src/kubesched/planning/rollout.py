@@ -264,7 +264,7 @@ class _Replacement:
     def _is_held_up(self, pods: Iterable[Pod]) -> bool:
         """Whether one of some pods does not run, for which the controller waits."""
         first = awaited(pods, lambda pod: pod.key in self._running)
-        if first is not None and first not in self._plan.new:
+        if first is not None and not any(first is one for one in self._plan.new):
             self._cluster.hold_up(self._plan.new, first)
         return first is not None
 
