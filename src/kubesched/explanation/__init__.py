@@ -9,7 +9,7 @@ from kubesched.explanation.fix import Change, Edit, Fix
 from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.gang import Gang, find_group, gangs_of
 from kubesched.explanation.group import GroupFit, group_page, place_group
-from kubesched.explanation.labels import near_key, unselected
+from kubesched.explanation.labels import unselected
 from kubesched.explanation.lines import as_line
 from kubesched.explanation.names import no_such_pod
 from kubesched.explanation.nearest import nearest, shortages
@@ -47,7 +47,6 @@ __all__ = [
     "fixes",
     "gangs_of",
     "group_page",
-    "near_key",
     "nearest",
     "no_such_pod",
     "node_page",

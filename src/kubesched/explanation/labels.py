@@ -12,11 +12,7 @@ _MAX_VALUES: Final = 5
 
 
 def near_key(wrong: str, keys: Collection[str]) -> str:
-    """The label key that was probably meant; empty where none is near.
-
-    Example:
-        assert near_key("zone", ["disk", "topology.kubernetes.io/zone"]) == "topology.kubernetes.io/zone"
-    """
+    """The label key that was probably meant; empty where none is near."""
     name = wrong.rpartition("/")[2]
     same = [key for key in keys if key.rpartition("/")[2] == name]
     if (well_known := f"topology.kubernetes.io/{name}") in same:  # cloud providers and CSI drivers have zones, too

@@ -16,7 +16,6 @@ from kubesched.simulator.report import (
     Report,
     Victim,
     node_fills,
-    shown_owner,
     workload_text,
 )
 from kubesched.simulator.simulator import Progress, Simulator
@@ -51,7 +50,6 @@ __all__ = [
     "placement_line",
     "report_document",
     "report_page",
-    "shown_owner",
     "summary_of",
     "victims_table",
     "without_post_filter",

@@ -257,11 +257,7 @@ def node_fills(before: Fill, after: Fill, groups: Mapping[str, NodeGroup]) -> tu
 
 
 def shown_owner(pod: str, owner: str) -> str:
-    """An owner beside its pod: the kind alone where the pod has the owner's name in front, `-` for none.
-
-    Example:
-        assert shown_owner("shop/web-7f9c-x2x2x", "ReplicaSet/web-7f9c") == "ReplicaSet"
-    """
+    """An owner beside its pod: the kind alone where the pod has the owner's name in front, `-` for none."""
     kind, _, name = owner.partition("/")
     return kind if name and pod.partition("/")[2].startswith(f"{name}-") else owner or "-"
 
