@@ -36,7 +36,7 @@ def test_a_pod_that_fits_nowhere_gets_the_nearest_nodes_advice_and_preemption():
         "nodes": ["n1"],
         "keepsIntent": False,
     }
-    assert document["preemption"] == {"node": "n1", "victims": ["default/on-n1"], "nPdbViolations": 0}
+    assert document["preemption"] == {"node": "n1", "victims": ["default/on-n1"], "nPdbViolations": 0, "broken": []}
 
 
 def test_a_pod_that_is_held_back_says_so():

@@ -85,4 +85,5 @@ def _preemption(preemption: Preemption | None) -> dict[str, Any]:
         said["node"] = preemption.node_name
         said["victims"] = [info.pod.key for info in preemption.victims]
         said["nPdbViolations"] = preemption.n_pdb_violations
+        said["broken"] = list(preemption.broken)
     return {name: value for name, value in said.items() if value != ""}

@@ -138,4 +138,5 @@ async def _post_filter(framework: Framework, state: CycleState, explanation: Exp
     answer, status = await framework.run_post_filter(state, explanation.pod, explanation.diagnosis)
     if answer is None:
         return Preemption("", (), 0, status.message)
-    return Preemption(answer.nominated_node_name or "", answer.victims, answer.n_pdb_violations, status.message)
+    broken = framework.handle.cluster_state.disruption_budgets.broken_by(answer.victims)
+    return Preemption(answer.nominated_node_name or "", answer.victims, answer.n_pdb_violations, status.message, broken)

@@ -113,12 +113,15 @@ class Preemption(msgspec.Struct, frozen=True, eq=False):
         victims: the pods that would be deleted there, most important first.
         n_pdb_violations: how many of them a disruption budget protects.
         message: what the plugins say.
+        broken: `namespace/name` of the disruption budgets that these evictions break. There may be none although some
+            victims are protected: preemption counts the pods that it puts back, too.
     """
 
     node_name: str
     victims: tuple[PodInfo, ...]
     n_pdb_violations: int
     message: str
+    broken: tuple[str, ...] = ()
 
 
 class Explanation(Shown, msgspec.Struct, eq=False, dict=True):

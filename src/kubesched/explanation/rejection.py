@@ -11,6 +11,7 @@ from kubesched.explanation.explanation import Explanation, Preemption
 from kubesched.explanation.nearest import nearest, not_named, too_small
 from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows, obstacle_texts
 from kubesched.explanation.obstacles import Obstacle, obstacles
+from kubesched.explanation.remedies import joined
 from kubesched.reports import Align, Cell, Column, Level, Paragraph, Part, Row, Table
 
 __all__ = ["all_rejections", "fix_table", "preemption_sentence", "preemption_words", "rejection_parts"]
@@ -126,6 +127,6 @@ def _preemption(preemption: Preemption) -> list[Part]:
 def preemption_sentence(preemption: Preemption) -> str:
     """Where preemption would make room, and by whose eviction."""
     victims = ", ".join(f"{one.pod.key} (priority {one.priority})" for one in preemption.victims)
-    broken = preemption.n_pdb_violations
-    budget = f"; {broken} of these evictions would break a disruption budget" if broken else ""
-    return f"Preemption would make room on {preemption.node_name} by evicting {victims}{budget}"
+    budgets = f"disruption budget{'' if len(preemption.broken) == 1 else 's'} {joined(preemption.broken)}"
+    breaks = f", which would break {budgets}" if preemption.broken else ""
+    return f"Preemption would make room on {preemption.node_name} by evicting {victims}{breaks}"

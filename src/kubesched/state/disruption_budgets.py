@@ -1,11 +1,12 @@
 """PodDisruptionBudgets by namespace, their selectors parsed once: which pods count against which budget."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from kubesched.api import KubeObject, LabelSelector, PodDisruptionBudget, Selector, parse_selector
 from kubesched.errors import SelectorError
 from kubesched.state.objects import ObjectStore
-from kubesched.state.pod_info import Identity
+from kubesched.state.pod_info import Identity, PodInfo
 
 __all__ = ["Budget", "DisruptionBudgets"]
 
@@ -14,13 +15,15 @@ class Budget:
     """A PodDisruptionBudget with its selector parsed.
 
     Attributes:
+        key: `namespace/name`.
         allowed: evictions that it still allows.
         disrupted: names of pods that it counts as gone already.
     """
 
-    __slots__ = ("_namespace", "_selector", "allowed", "disrupted")
+    __slots__ = ("_namespace", "_selector", "allowed", "disrupted", "key")
 
     def __init__(self, budget: PodDisruptionBudget) -> None:
+        self.key = budget.key
         self._namespace = budget.namespace
         self._selector = _parsed(budget.spec.selector)
         self.read_status(budget)
@@ -53,6 +56,16 @@ class DisruptionBudgets:
     def of(self, namespace: str) -> Iterable[Budget]:
         """The budgets of a namespace."""
         return self._budgets.get(namespace, {}).values()
+
+    def broken_by(self, evicted: Iterable[PodInfo]) -> tuple[str, ...]:
+        """`namespace/name` of the budgets that count more of these pods than they still allow to evict, sorted."""
+        counted = Counter(
+            budget
+            for info in evicted
+            for budget in self.of(info.pod.namespace)
+            if budget.protects(info.identity.value) and info.pod.name not in budget.disrupted
+        )
+        return tuple(sorted(budget.key for budget, n in counted.items() if n > budget.allowed))
 
     def _changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
         if isinstance(new, PodDisruptionBudget):

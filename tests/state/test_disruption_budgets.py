@@ -1,0 +1,32 @@
+"""Which disruption budgets some evictions break."""
+
+import pytest
+
+from kubesched.state import ClusterState
+from kubesched.testing import make_node, make_object, make_pod
+
+
+def broken_by(evicted: str, selector: dict | None = None, **status: object) -> tuple[str, ...]:
+    """The broken budgets after the eviction of some of the pods `a`, `b` and `c` of one application."""
+    spec = {"selector": {"matchLabels": {"app": "web"}} if selector is None else selector}
+    budget = make_object("PodDisruptionBudget", "keep", namespace="default", spec=spec, status=status)
+    pods = [make_pod(name, labels={"app": "web"}, node="n1") for name in "abc"]
+    state = ClusterState()
+    state.load([("Node", make_node("n1")), ("PodDisruptionBudget", budget), *(("Pod", pod) for pod in pods)])
+    infos = [info for info in state.snapshot().nodes.pods(0) if info.pod.name in evicted]
+    return state.disruption_budgets.broken_by(infos)
+
+
+@pytest.mark.parametrize(("evicted", "allowed", "broken"), [("a", 0, True), ("a", 1, False), ("abc", 2, True)])
+def test_a_budget_is_broken_by_more_evictions_than_it_allows(evicted: str, allowed: int, broken: bool):
+    assert broken_by(evicted, disruptionsAllowed=allowed) == (("default/keep",) if broken else ())
+
+
+def test_a_pod_that_the_budget_counts_as_gone_does_not_break_it():
+    gone = {"a": "2026-01-01T00:00:00Z"}
+    assert broken_by("a", disruptionsAllowed=0, disruptedPods=gone) == ()
+    assert broken_by("ab", disruptionsAllowed=0, disruptedPods=gone) == ("default/keep",)
+
+
+def test_an_empty_selector_protects_no_pod():
+    assert broken_by("a", selector={}, disruptionsAllowed=0) == ()
