@@ -20,7 +20,7 @@ BEST = {
     "dev/preview-1439": (f"correct the node selector {POOL}=genral, which no node has, to {POOL}=general$", 100),
     "checkout/session-redis-3": (r"move checkout/session-redis-\d \(ip-\S+\) out of zone eu-west-1", 6),
     "edge/gateway": ("set nodeTaintsPolicy: Honor for the spread over hostname, so that nodes with taints do not", 5),
-    "edge/tls-canary": (r"free host port 8443/TCP on ip-\S+, held by edge/tls-passthrough-", 1),
+    "edge/tls-canary": ("add a node like ip-", 1),
     "storefront/edge-cache": ("start a pod with app.kubernetes.io/name=edge-sessions in namespace storefront", 1),
     "platform/node-debugger": (r"uncordon ip-\S+$", 1),
     "backoffice/report-export": ("create PersistentVolumeClaim backoffice/reports-archive$", 100),

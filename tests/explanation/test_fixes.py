@@ -62,26 +62,26 @@ def test_a_pair_has_the_smaller_request_that_goes_with_the_taint():
     assert "tolerate d:NoSchedule and request 200m cpu less" in said
 
 
-def test_one_more_node_comes_after_what_costs_nothing():
+def test_one_more_node_comes_after_a_pod_that_is_moved():
     nodes = [make_node(f"n{i}", allocatable=SMALL) for i in range(4)]
     full = [filling(f"n{i}", cpu="1500m") for i in range(3)]
     said = texts(
         make_pod("p", requests={"cpu": "1"}, host_ports=[80]),
         *nodes,
         *full,
-        make_pod("edge", host_ports=[80], node="n3"),
+        make_pod("edge", host_ports=[80], node="n3", requests={"cpu": "10m"}),
     )
     assert said[:2] == ["free host port 80/TCP on n3, held by default/edge", "add a node like n0"]
 
 
-def test_a_cordon_is_not_undone_where_one_more_node_does():
+def test_a_cordon_is_undone_before_a_node_is_added():
     nodes = [
         make_node("n1", allocatable=SMALL),
         make_node("n2", unschedulable=True),
         make_node("n3", unschedulable=True),
     ]
     said = texts(make_pod("p", requests={"cpu": "1500m"}), *nodes, filling("n1", cpu="1"))
-    assert said[:2] == ["add a node like n1", "uncordon 2 nodes (n2, n3)"]
+    assert said[:2] == ["uncordon 2 nodes (n2, n3)", "add a node like n1"]
 
 
 def test_a_gate_is_removed_and_goes_with_every_other_fix():

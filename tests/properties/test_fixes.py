@@ -1,5 +1,7 @@
 """Every fix that explain offers, applied to the cluster, makes the pod fit on the nodes that it names.
 
+A pod that it moves fits on its new node, once the other one is placed.
+
 Preemption is left out: the filters alone decide. The clusters are those of the recorded evaluations of kube-scheduler,
 and generated ones.
 """
@@ -12,9 +14,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubesched.api import KubeObject, Pod
-from kubesched.explanation import Explainer, Fix
+from kubesched.explanation import Explainer, Fix, explain
 from kubesched.setup import set_up
 from kubesched.snapshot import load_snapshot
 from kubesched.testing import make_node, make_pod
@@ -39,7 +42,6 @@ KINDS = {
     "schedulingGate",
     "spreadPolicy",
     "startPod",
-    "stopPod",
     "taint",
     "toleration",
     "uncordon",
@@ -66,6 +68,20 @@ def check(cluster: list[KubeObject], config: bytes | None, fixes: Iterable[tuple
             after = explainer.explain(changed, preempt=False)
         assert not after.held_back, fix.text
         assert (len(after.feasible), tuple(after.feasible[:5])) == (fix.n_nodes, fix.nodes), fix.text
+        settled = [*objects, on_node(changed, fix.nodes[0])]
+        for moved in moved_pods(cluster, objects):
+            assert moved.node_name in explain(settled, moved, config).feasible, fix.text
+
+
+def on_node(pod: Pod, node: str) -> Pod:
+    return replace(pod, spec=replace(pod.spec, node_name=node))
+
+
+def moved_pods(before: list[KubeObject], after: list[KubeObject]) -> list[Pod]:
+    """The pods that are on another node than before."""
+    nodes = {obj.key: obj.node_name for obj in before if isinstance(obj, Pod)}
+    pods = [obj for obj in after if isinstance(obj, Pod)]
+    return [pod for pod in pods if pod.node_name != nodes.get(pod.key, pod.node_name)]
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.name.removesuffix(".json.gz"))
@@ -96,6 +112,7 @@ TOLERATIONS = st.lists(
     ),
     max_size=2,
 )
+OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "r", "controller": True}
 HOST = "kubernetes.io/hostname"
 SELECTORS = st.sampled_from(({}, {}, {HOST: "n0"}, {"pool": "web"}, {"example.com/pool": "wbe"}))
 
@@ -112,7 +129,9 @@ def small_clusters(draw: st.DrawFn) -> list[KubeObject]:
             make_node(f"n{i}", allocatable=allocatable, labels=labels, taints=taints, unschedulable=is_cordoned)
         )
         ports = [80] if draw(st.booleans()) else []
-        objects.append(make_pod(f"on-{i}", node=f"n{i}", requests={"cpu": draw(SIZES)}, host_ports=ports))
+        owners = {"ownerReferences": [OWNER]} if draw(st.booleans()) else {}
+        cpu = {"cpu": draw(SIZES)}
+        objects.append(make_pod(f"on-{i}", node=f"n{i}", requests=cpu, host_ports=ports, metadata=owners))
     selector, tolerations, ports = draw(SELECTORS), draw(TOLERATIONS), draw(st.sampled_from(([], [80])))
     wanted = {"cpu": draw(SIZES)}
     pod = make_pod("p", requests=wanted, node_selector=selector, tolerations=tolerations, host_ports=ports)

@@ -70,6 +70,7 @@ class Fix(msgspec.Struct, frozen=True):
         parts: the fixes of which all are needed; empty for a single one.
         change: what is changed.
         answers: the node whose obstacles it removes: the first of the nodes, or the one that a new node is like.
+        leaves_pending: `namespace/name` of the pods that make way for it and then have no node.
 
     Example:
         fix = explain(load_snapshot("cluster.json"), make_pod("big", requests={"cpu": "5"})).fixes[0]
@@ -85,6 +86,7 @@ class Fix(msgspec.Struct, frozen=True):
     parts: "tuple[Fix, ...]" = ()
     change: Change = Change()
     answers: str = ""
+    leaves_pending: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.text} -> {self.n_nodes} {'node' if self.n_nodes == 1 else 'nodes'}"

@@ -1,6 +1,6 @@
 """Finds the fixes of a pod that fits nowhere: tries every remedy on the cluster, and ranks those that help."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Final
 
@@ -10,8 +10,8 @@ from kubesched.engine import BoolVector
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Fix
 from kubesched.explanation.nearest import nearest
-from kubesched.explanation.remedies import Case, Cause, Remedy, causes, without_gates
-from kubesched.explanation.trial import Trial
+from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, joined, without_gates
+from kubesched.explanation.trial import Trial, placing
 from kubesched.framework import Framework
 from kubesched.state import PodInfo
 
@@ -20,18 +20,22 @@ __all__ = ["MAX_FIXES", "fixes"]
 MAX_FIXES: Final = 8
 _N_NAMED: Final = 5
 _MAX_CLASSES: Final = 4  # combinations of two causes that are looked at, those of most nodes first
-_COSTS: Final = {"addNode": 1, "uncordon": 2, "stopPod": 3, "claimInUse": 3, "moveVolume": 3}
-"""Kinds of fixes that cost something, the cheapest first: a cordon has a reason, and a stopped pod is missed."""
+_MOVES: Final = ("movePod", "hostPort", "diskInUse", "volumeLimit")
+_COSTS: Final = {**dict.fromkeys(_MOVES, 1), "addNode": 2, "nodeCondition": 2, "moveVolume": 3}
+"""Kinds of fixes that cost something, the cheapest first; everything else is free."""
+_MAX_NAMED_PODS: Final = 3
 _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
 def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
     """The changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
-    Fixes that keep the intent come first, then single changes, then those that cost nothing, then those that open more
-    nodes. Pairs are looked for on the nearest node, and on the others only where no single change helps. There are none
-    for a pod that fits, that is being deleted, or that a plugin failed for. Extenders are not asked, so there are none
-    either where one has rejected nodes.
+    Fixes that leave no other pod pending come first, then those that keep the intent, then single changes, then those
+    that cost less, then those that open more nodes.
+
+    Pairs are looked for on the nearest node, and on the others only where no single change helps. There are none for a
+    pod that fits, that is being deleted, or that a plugin failed for. Extenders are not asked, so there are none either
+    where one has rejected nodes.
 
     Args:
         framework: of the profile that the explanation is by, over the same cluster.
@@ -57,12 +61,13 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
     if not helping:
         pairs += _pairs(case, known, np.ones(len(case.nodes), dtype=np.bool_))
     helping += search.tried(pairs)
-    helping.sort(key=lambda fix: (not fix.keeps_intent, len(fix.parts), _cost(fix), -fix.n_nodes))
+    helping.sort(key=_rank)
     return tuple(helping[:max_fixes])
 
 
-def _cost(fix: Fix) -> int:
-    return max(_COSTS.get(kind, 0) for kind in fix.kind.split("+"))
+def _rank(fix: Fix) -> tuple[bool, bool, int, int, int]:
+    cost = max(_COSTS.get(kind, 0) for kind in fix.kind.split("+"))
+    return bool(fix.leaves_pending), not fix.keeps_intent, len(fix.parts), cost, -fix.n_nodes
 
 
 def _nominated(framework: Framework, explanation: Explanation) -> list[tuple[int, PodInfo]]:
@@ -96,23 +101,37 @@ class _Search:
     def _try(self, remedies: tuple[Remedy, ...]) -> Fix | None:
         change = sum((remedy.change for remedy in remedies), Change())
         names = self._trial.feasible(change)
-        if not names:
+        moves = [move for remedy in remedies for move in remedy.moves]
+        places = self._trial.places(change, names[0], moves) if names else {}
+        if places:
+            put = (placing(move.pod, places[move.pod.key]) for move in moves if move.pod.key in places)
+            change += Change(edits=tuple(put))
+            names = self._trial.feasible(change)
+        if not names or any(remedy.needs_places and _unplaced(remedy, places) for remedy in remedies):
             return None
-        parts = [self._fix(remedy, names) for remedy in remedies]
-        if len(parts) == 1:
-            return parts[0]
+        if len(remedies) == 1:
+            return _fix(remedies[0], names, change, places)
+        parts = [_fix(remedy, names, remedy.change, places) for remedy in remedies]
         text, kind = " and ".join(part.text for part in parts), "+".join(part.kind for part in parts)
         keeps = all(part.keeps_intent for part in parts)
         answers = next((remedy.like for remedy in remedies if remedy.like), names[0])
-        return Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change, answers)
+        left = tuple(key for part in parts for key in part.leaves_pending)
+        return Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change, answers, left)
 
-    def _fix(self, remedy: Remedy, names: list[str]) -> Fix:
-        text, kind = remedy.text, remedy.kind
-        if not all(self._trial.has_place(pod, remedy.change, remedy.domains) for pod in remedy.moved):
-            text += ", although no other node has a place for " + ("it" if len(remedy.moved) == 1 else "them")
-            kind = "stopPod"
-        first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
-        return Fix(text, len(names), first, remedy.keeps_intent, kind, (), remedy.change, answers)
+
+def _fix(remedy: Remedy, names: list[str], change: Change, places: Mapping[str, str]) -> Fix:
+    text, left = remedy.text, _unplaced(remedy, places)
+    if left:
+        who = joined(left) if len(left) <= _MAX_NAMED_PODS else f"{len(left)} pods"
+        text = f"{text.replace(f' {ELSEWHERE}', '')} (leaves {who} pending)"
+    elif len(remedy.moves) == 1:
+        text = text.replace(ELSEWHERE, f"to {places[remedy.moves[0].pod.key]}")
+    first, answers = tuple(names[:_N_NAMED]), remedy.like or names[0]
+    return Fix(text, len(names), first, remedy.keeps_intent, remedy.kind, (), change, answers, left)
+
+
+def _unplaced(remedy: Remedy, places: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(move.pod.key for move in remedy.moves if move.pod.key not in places)
 
 
 def _singles(case: Case, known: Sequence[Cause]) -> Iterator[tuple[Remedy]]:

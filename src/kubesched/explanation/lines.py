@@ -35,6 +35,8 @@ def as_line(explanation: Explanation) -> dict[str, Any]:
 def _fix(fix: Fix) -> dict[str, Any]:
     said: dict[str, Any] = {"text": fix.text, "kind": fix.kind, "nNodes": fix.n_nodes, "nodes": list(fix.nodes)}
     said["keepsIntent"] = fix.keeps_intent
+    if fix.leaves_pending:
+        said["leavesPending"] = list(fix.leaves_pending)
     return {**said, "parts": [_fix(part) for part in fix.parts]} if fix.parts else said
 
 

@@ -7,10 +7,11 @@ import msgspec
 from kubesched.explanation.choice import choice
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Fix
-from kubesched.explanation.obstacle_rows import obstacle_rows
+from kubesched.explanation.obstacle_rows import ObstacleRow, distinct, obstacle_rows
 from kubesched.explanation.obstacles import reason_counts
 from kubesched.explanation.ranking import current_place
 from kubesched.explanation.rejection import preemption_sentence
+from kubesched.framework import Code
 from kubesched.reports import Check, Level
 
 __all__ = ["Outcome", "State", "check", "diagnosis", "outcome", "state_of"]
@@ -76,7 +77,8 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     """Why the pod fits on no node, in one line.
 
     Args:
-        fix: what it removes is the cause; without one, what keeps the pod from the nearest nodes.
+        fix: what it removes is the cause, unless other nodes are nearer to fitting. Otherwise the cause is what keeps
+            the pod from the nearest nodes.
     """
     if explanation.diagnosis.pre_filter_message:
         return explanation.diagnosis.pre_filter_message
@@ -84,12 +86,19 @@ def diagnosis(explanation: Explanation, fix: Fix | None = None) -> str:
     if not rows:
         return "; ".join(f"{n} {reason}" for reason, n in reason_counts(explanation)) or explanation.message
     answered = explanation.nodes.position_of(fix.answers) if fix is not None else None
-    cause = next((row for row in rows if answered in row.positions), rows[0])
+    removed = (row for row in rows if answered in row.positions and _distance(row) <= _distance(rows[0]))
+    cause = next(removed, rows[0])
     n, n_nodes = len(cause.positions), len(explanation.nodes)
     every = "the only node" if n == 1 else "all nodes"
     which = every if n == n_nodes else "1 node" if n == 1 else f"{n} nodes"
     example = "" if cause.is_alike else f", for example {explanation.nodes.name(cause.positions[0])}"
     return f"{which}{example}: {'; '.join(dict.fromkeys(cause.texts))}"
+
+
+def _distance(row: ObstacleRow) -> tuple[int, int]:
+    """How far the nodes are from fitting: by their obstacles, and by those that stay whatever pods leave."""
+    codes = [obstacle.status.code for obstacle in distinct(row.obstacles)]
+    return len(codes), codes.count(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
 
 def _why(explanation: Explanation, state: State, fix: Fix | None) -> str:

@@ -6,12 +6,24 @@ from contextlib import contextmanager
 
 import msgspec
 
+from kubesched.admission import is_bound_to_node
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.framework import CycleState, Framework, find_feasible
 from kubesched.state import ClusterState
 
-__all__ = ["Trial", "applied"]
+__all__ = ["Move", "Trial", "applied", "placing"]
+
+
+class Move(msgspec.Struct, frozen=True):
+    """A pod that makes way.
+
+    Attributes:
+        domains: (label key, value) of the nodes that it has to leave, beside its own one.
+    """
+
+    pod: Pod
+    domains: frozenset[tuple[str, str]] = frozenset()
 
 
 class Trial:
@@ -36,12 +48,32 @@ class Trial:
         with _silent(), applied(self._state, change.edits):
             return self._feasible(change.pod(self.pod))
 
-    def has_place(self, moved: Pod, change: Change, domains: frozenset[tuple[str, str]]) -> bool:
-        """Whether a pod that the change takes away fits on a node outside some domains, (label key, value) of each."""
-        away = edited(moved, spec=msgspec.structs.replace(moved.spec, node_name=""))
-        with _silent(), applied(self._state, change.edits):
-            info_of = self._state.snapshot().node_info
-            return any(domains.isdisjoint(info_of(name).labels.items()) for name in self._feasible(away))
+    def places(self, change: Change, node: str, moves: Iterable[Move]) -> dict[str, str]:
+        """Find nodes for pods that make way, one after another, once the changed pod is on its node.
+
+        Args:
+            change: takes these pods away.
+            node: of the changed pod.
+        Returns: `namespace/name` of those that have a place -> its node. A pod that belongs to its node has none.
+        """
+        found: dict[str, str] = {}
+        edits = [*change.edits, placing(change.pod(self.pod), node)]
+        for move in moves:
+            with _silent(), applied(self._state, tuple(edits)):
+                place = self._place(move)
+            if place:
+                found[move.pod.key] = place
+                edits.append(placing(move.pod, place))
+        return found
+
+    def _place(self, move: Move) -> str:
+        if is_bound_to_node(move.pod):
+            return ""
+        info_of = self._state.snapshot().node_info
+        for name in self._feasible(_on(move.pod, "")):
+            if name != move.pod.node_name and move.domains.isdisjoint(info_of(name).labels.items()):
+                return name
+        return ""
 
     def _feasible(self, pod: Pod) -> list[str]:
         if not self._framework.run_pre_enqueue(pod).is_success:
@@ -52,6 +84,15 @@ class Trial:
         if diagnosis.result is None or diagnosis.failure is not None or not diagnosis.result.fits.any():
             return []
         return diagnosis.result.feasible.names
+
+
+def placing(pod: Pod, node: str) -> Edit:
+    """The edit that puts a pod on a node."""
+    return Edit("Pod", pod.key, lambda _: _on(pod, node))
+
+
+def _on(pod: Pod, node: str) -> Pod:
+    return edited(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
 
 
 @contextmanager

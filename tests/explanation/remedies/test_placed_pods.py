@@ -6,10 +6,36 @@ from tests.explanation.asking import SMALL, affinity, bound_claim, fixes_of, tex
 
 def test_the_holder_of_a_host_port_is_named_with_its_node():
     pod = make_pod("p", host_ports=[80])
-    assert texts(pod, make_node("n1"), make_pod("edge", host_ports=[80], node="n1")) == [
+    nodes = [make_node("n1"), make_node("n2", labels={"pool": "edge"}, taints=["edge:NoSchedule"])]
+    tolerant = {"tolerations": [{"key": "edge", "operator": "Exists"}]}
+    assert texts(pod, *nodes, make_pod("edge", host_ports=[80], node="n1", spec=tolerant)) == [
         "free host port 80/TCP on n1, held by default/edge",
+        "add a node like n1",
+        "tolerate edge:NoSchedule",
+        "remove taint edge:NoSchedule from n2",
         "do without host port 80/TCP",
     ]
+
+
+def test_a_cordoned_node_comes_before_a_host_port_is_freed():
+    said = texts(
+        make_pod("p", host_ports=[80]),
+        make_node("n1"),
+        make_node("n2", unschedulable=True),
+        make_pod("edge", host_ports=[80], node="n1", spec={"tolerations": [{"operator": "Exists"}]}),
+    )
+    assert said[:2] == ["uncordon n2", "free host port 80/TCP on n1, held by default/edge"]
+
+
+def test_the_holder_of_a_host_port_that_would_stay_pending_is_freed_last():
+    pod = make_pod("p", host_ports=[80])
+    fixes = fixes_of(pod, make_node("n1"), make_pod("edge", host_ports=[80], node="n1"))
+    assert list(fixes) == [
+        "add a node like n1",
+        "do without host port 80/TCP",
+        "free host port 80/TCP on n1, held by default/edge (leaves default/edge pending)",
+    ]
+    assert list(fixes.values())[-1].leaves_pending == ("default/edge",)
 
 
 def test_a_pod_in_the_way_is_moved_out_of_the_domain():
@@ -23,7 +49,7 @@ def test_a_pod_in_the_way_is_moved_out_of_the_domain():
 def test_a_pod_that_has_nowhere_to_go_is_called_that():
     db = make_pod("db", node="n1", spec=affinity("podAntiAffinity", {"app": "p"}))
     fixes = fixes_of(make_pod("p", labels={"app": "p"}), make_node("n1", zone="a"), db)
-    assert list(fixes) == ["move default/db (n1) out of zone a, although no other node has a place for it"]
+    assert list(fixes) == ["move default/db (n1) out of zone a (leaves default/db pending)"]
 
 
 def test_affinity_wants_a_pod_started():
@@ -38,11 +64,11 @@ def test_the_user_of_a_claim_for_one_pod_is_named():
     volume = make_object("PersistentVolume", "pv-1", spec={"capacity": {"storage": "1Gi"}})
     user = make_pod("first", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
     said = texts(with_claim("data"), make_node("n1"), bound_claim(accessModes=["ReadWriteOncePod"]), volume, user)
-    assert said == ["stop default/first (n1), which uses claim data"]
+    assert said == ["stop default/first (n1), which uses claim data (leaves default/first pending)"]
     second = make_pod("second", node="n1", spec=with_claim("data").document["spec"] | {"nodeName": "n1"})
     shared = bound_claim(accessModes=["ReadWriteOncePod"])
     (said,) = texts(with_claim("data"), make_node("n1"), shared, volume, user, second)
-    assert said.endswith(" (n1), which use claim data")
+    assert " (n1), which use claim data (leaves default/" in said
 
 
 def test_a_pod_with_volumes_is_moved_off_a_node_that_takes_no_more():
@@ -58,13 +84,20 @@ def test_a_pod_with_volumes_is_moved_off_a_node_that_takes_no_more():
         ]
     user = make_pod("first", spec={**with_claim("other").document["spec"], "nodeName": "n1"})
     said = texts(with_claim("data"), make_node("n1"), user, *objects)
-    assert said == ["move default/first (n1) to another node, with its volumes"]
+    assert said == [
+        "add a node like n1",
+        "move default/first from n1, with its volumes (leaves default/first pending)",
+    ]
+    assert (
+        texts(with_claim("data"), make_node("n1"), make_node("n2", unschedulable=True), user, *objects)[-1] == said[-1]
+    )
 
 
 def test_a_pod_with_the_same_disk_is_moved():
     disk = {"volumes": [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]}
-    said = texts(make_pod("p", spec=disk), make_node("n1"), make_pod("first", node="n1", spec=disk))
-    assert said == ["move default/first (n1) to another node"]
+    first = make_pod("first", node="n1", spec=disk | {"tolerations": [{"operator": "Exists"}]})
+    said = texts(make_pod("p", spec=disk), make_node("n1"), make_node("n2", unschedulable=True), first)
+    assert said == ["uncordon n2", "move default/first from n1 to n2"]
 
 
 def test_pods_that_end_are_waited_for():
@@ -77,4 +110,5 @@ def test_room_that_is_kept_for_a_nominated_pod_is_told():
     status = {"nominatedNodeName": "n1"}
     first = make_pod("first", requests={"cpu": "2"}, priority=10, status=status)
     fixes = fixes_of(make_pod("p", requests={"cpu": "1"}), make_node("n1", allocatable=SMALL), first)
-    assert next(iter(fixes)) == "clear the nomination of default/first, for which room is kept on n1"
+    text = "clear the nomination of default/first, for which room is kept on n1 (leaves default/first pending)"
+    assert list(fixes) == ["add a node like n1", text]

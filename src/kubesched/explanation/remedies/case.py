@@ -12,21 +12,27 @@ from kubesched.engine import BoolVector, FloatVector, IntMatrix
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.fix import Change, Edit, edited
 from kubesched.explanation.labels import near_key
+from kubesched.explanation.trial import Move
 from kubesched.plugins import missing_resources, required_node_affinity
 from kubesched.state import Has, Identity, NodeInfo, Nodes, PodInfo, Rows
 
 __all__ = [
+    "ELSEWHERE",
     "Case",
     "Remedy",
     "affinity_edit",
     "daemon_set",
     "joined",
     "listed",
+    "moved",
     "node_edit",
     "of",
     "removal",
     "spec_edit",
 ]
+
+ELSEWHERE: Final = "to another node"
+"""In the text of a remedy that moves one pod; the fix has the node instead."""
 
 _MAX_LISTED: Final = 3
 _ABOVE_ALL: Final = 2**62  # higher than every priority
@@ -37,8 +43,8 @@ class Remedy(msgspec.Struct, frozen=True):
 
     Attributes:
         ladder: of the remedies with the same ladder, only the first that helps is worth a word; empty for none.
-        moved: pods that have to go to other nodes.
-        domains: (label key, value) of the nodes that they have to leave.
+        moves: pods that have to go to other nodes.
+        needs_places: whether it helps only if each of them has another node.
         like: the node that a new node is like; empty for none.
     """
 
@@ -47,8 +53,8 @@ class Remedy(msgspec.Struct, frozen=True):
     keeps_intent: bool
     change: Change
     ladder: str = ""
-    moved: tuple[Pod, ...] = ()
-    domains: frozenset[tuple[str, str]] = frozenset()
+    moves: tuple[Move, ...] = ()
+    needs_places: bool = False
     like: str = ""
 
 
@@ -167,6 +173,13 @@ def of(info: PodInfo) -> str:
 def removal(pods: Iterable[PodInfo]) -> Change:
     """The change that takes pods away."""
     return Change(edits=tuple(Edit("Pod", info.pod.key, lambda pod: None) for info in pods))
+
+
+def moved(info: PodInfo, kind: str, rest: str = "", *, needs_places: bool = False, ladder: str = "") -> Remedy:
+    """The remedy that moves one pod off its node."""
+    text = f"move {info.pod.key} from {info.pod.node_name} {ELSEWHERE}{rest}"
+    moves = (Move(info.pod),)
+    return Remedy(text, kind, True, removal([info]), moves=moves, needs_places=needs_places, ladder=ladder)
 
 
 def node_edit(name: str, change: Callable[[Node], Node]) -> Edit:

@@ -8,6 +8,7 @@ import numpy as np
 
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, spec_edit
+from kubesched.explanation.remedies.more_nodes import more_nodes
 from kubesched.explanation.remedies.node_choice import node_choice
 from kubesched.explanation.remedies.placed_pods import (
     affinity,
@@ -19,6 +20,7 @@ from kubesched.explanation.remedies.placed_pods import (
     volume_users,
 )
 from kubesched.explanation.remedies.requests import requests
+from kubesched.explanation.remedies.room import room
 from kubesched.explanation.remedies.spread import spread
 from kubesched.explanation.remedies.taints import cordoned, cordons, tainted, taints
 from kubesched.explanation.remedies.volumes import claims, has_claim_problem, volume_places
@@ -50,11 +52,15 @@ def causes(case: Case) -> list[Cause]:
         Cause("cordon", cordoned(case), (cordons,)),
         Cause("taints", tainted(case), (taints,)),
         Cause("NodeAffinity", rejected("NodeAffinity"), (node_choice,)),
-        Cause("NodePorts", rejected("NodePorts"), (terminating, nominated, ports)),
-        Cause("NodeResourcesFit", rejected("NodeResourcesFit"), (terminating, nominated, requests)),
+        Cause("NodePorts", rejected("NodePorts"), (terminating, nominated, ports, more_nodes)),
+        Cause("NodeResourcesFit", rejected("NodeResourcesFit"), (terminating, nominated, requests, more_nodes, room)),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
-        Cause("InterPodAffinity", rejected("InterPodAffinity"), (terminating, nominated, anti_affinity, affinity)),
+        Cause(
+            "InterPodAffinity",
+            rejected("InterPodAffinity"),
+            (terminating, nominated, anti_affinity, affinity, more_nodes),
+        ),
     ]
     covered = {"NodeUnschedulable", "TaintToleration", *_MISSING} | {cause.name for cause in known}
     others = [Cause(name, rejected(name)) for name in case.explanation.by_plugin if name not in covered]
@@ -66,7 +72,7 @@ def _volume_causes(case: Case) -> list[Cause]:
         return [Cause("claims", case.rejected(*_MISSING), (claims,))]
     return [
         Cause("VolumeRestrictions", case.rejected("VolumeRestrictions"), (terminating, volume_users)),
-        Cause("NodeVolumeLimits", case.rejected("NodeVolumeLimits"), (terminating, volume_limits)),
+        Cause("NodeVolumeLimits", case.rejected("NodeVolumeLimits"), (terminating, volume_limits, more_nodes)),
         Cause("volume places", case.rejected("VolumeBinding", "VolumeZone"), (volume_places,)),
     ]
 

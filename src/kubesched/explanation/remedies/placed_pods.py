@@ -12,7 +12,8 @@ import numpy as np
 from kubesched.api import Container, Pod, Selector
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, Edit, edited
-from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, joined, of, removal, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, joined, moved, of, removal, spec_edit
+from kubesched.explanation.trial import Move
 from kubesched.plugins import WantedPorts
 from kubesched.state import Identity, PodInfo, Port, Term, disks_conflict
 
@@ -42,7 +43,7 @@ def ports(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for _, name, holders, taken in sorted(held, key=lambda one: one[0])[:_MAX_NODES]:
         which = _port_words(taken)
         text = f"free {which} on {name}, held by {joined(info.pod.key for info in holders)}"
-        yield Remedy(text, "hostPort", True, removal(holders))
+        yield Remedy(text, "hostPort", True, removal(holders), moves=_off(holders))
     clashing = {port for *_, taken in held for port in taken}
     if clashing:
         gone = frozenset(port for port in mine if any(map(WantedPorts((port,)).clash_with, clashing)))
@@ -97,8 +98,8 @@ def anti_affinity(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for domains in few[:_MAX_DOMAINS]:
         pods = list({info.pod.uid: info for key, value in sorted(domains) for info in blockers[key][value]}.values())
         if len(pods) <= _MAX_PODS:
-            text, moved = f"move {joined(map(of, pods))} out of {_places(domains)}", tuple(info.pod for info in pods)
-            yield Remedy(text, "movePod", True, removal(pods), moved=moved, domains=domains)
+            text = f"move {joined(map(of, pods))} out of {_places(domains)}"
+            yield Remedy(text, "movePod", True, removal(pods), moves=_off(pods, domains))
     if case.info.terms.value.required_anti_affinity:
         change = affinity_edit(
             lambda affinity: msgspec.structs.replace(
@@ -220,11 +221,14 @@ def volume_users(case: Case, where: BoolVector) -> Iterator[Remedy]:
         use = "uses" if len(users) == 1 else "use"
         text = f"stop {joined(map(of, users))}, which {use} claim{'' if len(claims) == 1 else 's'} {joined(claims)}"
         if len(users) <= _MAX_PODS:
-            yield Remedy(text, "claimInUse", True, removal(users))
+            yield Remedy(text, "claimInUse", True, removal(users), moves=_off(users))
     for node in islice(case.at(where), _MAX_NODES) if disks else ():
         here = [info for info in node.pods if info.volumes.disks and disks_conflict(disks, info.volumes.disks)]
-        if here:
-            yield Remedy(f"move {joined(map(of, here))} to another node", "diskInUse", True, removal(here))
+        if len(here) == 1:
+            yield moved(here[0], "diskInUse")
+        elif here:
+            text = f"move {joined(map(of, here))} to other nodes"
+            yield Remedy(text, "diskInUse", True, removal(here), moves=_off(here))
 
 
 def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
@@ -232,8 +236,7 @@ def volume_limits(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for node in islice(case.at(where), _MAX_NODES):
         with_volumes = [info for info in node.pods if info.pod.spec.volumes and info.volumes.n_attachable]
         for info in with_volumes[:_MAX_PODS]:
-            text = f"move {of(info)} to another node, with its volumes"
-            yield Remedy(text, "volumeLimit", True, removal([info]))
+            yield moved(info, "volumeLimit", ", with its volumes")
 
 
 def terminating(case: Case, where: BoolVector) -> Iterator[Remedy]:
@@ -255,9 +258,14 @@ def nominated(case: Case, where: BoolVector) -> Iterator[Remedy]:
         pods = [info.pod for at, info in case.nominated if at == position]
         name = case.nodes.name(position)
         text = f"clear the nomination of {joined(pod.key for pod in pods)}, for which room is kept on {name}"
-        edits = tuple(Edit("Pod", pod.key, partial(_not_nominated, pod)) for pod in pods)
-        yield Remedy(text, "nomination", True, Change(edits=edits))
+        cleared = [edited(pod, status=msgspec.structs.replace(pod.status, nominated_node_name="")) for pod in pods]
+        edits = tuple(Edit("Pod", pod.key, partial(_as, pod)) for pod in cleared)
+        yield Remedy(text, "nomination", True, Change(edits=edits), moves=tuple(map(Move, cleared)))
 
 
-def _not_nominated(pod: Pod, _: Pod | None) -> Pod:
-    return edited(pod, status=msgspec.structs.replace(pod.status, nominated_node_name=""))
+def _as(pod: Pod, _: Pod | None) -> Pod:
+    return pod
+
+
+def _off(pods: Iterable[PodInfo], domains: frozenset[tuple[str, str]] = frozenset()) -> tuple[Move, ...]:
+    return tuple(Move(info.pod, domains) for info in pods)

@@ -1,8 +1,7 @@
-"""Remedies for too little room: smaller requests, or one more node of a size that the cluster has."""
+"""Remedies for too little room: smaller requests."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice
 from typing import Final
 
 import msgspec
@@ -10,26 +9,22 @@ import numpy as np
 
 from kubesched.api import Container, Pod, PodSpec, Resources, is_extended_resource, parse_quantity, whole_units
 from kubesched.engine import BoolVector
-from kubesched.explanation.fix import Change, Edit, edited
-from kubesched.explanation.remedies.case import Case, Remedy, daemon_set, joined, spec_edit
-from kubesched.state import NodeInfo, PodInfo, PodRequests
+from kubesched.explanation.fix import Change, edited
+from kubesched.explanation.remedies.case import Case, Remedy, joined, spec_edit
+from kubesched.state import PodRequests
 
-__all__ = ["requests"]
+__all__ = ["readable", "requests"]
 
-_HOSTNAME: Final = "kubernetes.io/hostname"
 _GIBI, _MEBI, _KIBI = 2**30, 2**20, 2**10
 _BYTES: Final = ("memory", "ephemeral-storage")
 _MANY_CORES: Final = 100  # fewer may be meant as cores, and are little as milli-CPU
-_MAX_TEMPLATES: Final = 3
-_MAX_SIZES: Final = 50  # different nodes that are looked at
 
 
 def requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """Cores as milli-CPU; the smallest cut of each resource that opens a node of `where`; one more node like those."""
+    """Cores as milli-CPU; the smallest cut of each resource that opens a node of `where`."""
     yield from _milli_cpu(case)
     for cut in _cuts(case, where):
         yield _smaller(case, cut)
-    yield from _more_nodes(case, where)
 
 
 def _cuts(case: Case, where: BoolVector) -> list[dict[str, int]]:
@@ -55,7 +50,7 @@ def _smaller(case: Case, cut: dict[str, int]) -> Remedy:
     wanted = case.info.requests.value.wanted
     words, targets = [], {}
     for name, amount in cut.items():
-        text, rounded = _readable(name, amount)
+        text, rounded = readable(name, amount)
         if rounded >= wanted[name]:
             text, rounded = _exact(name, amount), amount
         words.append(f"{text} {name}")
@@ -64,7 +59,7 @@ def _smaller(case: Case, cut: dict[str, int]) -> Remedy:
     return Remedy(text, "requests", False, Change(of_pod=(lambda pod: _cut_down(pod, targets),)))
 
 
-def _readable(name: str, amount: int) -> tuple[str, int]:
+def readable(name: str, amount: int) -> tuple[str, int]:
     """An amount rounded up to few digits: a quantity, and how much it is."""
     if name == "cpu":
         step = 1 if amount < 1000 else 10 if amount < 10_000 else 100
@@ -160,62 +155,3 @@ def _with_milli_cpu(spec: PodSpec, cores: Sequence[str]) -> PodSpec:
     every = {name: getattr(spec, name) for name in ("containers", "init_containers")}
     after = {name: tuple(map(corrected, containers)) for name, containers in every.items() if containers}
     return msgspec.structs.replace(spec, **after)
-
-
-# --- one more node ---
-
-
-def _more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
-    """A copy of a node, with what its DaemonSets run there; a larger one where no node is large enough."""
-    wanted = {**case.info.requests.value.wanted, "pods": 1}
-    nodes = case.nodes
-    templates: dict[bytes, int] = {}  # by what the node offers: the nearest such node
-    rows = np.ascontiguousarray(np.vstack((nodes.allowed_pods, nodes.allocatable)).T)
-    usable = np.flatnonzero(where & ~nodes.unschedulable)
-    for position in usable[np.argsort(case.shortage[usable], kind="stable")].tolist():
-        templates.setdefault(rows[position].tobytes(), position)
-    grown: list[tuple[float, NodeInfo, dict[str, str]]] = []
-    for node in islice((nodes[position] for position in templates.values()), _MAX_SIZES):
-        offered = node.allocatable
-        held = _held_by_daemons(node, wanted)
-        lacking = [name for name, amount in wanted.items() if amount + held[name] > offered.get(name, 0)]
-        if any(not offered.get(name) and case.largest(name) for name in lacking):
-            continue  # other nodes are made for this
-        growth = sum((wanted[name] + held[name]) / max(offered.get(name, 0), 1) for name in lacking)
-        grown.append((growth, node, {name: _enough(name, wanted[name] + held[name]) for name in lacking}))
-    for _, node, raised in sorted(grown, key=lambda one: one[0])[:_MAX_TEMPLATES]:
-        larger = f" but with {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
-        text, change = f"add a node like {node.name}{larger}", _added(node, raised)
-        yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name)
-
-
-def _daemons(node: NodeInfo) -> list[PodInfo]:
-    return [info for info in node.pods if daemon_set(info.pod)]
-
-
-def _held_by_daemons(node: NodeInfo, names: Iterable[str]) -> dict[str, int]:
-    held = [{**info.requests.value.held, "pods": 1} for info in _daemons(node)]
-    return {name: sum(one.get(name, 0) for one in held) for name in names}
-
-
-def _enough(name: str, amount: int) -> str:
-    """What a larger node offers: a quantity that is at least the amount."""
-    if name == "cpu":
-        return str(-(-amount // 1000))
-    return _readable(name, amount)[0]
-
-
-def _added(like: NodeInfo, raised: dict[str, str]) -> Change:
-    """The change that adds the node, with its DaemonSets' pods; it is as they are now, whatever else is tried."""
-    old, name = like.node, f"{like.name}-copy"
-    labels = {**old.labels, **({_HOSTNAME: name} if _HOSTNAME in old.labels else {})}
-    metadata = msgspec.structs.replace(old.metadata, name=name, uid=f"{old.uid}-copy", labels=labels)
-    status = msgspec.structs.replace(old.status, allocatable={**(old.status.allocatable or {}), **raised})
-    node = edited(old, metadata=metadata, status=status)
-    edits = [Edit("Pod", f"{info.pod.key}-copy", partial(_daemon, info.pod, name)) for info in _daemons(like)]
-    return Change(edits=(Edit("Node", name, lambda _: node), *edits))
-
-
-def _daemon(like: Pod, node_name: str, _: Pod | None) -> Pod:
-    metadata = msgspec.structs.replace(like.metadata, name=f"{like.name}-copy", uid=f"{like.uid}-copy")
-    return edited(like, metadata=metadata, spec=msgspec.structs.replace(like.spec, node_name=node_name))

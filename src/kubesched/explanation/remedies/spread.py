@@ -9,7 +9,8 @@ import numpy as np
 from kubesched.api import TopologySpreadConstraint
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change
-from kubesched.explanation.remedies.case import Case, Remedy, of, removal, spec_edit
+from kubesched.explanation.remedies.case import Case, Remedy, moved, of, removal, spec_edit
+from kubesched.explanation.trial import Move
 from kubesched.plugins import own_constraint
 from kubesched.state import PodInfo
 
@@ -77,6 +78,8 @@ def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iter
         value = known[code]
         if code in first and value is not None:
             info = first[code]
-            where_to = "to another node" if short == "hostname" else f"out of {short} {value}"
-            text, domain = f"move {of(info)} {where_to}", frozenset({(key, value)})
-            yield Remedy(text, "movePod", True, removal([info]), moved=(info.pod,), domains=domain)
+            if short == "hostname":
+                yield moved(info, "movePod")
+                continue
+            moves = (Move(info.pod, frozenset({(key, value)})),)
+            yield Remedy(f"move {of(info)} out of {short} {value}", "movePod", True, removal([info]), moves=moves)

@@ -1,0 +1,46 @@
+"""The remedy of a pod that is moved to another node, so that there is room for the pending one."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from kubesched.admission import is_bound_to_node
+from kubesched.engine import BoolVector
+from kubesched.explanation.remedies.case import Case, Remedy, moved
+from kubesched.state import PodInfo
+
+__all__ = ["room"]
+
+_MAX_NODES: Final = 20
+_MAX_PODS: Final = 20
+
+
+def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Move one pod off one of the nearest nodes of `where`: the smallest that frees enough, of those that may go.
+
+    A pod may go if a controller creates it again elsewhere, and if no disruption budget prevents its eviction.
+    """
+    names, missing = case.missing
+    positions = np.flatnonzero(where)
+    nearest = positions[np.argsort(case.shortage[positions], kind="stable")][:_MAX_NODES]
+    enough: list[tuple[float, PodInfo]] = []
+    for position in nearest.tolist():
+        short = {name: amount for name, amount in zip(names, missing[:, position].tolist(), strict=True) if amount}
+        for info in case.nodes.pods(position):
+            held = {**info.requests.value.held, "pods": 1}
+            if all(held.get(name, 0) >= amount for name, amount in short.items()):
+                enough.append((sum(held[name] / amount for name, amount in short.items()), info))
+    budgets = case.explanation.snapshot.cluster_state.disruption_budgets
+    n_found = 0
+    for _, info in sorted(enough, key=lambda one: one[0]):
+        if n_found == _MAX_PODS:
+            break
+        if _may_go(info) and not budgets.broken_by([info]):
+            n_found += 1
+            yield moved(info, "movePod", needs_places=True, ladder="room")
+
+
+def _may_go(info: PodInfo) -> bool:
+    pod = info.pod
+    return pod.metadata.controller is not None and not is_bound_to_node(pod) and not pod.is_terminating

@@ -1,0 +1,68 @@
+"""A pod that is moved to another node makes room for the pending one."""
+
+import pytest
+
+from kubesched.api import KubeObject, Pod
+from kubesched.testing import make_node, make_object, make_pod
+from tests.explanation.asking import SMALL, fixes_of, texts
+
+HOST = "kubernetes.io/hostname"
+
+
+def owned(name: str, node: str, cpu: str, *, kind: str = "ReplicaSet", **more: object) -> Pod:
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": True}
+    return make_pod(name, node=node, requests={"cpu": cpu}, metadata={"ownerReferences": [owner]}, **more)
+
+
+def moves(pod: Pod, *objects: KubeObject) -> list[str]:
+    return [text for text in texts(pod, *objects) if text.startswith("move ")]
+
+
+@pytest.fixture
+def two() -> list[KubeObject]:
+    """Two nodes with 2 cpu each."""
+    return [make_node(name, allocatable=SMALL) for name in ("n1", "n2")]
+
+
+PENDING = make_pod("p", requests={"cpu": "1200m"})
+
+
+def test_the_smallest_pod_that_is_enough_moves_to_where_it_fits(two):
+    pods = [owned("small", "n1", "200m"), owned("fits", "n1", "500m"), owned("large", "n1", "600m")]
+    said = texts(PENDING, *two, *pods, owned("other", "n2", "1400m"))
+    assert said[:2] == ["move default/fits from n1 to n2", "add a node like n2"]
+
+
+def test_the_pod_is_on_the_other_node_afterwards(two):
+    pods = [owned("first", "n1", "1"), owned("other", "n2", "1")]
+    (fix,) = [fix for text, fix in fixes_of(PENDING, *two, *pods).items() if text.startswith("move ")]
+    objects, _ = fix.change.apply([*two, *pods], PENDING)
+    assert {obj.name: obj.node_name for obj in objects if isinstance(obj, Pod)} == {"first": "n2", "other": "n2"}
+
+
+def test_a_larger_pod_moves_where_the_smallest_one_has_no_place(two):
+    tied = {"nodeSelector": {HOST: "n1"}}
+    pods = [owned("tied", "n1", "500m", spec=tied), owned("free", "n1", "600m"), owned("other", "n2", "1400m")]
+    assert moves(PENDING, *two, *pods) == ["move default/free from n1 to n2"]
+
+
+@pytest.mark.parametrize(
+    "stays",
+    [
+        make_pod("bare", node="n1", requests={"cpu": "1"}),
+        owned("daemon", "n1", "1", kind="DaemonSet"),
+        owned("static", "n1", "1", kind="Node"),
+        owned("kept", "n1", "1", labels={"app": "kept"}),
+    ],
+    ids=lambda pod: pod.name,
+)
+def test_a_pod_that_no_controller_moves_or_that_a_budget_keeps_is_not_moved(two, stays):
+    spec = {"selector": {"matchLabels": {"app": "kept"}}}
+    budget = make_object(
+        "PodDisruptionBudget", "keep", namespace="default", spec=spec, status={"disruptionsAllowed": 0}
+    )
+    assert moves(PENDING, *two, budget, stays, owned("other", "n2", "1")) == ["move default/other from n2 to n1"]
+
+
+def test_a_pod_that_fits_nowhere_else_is_not_moved(two):
+    assert moves(PENDING, *two, owned("a", "n1", "1500m"), owned("b", "n2", "1500m")) == []
