@@ -48,8 +48,9 @@ class Broken(Plugin):
         raise AttributeError("no such field")
 
 
-def test_the_fault_of_a_plugin_is_no_advice():
-    assert advised(make_pod("p"), make_node("n1"), plugins=[Broken]) == ""
+def test_a_plugin_that_fails_has_to_be_fixed_first():
+    said = advised(make_pod("p"), make_node("n1"), plugins=[Broken])
+    assert said == "fix plugin Broken first; until then no other fix can be tried."
 
 
 def test_the_nearest_node_is_named_with_what_has_to_change():

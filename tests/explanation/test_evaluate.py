@@ -44,6 +44,7 @@ def test_a_filter_without_its_pre_filter_says_so_as_an_error_on_every_node():
     assert status.code is Code.ERROR
     assert 'error reading "PreFilterNodeResourcesFit" from cycleState: not found' in status.message
     assert not found.fits
+    assert as_document(found)["advice"].startswith("fix plugin NodeResourcesFit first")
 
 
 def test_room_is_kept_for_a_nominated_pod_of_higher_priority():
@@ -104,7 +105,8 @@ def test_where_no_node_is_left_a_fault_counts_as_a_rejection_in_the_message_alon
     line = as_document(ask(make_pod("p"), *three_nodes(), plugins=[FailsEverywhere]))
     assert line["message"].startswith('0/3 nodes are available: 1 running "FailsEverywhere" filter plugin')
     assert line["fault"] == "running \"FailsEverywhere\" filter plugin: KeyError: 'n1'"
-    assert not {"advice", "preemption", "choice"} & line.keys()
+    assert line["advice"] == "fix plugin FailsEverywhere first; until then no other fix can be tried."
+    assert not {"preemption", "choice"} & line.keys()
 
 
 class FailsBefore(Plugin):
@@ -116,7 +118,8 @@ def test_a_fault_before_the_nodes_are_looked_at_ends_the_attempt():
     found = ask(make_pod("p"), *three_nodes(), plugins=[FailsBefore])
     line = as_document(found)
     assert line["fault"] == "running PreFilter plugin \"FailsBefore\": KeyError: 'x'"
-    assert not {"advice", "preemption", "choice"} & line.keys()
+    assert line["advice"] == "fix plugin FailsBefore first; until then no other fix can be tried."
+    assert not {"preemption", "choice"} & line.keys()
 
 
 def test_preemption_is_asked_where_no_node_fits():

@@ -147,10 +147,28 @@ class FailsForTolerant(Plugin):
         return Status.SUCCESS
 
 
-def test_a_change_for_which_a_plugin_fails_is_no_fix():
+def test_a_change_that_a_plugin_fails_with_on_some_nodes_comes_last_and_names_the_plugin():
     nodes = [make_node(name, taints=["gpu:NoSchedule"]) for name in ("n1", "n2")]
-    said = texts(make_pod("p"), *nodes, plugins=[FailsForTolerant])
-    assert said == ["remove taint gpu:NoSchedule from 2 nodes (n1, n2)"]
+    fixes = fixes_of(make_pod("p"), *nodes, plugins=[FailsForTolerant])
+    tolerate = "tolerate gpu:NoSchedule (once plugin FailsForTolerant is fixed)"
+    assert list(fixes) == ["remove taint gpu:NoSchedule from 2 nodes (n1, n2)", tolerate]
+    assert fixes[tolerate].nodes == ("n1",)
+
+
+class OddOnN1(Plugin):
+    def filter(self, state, pod, node):
+        return "yes" if node.name == "n1" else Status.SUCCESS
+
+
+def test_a_plugin_that_fails_on_one_node_leaves_the_fixes_of_the_others():
+    nodes = [make_node("n1"), make_node("n2", taints=["gpu:NoSchedule"])]
+    found = ask(make_pod("p"), *nodes, plugins=[OddOnN1])
+    assert found.fixes[0].text == "tolerate gpu:NoSchedule (once plugin OddOnN1 is fixed)"
+    assert found.fix_fault is not None
+    assert found.fix_fault.located.endswith(f"found 'yes' (test_fixes.py:{FIRST_LINE} in filter)")
+
+
+FIRST_LINE = OddOnN1.filter.__code__.co_firstlineno
 
 
 def test_the_explanation_keeps_its_verdicts_while_fixes_are_tried():

@@ -64,10 +64,10 @@ def test_an_error_that_a_plugin_returns_has_no_line(tmp_path: Path) -> None:
     assert placement.diagnosis == ""
 
 
-def test_an_exception_that_kubesched_raises_itself_has_no_line(tmp_path: Path) -> None:
+def test_an_invalid_answer_has_the_first_line_of_the_hook(tmp_path: Path) -> None:
     placement = failed(tmp_path, "return None")
     assert "must return Status.SUCCESS" in placement.message
-    assert placement.diagnosis == ""
+    assert placement.diagnosis == f"{placement.message} (odd.py:7 in filter)"
 
 
 def test_text_without_a_traceback_has_no_place() -> None:

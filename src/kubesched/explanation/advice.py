@@ -7,13 +7,14 @@ import numpy.typing as npt
 
 from kubesched.explanation.explanation import Explanation
 from kubesched.explanation.obstacles import NO_REASON, Obstacle, obstacles
-from kubesched.framework import Code
+from kubesched.framework import Code, Status
+from kubesched.scheduler import EXTENDER
 
 _N_FIXES: Final = 3
 
 
 def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
-    """The best fixes as a sentence; without fixes, the obstacles on the nearest node without a fault.
+    """The best fixes as a sentence; without fixes, why none could be tried, or the obstacles on the nearest node.
 
     Args:
         order: the positions of the nodes that do not fit, the nearest first.
@@ -25,12 +26,17 @@ def advice(explanation: Explanation, order: npt.NDArray[np.intp]) -> str:
     if explanation.fixes:
         intro = "any one of these makes" if len(explanation.fixes) > 1 else "this makes"
         return f"{intro} it fit: {'; '.join(map(str, explanation.fixes[:_N_FIXES]))}."
+    if explanation.failure is not None:
+        return _plugin_first(explanation, explanation.failure)
+    if explanation.fix_fault is not None:
+        return _not_tried(explanation.fix_fault)
     complaints = _complaints_about_pod(explanation)
     if complaints:
         return f"no node can take the pod: {complaints}."
-    first = next((position for position in order.tolist() if not _has_fault(explanation, position)), None)
+    first = next((position for position in order.tolist() if _fault_on(explanation, position) is None), None)
     if first is None:
-        return ""
+        fault = _fault_on(explanation, int(order[0])) if len(order) else None
+        return "" if fault is None else _not_tried(fault)
     in_the_way = obstacles(explanation, first)
     n_same = _n_alike(explanation, first) - 1
     listed = "; ".join(map(_told, in_the_way))
@@ -47,9 +53,21 @@ def _told(obstacle: Obstacle) -> str:
     return f"{obstacle.plugin} rejects it without a reason" if obstacle.text == NO_REASON else obstacle.text
 
 
-def _has_fault(explanation: Explanation, position: int) -> bool:
-    """Whether a plugin fails on the node, which is nothing that the reader could change in the cluster."""
-    return any(said.status_of(position).code is Code.ERROR for said in explanation.by_plugin.values())
+def _plugin_first(explanation: Explanation, failure: Status) -> str:
+    what = "the extender" if failure.plugin == EXTENDER else f"plugin {failure.plugin}"
+    if explanation.fits:
+        return f"fix {what} first; {len(explanation.feasible)} of {len(explanation.nodes)} nodes pass all filters."
+    return f"fix {what} first; until then no other fix can be tried."
+
+
+def _not_tried(fault: Status) -> str:
+    return f"fix plugin {fault.plugin} first; until then no other fix can be tried: {fault.located}."
+
+
+def _fault_on(explanation: Explanation, position: int) -> Status | None:
+    """What a plugin fails with on a node, which is nothing that the reader could change in the cluster."""
+    statuses = (said.status_of(position) for said in explanation.by_plugin.values())
+    return next((status for status in statuses if status.code is Code.ERROR), None)
 
 
 def _complaints_about_pod(explanation: Explanation) -> str:

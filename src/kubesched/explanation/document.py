@@ -32,7 +32,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["nNodes"] = len(explanation.nodes)
     order = nearest(explanation)
     document["nearest"] = [near_document(explanation, position) for position in order[:N_NEAREST].tolist()]
-    if not explanation.fits and explanation.failure is None:
+    if not explanation.fits or explanation.failure is not None:
         document["advice"] = advice(explanation, order)
     document["extenders"] = [_said(answer) for answer in explanation.extenders]
     document["preemption"] = _preemption(explanation.preemption)

@@ -91,7 +91,7 @@ def _held_back(framework: Framework, info: PodInfo) -> str:
     """What keeps a pod out of the queue: it is on its way out, or a PreEnqueue plugin holds it."""
     if info.pod.is_terminating:
         return "the pod is being deleted"
-    return framework.run_pre_enqueue(info.pod).message
+    return framework.run_pre_enqueue(info.pod).located
 
 
 def _ask_by_itself(framework: Framework, info: PodInfo, snapshot: Snapshot) -> PluginVerdicts:

@@ -136,8 +136,7 @@ class Explainer:
 
     def fixes(self, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
         """Find what makes an explained pod fit, best first, and note it in `explanation.fixes`; see `fixes`."""
-        explanation.fixes = fixes(self.frameworks[explanation.profile], explanation, max_fixes=max_fixes)
-        return explanation.fixes
+        return fixes(self.frameworks[explanation.profile], explanation, max_fixes=max_fixes)
 
     async def _evaluate(self, framework: Framework, pod: Pod, *, preempt: bool) -> Explanation:
         await self.loop.breathe()

@@ -141,6 +141,7 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
         held_back: why kube-scheduler would not try the pod now; empty when it would.
         runs_on: the node that the pod is on; it was explained as if it were not there yet. Empty for a pending pod.
         fixes: what makes it fit, best first, as `Explainer.fixes` finds it; empty until that was asked.
+        fix_fault: the first fault of a plugin that was met while they were tried; None for none.
 
     Example:
         explanation = explain(load_snapshot("cluster.json"), "shop/web-7")
@@ -160,6 +161,7 @@ class Explanation(Shown, msgspec.Struct, eq=False, dict=True):
     held_back: str = ""
     runs_on: str = ""
     fixes: tuple[Fix, ...] = ()
+    fix_fault: Status | None = None
 
     @property
     def result(self) -> FilterResult | None:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubesched.api import KubeObject, Pod, completed, kind_of
+from kubesched.framework import Status
 
 __all__ = ["Change", "Edit", "Fix", "edited"]
 
@@ -70,6 +71,8 @@ class Fix(msgspec.Struct, frozen=True):
         parts: the fixes of which all are needed; empty for a single one.
         change: what is changed.
         answers: the node whose obstacles it removes: the first of the nodes, or the one that a new node is like.
+        fault: what a plugin fails with on other nodes, also with the change; None for nothing. It ends an attempt that
+            reaches them.
         leaves_pending: `namespace/name` of the pods that make way for it and then have no node.
 
     Example:
@@ -87,6 +90,7 @@ class Fix(msgspec.Struct, frozen=True):
     change: Change = Change()
     answers: str = ""
     leaves_pending: tuple[str, ...] = ()
+    fault: Status | None = None
 
     def __str__(self) -> str:
         return f"{self.text} -> {self.n_nodes} {'node' if self.n_nodes == 1 else 'nodes'}"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from kubesched.engine import BoolVector
@@ -12,7 +13,7 @@ from kubesched.explanation.fix import Change, Fix
 from kubesched.explanation.nearest import nearest
 from kubesched.explanation.remedies import ELSEWHERE, Case, Cause, Remedy, causes, joined, without_gates
 from kubesched.explanation.trial import Trial, placing
-from kubesched.framework import Framework
+from kubesched.framework import Framework, Status
 from kubesched.state import PodInfo
 
 __all__ = ["MAX_FIXES", "fixes"]
@@ -28,14 +29,14 @@ _MAX_REMEDIES: Final = 4  # of each of the two causes
 
 
 def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
-    """The changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
+    """Find and note the changes after which the pod fits, each of them tried: the filters pass the nodes that it names.
 
     Fixes that leave no other pod pending come first, then those that keep the intent, then single changes, then those
     that cost less, then those that open more nodes.
 
     Pairs are looked for on the nearest node, and on the others only where no single change helps. There are none for a
-    pod that fits, that is being deleted, or that a plugin failed for. Extenders are not asked, so there are none either
-    where one has rejected nodes.
+    pod that fits or that is being deleted. Extenders are not asked, so there are none either where one has rejected
+    nodes. A node where a plugin fails does not count; fixes with such nodes come last, and the fault is noted, too.
 
     Args:
         framework: of the profile that the explanation is by, over the same cluster.
@@ -46,28 +47,32 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
             explanation = explainer.explain(make_pod("big", requests={"cpu": "5"}))
             print([fix.text for fix in explainer.fixes(explanation)])
     """
-    if explanation.failure is not None or explanation.extenders or explanation.pod.is_terminating:
+    if explanation.extenders or explanation.pod.is_terminating:
         return ()
     case = Case(explanation, _nominated(framework, explanation))
     gates = without_gates(case)
     if explanation.fits and gates is None:
         return ()
     search = _Search(Trial(framework, explanation.pod), gates)
-    if explanation.fits:
-        return tuple(search.tried([()]))
+    helping = search.tried([()]) if explanation.fits else _helping(case, search)
+    helping.sort(key=_rank)
+    explanation.fixes = tuple(helping[:max_fixes])
+    explanation.fix_fault = explanation.failure or search.fault
+    return explanation.fixes
+
+
+def _helping(case: Case, search: "_Search") -> list[Fix]:
     known = causes(case)
     helping = search.tried(list(_singles(case, known)))
-    pairs = list(_pairs(case, known, _nearest_node(explanation)))
+    pairs = list(_pairs(case, known, _nearest_node(case.explanation)))
     if not helping:
         pairs += _pairs(case, known, np.ones(len(case.nodes), dtype=np.bool_))
-    helping += search.tried(pairs)
-    helping.sort(key=_rank)
-    return tuple(helping[:max_fixes])
+    return helping + search.tried(pairs)
 
 
-def _rank(fix: Fix) -> tuple[bool, bool, int, int, int]:
+def _rank(fix: Fix) -> tuple[bool, bool, bool, int, int, int]:
     cost = max(_COSTS.get(kind, 0) for kind in fix.kind.split("+"))
-    return bool(fix.leaves_pending), not fix.keeps_intent, len(fix.parts), cost, -fix.n_nodes
+    return fix.fault is not None, bool(fix.leaves_pending), not fix.keeps_intent, len(fix.parts), cost, -fix.n_nodes
 
 
 def _nominated(framework: Framework, explanation: Explanation) -> list[tuple[int, PodInfo]]:
@@ -85,6 +90,7 @@ class _Search:
     def __init__(self, trial: Trial, gates: Remedy | None) -> None:
         self._trial = trial
         self._always = () if gates is None else (gates,)
+        self.fault: Status | None = None
 
     def tried(self, combinations: Sequence[tuple[Remedy, ...]]) -> list[Fix]:
         """The combinations that help, in order; of a ladder of remedies only the first."""
@@ -107,16 +113,25 @@ class _Search:
             put = (placing(move.pod, places[move.pod.key]) for move in moves if move.pod.key in places)
             change += Change(edits=tuple(put))
             names = self._trial.feasible(change)
+        fault = self._trial.fault
+        self.fault = self.fault or fault
         if not names or any(remedy.needs_places and _unplaced(remedy, places) for remedy in remedies):
             return None
         if len(remedies) == 1:
-            return _fix(remedies[0], names, change, places)
+            return _with_fault(_fix(remedies[0], names, change, places), fault)
         parts = [_fix(remedy, names, remedy.change, places) for remedy in remedies]
         text, kind = " and ".join(part.text for part in parts), "+".join(part.kind for part in parts)
         keeps = all(part.keeps_intent for part in parts)
         answers = next((remedy.like for remedy in remedies if remedy.like), names[0])
         left = tuple(key for part in parts for key in part.leaves_pending)
-        return Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change, answers, left)
+        both = Fix(text, len(names), tuple(names[:_N_NAMED]), keeps, kind, tuple(parts), change, answers, left)
+        return _with_fault(both, fault)
+
+
+def _with_fault(fix: Fix, fault: Status | None) -> Fix:
+    if fault is None:
+        return fix
+    return msgspec.structs.replace(fix, text=f"{fix.text} (once plugin {fault.plugin} is fixed)", fault=fault)
 
 
 def _fix(remedy: Remedy, names: list[str], change: Change, places: Mapping[str, str]) -> Fix:

@@ -22,6 +22,7 @@ def as_line(explanation: Explanation) -> dict[str, Any]:
     line["feasible"] = sorted(explanation.feasible)
     line["message"] = explanation.message
     line["fault"] = "" if explanation.failure is None else explanation.failure.message
+    line["fixFault"] = "" if explanation.fix_fault is None else explanation.fix_fault.located
     line["fixes"] = [_fix(fix) for fix in explanation.fixes]
     if explanation.scores is not None:
         names = explanation.scores.nodes.names

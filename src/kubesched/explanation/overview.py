@@ -22,6 +22,8 @@ _ALONE: Final = (
     "Each pod is taken alone: no other pending pod takes room. kubesched simulate tries them one after another."
 )
 _MAX_NAMED: Final = 3
+_WITHOUT_FIX: Final = (State.PREEMPTS, State.FAILED)
+"""States in which something else comes first: evictions, or a plugin that has to be fixed."""
 
 
 class _Group(msgspec.Struct):
@@ -148,16 +150,14 @@ def _take_in(
     if key not in groups:
         chosen = choice(explanation)
         best = chosen.best.node if chosen is not None else ""
-        fix = None if state is State.PREEMPTS else next(iter(fixes_of(explanation)), None)
+        fix = None if state in _WITHOUT_FIX else next(iter(fixes_of(explanation)), None)
         told = outcome(explanation, fix)
         n_fit = len(explanation.feasible)
-        groups[key] = _Group(state, workload, told.why, told.failure, cause, best, n_fit, _words(fix), [])
+        groups[key] = _Group(
+            state, workload, told.why, told.failure, cause, best, n_fit, "" if fix is None else str(fix), []
+        )
     groups[key].pods.append(explanation.pod.key)
     return groups[key]
-
-
-def _words(fix: Fix | None) -> str:
-    return "" if fix is None else f"{fix.text} -> {fix.n_nodes} node{'' if fix.n_nodes == 1 else 's'}"
 
 
 def _tables(groups: Sequence[_Group]) -> list[Table]:

@@ -24,15 +24,23 @@ found if PreFilter rejected the pod.
 
 
 def rejection_parts(explanation: Explanation) -> list[Part]:
-    """The parts for a pod that no node takes; without advice where a plugin failed."""
-    parts: list[Part] = []
-    if explanation.failure is None:
-        if not explanation.fixes and (said := advice(explanation, nearest(explanation))):
-            parts.append(Paragraph(f"What would help: {said}", Level.WARNING))
-        if explanation.preemption is not None:
-            parts += _preemption(explanation.preemption)
+    """The parts for a pod that no node takes."""
+    parts: list[Part] = [*_advice(explanation)]
+    if explanation.preemption is not None:
+        parts += _preemption(explanation.preemption)
     parts.append(_table(explanation, obstacle_rows(explanation)))
     return parts
+
+
+def _advice(explanation: Explanation) -> Iterator[Paragraph]:
+    """What to do where there are no fixes, and the fault that ends attempts with some of them."""
+    fault = explanation.fix_fault
+    if not explanation.fixes:
+        if said := advice(explanation, nearest(explanation)):
+            yield Paragraph(f"What would help: {said}", Level.WARNING)
+    elif explanation.failure is None and fault is not None and any(fix.fault for fix in explanation.fixes):
+        told = f"Plugin {fault.plugin} fails on other nodes, and an attempt that reaches them ends with an error"
+        yield Paragraph(f"{told}: {fault.located}.", Level.WARNING)
 
 
 def fix_table(explanation: Explanation) -> Table:

@@ -9,7 +9,7 @@ import msgspec
 from kubesched.admission import is_bound_to_node
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent
 from kubesched.explanation.fix import Change, Edit, edited
-from kubesched.framework import CycleState, Framework, find_feasible
+from kubesched.framework import CycleState, Framework, Status, find_feasible
 from kubesched.state import ClusterState
 
 __all__ = ["Move", "Trial", "applied", "placing"]
@@ -36,15 +36,22 @@ class Trial:
     Args:
         framework: of the profile, over the state.
         pod: the pending pod.
+
+    Attributes:
+        fault: the fault of a plugin on some node that the last search met; None for none.
     """
 
     def __init__(self, framework: Framework, pod: Pod) -> None:
         self._framework = framework
         self._state: ClusterState = framework.handle.cluster_state
         self.pod = pod
+        self.fault: Status | None = None
 
     def feasible(self, change: Change) -> list[str]:
-        """The nodes on which the changed pod fits in the changed cluster, in the snapshot's order."""
+        """The nodes on which the changed pod fits in the changed cluster, in the snapshot's order.
+
+        A node where a plugin fails is not one of them.
+        """
         with _silent(), applied(self._state, change.edits):
             return self._feasible(change.pod(self.pod))
 
@@ -76,12 +83,14 @@ class Trial:
         return ""
 
     def _feasible(self, pod: Pod) -> list[str]:
+        self.fault = None
         if not self._framework.run_pre_enqueue(pod).is_success:
             return []
         diagnosis = find_feasible(
             self._framework, CycleState(self._state.pod_info(pod)), self._framework.handle.snapshot().nodes
         )
-        if diagnosis.result is None or diagnosis.failure is not None or not diagnosis.result.fits.any():
+        self.fault = diagnosis.failure
+        if diagnosis.result is None or not diagnosis.result.fits.any():
             return []
         return diagnosis.result.feasible.names
 

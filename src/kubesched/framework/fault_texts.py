@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Callable
 from traceback import walk_tb
 from types import FrameType
 from typing import Final
@@ -18,10 +19,13 @@ _MAX_TEXT: Final = 200
 _MAX_ANSWER: Final = 80
 
 
-def fault_text(error: BaseException) -> FaultText:
+def fault_text(error: BaseException, hook: Callable[..., object] | None = None) -> FaultText:
     """Return an exception's text; its type in front, unless it was raised to say just that (RuntimeError).
 
     The text knows the place in the plugin's file, but does not contain it: events stay as kube-scheduler writes them.
+
+    Args:
+        hook: what was called; its first line is the place of an invalid answer.
 
     Its stack trace is logged at level DEBUG, because the text is all that a user sees otherwise.
 
@@ -32,7 +36,7 @@ def fault_text(error: BaseException) -> FaultText:
     _LOG.debug("the stack trace of a plugin's fault", exc_info=error)
     text = _text(error)
     is_plain = isinstance(error, _PLAIN) and text not in ("", _NO_TEXT)
-    return FaultText(text if is_plain else _with_type(error, text), fault_place(error))
+    return FaultText(text if is_plain else _with_type(error, text), fault_place(error) or _first_line(hook))
 
 
 def fault_place(error: BaseException | None) -> str:
@@ -46,6 +50,15 @@ def fault_place(error: BaseException | None) -> str:
     if not places:
         return ""
     line, function = places[-1]
+    return _place(file, line, function)
+
+
+def _first_line(hook: Callable[..., object] | None) -> str:
+    code = getattr(getattr(hook, "__func__", None), "__code__", None)
+    return "" if code is None else _place(code.co_filename, code.co_firstlineno, code.co_name)
+
+
+def _place(file: str, line: int, function: str) -> str:
     return f"{_SEPARATORS.split(file)[-1]}:{line} in {function}"
 
 

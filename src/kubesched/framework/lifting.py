@@ -29,7 +29,7 @@ def lifted_filter(plugin: Plugin, state: CycleState, pod: Pod, nodes: Nodes) -> 
             if status is not Status.SUCCESS:
                 status = _rejection(status)
         except HOOK_FAULTS as error:
-            status = Status.error(fault_text(error))
+            status = Status.error(fault_text(error, ask))
         if status is not Status.SUCCESS:
             values[position] = numbers.setdefault(status, len(numbers) + 1)
         if checkpoint is not None:  # after each row, because the next one may take long

@@ -96,9 +96,9 @@ class Case:
 
     @cached_property
     def missing(self) -> tuple[list[str], IntMatrix]:
-        """Resources, and (resources, nodes) how much of each NodeResourcesFit misses; none where it was not asked."""
+        """Resources, and (resources, nodes) how much of each NodeResourcesFit misses; none where it did not run."""
         said = self.explanation.by_plugin.get("NodeResourcesFit")
-        if said is None or said.result is None:
+        if said is None or said.result is None or said.result.failure is not None:
             return [], np.zeros((0, len(self.nodes)), dtype=np.int64)
         return missing_resources(said.state, self.nodes)
 

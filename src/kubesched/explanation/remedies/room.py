@@ -29,7 +29,7 @@ def room(case: Case, where: BoolVector) -> Iterator[Remedy]:
         short = {name: amount for name, amount in zip(names, missing[:, position].tolist(), strict=True) if amount}
         for info in case.nodes.pods(position):
             held = {**info.requests.value.held, "pods": 1}
-            if all(held.get(name, 0) >= amount for name, amount in short.items()):
+            if short and all(held.get(name, 0) >= amount for name, amount in short.items()):
                 enough.append((sum(held[name] / amount for name, amount in short.items()), info))
     budgets = case.explanation.snapshot.cluster_state.disruption_budgets
     n_found = 0
