@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from kubesched import Explainer, InputError, Simulator, compare, drain, explain, fit, load_snapshot
-from kubesched.setup import set_up
 from kubesched.testing.builders import make_node, make_pod
 from tests.snapshot.builders import listed, node, pod
 
 READERS: dict[str, Callable[[Any], object]] = {
     "Simulator": Simulator,
-    "Explainer": lambda snapshot: Explainer(snapshot, set_up()),
+    "Explainer": Explainer,
     "explain": lambda snapshot: explain(snapshot, "shop/p1"),
     "fit": lambda snapshot: fit(snapshot, {"cpu": "1"}),
     "drain": lambda snapshot: drain(snapshot, ["n1"]),

@@ -1,9 +1,8 @@
 import pytest
 
 from kubesched.errors import InputError
-from kubesched.explanation import Explainer, explain, find_pod
+from kubesched.explanation import Explainer, as_document, explain, find_pod
 from kubesched.framework import Plugin, Status
-from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, ask, filling, three_nodes
 
@@ -30,14 +29,14 @@ def test_pending_pods_come_in_the_order_of_the_queue_without_foreign_ones():
     foreign = make_pod("foreign", spec={"schedulerName": "volcano"})
     leaving = make_pod("leaving", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
     finished = make_pod("finished", status={"phase": "Failed"})
-    explainer = Explainer([low, foreign, high, other, leaving, finished], set_up())
+    explainer = Explainer([low, foreign, high, other, leaving, finished])
     assert [pod.name for pod in explainer.pending] == ["high", "low", "other", "leaving"]
 
 
 def test_nominations_can_be_left_out():
     nominated = make_pod("first", requests={"cpu": "2"}, priority=10, status={"nominatedNodeName": "n1"})
     pod = make_pod("p", requests={"cpu": "1"})
-    explainer = Explainer([nominated, pod, make_node("n1", allocatable=SMALL)], set_up(), nominations=False)
+    explainer = Explainer([nominated, pod, make_node("n1", allocatable=SMALL)], nominations=False)
     assert explainer.explain(pod).fits
 
 
@@ -53,10 +52,36 @@ def test_each_keeps_a_host_port_that_a_second_pod_holds_and_the_order_of_the_pod
     pods = [make_pod(name, node="n1", host_ports=[80]) for name in ("a", "b", "c")]
     objects = [make_node("n1"), *pods]
     assert not explain(objects, "default/a").fits
-    with Explainer(objects, set_up()) as explainer:
+    with Explainer(objects) as explainer:
         assert [one.fits for one in explainer.each(pods)] == [False, False, False]
         (node,) = explainer.cluster_state.snapshot().nodes
         assert [info.pod.name for info in node.pods] == ["a", "b", "c"]
+
+
+def test_names_are_explained_as_one_by_one():
+    objects = [*three_nodes(), filling("n1", cpu="2"), make_pod("p", requests={"cpu": "64"})]
+    names = ["default/p", "on-n1"]
+    with Explainer(objects) as explainer:
+        for name, found in zip(names, explainer.each(names), strict=True):
+            explainer.fixes(found)
+            assert as_document(found) == as_document(explain(objects, name))
+
+
+def test_explanations_of_pending_pods_stay_valid():
+    objects = [*three_nodes(), make_pod("p", requests={"cpu": "64"}), make_pod("q", node_selector={"pool": "x"})]
+    with Explainer(objects) as explainer:
+        found = [explainer.explain(name) for name in ("p", "q")]
+        for one in found:
+            explainer.fixes(one)
+        assert [as_document(one) for one in found] == [as_document(explain(objects, name)) for name in ("p", "q")]
+
+
+def test_a_wrong_name_and_a_running_pod_are_answered_with_what_to_write():
+    with Explainer([*three_nodes(), filling("n1", cpu="2"), make_pod("web")]) as explainer:
+        with pytest.raises(InputError, match='no pod has the name "default/wep"; did you mean "default/web"'):
+            explainer.explain("default/wep")
+        with pytest.raises(InputError, match=r'runs on n1; each\(\["default/on-n1"\]\) explains pods that run'):
+            explainer.explain("on-n1")
 
 
 class OnlyStarted(Plugin):

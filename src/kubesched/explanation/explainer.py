@@ -33,12 +33,14 @@ _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
 class Explainer:
-    """Explains pods of one cluster, which does not change. Close it, or use it as a context manager.
+    """Explains pods of one cluster, which is built once and does not change. Close it, or use it in a `with` statement.
 
     Args:
         snapshot: the objects of the cluster; pods without a node are pending and take no room.
-        setup: the profiles that decide.
-        extender_calls: calls the extenders of the setup, and is closed with this; without it they are not asked.
+        configuration, plugins, plugin_args: what decides, as for load_configuration; or a Setup or profiles that were
+            built from them.
+        extender_calls: calls the extenders of the configuration, and is closed with this; without it they are not
+            asked.
         nominations: whether pending pods that are nominated to a node keep their room there, as in kube-scheduler.
 
     Attributes:
@@ -46,22 +48,26 @@ class Explainer:
         foreign: the pending pods that no profile serves.
 
     Raises:
-        PluginError: a plugin cannot be started.
+        InputError: the configuration cannot be read or is not valid.
+        PluginError: a plugin cannot be loaded or started.
 
     Example:
-        explainer = Explainer(load_snapshot("cluster.json"), set_up())
-        for pod in explainer.pending:
-            print(pod.key, explainer.explain(pod).message)
+        with Explainer(load_snapshot("cluster.json")) as explainer:
+            for explanation in explainer.each(["shop/web-7"]):
+                print(explanation.best, explainer.fixes(explanation))
     """
 
     def __init__(
         self,
         snapshot: Iterable[KubeObject],
-        setup: Setup,
+        configuration: ConfigurationLike | Setup | Profiles = None,
+        plugins: Iterable[PluginLike] = (),
+        plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
         *,
         nominations: bool = True,
         extender_calls: ExtenderCalls | None = None,
     ) -> None:
+        setup = set_up(configuration, plugins, plugin_args)
         self.cluster_state = ClusterState()
         self.loop = EventLoop()
         names = {profile.scheduler_name for profile in setup.profiles}
@@ -103,14 +109,19 @@ class Explainer:
         if self._calls is not None:
             await self._calls.close()
 
-    def explain(self, pod: Pod, *, preempt: bool = True) -> Explanation:
+    def explain(self, pod: str | Pod, *, preempt: bool = True) -> Explanation:
         """Explain a pod that is not on a node.
 
         Args:
+            pod: `namespace/name` of a pending pod of the cluster, or any pod.
             preempt: whether to ask what PostFilter plugins would do when no node fits.
         Raises:
-            InputError: no profile serves the pod.
+            InputError: there is no such pod, it runs, or no profile serves it.
         """
+        if isinstance(pod, str):
+            pod = self._found(pod)
+            if is_running(pod):
+                raise InputError(f'pod {pod.key} runs on {pod.node_name}; each(["{pod.key}"]) explains pods that run')
         framework = self.frameworks.get(pod.scheduler_name)
         if framework is None:
             names = ", ".join(self.frameworks)
@@ -120,12 +131,17 @@ class Explainer:
             )
         return self.loop.run(self._evaluate(framework, pod, preempt=preempt))
 
-    def each(self, pods: Iterable[Pod], *, preempt: bool = True) -> Iterator[Explanation]:
+    def each(self, pods: Iterable[str | Pod], *, preempt: bool = True) -> Iterator[Explanation]:
         """Explain pods one after another. A pod that is on a node is explained as if it were still pending.
 
+        Args:
+            pods: `namespace/name` of pods of the cluster, or pods.
+            preempt: as for `explain`.
         Returns: explanations that are valid until the next one is asked for.
+        Raises:
+            InputError: there is no such pod, or no profile serves it.
         """
-        for pod in map(completed, pods):
+        for pod in (self._found(pod) if isinstance(pod, str) else completed(pod) for pod in pods):
             if not is_running(pod):
                 yield self.explain(pod, preempt=preempt)
                 continue
@@ -133,6 +149,9 @@ class Explainer:
                 explanation = self.explain(unplaced(pod), preempt=preempt)
                 explanation.runs_on = pod.node_name
                 yield explanation
+
+    def _found(self, name: str) -> Pod:
+        return find_pod((*self.pending, *self.foreign, *self.cluster_state.objects.list("Pod")), name)
 
     def fixes(self, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
         """Find what makes an explained pod fit, best first, and note it in `explanation.fixes`; see `fixes`."""
@@ -155,6 +174,8 @@ def explain(
 ) -> Explanation:
     """Explain where a pod can go, and why not elsewhere.
 
+    The cluster is built for each call. An `Explainer` builds it once for many pods.
+
     Args:
         snapshot: the objects of the cluster, as load_snapshot gives them.
         pod: `namespace/name` of a pod in the snapshot, or any pod. If it is on a node, it is explained as if it were
@@ -172,8 +193,7 @@ def explain(
     objects = objects_of(snapshot)
     asked = pod if isinstance(pod, Pod) else find_pod(objects, pod)
     others = [obj for obj in objects if not (isinstance(obj, Pod) and obj.key == asked.key)]
-    setup = set_up(configuration, plugins, plugin_args)
-    with Explainer(others, setup, extender_calls=extender_calls) as explainer:
+    with Explainer(others, configuration, plugins, plugin_args, extender_calls=extender_calls) as explainer:
         explanation = explainer.explain(unplaced(asked))
         explainer.fixes(explanation)
     explanation.runs_on = asked.node_name if is_running(asked) else ""

@@ -43,7 +43,7 @@ def fixes(framework: Framework, explanation: Explanation, *, max_fixes: int = MA
         max_fixes: how many at most.
 
     Example:
-        with Explainer(load_snapshot("cluster.json"), set_up()) as explainer:
+        with Explainer(load_snapshot("cluster.json")) as explainer:
             explanation = explainer.explain(make_pod("big", requests={"cpu": "5"}))
             print([fix.text for fix in explainer.fixes(explanation)])
     """

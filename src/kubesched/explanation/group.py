@@ -50,7 +50,7 @@ def place_group(explainer: Explainer, group: Gang) -> GroupFit:
 
     Example:
         snapshot = [*load_snapshot("cluster.json"), make_pod("worker-0", labels={"team": "red"})]
-        with Explainer(snapshot, set_up()) as explainer:
+        with Explainer(snapshot) as explainer:
             fit = place_group(explainer, find_group(snapshot, "team=red"))
         assert fit.placed == {"default/worker-0": "n1"}
     """

@@ -64,7 +64,7 @@ def overview_page(
         with_lines: whether to fill in what `-o json` and `-o jsonl` print, which is much for large clusters.
 
     Example:
-        with Explainer(load_snapshot("cluster.json"), set_up()) as explainer:
+        with Explainer(load_snapshot("cluster.json")) as explainer:
             page = overview_page(explainer.each(explainer.pending), lambda pod: f"Pod {pod.key}")
         assert page.verdict.text == "1 pending pod: 1 would fit now."
     """
@@ -110,7 +110,7 @@ def overview_lines(
             for.
 
     Example:
-        with Explainer(load_snapshot("cluster.json"), set_up()) as explainer:
+        with Explainer(load_snapshot("cluster.json")) as explainer:
             lines = overview_lines(explainer.each(explainer.pending), lambda pod: f"Pod {pod.key}", explainer.fixes)
             assert [line["workload"] for line in lines] == ["Pod shop/web-7"]
     """
