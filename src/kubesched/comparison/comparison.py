@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-import numpy as np
 
 from kubesched.api import KubeObject, completed, objects_of
 from kubesched.comparison.candidates import Candidate, ReadCandidate
 from kubesched.comparison.figures import FIGURES, Figure
-from kubesched.comparison.measure import NOWHERE, Ruler, Spread
-from kubesched.comparison.moves import Move, NodeWatch, find_moves, nodes_of
+from kubesched.comparison.measure import Ruler, Spread
+from kubesched.comparison.moves import Move, NodeWatch, find_moves
 from kubesched.comparison.placed_again import PodChoice, parse_pod_choice, placed_again
+from kubesched.comparison.replicas import find_moved
 from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.errors import InputError
@@ -171,7 +171,7 @@ def compare(
         choice=choice,
         n_pods=len(ruler.pods),
         n_runs=seeds,
-        differences=tuple(_differences(of_a, of_b)),
+        differences=tuple(_differences(ruler, of_a, of_b)),
         pending=tuple(_pending(ruler, of_a, of_b)),
         moves=first.moves,
         fills=first.fills,
@@ -200,16 +200,23 @@ class _First(msgspec.Struct, frozen=True):
 
 
 def _first_nodes(runs: Runs, ruler: Ruler) -> _First:
-    by_a = NodeWatch(nodes_of(runs.first(1)))
-    of_a = runs.first(0, by_a.framework)
-    by_b = NodeWatch(nodes_of(of_a))
-    of_b = runs.first(1, by_b.framework)
+    of_a, of_b = runs.first(0), runs.first(1)
+    moved = find_moved(ruler.workloads, ruler.where(of_a), ruler.where(of_b))
+    pairs = [(ruler.pods[row_a].key, ruler.pods[row_b].key) for row_a, row_b in zip(*moved, strict=True)]
+    nodes_a, nodes_b = _nodes_of(of_a), _nodes_of(of_b)
+    by_a, by_b = NodeWatch({a: nodes_b[b] for a, b in pairs}), NodeWatch({b: nodes_a[a] for a, b in pairs})
+    of_a, of_b = runs.first(0, by_a.framework), runs.first(1, by_b.framework)
     return _First(
-        tuple(find_moves(of_a, of_b, by_a, by_b)),
+        tuple(find_moves(of_a, of_b, by_a, by_b, pairs)),
         node_fills(of_a.after, of_b.after, of_b.groups),
         (_fault(of_a), _fault(of_b)),
         tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
     )
+
+
+def _nodes_of(report: Report) -> dict[str, str]:
+    """Pod, by `namespace/name` -> its node."""
+    return {one.pod: one.node for one in report.placements}
 
 
 def _fault(report: Report) -> str:
@@ -225,10 +232,10 @@ def _spreads(of_a: Mapping[str, Spread], of_b: Mapping[str, Spread]) -> Iterable
     return sorted(changed, key=lambda one: ((one.a.skew or 0) - (one.b.skew or 0), one.a.is_on_one_node))
 
 
-def _differences(of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[Difference]:
+def _differences(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[Difference]:
     for figure in FIGURES:
         if figure.name == "moved":
-            values = _n_moved(of_a, of_a), _n_moved(of_a, of_b)
+            values = _n_moved(ruler, of_a, of_a), _n_moved(ruler, of_a, of_b)
         else:
             values = _values(of_a, figure), _values(of_b, figure)
         if values[0] and values[1]:
@@ -259,15 +266,15 @@ def _widest(runs: Sequence[Run]) -> str:
     return runs[skews.index(_median_and_range(skews)[0])].widest
 
 
-def _n_moved(of_a: Sequence[Run], of_b: Sequence[Run]) -> list[float]:
+def _n_moved(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> list[float]:
     """How many pods are on another node than in the run of A with the next seed.
 
     With A on both sides this is what chance alone moves.
     """
     moved = []
     for i, run in enumerate(of_b):
-        here, there = run.where, of_a[(i + 1) % len(of_a)].where
-        moved.append(float(np.count_nonzero((here != there) & (here != NOWHERE) & (there != NOWHERE))))
+        rows, _ = find_moved(ruler.workloads, of_a[(i + 1) % len(of_a)].where, run.where)
+        moved.append(float(len(rows)))
     return moved
 
 

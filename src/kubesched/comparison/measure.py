@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from kubesched.admission import is_bound_to_node
 from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
+from kubesched.comparison.replicas import NOWHERE
 from kubesched.engine import IntVector
 from kubesched.plugins import RequiredNodeAffinity
 from kubesched.simulator import Placement, PodState, Report
 from kubesched.state import CPU, MEMORY, ClusterState, NodeColumns, PodRequests
 
-__all__ = ["NOWHERE", "Measured", "Ruler", "Spread"]
+__all__ = ["Measured", "Ruler", "Spread"]
 
-NOWHERE: Final = -1
 _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _INSTANCE_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _ZONES: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -73,6 +73,7 @@ class Ruler:
 
     Attributes:
         pods: the pods to place, in the order of the cluster.
+        workloads: (pods,) int32, the number of the workload of each; a pod without a controller has its own.
         node_names: the nodes, in the order of the cluster.
         unpriced: how many nodes `prices` has no price for, by instance type, in alphabetical order; those without the
             label are under an empty name.
@@ -95,6 +96,8 @@ class Ruler:
         self._bound_to_node = {pod.uid for pod in pods if is_bound_to_node(pod)}
         self._shapes = _shapes(self.pods)
         self._replica_sets = {one.key: one for one in objects if isinstance(one, ReplicaSet)}
+        numbers: dict[str, int] = {}
+        self.workloads = np.array([numbers.setdefault(self.workload(pod), len(numbers)) for pod in self.pods], np.int32)
         self._workloads = self._find_workloads(pods)
         self.unpriced: dict[str, int] = {}
         self._prices: npt.NDArray[np.float64] | None = None if prices is None else self._read_prices(prices)

@@ -5,7 +5,7 @@ looked up among the verdicts and the scores.
 """
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 import msgspec
@@ -25,7 +25,7 @@ from kubesched.framework import (
 from kubesched.simulator import Placement, Report
 from kubesched.state import ClusterState, Nodes
 
-__all__ = ["Cause", "Move", "NodeWatch", "find_moves", "nodes_of"]
+__all__ = ["Cause", "Move", "NodeWatch", "find_moves"]
 
 
 class Cause(enum.Enum):
@@ -42,11 +42,13 @@ class Cause(enum.Enum):
 
 
 class Move(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod that is on another node.
+    """A pod that is on another node. Replicas of one workload that swap their nodes have not moved.
 
     Attributes:
         pod: `namespace/name`.
-        a, b: the nodes that the two configurations choose.
+        a: the node that the first configuration chooses for it, or for a replica that moved if it took the node of
+            another one.
+        b: the node that the second configuration chooses.
         cause: why the second configuration does not choose `a`.
         plugin: for SCORE the one whose scores change most in favour of `b`; for FILTER the one that rejects `a` with
             the second configuration, for OPENED the one that rejects `b` with the first one; for TIE empty, and for
@@ -112,36 +114,33 @@ class NodeWatch:
             self.scores[pod.key] = scores.at(position)
 
 
-def nodes_of(report: Report) -> dict[str, str]:
-    """Pod, by `namespace/name` -> its node in the end."""
-    return {one.pod: one.node for one in report.placements if one.node and not one.evicted_by}
-
-
-def find_moves(of_a: Report, of_b: Report, by_a: NodeWatch, by_b: NodeWatch) -> Iterator[Move]:
+def find_moves(
+    of_a: Report, of_b: Report, by_a: NodeWatch, by_b: NodeWatch, pairs: Iterable[tuple[str, str]]
+) -> Iterator[Move]:
     """The pods that B places on another node than A, in the order of B's placements.
 
     Args:
         of_a, of_b: the runs that were watched.
         by_a: has looked up B's nodes in A's run.
         by_b: has looked up A's nodes in B's run.
+        pairs: as from `find_moved`: a pod of A, and the pod of B that is elsewhere instead of it.
     """
-    in_a = {one.pod: one for one in of_a.placements if one.node and not one.evicted_by}
+    in_a = {one.pod: one for one in of_a.placements}
+    a_of = {b: a for a, b in pairs}
     for placement in of_b.placements:
-        other = in_a.get(placement.pod)
-        if other is not None and placement.node not in ("", other.node) and not placement.evicted_by:
-            yield _move(other, placement, by_a, by_b)
+        if placement.pod in a_of:
+            yield _move(in_a[a_of[placement.pod]], placement, by_a, by_b)
 
 
 def _move(a: Placement, b: Placement, by_a: NodeWatch, by_b: NodeWatch) -> Move:
-    pod = b.pod
-    move = partial(Move, pod, a.node, b.node)
-    closed, opened = by_b.rejected.get(pod), by_a.rejected.get(pod)
+    move = partial(Move, b.pod, a.node, b.node)
+    closed, opened = by_b.rejected.get(b.pod), by_a.rejected.get(a.pod)
     is_new = opened is not None and opened not in by_b.filters
     if closed is not None and not is_new:
         return move(Cause.FILTER, closed)
     if opened is not None:
         return move(Cause.OPENED, opened)
-    b_by_a, a_by_b = by_a.scores.get(pod), by_b.scores.get(pod)
+    b_by_a, a_by_b = by_a.scores.get(a.pod), by_b.scores.get(b.pod)
     if b_by_a is None or a_by_b is None or not a.scores or not b.scores:
         return move(Cause.FILTER)
     changes = {

@@ -176,6 +176,7 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     notes = [
         f"A and B are medians. Beyond chance: {beyond}.",
         "The figure of A for pods on another node is what chance alone moves.",
+        "Replicas that swap their nodes are not on another node.",
     ]
     notes += [
         f"The largest skew of {side} is that of {workload}."
