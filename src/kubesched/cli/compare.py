@@ -12,6 +12,7 @@ from kubesched.cli.options import cluster_options, plugin_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.same_cluster import same_cluster
+from kubesched.cli.slow_plugins import note_slow_plugin
 
 if TYPE_CHECKING:
     from kubesched.comparison import Candidate
@@ -101,6 +102,8 @@ def compare(
         note(f"the schedulerConfig of the snapshot is not used; {advice}")
     with progress_bar("comparing") as progress:
         comparison = run(cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress)
+    for times, side, name in zip(comparison.times, "AB", (comparison.a, comparison.b), strict=True):
+        note_slow_plugin(times, f"{side} ({name})")
     checks = failures(conditions, comparison)
     print_report(comparison_page(comparison, checks, next_command=_next(configs, pack=pack, pods=pods)), output)
     if any(checks.values()) or any(comparison.faults):

@@ -18,7 +18,7 @@ from kubesched.comparison.runs import Cluster, Run, Runs
 from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.errors import InputError
 from kubesched.reports import Shown
-from kubesched.setup import ConfigurationLike
+from kubesched.setup import ConfigurationLike, PluginTimes
 from kubesched.simulator import NodeFill, PodState, Progress, Report, node_fills
 
 __all__ = ["MANY_RUNS", "Comparison", "Difference", "PendingPod", "WorkloadSpread", "compare"]
@@ -85,6 +85,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
             B.
         widest: for each side the workload with the largest zone skew, in a run with the median; empty for none.
         settings: what to configure for `b`.
+        times: which plugins took the time of the runs, of each side.
         providers: `eks` or `aks` if nodes of the cluster have labels of these.
         unpriced: instance type -> how many nodes have no price; empty without prices.
         extenders: addresses of the extenders that the configurations have; they are not called.
@@ -111,6 +112,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     fills: tuple[NodeFill, ...]
     widest: tuple[str, str]
     settings: Settings
+    times: tuple[PluginTimes, PluginTimes]
     providers: tuple[str, ...] = ()
     unpriced: dict[str, int] = {}
     extenders: tuple[str, ...] = ()
@@ -177,6 +179,7 @@ def compare(
         fills=first.fills,
         widest=(_widest(of_a), _widest(of_b)),
         settings=settings(sides[1]),
+        times=runs.times,
         providers=providers(objects),
         unpriced=ruler.unpriced,
         extenders=tuple(dict.fromkeys(one.url_prefix for side in sides for one in side.configuration.extenders)),

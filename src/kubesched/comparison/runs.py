@@ -13,6 +13,7 @@ from kubesched.comparison.measure import Measured, Ruler
 from kubesched.comparison.workers import run_all
 from kubesched.framework import Framework
 from kubesched.scheduler import MakeFramework, TieBreak
+from kubesched.setup import PluginTimes, timed_plugins
 from kubesched.simulator import Progress, Report, Simulator
 
 __all__ = ["Cluster", "Run", "Runs"]
@@ -29,12 +30,14 @@ class Run(msgspec.Struct, frozen=True, eq=False):
         where: (pods,) int32, the node of each pod to place.
         pending: the pods that are left.
         widest: the workload with the largest zone skew, empty for none.
+        times: which plugins took its time.
     """
 
     measured: Measured
     where: npt.NDArray[np.int32]
     pending: list[str]
     widest: str
+    times: PluginTimes
 
 
 class Cluster:
@@ -60,10 +63,12 @@ class Cluster:
 
     def run(self, side: int, seed: int) -> Run:
         """One run that breaks ties at random, measured."""
-        simulator = Simulator(self.objects, self.sides[side].set_up(), tie_break=TieBreak.RANDOM, seed=seed)
-        report, ruler = simulator.run(), self.ruler
+        setup, ruler = self.sides[side].set_up(), self.ruler
+        with timed_plugins(setup) as times:
+            simulator = Simulator(self.objects, setup, tie_break=TieBreak.RANDOM, seed=seed)
+            report = simulator.run()
         measured = ruler.measure(simulator.cluster_state, report)
-        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report))
+        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report), times)
 
 
 class Runs:
@@ -72,6 +77,9 @@ class Runs:
     Args:
         n_seeds: how many random runs each side has.
         progress: called after each run.
+
+    Attributes:
+        times: which plugins took the time of the runs so far, of A and of B.
     """
 
     def __init__(self, cluster: Cluster, n_seeds: int, progress: Progress | None) -> None:
@@ -79,11 +87,15 @@ class Runs:
         self._n_seeds = n_seeds
         self._progress = progress
         self._n_done = 0
+        self.times = (PluginTimes(), PluginTimes())
 
     def first(self, side: int, make_framework: MakeFramework = Framework) -> Report:
         """One run that takes the first of equally good nodes."""
         cluster = self._cluster
-        report = Simulator(cluster.objects, cluster.sides[side].set_up(), make_framework=make_framework).run()
+        setup = cluster.sides[side].set_up()
+        with timed_plugins(setup) as times:
+            report = Simulator(cluster.objects, setup, make_framework=make_framework).run()
+        self.times[side].add(times)
         self._note()
         return report
 
@@ -91,6 +103,8 @@ class Runs:
         """The runs of A and of B with random ties, with the seeds from 1 on."""
         tasks = [(side, seed) for side in (0, 1) for seed in range(1, self._n_seeds + 1)]
         runs = run_all(self._cluster.run, tasks, self._cluster.n_placements, self._note)
+        for (side, _), run in zip(tasks, runs, strict=True):
+            self.times[side].add(run.times)
         return runs[: self._n_seeds], runs[self._n_seeds :]
 
     def _note(self) -> None:

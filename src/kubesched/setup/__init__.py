@@ -7,6 +7,7 @@ from kubesched.setup.comparison import comparable
 from kubesched.setup.event_loop import EventLoop
 from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, without_bind
 from kubesched.setup.older_versions import convert_text
+from kubesched.setup.plugin_times import PluginTimes, timed_plugins
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, Registry, find_plugins
 from kubesched.setup.setup import WATCHED_KINDS, ConfigurationLike, Profiles, Setup, load_configuration, set_up
 from kubesched.setup.sources import read_sources
@@ -20,6 +21,7 @@ __all__ = [
     "EventLoop",
     "ExtenderCalls",
     "PluginLike",
+    "PluginTimes",
     "Profiles",
     "RegisteredPlugin",
     "Registry",
@@ -32,5 +34,6 @@ __all__ = [
     "load_configuration",
     "read_sources",
     "set_up",
+    "timed_plugins",
     "without_bind",
 ]
