@@ -125,6 +125,45 @@ def test_several_files_are_one_json_document_and_the_worst_decides():
     ]
 
 
+REPORTS = ("table", "wide", "jsonl", "csv", "markdown", "html", "junit")
+
+
+@pytest.mark.parametrize("output", REPORTS)
+def test_findings_are_a_report_in_every_format(output: str):
+    result = check(RISKY, BROKEN, options=("-o", output))
+    assert result.exit_code == 1
+    assert "unknown-field" in result.stdout
+    assert "low-percentage" in result.stdout
+    assert check(HEADER, options=("-o", output)).exit_code == 0
+
+
+def test_the_table_begins_with_the_verdict():
+    result = check(RISKY, BROKEN, options=("-o", "table"))
+    assert result.stdout.startswith("1 of 2 accepted; 2 errors, 1 warning.\nparallelism: expected an integer, found")
+    assert check(HEADER, options=("-o", "table")).stdout == "a.yaml: accepted; no findings.\n"
+    rows = [line.split()[:4] for line in result.stdout.splitlines() if line.strip().startswith(("a.", "b."))]
+    assert rows == [
+        ["a.yaml", "3", "warning", "low-percentage"],
+        ["b.yaml", "3", "error", "unknown-field"],
+        ["b.yaml", "4", "error", "wrong-type"],
+    ]
+
+
+def test_a_json_line_has_a_finding_with_its_file():
+    lines = [json.loads(line) for line in check(RISKY, BROKEN, options=("-o", "jsonl")).stdout.splitlines()]
+    assert [(one["file"], one["line"], one["rule"]) for one in lines] == [
+        ("a.yaml", 3, "low-percentage"),
+        ("b.yaml", 3, "unknown-field"),
+        ("b.yaml", 4, "wrong-type"),
+    ]
+
+
+def test_junit_fails_for_what_ends_with_1():
+    assert 'failures="0"' in check(RISKY, options=("-o", "junit")).stdout
+    assert 'tests="2" failures="1"' in check(RISKY, options=("-o", "junit", "--strict")).stdout
+    assert 'tests="3" failures="3"' in check(BROKEN, options=("-o", "junit")).stdout
+
+
 def test_github_gets_a_command_for_each_finding():
     result = check(BROKEN, RISKY, options=("-o", "github"))
     first, _, third = result.stdout.splitlines()

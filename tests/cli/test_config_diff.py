@@ -62,6 +62,21 @@ def test_differences_are_given_as_json(run):
     }
 
 
+@pytest.mark.parametrize("output", ["table", "wide", "jsonl", "csv", "markdown", "html", "junit"])
+def test_differences_are_a_report_in_every_format(run, output):
+    result = run("diff", "a.yaml", "b.yaml", "-o", output, files=(V1, V1 + WEIGHT))
+    assert result.exit_code == 1
+    assert "NodeResourcesFit.weight" in result.stdout
+    assert run("diff", "a.yaml", "a.yaml", "-o", output).exit_code == 0
+
+
+def test_the_table_of_differences_begins_with_the_verdict(run):
+    result = run("diff", "a.yaml", "b.yaml", "-o", "table", files=(V1, V1 + WEIGHT))
+    assert result.stdout.startswith("b.yaml differs from a.yaml in 1 place.\n")
+    assert "profiles[default-scheduler].plugins.score.NodeResourcesFit.weight   1 -> 5\n" in result.stdout
+    assert run("diff", "a.yaml", "a.yaml", "-o", "table").stdout == "a.yaml is equal to a.yaml.\n"
+
+
 def test_an_older_version_is_compared_as_it_is_converted(run):
     older = V1.replace("/v1", "/v1beta3") + "parallelism: 3\n"
     result = run("diff", "a.yaml", "b.yaml", files=(older, V1))

@@ -8,8 +8,9 @@ import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in
-from kubesched.cli.output import output_option, print_document, print_text
+from kubesched.cli.output import print_document, print_text
 from kubesched.cli.plugins import plugin_option
+from kubesched.cli.reports import print_report, report_output_option
 from kubesched.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @click.command()
 @files_argument
 @plugin_option
-@output_option("text", "json", "sarif", "github", help="Format of the findings; github is for workflow annotations.")
+@report_output_option("sarif", "github", default="text")
 @reader_option
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option(
@@ -45,21 +46,19 @@ def check(
     called for a pod default/kubesched-probe, which an extender cannot bind. Extenders of a configuration that
     kube-scheduler rejects are not called.
     """
-    from kubesched.cli.finding_formats import as_document, as_github, as_sarif, as_text
+    from kubesched.cli.finding_formats import as_github, as_sarif, as_text, findings_page
 
     with refuse_bad_input():
         checked = _compared([_check(source, references, reader, probe) for source in _sources(files)])
-    if output == "json":
-        documents = [as_document(one) for one in checked]
-        name, document = ("", documents[0]) if len(documents) == 1 else ("-files", {"files": documents})
-        print_document({"schema": f"kubesched/config-check{name}/v1", **document})
-    elif output == "sarif":
+    failing = ("error", "warning") if strict else ("error",)
+    if output == "sarif":
         print_document(as_sarif(checked))
-    else:
+    elif output in ("text", "github"):
         for one in checked:
             print_text(as_text(one) if output == "text" else as_github(one), nl=False)
-    severities = {finding.severity for one in checked for finding in one.findings}
-    if "error" in severities or (strict and "warning" in severities):
+    else:
+        print_report(findings_page(checked, failing), output)
+    if any(finding.severity in failing for one in checked for finding in one.findings):
         raise click.exceptions.Exit(1)
 
 

@@ -8,14 +8,17 @@ import click
 
 from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_sources import sources_in
-from kubesched.cli.output import output_option, print_document, print_text, text_console
+from kubesched.cli.output import print_document, print_text, text_console
 from kubesched.cli.plugins import plugin_option
+from kubesched.cli.reports import print_report, report_output_option
 
 if TYPE_CHECKING:
     from kubesched.config import Change, ConfigSource
+    from kubesched.reports import Page
 
 _INDENT: Final = "    "
 _COLOURS: Final = {"added": "green", "enabled": "green", "removed": "red", "disabled": "red"}
+_OTHER_COLOUR: Final = "yellow"
 _RATE: Final = 50  # kube-scheduler's default of clientConnection.qps; kubesched has no limit
 
 
@@ -23,7 +26,7 @@ _RATE: Final = 50  # kube-scheduler's default of clientConnection.qps; kubesched
 @click.argument("old", metavar="A", type=click.Path(path_type=Path, allow_dash=True))
 @click.argument("new", metavar="B", type=click.Path(path_type=Path, allow_dash=True))
 @plugin_option
-@output_option("text", "json", help="Format of the differences.")
+@report_output_option(default="text")
 def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None:
     """Print what is different in B: a line for each field, and for each plugin at each extension point.
 
@@ -39,11 +42,10 @@ def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None
     with refuse_bad_input():
         sources = [_only_source(file) for file in (old, new)]
         changes = differences(*(_comparable(source, references) for source in sources))
-    if output == "json":
-        names = {"old": str(sources[0]), "new": str(sources[1])}
-        print_document({"schema": "kubesched/config-diff/v1", **names, "changes": _as_documents(changes)})
-    else:
+    if output == "text":
         print_changes(changes)
+    else:
+        print_report(_page(str(sources[0]), str(sources[1]), changes), output)
     if changes:
         raise click.exceptions.Exit(1)
 
@@ -91,7 +93,32 @@ def print_changes(changes: "Iterable[Change]") -> None:
             text = str(change)
             if console.is_terminal:
                 text = fold(text, console.width - len(_INDENT)).replace("\n", f"\n{_INDENT}")
-            console.print(text, style=_COLOURS.get(change.kind.value, "yellow"), soft_wrap=True)
+            console.print(text, style=_colour(change), soft_wrap=True)
+
+
+def _colour(change: "Change") -> str:
+    return _COLOURS.get(change.kind.value, _OTHER_COLOUR)
+
+
+def _page(old: str, new: str, changes: "Sequence[Change]") -> "Page":
+    from kubesched.reports import Cell, Check, Column, Level, Page, Paragraph, Table
+
+    n = len(changes)
+    verdict = f"{new} differs from {old} in {n:,} place{'' if n == 1 else 's'}." if n else f"{new} is equal to {old}."
+    columns = (Column("path", "FIELD"), Column("kind", "KIND", is_wide=True), Column("change", "CHANGE"))
+    levels = {"green": Level.GOOD, "red": Level.BAD, _OTHER_COLOUR: Level.WARNING}
+    rows = [
+        [change.path, change.kind.value, Cell(change.in_words, level=levels[_colour(change)])] for change in changes
+    ]
+    documents = _as_documents(changes)
+    return Page(
+        "config-diff",
+        Paragraph(verdict, Level.WARNING if changes else Level.GOOD),
+        (Table("changes", "", columns, rows),),
+        document={"old": old, "new": new, "changes": documents},
+        lines=documents,
+        checks=[Check("config-diff", f"{new} is equal to {old}", "\n".join(map(str, changes)))],
+    )
 
 
 def _only_source(file: Path) -> "ConfigSource":

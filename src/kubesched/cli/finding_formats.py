@@ -1,11 +1,12 @@
-"""Prints findings about configurations: as text for people, as JSON, as SARIF, and as commands of GitHub workflows.
+"""Prints findings about configurations: as text with source lines, as SARIF, as commands of GitHub workflows, and as a
+report, which has all other formats.
 
 SARIF: version 2.1.0. Both SARIF and GitHub have the severities error, warning and note or notice.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -13,9 +14,10 @@ import msgspec
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, Finding
+    from kubesched.reports import Check, Page, Table
     from kubesched.setup import Checked
 
-__all__ = ["CheckedFile", "as_document", "as_github", "as_sarif", "as_text"]
+__all__ = ["CheckedFile", "as_github", "as_sarif", "as_text", "findings_page"]
 
 _MAX_OF_RULE: Final = 50  # findings of one rule, in text
 _MAX_SHOWN: Final = 100  # characters of a source line
@@ -70,11 +72,11 @@ def as_text(file: CheckedFile) -> str:
             lines += ["", *_finding_lines(file, finding, inner)]
     lines += [f"... and {n - _MAX_OF_RULE} more [{rule}]" for rule, n in shown.items() if n > _MAX_OF_RULE]
     if file.findings or file.silenced:
-        lines += ["", _count(file)]
+        lines += ["", _count([file])]
     return "".join(f"{line}\n" for line in lines)
 
 
-def as_document(file: CheckedFile) -> dict[str, Any]:
+def _document(file: CheckedFile) -> dict[str, Any]:
     """The result as JSON."""
     message, *advice = file.error.split("\n  ") if file.error else [None]
     document: dict[str, Any] = {
@@ -88,6 +90,70 @@ def as_document(file: CheckedFile) -> dict[str, Any]:
     if file.calls is not None:
         document["extenders"] = file.calls
     return document
+
+
+def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> "Page":
+    """The results as a report.
+
+    Args:
+        failing: the severities with which the command fails.
+    """
+    from kubesched.reports import Level, Page, Paragraph
+
+    rejected = [file for file in files if file.error]
+    found = {finding.severity for file in files for finding in file.findings}
+    level = Level.BAD if "error" in found else Level.WARNING if "warning" in found else Level.GOOD
+    accepted = f"{len(files) - len(rejected)} of {len(files)} accepted"
+    if len(files) == 1:
+        accepted = f"{files[0].name}: {'not ' if rejected else ''}accepted"
+    documents = [_document(file) for file in files]
+    return Page(
+        "config-check" if len(files) == 1 else "config-check-files",
+        Paragraph(f"{accepted}; {_count(files)}.", level),
+        (
+            *(Paragraph(file.error, Level.BAD) for file in rejected),
+            *(Paragraph(line) for file in files for line in _calls(file)),
+            _findings_table(files),
+        ),
+        document=documents[0] if len(files) == 1 else {"files": documents},
+        lines=[{"file": file.name, **_finding_document(file, one)} for file in files for one in file.findings],
+        checks=[check for file in files for check in _checks(file, failing)],
+    )
+
+
+def _findings_table(files: Sequence[CheckedFile]) -> "Table":
+    from kubesched.reports import Align, Cell, Column, Level, Table
+
+    columns = (
+        Column("file", "FILE"),
+        Column("line", "LINE", Align.NUMBER),
+        Column("column", "COLUMN", Align.NUMBER, is_wide=True),
+        Column("severity", "SEVERITY"),
+        Column("rule", "RULE"),
+        Column("path", "FIELD", is_wide=True),
+        Column("message", "MESSAGE"),
+        Column("help", "HELP", is_wide=True),
+    )
+    levels = {"error": Level.BAD, "warning": Level.WARNING, "note": Level.DETAIL}
+    rows: list[list[Cell | str]] = []
+    for file in files:
+        for finding in file.findings:
+            line, column = file.source.position(finding.line, finding.column)
+            severity = Cell(finding.severity, level=levels[finding.severity])
+            place = (file.source.file, Cell(str(line), line), Cell(str(column), column))
+            rows.append([*place, severity, finding.rule, finding.path, finding.message, finding.help])
+    return Table("findings", "Findings", columns, rows)
+
+
+def _checks(file: CheckedFile, failing: Collection[str]) -> "Iterator[Check]":
+    """Whether the file is accepted, and each finding; those with which the command fails are failures."""
+    from kubesched.reports import Check
+
+    yield Check(file.name, "accepted", file.error)
+    for finding in file.findings:
+        line, column = file.source.position(finding.line, finding.column)
+        text = "\n".join(filter(None, [finding.message, finding.help]))
+        yield Check(file.name, f"{finding.rule} at {line}:{column}", text if finding.severity in failing else "")
 
 
 def as_github(file: CheckedFile) -> str:
@@ -141,12 +207,11 @@ def _finding_lines(file: CheckedFile, finding: "Finding", source: list[str]) -> 
         yield f"  {advice}"
 
 
-def _count(file: CheckedFile) -> str:
-    counts = [
-        _number(sum(finding.severity == severity for finding in file.findings), severity)
-        for severity in ("error", "warning", "note")
-    ]
-    silenced = f"; {len(file.silenced)} silenced" if file.silenced else ""
+def _count(files: Sequence[CheckedFile]) -> str:
+    found = Counter(finding.severity for file in files for finding in file.findings)
+    counts = [_number(found[severity], severity) for severity in ("error", "warning", "note")]
+    n_silenced = sum(len(file.silenced) for file in files)
+    silenced = f"; {n_silenced} silenced" if n_silenced else ""
     return f"{', '.join(filter(None, counts)) or 'no findings'}{silenced}"
 
 

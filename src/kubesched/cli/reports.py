@@ -15,13 +15,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown", "html", "junit")
 
 
-def report_output_option(*others: str) -> Callable[[F], F]:
+def report_output_option(*others: str, default: str = "") -> Callable[[F], F]:
     """-o: the format of a report; the argument of `print_report`.
 
     Args:
         others: formats that the command prints itself.
+        default: one of those formats; empty for the table.
     """
-    return output_option(*_FORMATS, *others, help="docs/reference/output.md describes the formats.")
+    formats = (*([default] if default else []), *_FORMATS, *others)
+    return output_option(*formats, help="docs/reference/output.md describes the formats.")
 
 
 def print_report(page: "Page", output: str) -> None:

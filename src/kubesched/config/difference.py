@@ -49,16 +49,21 @@ class Change(msgspec.Struct, frozen=True):
     new: Any = None
 
     def __str__(self) -> str:
+        return f"{self.path}: {self.in_words}"
+
+    @property
+    def in_words(self) -> str:
+        """What has happened to the field: `1 -> 5`, `disabled (weight 1)`."""
         if self.kind is ChangeKind.CHANGED:
-            return f"{self.path}: {_shown(self.old)} -> {_shown(self.new)}"
+            return f"{_shown(self.old)} -> {_shown(self.new)}"
         if self.kind is ChangeKind.MOVED:
-            return f"{self.path}: moved {'to the front' if self.new is None else f'after {self.new}'}"
+            return f"moved {'to the front' if self.new is None else f'after {self.new}'}"
         value = self.old if self.new is None else self.new
         if self.kind in (ChangeKind.ENABLED, ChangeKind.DISABLED):
             weight = value.get("weight")
-            return f"{self.path}: {self.kind.value}" + (f" (weight {weight})" if weight else "")
+            return f"{self.kind.value} (weight {weight})" if weight else f"{self.kind.value}"
         shown = _shown(_without_name(value))
-        return f"{self.path}: {self.kind.value} {shown if len(shown) <= _MAX_SHOWN else ''}".rstrip()
+        return f"{self.kind.value} {shown if len(shown) <= _MAX_SHOWN else ''}".rstrip()
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:

@@ -27,7 +27,7 @@ USAGE = {
         "explain cluster.json --all -o xml", ("'--output': 'xml' is not one of 'table', 'wide', 'json', 'jsonl'", _HELP)
     ),
     "an unknown output of config check": Case(
-        "config check good.yaml -o yaml", ("'yaml' is not one of 'text', 'json'",)
+        "config check good.yaml -o yaml", ("'yaml' is not one of 'text', 'table', 'wide', 'json'",)
     ),
     "an unknown output of config show": Case(
         "config show good.yaml -o table", ("'table' is not one of 'yaml', 'json'",)
