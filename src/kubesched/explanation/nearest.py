@@ -79,7 +79,9 @@ def not_named(explanation: Explanation) -> BoolVector:
     terms = () if required.terms is None else required.terms.terms
     naming = [ParsedNodeTerm(_naming(term.requirements), _naming(term.fields)) for term in terms]
     if naming and all(term.requirements or term.fields for term in naming):
-        others |= np.array([not any(term.matches(node.labels, node.name) for term in naming) for node in nodes])
+        others |= np.array(
+            [not any(term.matches(node.labels, node.name) for term in naming) for node in nodes], np.bool_
+        )
     return others
 
 
