@@ -10,7 +10,8 @@ from kubesched.setup import set_up
 from kubesched.snapshot import ClusterObjects, load_snapshot
 from kubesched.testing import make_node, make_object, make_pod
 
-SHOP = Path(__file__).parents[2] / "examples" / "shop" / "cluster.json.gz"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SHOP = EXAMPLES / "shop" / "cluster.json.gz"
 
 
 def around(pod: str, *objects: KubeObject) -> ClusterObjects:
@@ -21,7 +22,7 @@ def keys(cluster: ClusterObjects) -> list[str]:
     return [known.key for known in cluster]
 
 
-def test_one_node_for_each_reason_is_left() -> None:
+def test_as_many_nodes_are_left_as_the_reasons_and_the_order_of_the_fixes_need() -> None:
     full = [make_node(f"full-{i}", allocatable={"cpu": "1", "pods": "9"}) for i in range(6)]
     tainted = [make_node(f"tainted-{i}", allocatable={"cpu": "9", "pods": "9"}, taints=["a:NoSchedule"]) for i in "012"]
     cluster = around(
@@ -32,12 +33,17 @@ def test_one_node_for_each_reason_is_left() -> None:
         *(make_pod(f"other-{i}", node="full-0") for i in range(5)),
         make_pod("p", requests={"cpu": "4"}),
     )
-    assert len(cluster.of(Node)) == 2
+    names = [node.name for node in cluster.of(Node)]
+    assert [name.partition("-")[0] for name in names] == [
+        "full",
+        "full",
+        "tainted",
+    ]  # the fix of more nodes stays first
     assert [pod.key for pod in cluster.of(Pod)] == ["default/p"]
-    assert len(cluster) == 3
+    assert len(cluster) == 4
 
 
-def test_the_pod_that_takes_the_room_is_kept() -> None:
+def test_the_pods_that_take_the_room_are_kept() -> None:
     small = {"cpu": "2", "pods": "9"}
     cluster = around(
         "default/p",
@@ -46,7 +52,8 @@ def test_the_pod_that_takes_the_room_is_kept() -> None:
         make_pod("p", requests={"cpu": "2"}),
     )
     assert len(cluster.of(Node)) == 1
-    assert len(cluster.of(Pod)) == 2
+    assert len(cluster.of(Pod)) == 3
+    assert [fix.text for fix in explain(cluster, "default/p").fixes] != []
 
 
 def test_a_pod_that_fits_still_goes_to_its_node() -> None:
@@ -71,6 +78,29 @@ def test_a_running_pod_is_kept_with_its_verdict() -> None:
     assert explain(cluster, "p").best[0] == "n0"
 
 
+def test_the_controllers_of_the_pod_are_kept() -> None:
+    def owned(kind: str, name: str) -> dict:
+        return {
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": True}]
+        }
+
+    sets = [
+        make_object("ReplicaSet", name, metadata=owned("Deployment", "web"), spec={"selector": {}})
+        for name in ("web-1", "web-2")
+    ]
+    pods = [make_pod(f"p{i}", requests={"cpu": "9"}, metadata=owned("ReplicaSet", f"web-{i}")) for i in (1, 2)]
+    cluster = around("default/p2", make_node("n1", allocatable={"cpu": "1", "pods": "9"}), *sets, *pods)
+    assert keys(cluster) == ["n1", "default/web-2", "default/p2"]
+
+
+def test_a_pod_that_names_its_node_needs_only_this_node() -> None:
+    pinned = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": pinned}}}
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "1", "pods": "9"}) for i in range(3)]
+    cluster = around("default/p", *nodes, make_pod("p", requests={"cpu": "2"}, spec={"affinity": affinity}))
+    assert "n1" in keys(cluster)
+
+
 def test_an_unknown_pod_is_refused() -> None:
     with pytest.raises(InputError, match='no pod has the name "nobody"'):
         around("nobody", make_node("n1"))
@@ -84,3 +114,19 @@ def test_a_pending_pod_of_the_shop_needs_few_objects() -> None:
         status.reasons for status in before.rejections.values()
     }
     assert len(cluster) < 30
+
+
+def _first_of_each_workload(cluster: ClusterObjects) -> list[Pod]:
+    pending = [pod for pod in cluster.of(Pod) if not pod.node_name and pod.scheduler_name == "default-scheduler"]
+    owners = {pod.metadata.controller.name if pod.metadata.controller else pod.key: pod for pod in reversed(pending)}
+    return list(owners.values())
+
+
+@pytest.mark.parametrize("shape", ["bare-metal", "gke"])
+def test_the_first_fixes_of_pending_pods_stay(shape: str) -> None:
+    cluster = load_snapshot(EXAMPLES / "clusters" / f"{shape}.json.gz")
+    for pod in _first_of_each_workload(cluster):
+        small = smallest_around(cluster, pod.key, set_up())
+        before, after = ([fix.text for fix in explain(one, pod.key).fixes[:3]] for one in (cluster, small))
+        assert after == before, pod.key
+        assert len(small) < 25

@@ -6,7 +6,7 @@ not always the smallest.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,8 @@ from kubesched.setup import Setup
 from kubesched.snapshot import ClusterObjects
 
 __all__ = ["smallest_around"]
+
+_N_FIXES: Final = 3
 
 Progress = Callable[[int, int], None]  # objects dropped so far, objects at the start
 _Unit = tuple[KubeObject, ...]
@@ -29,8 +31,9 @@ def smallest_around(
     """The smallest snapshot found in which `explain` gives the pod the same verdict.
 
     The verdict has the node that the pod goes to, or the node and the victims of preemption; which plugins reject nodes
-    and for which reasons; and the fault of a plugin. The number of nodes that a plugin rejects is not part of it. The
-    extenders of the configuration are not called.
+    and for which reasons; the fault of a plugin; and the first fixes that explain offers. The numbers of nodes that a
+    plugin rejects and that a fix opens are not part of it. The controller of the pod is kept, if it is in the cluster.
+    The extenders of the configuration are not called.
 
     Args:
         pod: as for `find_pod`.
@@ -41,11 +44,12 @@ def smallest_around(
     """
     asked = find_pod(cluster.objects, pod)
     wanted = _verdict(explain(cluster.objects, asked, setup))
-    kept: Sequence[_Unit] = _units(cluster.objects, asked)
+    pinned = (asked, *_owners(cluster.objects, asked))
+    kept: Sequence[_Unit] = _units(cluster.objects, pinned)
     n_all = len(cluster.objects)
 
     def holds(units: Sequence[_Unit]) -> bool:
-        objects = _in_order(cluster.objects, units, asked)
+        objects = _in_order(cluster.objects, (*units, pinned))
         if progress is not None:
             progress(n_all - len(objects), n_all)
         return _verdict(explain(objects, asked, setup)) == wanted
@@ -53,7 +57,7 @@ def smallest_around(
     for split in (_as_they_are, _pods_apart, _all_apart):
         kept = _reduced(split(kept), holds)
     listed = cluster.listed_kinds | {kind_of(known) for known in cluster.objects}
-    objects = tuple(_in_order(cluster.objects, kept, asked))
+    objects = tuple(_in_order(cluster.objects, (*kept, pinned)))
     return msgspec.structs.replace(cluster, objects=objects, listed_kinds=listed, notes=(), bad=())
 
 
@@ -64,6 +68,7 @@ class _Verdict(NamedTuple):
     victims: tuple[str, ...]
     reasons: frozenset[_Reasons]
     by_plugin: tuple[Hashable, ...]
+    fixes: tuple[str, ...]
 
 
 def _verdict(explanation: Explanation) -> _Verdict:
@@ -84,6 +89,7 @@ def _verdict(explanation: Explanation) -> _Verdict:
             )
             for name, said in explanation.by_plugin.items()
         ),
+        fixes=tuple(fix.text for fix in explanation.fixes[:_N_FIXES]),
     )
 
 
@@ -95,11 +101,26 @@ def _reason(status: Status) -> _Reasons:
     return status.plugin, status.code.value, tuple(sorted(status.reasons))
 
 
-def _units(objects: Iterable[KubeObject], asked: Pod) -> list[_Unit]:
-    """Each node with what is on it; every other object alone; not the pod itself."""
+def _owners(objects: Iterable[KubeObject], pod: Pod) -> list[KubeObject]:
+    """The controller of the pod, its controller and so on, as far as the cluster has them."""
+    named = {(kind_of(known), known.key): known for known in objects}
+    owners: list[KubeObject] = []
+    reference = pod.metadata.controller
+    while reference is not None:
+        owner = named.pop((reference.kind, f"{pod.namespace}/{reference.name}"), None)
+        if owner is None:
+            break
+        owners.append(owner)
+        reference = owner.metadata.controller
+    return owners
+
+
+def _units(objects: Iterable[KubeObject], pinned: _Unit) -> list[_Unit]:
+    """Each node with what is on it; every other object alone; without the pinned objects."""
+    kept = {id(known) for known in pinned}
     units: dict[Hashable, list[KubeObject]] = {}
     for known in objects:
-        if known is not asked:
+        if id(known) not in kept:
             node = _node_of(known)
             units.setdefault(("on", node) if node else id(known), []).append(known)
     return [tuple(unit) for unit in units.values()]
@@ -133,9 +154,9 @@ def _all_apart(units: Sequence[_Unit]) -> list[_Unit]:
     return [(known,) for unit in units for known in unit]
 
 
-def _in_order(objects: Iterable[KubeObject], units: Iterable[_Unit], asked: Pod) -> list[KubeObject]:
-    """The objects of the units and the pod, in the order of the snapshot, which breaks ties."""
-    kept = {id(known) for unit in units for known in unit} | {id(asked)}
+def _in_order(objects: Iterable[KubeObject], units: Iterable[_Unit]) -> list[KubeObject]:
+    """The objects of the units, in the order of the snapshot, which breaks ties."""
+    kept = {id(known) for unit in units for known in unit}
     return [known for known in objects if id(known) in kept]
 
 
