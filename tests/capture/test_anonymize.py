@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from kubesched import explain
-from kubesched.api import GROUP_KEYS, KINDS, KubeObject, Node, Pod, decode_object
+from kubesched.api import GROUP_NAMES, KINDS, KubeObject, Node, Pod, decode_object
 from kubesched.capture import anonymize
 from kubesched.explanation import Explanation, gangs_of
 from kubesched.snapshot import ClusterObjects, load_snapshot, only_read_fields, write_snapshot
@@ -250,12 +250,12 @@ def check_case(path: Path) -> None:
         assert in_any_order(got) == in_any_order(wanted)
 
 
-@pytest.mark.parametrize("key", GROUP_KEYS)
+@pytest.mark.parametrize("key", GROUP_NAMES)
 def test_pods_stay_in_their_group_and_the_group_keeps_its_minimum(key: str) -> None:
     fields = {"annotations": {key: "train"}, "labels": {f"{key}-min": "3"}}
     if key.startswith("spec."):
         fields = {"spec": {"schedulingGroup": {"podGroupName": "train"}}}
-    group = GROUP_KEYS[key].kind
+    group = GROUP_NAMES[key].kind
     spec = {"minMember": 3, "schedulingPolicy": {"gang": {"minCount": 3}}}
     groups = [one(group, metadata={"name": "train", "namespace": "ml"}, spec=spec)] if group else []
     pods = [make_pod(f"w-{i}", namespace="ml", **fields) for i in range(4)]

@@ -69,6 +69,7 @@ from kubesched.api.pod_fields import (
 from kubesched.api.pod_groups import (
     GROUP_KEYS,
     GROUP_MINIMUMS,
+    GROUP_NAMES,
     group_name,
     minimum_on_pod,
 )
@@ -133,6 +134,7 @@ __all__ = [
     "CLASS_ANNOTATION",
     "GROUP_KEYS",
     "GROUP_MINIMUMS",
+    "GROUP_NAMES",
     "KINDS",
     "MAX_INT64",
     "NANO",

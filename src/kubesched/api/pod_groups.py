@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from kubesched.api.pod import Pod
 
-__all__ = ["GROUP_KEYS", "GROUP_MINIMUMS", "group_name", "minimum_on_pod"]
+__all__ = ["GROUP_KEYS", "GROUP_MINIMUMS", "GROUP_NAMES", "group_name", "minimum_on_pod"]
 
 
 _MAX_DIGITS: Final = 10  # of a number of pods
@@ -28,7 +28,7 @@ class _GroupKey(NamedTuple):
 
 _FIELD: Final = "spec.schedulingGroup.podGroupName"
 
-GROUP_KEYS: Final = {
+GROUP_NAMES: Final = {
     _FIELD: _GroupKey("PodGroup"),
     "scheduling.x-k8s.io/pod-group": _GroupKey("CoschedulingPodGroup"),
     "pod-group.scheduling.sigs.k8s.io": _GroupKey(),
@@ -36,22 +36,25 @@ GROUP_KEYS: Final = {
     "scheduling.k8s.io/group-name": _GroupKey("VolcanoPodGroup"),
     "kueue.x-k8s.io/pod-group-name": _GroupKey(minimum="kueue.x-k8s.io/pod-group-total-count"),
 }
-"""Field, label or annotation that names the group of a pod.
+"""Field, label or annotation that names the group of a pod -> what goes with it.
 
 Rule: in this order, Kubernetes v1.36 scheduling.k8s.io/v1alpha2, scheduler-plugins Coscheduling of
 scheduling.x-k8s.io/v1alpha1 and scheduling.sigs.k8s.io/v1alpha1, the lightweight one before them, Volcano
 scheduling.volcano.sh/v1beta1, Kueue kueue.x-k8s.io/v1beta1.
 """
 
+GROUP_KEYS: Final = frozenset(GROUP_NAMES.keys() - {_FIELD})
+"""The labels and annotations among them."""
+
 
 def _minimum_keys(key: str) -> Iterator[str]:
-    known = GROUP_KEYS.get(key, _GroupKey()).minimum
+    known = GROUP_NAMES.get(key, _GroupKey()).minimum
     if known:
         yield known
     yield f"{key}-min"
 
 
-GROUP_MINIMUMS: Final = frozenset(minimum for key in GROUP_KEYS if key != _FIELD for minimum in _minimum_keys(key))
+GROUP_MINIMUMS: Final = frozenset(minimum for key in GROUP_KEYS for minimum in _minimum_keys(key))
 """Labels and annotations of pods that have the minimum of their group."""
 
 
@@ -59,7 +62,7 @@ def group_name(pod: Pod, key: str) -> str:
     """The name of the pod's group; empty for none.
 
     Args:
-        key: one of GROUP_KEYS, or another label or annotation.
+        key: one of GROUP_NAMES, or another label or annotation.
 
     Example:
         assert group_name(make_pod("w0", labels={"team": "red"}), "team") == "red"

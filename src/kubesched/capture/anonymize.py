@@ -14,9 +14,9 @@ import msgspec
 
 from kubesched.api import CLASS_ANNOTATION, GROUP_KEYS, GROUP_MINIMUMS, Condition, OwnerReference
 from kubesched.capture.kubernetes_words import (
-    API_VERSIONS,
     CONDITIONS,
-    KINDS,
+    OWNER_API_VERSIONS,
+    OWNER_KINDS,
     REASONS,
     is_defined_value,
     is_integer,
@@ -147,7 +147,7 @@ class _Walk:
 
     def _owner(self, owner: OwnerReference) -> OwnerReference:
         name, uid = self._text(owner.name), self._text(owner.uid)
-        version = owner.api_version if owner.api_version in API_VERSIONS else self._text(owner.api_version)
+        version = owner.api_version if owner.api_version in OWNER_API_VERSIONS else self._text(owner.api_version)
         return msgspec.structs.replace(owner, name=name, uid=uid, kind=self._kind(owner.kind), api_version=version)
 
     def _field(self, name: str, value: Any, of: Any) -> Any:
@@ -168,7 +168,7 @@ class _Walk:
         return self._condition(value) if name == "type" else self._text(value)
 
     def _kind(self, kind: str) -> str:
-        return kind if kind in KINDS else self._text(kind)
+        return kind if kind in OWNER_KINDS else self._text(kind)
 
     def _condition(self, type: str) -> str:
         return type if type in CONDITIONS else self._text(type)

@@ -9,9 +9,9 @@ from typing import Final
 from kubesched.api import MAX_INT64
 
 __all__ = [
-    "API_VERSIONS",
     "CONDITIONS",
-    "KINDS",
+    "OWNER_API_VERSIONS",
+    "OWNER_KINDS",
     "REASONS",
     "is_defined_name",
     "is_defined_value",
@@ -20,7 +20,7 @@ __all__ = [
     "is_public_value",
 ]
 
-KINDS: Final = frozenset(
+OWNER_KINDS: Final = frozenset(
     (
         "CronJob",
         "DaemonSet",
@@ -34,8 +34,8 @@ KINDS: Final = frozenset(
         "StatefulSet",
     )
 )
-"""Kinds of owners."""
-API_VERSIONS: Final = frozenset(("v1", "apps/v1", "batch/v1"))
+"""Kinds that own pods; `api.KINDS` has those that a scheduler reads."""
+OWNER_API_VERSIONS: Final = frozenset(("v1", "apps/v1", "batch/v1"))
 """Versions of these kinds."""
 CONDITIONS: Final = frozenset(
     (

@@ -27,7 +27,7 @@ _KEPT_WORDS: Final = frozenset(
     ("default", "kube", "system", "public", "node", "lease", "scheduler", "cluster", "critical", "latest", "aws", "vol")
 )
 """Words of names that rules read: kube-system, system-node-critical, an image's tag, the form of a volume's id."""
-_KEPT_TEXTS: Final = KNOWN_DRIVER_NAMES | GROUP_KEYS.keys() | GROUP_MINIMUMS | {"metadata.name", "0.0.0.0"}
+_KEPT_TEXTS: Final = KNOWN_DRIVER_NAMES | GROUP_KEYS | GROUP_MINIMUMS | {"metadata.name", "0.0.0.0"}
 _OF_KUBERNETES: Final = re.compile(r"((?:[^/]*\.)?)(kubernetes\.io|k8s\.io)/(.*)", re.DOTALL)
 _PUBLIC_IMAGES: Final = "registry.k8s.io/"
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"

@@ -124,15 +124,14 @@ def _note_left_out(cluster: "ClusterObjects", advice: str) -> None:
     Args:
         advice: for workloads.
     """
+    from kubesched.snapshot import left_out_sentences
+
     for sentence in cluster.bad:
         note(f"left out: {sentence}")
     there = _with_pods(cluster) if _WORKLOADS.intersection(cluster.skipped) else {}
     left_out = {kind: n - there.get(kind, 0) for kind, n in cluster.skipped.items() if n > there.get(kind, 0)}
-    if left_out:
-        counted = ", ".join(f"{n} {kind}" for kind, n in sorted(left_out.items()))
-        offered = advice if _WORKLOADS.intersection(left_out) else ""
-        note(f"left out, because kubesched does not read these kinds: {counted}{offered}")
-    for sentence in (*cluster.notes, *_homeless(cluster)):
+    offered = advice if _WORKLOADS.intersection(left_out) else ""
+    for sentence in (*left_out_sentences(left_out, advice=offered), *cluster.notes, *_homeless(cluster)):
         note(sentence)
 
 

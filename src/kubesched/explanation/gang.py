@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from kubesched.api import (
-    GROUP_KEYS,
+    GROUP_NAMES,
     CoschedulingPodGroup,
     KubeObject,
     Pod,
@@ -52,7 +52,7 @@ def find_group(objects: Iterable[KubeObject], name: str, namespace: str = "") ->
         assert find_group(pods, "team=red").minimum == 3
     """
     key, sign, value = name.rpartition("=")
-    keys = (key,) if sign else tuple(GROUP_KEYS)
+    keys = (key,) if sign else tuple(GROUP_NAMES)
     known = [gang for gang in _gangs(objects, keys) if namespace in ("", gang.namespace)]
     called_so = [gang for gang in known if gang.name == value]
     called_so = [gang for gang in called_so if gang.key == called_so[0].key]
@@ -76,7 +76,7 @@ def gangs_of(objects: Iterable[KubeObject], pods: Iterable[Pod]) -> list[Gang]:
     """
     meant = {pod.key for pod in pods}
     gangs: dict[tuple[str, str], Gang] = {}
-    for gang in _gangs(objects, tuple(GROUP_KEYS)):  # pods may name a group in several ways
+    for gang in _gangs(objects, tuple(GROUP_NAMES)):  # pods may name a group in several ways
         if gang.minimum > 1 and any(pod.key in meant for pod in gang.pods):
             gangs.setdefault((gang.namespace, gang.name), gang)
     return list(gangs.values())
@@ -95,7 +95,7 @@ def _gangs(objects: Iterable[KubeObject], keys: Sequence[str]) -> list[Gang]:
             minimums[kind_of(known), known.key] = known.minimum
     gangs = []
     for (key, namespace, name), pods in sorted(members.items(), key=lambda entry: keys.index(entry[0][0])):
-        kind = GROUP_KEYS[key].kind if key in GROUP_KEYS else ""
+        kind = GROUP_NAMES[key].kind if key in GROUP_NAMES else ""
         minimum = minimums.get((kind, f"{namespace}/{name}"), 0)
         minimum = minimum or next((n for pod in pods if (n := minimum_on_pod(pod, key))), 0)
         gangs.append(Gang(namespace, name, key, minimum or len(pods), tuple(pods), minimum > 0))

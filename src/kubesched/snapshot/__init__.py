@@ -2,6 +2,7 @@
 
 from kubesched.snapshot.fields import READ_ANNOTATIONS, only_read_fields
 from kubesched.snapshot.hints import SAVE_CLUSTER
+from kubesched.snapshot.left_out import left_out_sentences
 from kubesched.snapshot.listed import ListedObjects
 from kubesched.snapshot.load import AdmittedObjects, admit_manifests, load_snapshot, read_pod
 from kubesched.snapshot.missing import MissingKinds, missing_kinds
@@ -17,6 +18,7 @@ __all__ = [
     "MissingKinds",
     "admit_manifests",
     "check_target",
+    "left_out_sentences",
     "load_snapshot",
     "missing_kinds",
     "only_read_fields",

@@ -10,6 +10,7 @@ from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import fault_of, header_of, items_of
+from kubesched.snapshot.left_out import left_out_sentences
 from kubesched.snapshot.missing import missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
 from kubesched.snapshot.reader import ObjectReader, Progress
@@ -163,8 +164,7 @@ def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> Non
 
 
 def _notes_on(admission: Admission) -> Iterator[str]:
-    if admission.left_out:
-        yield f"left out of the manifests, because kubesched does not read these kinds: {_counted(admission.left_out)}"
+    yield from left_out_sentences(admission.left_out, source="the manifests")
     if admission.present:
         yield f"in the manifests and in the snapshot, which is used: {_counted(admission.present)}"
     if not any(isinstance(known, Pod) for known in admission.objects):

@@ -1,0 +1,32 @@
+"""Describes objects that were left out, by the reason why their kinds do not count."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+__all__ = ["left_out_sentences"]
+
+_FOR_CLAIMS: Final = frozenset(
+    ("DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
+)
+"""Kinds that kube-scheduler reads for pods with resource claims."""
+
+
+def left_out_sentences(counts: Mapping[str, int], *, source: str = "", advice: str = "") -> Iterator[str]:
+    """One sentence for each reason.
+
+    Args:
+        counts: how many objects were left out, by kind.
+        source: what they are of, such as `the manifests`; empty for a snapshot.
+        advice: the end of the sentence on kinds that kubesched does not read.
+    """
+    begin = f"left out of {source}" if source else "left out"
+    others = {kind: n for kind, n in counts.items() if kind not in _FOR_CLAIMS}
+    if others:
+        yield f"{begin}, because kubesched does not read these kinds: {_counted(others)}{advice}"
+    for_claims = {kind: n for kind, n in counts.items() if kind in _FOR_CLAIMS}
+    if for_claims:
+        yield f"{begin}, because only pods with resource claims need them: {_counted(for_claims)}"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()))
