@@ -103,9 +103,14 @@ def test_a_wrong_kind_or_namespace_is_answered_with_the_right_one(name: str, nam
 def test_a_namespace_that_does_not_exist_is_not_an_empty_one():
     spaces = [make_object("Namespace", name) for name in ("shop", "empty")]
     assert choose_pods([*OBJECTS, *spaces], [], "empty").pods == ()
-    assert choose_pods(OBJECTS, [], "empty").pods == ()  # a snapshot without namespaces does not show it
-    with pytest.raises(InputError, match='no namespace has the name "shpo"; did you mean "shop"'):
-        choose_pods([*OBJECTS, *spaces], [], "shpo")
+    for objects in ([*OBJECTS, *spaces], OBJECTS):  # a snapshot without namespaces has those of its objects
+        with pytest.raises(InputError, match='there is no namespace "shpo", and no object in one; did you mean "shop"'):
+            choose_pods(objects, [], "shpo")
+
+
+def test_a_namespace_without_pods_is_known_by_its_other_objects():
+    service = make_object("Service", "web", metadata={"namespace": "front"}, spec={})
+    assert choose_pods([*OBJECTS, service], [], "front").pods == ()
 
 
 def test_a_selector_of_nothing_is_one_message():

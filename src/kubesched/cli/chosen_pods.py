@@ -64,16 +64,15 @@ def choose_pods(
 
 
 def _check_namespace(name: str, objects: "Sequence[KubeObject]") -> None:
-    """Reject a namespace that the cluster does not have, where the snapshot has namespaces."""
-    from kubesched.api import Namespace, Pod
+    """Reject a namespace that is not known: it is not listed, and no object is in it."""
+    from kubesched.api import Namespace
     from kubesched.config import did_you_mean
     from kubesched.errors import InputError
 
-    known = {obj.name for obj in objects if isinstance(obj, Namespace)}
-    if known and name and name not in known | {obj.namespace for obj in objects if isinstance(obj, Pod)}:
-        raise InputError(
-            f'-n: no namespace has the name "{name}"; {did_you_mean(name, known) or "-A looks in all of them"}'
-        )
+    known = {obj.name if isinstance(obj, Namespace) else obj.namespace for obj in objects}
+    if name not in known | {""}:
+        near = did_you_mean(name, sorted(known)) or "-A looks in all of them"
+        raise InputError(f'-n: there is no namespace "{name}", and no object in one; {near}')
 
 
 def _meant_by(name: str, objects: "Sequence[KubeObject]", pods: "Sequence[Pod]", namespace: str) -> "Pod | list[Pod]":
