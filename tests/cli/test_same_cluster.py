@@ -199,7 +199,7 @@ def test_a_drained_pod_that_kubernetes_does_not_allow_is_in_no_command(name, tmp
     owned = owned_by("StatefulSet", "db")
     pods = [make_pod(one, node=f"n{i}", requests={"cpu": "2"}, metadata=owned) for i, one in enumerate((name, "x"))]
     path = write(tmp_path, *nodes, *pods)
-    assert "of 1 pod, 1 would stay pending" in run("drain", path, "n0").stdout
+    assert "its only pod would stay pending" in run("drain", path, "n0").stdout
     assert following("drain", path, "n0") == ""
 
 
