@@ -47,6 +47,19 @@ def test_a_drain_with_pending_pods_exits_with_1_if_asked_to(snapshot: Path):
     assert "of 2 pods, 1 would run elsewhere, 1 would stay pending" in result.stdout
 
 
+def test_a_pod_that_is_pending_already_does_not_fail_a_drain(tmp_path: Path):
+    job, here = owned_by("Job", "job"), {"nodeSelector": {"kubernetes.io/hostname": "n1"}}
+    path = write(
+        tmp_path,
+        *(make_node(name, allocatable=ROOM) for name in ("n1", "n2")),
+        make_pod("waiting", requests={"cpu": "1"}, metadata=job, spec=here),
+    )
+    result = run("drain", path, "n1", "--fail-on-pending")
+    assert result.exit_code == 0
+    first = "n1 could be drained: no pod would have to move. 1 pod would stay pending, as before the drain."
+    assert result.stdout.splitlines()[0] == first
+
+
 def test_the_written_cluster_has_the_evicted_pods_pending(snapshot: Path, tmp_path: Path):
     after = tmp_path / "after.json"
     result = run("drain", snapshot, "n1", "--write", after, "-o", "json")
