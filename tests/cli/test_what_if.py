@@ -110,6 +110,13 @@ ANSWERS = {
     ("--without-nodes", "n1"): "If n1 were removed: 1 of 1 new pod would be placed; no pod would stay pending.",
     ("--without-nodes", "n1", "--without-nodes", "n2"): "If n1 and n2 were removed: 0 of 2 new pods would be placed; "
     "2 pods would stay pending, 2 more than without this change.",
+    (
+        "--without-nodes",
+        "-l",
+        "pool in (a)",
+    ): "If 1 node with pool in (a) were removed: 1 of 1 new pod would be placed; no pod would stay pending.",
+    ("--cordon", "n1", "--cordon", "pool!=c", "--cordon", "n1"): "If n1 and 2 nodes with pool!=c were cordoned: "
+    "no pod would stay pending.",
     ("--scale", "deploy/web=4"): "If deploy/web had 4 pods: 1 of 2 new pods would be placed; "
     "1 pod would stay pending, 1 more than without this change.",
     ("--scale", "deploy/web=4", "--add-nodes", "1", "--like", "n1", "--cordon", "n2"): "If n2 were cordoned, "
@@ -123,7 +130,7 @@ def test_the_first_line_has_the_assumption_and_what_it_changes(cluster, options)
     lines = run("simulate", cluster, *options).stdout.splitlines()
     text = " ".join(lines[: lines.index("")])
     assert text.startswith(f"{ANSWERS[options]} ")
-    assert "pending pods: " in text or "pending pod: " in text
+    assert "pending pod" in text or "No pod is pending." in text
     assert run("simulate", cluster, *options, "-o", "summary").stdout.startswith(f"{ANSWERS[options]} ")
     assert simulated(cluster, *options)[1]["text"] == ANSWERS[options]
     assert run("simulate", cluster, *options, "-o", "markdown").stdout.startswith(f"**{ANSWERS[options]}**\n")
@@ -188,3 +195,13 @@ def test_both_simulations_have_the_same_plugins_and_profile(tmp_path):
     assert (placed, found["displaced"]) == ({"default/mine": "", "default/theirs": "n2"}, [])
     placed, found = simulated(cluster, *words, "--cordon", "n2")
     assert (placed["default/theirs"], found["displaced"]) == ("", ["default/theirs"])
+
+
+def test_many_nodes_are_named_shortly(tmp_path):
+    spec = {"unschedulable": True}
+    nodes = [make_node(f"n{i}", labels={"pool": "a"}, spec=spec if i < 4 else {}) for i in range(6)]
+    cluster = write(tmp_path, *nodes, make_pod("p"))
+    named = [word for i in range(6) for word in ("--cordon", f"n{i}")]
+    assert simulated(cluster, *named)[1]["assumed"] == ["n0, n1, n2 and 3 more were cordoned"]
+    freed = ("--uncordon", "n0", "--uncordon", "n1", "--uncordon", "pool=a")
+    assert simulated(cluster, *freed)[1]["assumed"] == ["n0, n1 and 2 nodes with pool=a were uncordoned"]

@@ -4,7 +4,7 @@ Rule: kube-controller-manager v1.36: a pod is created, or replaced, once the pod
 pod counts as ready as soon as it has a node.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 
 import msgspec
 
@@ -24,7 +24,7 @@ def awaited(pods: Iterable[Pod], runs: Callable[[Pod], bool]) -> Pod | None:
     return min((pod for pod in pods if not runs(pod)), key=ordinal_of, default=None)
 
 
-def simulated_in_order(objects: Sequence[KubeObject], new: Collection[str], simulate: Simulate) -> Report:
+def simulated_in_order(objects: Sequence[KubeObject], new: Set[str], simulate: Simulate) -> Report:
     """Simulate a cluster without the pods that their controllers do not create, which are reported as not tried.
 
     Args:
@@ -34,7 +34,7 @@ def simulated_in_order(objects: Sequence[KubeObject], new: Collection[str], simu
     while True:
         created = [one for one in objects if not (isinstance(one, Pod) and one.key in waiting)]
         report = simulate(created)
-        more = _not_created(created, [key for key in new if key not in waiting], report)
+        more = _not_created(created, new - waiting.keys(), report)
         if not more:
             break
         waiting |= more
@@ -43,7 +43,7 @@ def simulated_in_order(objects: Sequence[KubeObject], new: Collection[str], simu
     return msgspec.structs.replace(report, placements=report.placements + left_out)
 
 
-def _not_created(objects: Sequence[KubeObject], new: Collection[str], report: Report) -> dict[str, str]:
+def _not_created(objects: Sequence[KubeObject], new: Set[str], report: Report) -> dict[str, str]:
     """The new pods that their StatefulSets do not create, with the pod that each waits for."""
     parallel = {one.key for one in objects if isinstance(one, StatefulSet) and one.is_parallel}
     placed = {one.pod for one in report.placements if has_place(one)}
@@ -58,7 +58,7 @@ def _not_created(objects: Sequence[KubeObject], new: Collection[str], report: Re
     return found
 
 
-def _is_ordered(workload: Workload, parallel: Collection[str]) -> bool:
+def _is_ordered(workload: Workload, parallel: Set[str]) -> bool:
     return workload.kind == "StatefulSet" and f"{workload.namespace}/{workload.name}" not in parallel
 
 

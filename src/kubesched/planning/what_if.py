@@ -74,25 +74,26 @@ class WhatIf(msgspec.Struct, frozen=True):
         known = list(objects)
         notes: list[str] = []
         assumed: list[str] = []
+        freed: list[str] = []
         for name in self.uncordon:
             before, known = known, uncordoned(known, chosen_nodes(known, [name]))
-            names = [node.name for node, old in zip(known, before, strict=True) if node is not old]
-            assumed.append(f"{_named(names)} were uncordoned")
+            freed.append(_nodes_of(name, sum(node is not old for node, old in zip(known, before, strict=True))))
+        if freed:
+            assumed.append(f"{_listed(freed)} were uncordoned")
         if self.cordon:
-            names = chosen_nodes(known, self.cordon)
-            known = cordoned(known, names)
-            assumed.append(f"{_named(names)} were cordoned")
+            assumed.append(f"{_named(known, self.cordon)} were cordoned")
+            known = cordoned(known, chosen_nodes(known, self.cordon))
         if self.add_nodes:
             assumed.append(f"{_count(self.add_nodes, 'node')} like {self.like} were added")
             model = node_model(known, self.like)
             known = with_nodes_like(known, model, self.add_nodes)
             notes += filter(None, [note_on_model(model)])
         if self.remove:
+            assumed.append(f"{_named(known, self.remove)} were removed")
             names = chosen_nodes(known, self.remove)
             leaving = [one for one in known if isinstance(one, Pod) and one.node_name in names]
             known, n_back = _replaced(known, names, leaving)
             notes += _notes_on(names, leaving, n_back)
-            assumed.append(f"{_named(names)} were removed")
         for workload, n in self.scale.items():
             known = scaled(known, workload, n)
             assumed.append(f"{workload} had {_count(n, 'pod')}")
@@ -107,8 +108,7 @@ def chosen_nodes(objects: Sequence[KubeObject], names: Iterable[str]) -> list[st
     """
     chosen: dict[str, None] = {}
     for name in names:
-        is_selector = any(sign in name for sign in "=!<>( ")
-        nodes = nodes_matching(objects, name) if is_selector else nodes_named(objects, [name])
+        nodes = nodes_matching(objects, name) if _is_selector(name) else nodes_named(objects, [name])
         chosen |= dict.fromkeys(node.name for node in nodes)
     return list(chosen)
 
@@ -151,12 +151,23 @@ def _notes_on(names: Sequence[str], leaving: Sequence[Pod], n_back: int) -> list
     return notes
 
 
-def _named(names: Sequence[str]) -> str:
-    """Some nodes in words."""
-    *most, last = (
-        names if len(names) <= _MAX_NAMED + 1 else (*names[:_MAX_NAMED], f"{len(names) - _MAX_NAMED:,} more nodes")
-    )
-    return f"{', '.join(most)} and {last}" if most else last
+def _named(objects: Sequence[KubeObject], given: Sequence[str]) -> str:
+    """Nodes in words: names, and how many nodes a selector selects."""
+    return _listed([_nodes_of(name, len(chosen_nodes(objects, [name]))) for name in dict.fromkeys(given)])
+
+
+def _listed(words: list[str]) -> str:
+    if len(words) > _MAX_NAMED + 1:
+        words = [*words[:_MAX_NAMED], f"{len(words) - _MAX_NAMED} more"]
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _nodes_of(name: str, n: int) -> str:
+    return f"{_count(n, 'node')} with {name}" if _is_selector(name) else name
+
+
+def _is_selector(name: str) -> bool:
+    return any(sign in name for sign in "=!<>( ")
 
 
 def _count(n: int, thing: str) -> str:
