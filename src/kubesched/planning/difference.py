@@ -65,14 +65,12 @@ def _pending(objects: Iterable[KubeObject]) -> set[str]:
 
 def with_difference(page: Page, found: Difference) -> Page:
     """The page of a simulation, which begins with what a change makes of it."""
-    more = max(0, found.pending - found.pending_before)
     own: list[Part] = [page.verdict]
     if found.displaced:
         own.append(Paragraph(f"{_displaced(found.displaced)}.", Level.WARNING))
     own += [Paragraph(f"{note[0].upper()}{note[1:]}.", Level.DETAIL) for note in found.notes]
-    verdict = Paragraph(found.text, Level.WARNING if more else Level.GOOD)
-    if page.verdict.level is Level.BAD:
-        verdict = Paragraph(found.text, Level.BAD)
+    level = Level.WARNING if found.pending > found.pending_before else Level.GOOD
+    verdict = Paragraph(found.text, Level.BAD if page.verdict.level is Level.BAD else level)
     document = {**page.document, "whatIf": msgspec.to_builtins(found)}
     return msgspec.structs.replace(page, verdict=verdict, parts=(*own, *page.parts), document=document)
 
@@ -82,6 +80,7 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
     new = [one for one in after.placements if one.pod not in known]
     placed = [{one.pod for one in report.placements if has_place(one)} for report in (before, after)]
     left = [[one.pod for one in report.placements if one.is_left_pending] for report in (before, after)]
+    still = set(left[1])
     counted = Difference(
         text="",
         assumed=changed.assumed,
@@ -93,7 +92,7 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
         evicted=len(after.victims),
         evicted_before=len(before.victims),
         displaced=tuple(pod for pod in left[1] if pod in placed[0]),
-        relieved=tuple(pod for pod in left[0] if pod not in left[1]),
+        relieved=tuple(pod for pod in left[0] if pod not in still),
     )
     return msgspec.structs.replace(counted, text=f"If {', and '.join(changed.assumed)}: {'; '.join(_words(counted))}.")
 
