@@ -130,6 +130,7 @@ def test_running_pods_are_explained_as_if_they_were_not_there_and_are_there_for_
     page = report([NODE, first, second], [first, second], what="chosen")
     assert page.verdict.text == "2 chosen pods: 2 running."
     assert all("runs on n1, rank 1 of 1 nodes that fit, with" in row[3] for row in rows(page, "groups"))
+    assert not any(row[3].endswith(".") for row in rows(page, "groups"))
     with Explainer([NODE, first, second], set_up()) as explainer:
         assert [one.fits for one in explainer.each([first, second])] == [True, True]
         assert not explainer.explain(make_pod("c-0", requests={"cpu": "500m"})).fits

@@ -69,7 +69,7 @@ class NoThanks(Plugin):
 
 def test_without_a_fix_the_nearest_node_is_named_with_its_obstacles():
     text = printed(ask(make_pod("p"), make_node("n1"), plugins=[NoThanks]), width=200)
-    assert "What would help: to fit on n1, remove this obstacle: no, thanks." in text
+    assert "To fit on n1, remove this obstacle: no, thanks." in text
 
 
 def test_preemption_is_told_without_the_names_of_post_filters(full):
@@ -226,7 +226,7 @@ def test_a_plugin_that_failed_is_named_with_the_node_and_has_to_be_fixed():
     text = printed(ask(make_pod("p"), *three_nodes(), plugins=[FailsOnN2]))
     assert "a plugin failed on n2, so no node is chosen (SchedulerError).\n" in text
     assert '\nrunning "FailsOnN2" filter plugin' in text
-    assert "What would help: fix plugin FailsOnN2 first; 2 of 3 nodes pass all filters." in text
+    assert "Fix plugin FailsOnN2 first; 2 of 3 nodes pass all filters." in text
     assert "makes it fit" not in text
     assert "PostFilter" not in text
 
@@ -240,7 +240,7 @@ def test_where_a_plugin_fails_behind_another_obstacle_it_has_to_be_fixed_first()
     """The taint ends the search before the plugin is asked; by itself it fails."""
     found = ask(make_pod("p"), make_node("n1", taints=["gpu:NoSchedule"]), plugins=[FailsBehindATaint])
     text = printed(found, width=200)
-    assert "What would help: fix plugin FailsBehindATaint first; until then no other fix can be tried: running" in text
+    assert "Fix plugin FailsBehindATaint first; until then no other fix can be tried: running" in text
     assert "AttributeError: no such field (test_page.py:" in text
     assert "makes it fit" not in text
     assert "FailsBehindATaint: running" in text

@@ -74,15 +74,17 @@ def obstacle_texts(listed: Sequence[Obstacle]) -> tuple[str, ...]:
 def distinct(listed: Sequence[Obstacle]) -> list[Obstacle]:
     """The obstacles, each cause once.
 
-    The taint of a cordon is left out where NodeUnschedulable reports the cordon, and that the zone of a claim without a
-    volume is not known where VolumeBinding reports the claim.
+    The taint of a cordon is left out where NodeUnschedulable reports the cordon, that the zone of a claim without a
+    volume is not known where VolumeBinding reports the claim, and a text that repeats that of another plugin.
     """
     plugins = {obstacle.plugin for obstacle in listed}
     return [
         obstacle
-        for obstacle in listed
+        for i, obstacle in enumerate(listed)
         if not (obstacle.is_cordon and "NodeUnschedulable" in plugins)
         and not (obstacle.text == _NO_VOLUME and "VolumeBinding" in plugins)
+        and not any(obstacle.text == other.text for other in listed[:i])
+        and not any(obstacle.text.endswith(f": {other.text}") for other in listed)
     ]
 
 

@@ -107,7 +107,7 @@ def _why(explanation: Explanation, state: State, fix: Fix | None) -> str:
         return explanation.failure.located
     if state is State.RUNS:
         place = current_place(explanation, choice(explanation))
-        return place.text.removeprefix(f"Pod {explanation.pod.key} ")
+        return place.text.removeprefix(f"Pod {explanation.pod.key} ").removesuffix(".")
     if state is State.PREEMPTS:
         assert explanation.preemption is not None
         return preemption_sentence(explanation.preemption)

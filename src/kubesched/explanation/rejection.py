@@ -37,7 +37,7 @@ def _advice(explanation: Explanation) -> Iterator[Paragraph]:
     fault = explanation.fix_fault
     if not explanation.fixes:
         if said := advice(explanation, nearest(explanation)):
-            yield Paragraph(f"What would help: {said}", Level.WARNING)
+            yield Paragraph(f"{said[0].upper()}{said[1:]}", Level.WARNING)
     elif explanation.failure is None and fault is not None and any(fix.fault for fix in explanation.fixes):
         told = f"Plugin {fault.plugin} fails on other nodes, and an attempt that reaches them ends with an error"
         yield Paragraph(f"{told}: {fault.located}.", Level.WARNING)
@@ -95,7 +95,7 @@ def _table(explanation: Explanation, rows: Sequence[ObstacleRow]) -> Table:
         nodes = "1 more node has" if n_nodes == 1 else f"{n_nodes} more nodes have"
         notes.append(f"{nodes} other obstacles; --all-nodes shows every node.")
     notes += _last_rows(explanation)
-    return Table("obstacles", "The nodes by what keeps the pod from them:", columns, shown, notes=tuple(notes))
+    return Table("obstacles", "What keeps the pod from the nodes:", columns, shown, notes=tuple(notes))
 
 
 def _last_rows(explanation: Explanation) -> Iterator[str]:
