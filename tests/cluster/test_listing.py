@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.cluster import client, list_path, list_raw
+from kubesched.cluster import client, list_path, list_raw, listing
 from kubesched.errors import ClusterError, GoneError
 from tests.cluster.fake_api_server import Answer, FakeApiServer, client_of, node, objects, says, status
 from tests.cluster.fake_timing import run
@@ -80,6 +80,19 @@ def test_a_continue_token_that_comes_twice_is_an_error() -> None:
     error, server = listed(objects(node("n1"), more="next"))
     assert "the list does not end: a continue token came twice" in str(error)
     assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("items", [(), (node("n1"),)], ids=["empty", "with items"])
+def test_a_list_whose_pages_do_not_end_is_an_error(items: tuple[dict[str, Any], ...], monkeypatch) -> None:
+    monkeypatch.setattr(listing, "_MAX_PAGES", 3)
+    pages = [objects(*items, more=f"page-{i}") for i in range(2, 6)]
+    error, server = listed(*pages)
+    assert str(error).endswith(
+        f"{NODES}: the list does not end: after 3 pages the API server still announces another one"
+    )
+    assert len(server.asked) == 3
+    found, _ = listed(*pages[:2], objects(node("n2")))
+    assert len(found) == 2 * len(items) + 1  # type: ignore[arg-type]
 
 
 def test_a_page_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Lists what exists now, page by page: whole objects, or only names, versions and the node of a pod."""
 
 from collections.abc import AsyncGenerator, Mapping
+from itertools import count
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -17,6 +18,8 @@ PageT = TypeVar("PageT", bound=Any)
 
 _PAGE_SIZE: Final = 500
 _SECONDS: Final = 120.0
+_MAX_PAGES: Final = 2_000
+"""Of a list: a million objects in pages of 500, six times as many pods as a cluster may have."""
 _PAGE_SIZES: Final = (_PAGE_SIZE, _PAGE_SIZE, 0)  # of the tries of one list; 0 is all at once, which cannot expire
 
 
@@ -80,13 +83,21 @@ async def list_raw(client: ApiClient, kind: str) -> AsyncGenerator[list[msgspec.
 
 
 async def request_page(
-    client: ApiClient, kind: str, query: Mapping[str, str | int], type: type[PageT], *, retry: bool = True
+    client: ApiClient,
+    kind: str,
+    query: Mapping[str, str | int],
+    type: type[PageT],
+    *,
+    number: int,
+    retry: bool = True,
 ) -> PageT:
     """One page of a list, as a type with `kind`, `metadata` and `items`.
 
+    Args:
+        number: of the page in its list, from 1.
     Raises:
         ClusterError: the API server refused, did not answer, or answered with anything but a list of this kind. A
-            Status or the answer of a proxy must not count as an empty list.
+            Status or the answer of a proxy must not count as an empty list. Or the list does not end.
     """
     page = await client.request("GET", list_path(kind), query=query, type=type, timeout=_SECONDS, retry=retry)
     wrong, expected = "", f"{KINDS[kind].name}List"
@@ -95,6 +106,8 @@ async def request_page(
         wrong = f"the answer does not match the request: expected a {expected}, found {found}"
     elif page.metadata.continue_ and page.metadata.continue_ == query.get("continue"):
         wrong = "the list does not end: a continue token came twice"
+    elif page.metadata.continue_ and number >= _MAX_PAGES:
+        wrong = f"the list does not end: after {number:,} pages the API server still announces another one"
     if wrong:
         raise ClusterError(f"GET {client.access.server}{list_path(kind)}: {wrong}", status=200)
     return page
@@ -104,8 +117,8 @@ async def _pages(client: ApiClient, kind: str, type: type[PageT], page_size: int
     """Each page of a list, as a type with `metadata` and `items`."""
     selector = FIELD_SELECTORS.get(kind, "")
     query: dict[str, str | int] = {"limit": page_size} | ({"fieldSelector": selector} if selector else {})
-    while True:
-        page = await request_page(client, kind, query, type)
+    for number in count(1):
+        page = await request_page(client, kind, query, type, number=number)
         yield page
         if not page.metadata.continue_:
             return

@@ -158,8 +158,9 @@ class Reflector:
         paging: dict[str, str | int] = {"limit": self._page_size} if self._page_size else {}
         not_older = "" if self._wants_newest else self._version
         query = {**self._selector, **({"resourceVersion": not_older} if not_older else paging)}
+        number = 1
         while True:
-            page = await request_page(self._client, self.kind, query, ListPage, retry=False)
+            page = await request_page(self._client, self.kind, query, ListPage, number=number, retry=False)
             if not page.metadata.resource_version:  # a watch begins with it
                 raise ClusterError(f"{self._label}: the list has no metadata.resourceVersion", status=200)
             self._heard_at = self._contact()
@@ -167,6 +168,7 @@ class Reflector:
             if not page.metadata.continue_:
                 break
             query = {**self._selector, **paging, "continue": page.metadata.continue_}
+            number += 1
         await self._replace(listed, page.metadata.resource_version)
         self._is_listed, self._wants_newest = True, False
         self.synced.set()
