@@ -33,14 +33,24 @@ class Report(msgspec.Struct, frozen=True):
     """The findings about one text, each with its line, in the order of the text.
 
     Attributes:
-        findings: what is to be reported.
+        reported: what is to be reported about the configuration.
         silenced: what comments silence.
     """
 
-    findings: tuple[Finding, ...]
+    reported: tuple[Finding, ...]
     silenced: tuple[Finding, ...]
     _places: Places
     _silences: Silences
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is to be reported, also about comments that silence nothing.
+
+        If kube-scheduler rejects the configuration, advice is left out, so comments for it are not judged.
+        """
+        if any(finding.severity == "error" for finding in self.reported):
+            return self.reported
+        return _sorted((*self.reported, *self._silences.unused(self.silenced)))
 
     def with_further(self, further: Iterable[Finding]) -> "Report":
         """The report with more findings; one without a line gets that of its field, or of the nearest parent."""
@@ -48,7 +58,7 @@ class Report(msgspec.Struct, frozen=True):
         silenced = [finding for finding in located if self._silences.silence(finding)]
         reported = [finding for finding in located if not self._silences.silence(finding)]
         return Report(
-            _sorted((*self.findings, *reported)), _sorted((*self.silenced, *silenced)), self._places, self._silences
+            _sorted((*self.reported, *reported)), _sorted((*self.silenced, *silenced)), self._places, self._silences
         )
 
 

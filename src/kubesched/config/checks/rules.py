@@ -123,6 +123,7 @@ _NOTES: Final = {
     "long-backoff": "rejected pods wait long",
     "extender-sampling": "the extender does not see all nodes",
     "extender-required": "without the extender, no pod is scheduled",
+    "unused-silence": "a comment silences nothing",
     "extender-host": "the host name may not resolve on the host network",
 }
 
