@@ -101,7 +101,9 @@ def placing(pod: Pod, node: str) -> Edit:
 
 
 def _on(pod: Pod, node: str) -> Pod:
-    return edited(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
+    """The pod on a node, without its nomination, which would keep room for it a second time."""
+    spec = msgspec.structs.replace(pod.spec, node_name=node)
+    return edited(pod, spec=spec, status=msgspec.structs.replace(pod.status, nominated_node_name=""))
 
 
 @contextmanager

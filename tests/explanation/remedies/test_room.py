@@ -3,6 +3,7 @@
 import pytest
 
 from kubesched.api import KubeObject, Pod
+from kubesched.explanation import Explainer
 from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import SMALL, fixes_of, texts
 
@@ -66,3 +67,11 @@ def test_a_pod_that_no_controller_moves_or_that_a_budget_keeps_is_not_moved(two,
 
 def test_a_pod_that_fits_nowhere_else_is_not_moved(two):
     assert moves(PENDING, *two, owned("a", "n1", "1500m"), owned("b", "n2", "1500m")) == []
+
+
+def test_a_nomination_of_the_pending_pod_does_not_keep_room_twice(two):
+    pending = make_pod("p", requests={"cpu": "1200m"}, priority=5, status={"nominatedNodeName": "n2"})
+    pods = [owned("first", "n1", "1"), owned("other", "n2", "1")]
+    with Explainer([*two, *pods, pending]) as explainer:
+        found = explainer.explain("default/p")
+        assert "move default/first from n1 to n2" in [fix.text for fix in explainer.fixes(found)]
