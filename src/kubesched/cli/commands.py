@@ -13,7 +13,7 @@ import click
 from kubesched.cli.general_options import GENERAL, is_debugging, with_general_options
 from kubesched.cli.output import print_text
 from kubesched.cli.program_name import as_typed, program_name
-from kubesched.cli.standard_streams import checked_output, discard_the_rest
+from kubesched.cli.standard_streams import checked_output, discard_the_rest, with_own_output
 from kubesched.errors import KubeschedError
 from kubesched.version import VERSION, VERSION_TEXT
 
@@ -45,7 +45,7 @@ class _Commands(Mapping[str, click.Command]):
         if name not in _COMMANDS:
             raise KeyError(name)
         command: click.Command = getattr(import_module(f"kubesched.cli.{name}"), name)
-        return with_general_options(command)
+        return with_own_output(with_general_options(command))
 
     def __iter__(self) -> Iterator[str]:
         return iter(_COMMANDS)

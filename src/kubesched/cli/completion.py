@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from kubesched.cli.output import print_verbatim
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -41,7 +43,7 @@ def completion(shell: str) -> None:
 
     script = get_completion_class(shell)
     assert script is not None
-    click.echo(script(click.get_current_context().find_root().command, {}, _NAME, _VARIABLE).source(), nl=False)
+    print_verbatim(script(click.get_current_context().find_root().command, {}, _NAME, _VARIABLE).source())
 
 
 def complete_for_kubectl() -> None:
@@ -54,5 +56,5 @@ def complete_for_kubectl() -> None:
     items = ShellComplete(main, {}, _NAME, _VARIABLE).get_completions(words, incomplete)
     for item in items:
         if item.type == "plain":
-            click.echo(f"{item.value}\t{item.help}" if item.help else item.value)
-    click.echo(_FILES if any(item.type != "plain" for item in items) else _NO_FILES)
+            print_verbatim(f"{item.value}\t{item.help}\n" if item.help else f"{item.value}\n")
+    print_verbatim(f"{_FILES if any(item.type != 'plain' for item in items) else _NO_FILES}\n")

@@ -10,7 +10,7 @@ from kubesched.cli.bad_input import refuse_bad_input
 from kubesched.cli.config_check import check
 from kubesched.cli.config_diff import diff, from_defaults, print_differences_from_defaults
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in, under_names
-from kubesched.cli.output import output_option
+from kubesched.cli.output import output_option, print_verbatim
 from kubesched.cli.plugins import plugin_option
 
 _LOSSY: Final = 3
@@ -57,9 +57,9 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], output: str, only
     shown = [(source, without_secrets(effective(setup.configuration))) for source, setup in read]
     if output == "json":
         documents = [document for _, document in shown]
-        click.echo(json.dumps(documents if len(documents) > 1 else documents[0], indent=2))
+        print_verbatim(json.dumps(documents if len(documents) > 1 else documents[0], indent=2) + "\n")
     else:
-        click.echo(under_names((source, write_yaml(document)) for source, document in shown).rstrip())
+        print_verbatim(under_names((source, write_yaml(document)) for source, document in shown).rstrip() + "\n")
 
 
 @config.command()
@@ -82,6 +82,6 @@ def convert(files: tuple[Path, ...], references: tuple[str, ...], reader: str) -
             for source in sources_in(files)
         ]
     text = under_names((source, text) for source, text, _ in converted)
-    click.echo(text, nl=not text.endswith("\n"))
+    print_verbatim(text if text.endswith("\n") else f"{text}\n")
     if any(is_lossy for _, _, is_lossy in converted):
         raise click.exceptions.Exit(_LOSSY)

@@ -15,6 +15,7 @@ from kubesched.cli.options import (
     preemption_helps_option,
     refuse_options_before,
 )
+from kubesched.cli.output import print_verbatim
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:
@@ -249,15 +250,14 @@ def _announce(served: "Extender", server: "Server", options: "ExtenderOptions") 
         tls = {"caFile": "/path/to/ca.crt"}
         if options.server.tls.client_ca is not None:
             tls.update(certFile="/path/to/client.crt", keyFile="/path/to/client.key")
-    click.echo(
+    print_verbatim(
         served.offer.stanza(
             server.url,
             node_cache_capable=options.is_watched,
             http_timeout=options.http_timeout,
             tls=tls,
             managed_resources=options.managed_resources,
-        ),
-        nl=False,
+        )
     )
 
 

@@ -16,6 +16,7 @@ from kubesched.cli.options import (
     managed_resource_option,
     preemption_helps_option,
 )
+from kubesched.cli.output import print_verbatim
 
 if TYPE_CHECKING:
     from kubesched.config import ExtenderManagedResource
@@ -158,10 +159,10 @@ def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]
 def _print(documents: Iterable[Mapping[str, object]], options: "ManifestOptions") -> None:
     from kubesched.documents import write_yaml
 
-    click.echo(
-        f"# Pods with spec.schedulerName: {' or '.join(options.scheduler_names)} are scheduled with the extender."
+    print_verbatim(
+        f"# Pods with spec.schedulerName: {' or '.join(options.scheduler_names)} are scheduled with the extender.\n"
     )
-    click.echo("---\n".join(map(write_yaml, documents)), nl=False)
+    print_verbatim("---\n".join(map(write_yaml, documents)))
 
 
 def _print_advice(

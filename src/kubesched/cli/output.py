@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from kubesched.cli.general_options import is_quiet
+from kubesched.cli.standard_streams import standard_output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,13 +42,13 @@ def text_console() -> Iterator["Console"]:
         def render_str(self, text: str, **options: Any) -> "Text":
             return super().render_str(escape_controls(text), **options)
 
-    console = Console(width=_width(), markup=False, emoji=False, highlight=False)
+    console = Console(file=standard_output(), width=_width(), markup=False, emoji=False, highlight=False)
     if console.is_terminal:
         yield console
         return
     with console.capture() as captured:
         yield console
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+    standard_output().write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def _width() -> int | None:
@@ -55,7 +56,7 @@ def _width() -> int | None:
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
         return int(columns)
-    if sys.stdout.isatty():
+    if standard_output().isatty():
         return None
     with suppress(OSError, ValueError):  # not a terminal, or not a file
         return os.get_terminal_size(sys.stderr.fileno()).columns or _PIPE_WIDTH
@@ -71,21 +72,28 @@ def print_text(text: str, *, is_error: bool = False, nl: bool = True) -> None:
     """
     from kubesched.reports import escape_controls
 
-    click.echo(escape_controls(text), err=is_error, nl=nl)
+    click.echo(escape_controls(text), file=sys.stderr if is_error else standard_output(), nl=nl)
+
+
+def print_verbatim(text: str) -> None:
+    """Print text for programs, such as YAML, exactly as it is."""
+    output = standard_output()
+    output.write(text)
+    output.flush()
 
 
 def print_document(document: Any) -> None:
     """Print one document, indented."""
     from kubesched.reports import json_text
 
-    sys.stdout.write(json_text(document))
+    standard_output().write(json_text(document))
 
 
 def print_line(line: Any) -> None:
     """Print one document as one line."""
     from kubesched.reports import json_line
 
-    sys.stdout.write(json_line(line))
+    standard_output().write(json_line(line))
 
 
 @contextmanager

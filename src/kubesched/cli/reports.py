@@ -1,10 +1,9 @@
 """-o of the commands that print a report, and the printing."""
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from kubesched.cli.output import output_option
+from kubesched.cli.output import output_option, print_verbatim, text_console
 from kubesched.cli.program_name import as_typed
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ def print_report(page: "Page", output: str) -> None:
 
     page = msgspec.structs.replace(page, next_command=as_typed(page.next_command))
     if output in ("table", "wide"):
-        from kubesched.cli.output import text_console
-
         with text_console() as console:
             print_page(page, console, wide=output == "wide")
         return
@@ -47,4 +44,4 @@ def print_report(page: "Page", output: str) -> None:
         "html": as_html,
         "junit": as_junit,
     }
-    sys.stdout.write(write[output](page))
+    print_verbatim(write[output](page))

@@ -11,6 +11,7 @@ from kubesched.cli.endpoints import endpoint_flags, endpoint_options
 from kubesched.cli.ignored_flags import given_ignored_flags, ignored_flags
 from kubesched.cli.leader_election import leader_election_flags, leader_election_options, lease_note
 from kubesched.cli.options import Seconds, refuse_options_before, setup_options
+from kubesched.cli.output import print_verbatim
 from kubesched.cli.scheduler_differences import differences
 from kubesched.errors import InputError, LeaseLostError
 from kubesched.version import VERSION, VERSION_TEXT
@@ -38,7 +39,7 @@ class Verbosity(click.ParamType[int]):
 def _print_version(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
     """Print the version, and exit, unless the flag is false or not given."""
     if value in ("true", "raw"):
-        click.echo(VERSION_TEXT)
+        print_verbatim(f"{VERSION_TEXT}\n")
         ctx.exit()
 
 

@@ -10,6 +10,7 @@ from kubesched.cli.bad_input import BadInput, refuse_bad_input
 from kubesched.cli.cluster import note
 from kubesched.cli.installation import MountedFiles, installation_options
 from kubesched.cli.options import setup_options
+from kubesched.cli.output import print_verbatim
 
 if TYPE_CHECKING:
     from kubesched.manifests import SchedulerInstallation
@@ -90,7 +91,7 @@ def manifests(
             replaces=replaces,
         )
         documents = scheduler_manifests(installation)
-    click.echo(write_commented(documents, installation), nl=False)
+    print_verbatim(write_commented(documents, installation))
     _print_notes(installation)
 
 

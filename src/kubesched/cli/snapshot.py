@@ -1,6 +1,5 @@
 """`kubesched snapshot`: save the objects that decide where pods go: all, or what one pod needs; also without names."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,6 +11,7 @@ from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import live_source_options
 from kubesched.cli.options import setup_options, skip_bad_objects_option, snapshots_argument
 from kubesched.cli.output import progress_bar
+from kubesched.cli.standard_streams import standard_output
 from kubesched.cli.written_files import is_same_file, refuse_inputs
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _check_files(snapshots: Sequence[str], output: str, table: Path | None) -> N
 
     if output != _STANDARD_OUTPUT:
         refuse_inputs("-o", check_target(output), snapshots)
-    elif sys.stdout.isatty():
+    elif standard_output().isatty():
         raise click.UsageError("standard output is a terminal; name a file, such as -o cluster.json.gz")
     if table is not None:
         if not table.parent.is_dir():
@@ -175,7 +175,7 @@ def _anonymous(
 def _write(cluster: "ClusterObjects", output: str) -> None:
     from kubesched.snapshot import write_snapshot
 
-    write_snapshot(cluster, sys.stdout.buffer if output == _STANDARD_OUTPUT else output, strip=True)
+    write_snapshot(cluster, standard_output().buffer if output == _STANDARD_OUTPUT else output, strip=True)
     if output != _STANDARD_OUTPUT:
         kinds = cluster.kinds
         nodes, pods = kinds.pop("Node", 0), kinds.pop("Pod", 0)

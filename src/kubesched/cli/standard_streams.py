@@ -1,22 +1,57 @@
-"""Standard input, output and error as a shell may leave them: closed, on a full disk, or with a reader that left."""
+"""Standard input, output and error as a shell may leave them: closed, on a full disk, or with a reader that left.
+
+Standard output belongs to the command: what a plugin prints goes to standard error.
+"""
 
 import errno
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from copy import copy
+from functools import update_wrapper
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 import click
 
 from kubesched.cli.bad_input import BadInput
 
-__all__ = ["checked_output", "discard_the_rest"]
+__all__ = ["checked_output", "discard_the_rest", "standard_output", "with_own_output"]
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _LEFT: Final = errno.EPIPE
 _FAILED: Final = 1  # as click ends after a reader that left
+_OWN: Final = "kubesched.stdout"
+
+
+def with_own_output(command: click.Command) -> click.Command:
+    """A copy of a command during which `print` writes to standard error; also of subcommands.
+
+    The command itself prints to `standard_output`.
+    """
+    copied = copy(command)
+    if command.callback is not None:
+        copied.callback = _redirected(command.callback)
+    if isinstance(copied, click.Group):
+        copied.commands = {name: with_own_output(child) for name, child in copied.commands.items()}
+    return copied
+
+
+def _redirected(callback: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **options: Any) -> Any:
+        click.get_current_context().meta[_OWN] = sys.stdout
+        with redirect_stdout(sys.stderr):
+            return callback(*arguments, **options)
+
+    return update_wrapper(call, callback)
+
+
+def standard_output() -> TextIO:
+    """Where the output of the command that runs now goes."""
+    context = click.get_current_context(silent=True)
+    own: TextIO | None = None if context is None else context.meta.get(_OWN)
+    return sys.stdout if own is None else own
 
 
 @contextmanager
