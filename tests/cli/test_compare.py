@@ -1,4 +1,5 @@
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -189,3 +190,13 @@ def test_pods_that_one_side_leaves_pending_are_grouped_by_workload(tmp_path):
 
 def test_the_workload_with_the_largest_skew_is_named(cluster):
     assert "The largest skew of B is that of Job default/etl." in run("compare", cluster, "--pack", "--seeds", 5).stdout
+
+
+def test_the_next_command_about_two_configurations_loads_the_plugins_that_they_name(cluster, tmp_path, plugin):
+    (path := tmp_path / "zoned.yaml").write_text(ZONED_CONFIG)
+    (args := tmp_path / "args.yaml").write_text("{}\n")
+    loaded = ("--plugin", plugin, "--plugin-args", f"TeamZone={args}")
+    result = run("compare", cluster, "--config", path, "--config", path, *loaded, "--seeds", 5)
+    words = shlex.split(result.stdout.splitlines()[-1].removeprefix("Next: "))
+    assert words[:3] == ["kubesched", "config", "diff"]
+    assert run(*words[1:]).exit_code == 0

@@ -105,7 +105,8 @@ def compare(
     for times, side, name in zip(comparison.times, "AB", (comparison.a, comparison.b), strict=True):
         note_slow_plugin(times, f"{side} ({name})")
     checks = failures(conditions, comparison)
-    print_report(comparison_page(comparison, checks, next_command=_next(configs, pack=pack, pods=pods)), output)
+    next_command = _next(configs, references, pack=pack, pods=pods)
+    print_report(comparison_page(comparison, checks, next_command=next_command), output)
     if any(checks.values()) or any(comparison.faults):
         raise click.exceptions.Exit(1)
 
@@ -155,10 +156,11 @@ def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[
         raise click.UsageError(f"{file} names {named} itself; give a second --config without it") from error
 
 
-def _next(configs: Sequence[Path], *, pack: bool, pods: str) -> str:
+def _next(configs: Sequence[Path], references: Sequence[str], *, pack: bool, pods: str) -> str:
     """What differs between two files; with one or none, what the second side makes of all pods."""
     if len(configs) == _MOST_CONFIGS:
-        return shlex.join(["kubesched", "config", "diff", *map(str, configs)])
+        loaded = [word for reference in references for word in ("--plugin", reference)]
+        return shlex.join(["kubesched", "config", "diff", *map(str, configs), *loaded])
     again = same_cluster("compare")
     if not again or pods != _PENDING:
         return ""
