@@ -41,6 +41,48 @@ def test_a_kind_of_another_group_is_counted_with_its_group():
     assert note.endswith(": 1 Job.batch.volcano.sh, 1 Service.serving.knative.dev")
 
 
+@pytest.mark.parametrize(
+    ("kind", "version", "words"),
+    [
+        ("Deployment", "app/v1", 'apiVersion: found "app/v1"; expected apps/v1'),
+        ("Deployment", "extensions/v1beta1", 'apiVersion: found "extensions/v1beta1"; expected apps/v1'),
+        ("CronJob", "bacth/v1", 'apiVersion: found "bacth/v1"; expected batch/v1'),
+        ("StorageClass", "storage.k8s/v1", 'apiVersion: found "storage.k8s/v1"; expected storage.k8s.io/v1'),
+        ("StorageClass", "v1", 'apiVersion: found "v1"; expected storage.k8s.io/v1'),
+        ("Deploymnet", "apps/v1", 'kind: found "Deploymnet" in apps/v1; did you mean "Deployment"?'),
+        ("DeamonSet", "app/v1", 'kind: found "DeamonSet" in app/v1; did you mean "DaemonSet"?'),
+        ("statefulset", "apps/v1", 'kind: found "statefulset" in apps/v1; did you mean "StatefulSet"?'),
+        ("StorageClas", "storage.k8s.io/v1", 'in storage.k8s.io/v1; did you mean "StorageClass"?'),
+    ],
+)
+def test_a_misspelt_kind_or_group_is_an_error_where_it_was_left_out(kind, version, words):
+    assert words in refused(other(version, kind, "web"))
+
+
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [
+        *(("v1", kind) for kind in ("ConfigMap", "Endpoints", "Event", "LimitRange", "PodTemplate", "ResourceQuota")),
+        *(("v1", kind) for kind in ("Binding", "ComponentStatus", "Secret", "ServiceAccount")),
+        ("apps/v1", "ControllerRevision"),
+        ("autoscaling/v2", "HorizontalPodAutoscaler"),
+        ("networking.k8s.io/v1", "IngressClass"),
+        ("node.k8s.io/v1", "RuntimeClass"),
+        ("policy/v1beta1", "PodSecurityPolicy"),
+        ("storage.k8s.io/v1", "VolumeAttributesClass"),
+        ("storagemigration.k8s.io/v1alpha1", "StorageVersionMigration"),
+        ("apps.kruise.io/v1alpha1", "StatefulSet"),
+        ("apps.openshift.io/v1", "DeploymentConfig"),
+        ("metrics.k8s.io/v1beta1", "NodeMetrics"),
+        ("metrics.k8s.io/v1beta1", "PodMetrics"),
+        ("serving.knative.dev/v1", "Service"),
+    ],
+)
+def test_a_kind_of_another_name_is_not_taken_for_a_misspelt_one(version, kind):
+    (note, _) = [note for note in expanded(other(version, kind, "x")).notes if "manifests" in note]
+    assert note.startswith("left out of the manifests")
+
+
 def test_manifests_without_a_pod_say_so():
     assert "the manifests add no pod" in expanded(ROLE).notes
 

@@ -125,7 +125,7 @@ class Admission:
             self.left_out[other] += 1
         elif kind not in GROUPS:
             self._admit_cluster_object(kind_key(kind, api_version.rpartition("/")[0]), raw, place)
-        elif not api_version or api_version.rpartition("/")[0] != GROUPS[kind]:
+        elif not api_version:
             raise ObjectError(f'apiVersion: found "{api_version}"; expected {api_version_of(kind)}')
         else:
             self._admit_running(kind, raw, place)

@@ -15,6 +15,8 @@ from kubesched.api import (
     Volume,
     kind_key,
 )
+from kubesched.config import did_you_mean
+from kubesched.errors import ObjectError
 
 GROUPS: Final = {  # the kinds that become pods, and their API groups
     "Pod": "",
@@ -26,7 +28,11 @@ GROUPS: Final = {  # the kinds that become pods, and their API groups
     "CronJob": "batch",
     "ReplicationController": "",
 }
-_SERVED: Final = {"", "apps", "batch", "extensions"}  # that serve them, or once did
+_API_VERSIONS: Final = {  # of what is read, by kind and group
+    **{(kind.name, kind.group): kind.api_version for kind in KINDS.values()},
+    **{(kind, group): f"{group}/v1".lstrip("/") for kind, group in GROUPS.items()},
+}
+_LIKENESS: Final = 0.8  # of a misspelt kind or group to the right one, from 0 to 1
 
 
 def api_version_of(kind: str) -> str:
@@ -39,13 +45,31 @@ def left_out(kind: str, api_version: str) -> str:
 
     A kind with a name that is read, in the API group of somebody else, has its group in the name:
     `Job.batch.volcano.sh`.
+
+    Raises:
+        ObjectError: kind or apiVersion is one that is read, but misspelt.
     """
     group = api_version.rpartition("/")[0]
+    _refuse_misspelt(kind, api_version, group)
     if kind in GROUPS:
-        return "" if group in _SERVED else f"{kind}.{group}"
+        return "" if group == GROUPS[kind] else f"{kind}.{group}"
     if kind_key(kind, group):
         return ""
     return f"{kind}.{group}".removesuffix(".") if any(known.name == kind for known in KINDS.values()) else kind
+
+
+def _refuse_misspelt(kind: str, api_version: str, group: str) -> None:
+    """Rule: the group of a custom resource has a dot; the groups without one have only kinds of Kubernetes."""
+    is_custom = "." in group
+    groups = [known for name, known in _API_VERSIONS if name == kind]
+    if groups and group not in groups:
+        near = [known for known in groups if not is_custom or did_you_mean(group, [known], _LIKENESS)]
+        if near:
+            raise ObjectError(f'apiVersion: found "{api_version}"; expected {_API_VERSIONS[kind, near[0]]}')
+    if not groups:
+        names = {name for name, known in _API_VERSIONS if not is_custom or known == group}
+        if meant := did_you_mean(kind, names, _LIKENESS):
+            raise ObjectError(f'kind: found "{kind}" in {api_version}; {meant}')
 
 
 class ManifestMeta(ObjectMeta, frozen=True, gc=False):
