@@ -39,3 +39,12 @@ def test_a_pod_that_does_not_decode(raw: bytes, message: str):
     with pytest.raises(ObjectError) as raised:
         decode_checked("Pod", raw)
     assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize("effect", ["NoShedule", ""])
+def test_a_taint_with_an_effect_that_no_api_server_accepts_is_refused(effect: str):
+    raw = b'{"metadata":{"name":"n"},"spec":{"taints":[{"key":"a","effect":"NoExecute"},{"key":"a","effect":"%b"}]}}'
+    with pytest.raises(ObjectError) as raised:
+        decode_checked("Node", raw % effect.encode())
+    expected = "expected NoSchedule, PreferNoSchedule or NoExecute"
+    assert str(raised.value) == f'spec.taints[1].effect: found "{effect}"; {expected}'

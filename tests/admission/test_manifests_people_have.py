@@ -229,3 +229,15 @@ def test_fields_that_a_scheduler_does_not_read_are_known():
     manifest = workload("Deployment", template=container(**fields), strategy={"rollingUpdate": {"maxSurge": "25%"}})
     assert len(expanded(manifest).of(Pod)) == 1
     assert len(expanded(listed(manifest)).of(Pod)) == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"stats": {"allocatable": {"cpu": "31"}}}, 'stats: unknown field; did you mean "status"?'),
+        ({"status": {"allocatble": {"cpu": "31"}}}, 'status.allocatble: unknown field; did you mean "allocatable"?'),
+        ({"spec": {"taints": [{"key": "a", "effect": "NoShedule"}]}}, 'spec.taints[0].effect: found "NoShedule"'),
+    ],
+)
+def test_a_node_that_people_wrote_is_decoded_strictly(fields, words):
+    assert words in refused(node("big") | fields)

@@ -205,3 +205,19 @@ def test_many_nodes_are_named_shortly(tmp_path):
     assert simulated(cluster, *named)[1]["assumed"] == ["n0, n1, n2 and 3 more were cordoned"]
     freed = ("--uncordon", "n0", "--uncordon", "n1", "--uncordon", "pool=a")
     assert simulated(cluster, *freed)[1]["assumed"] == ["n0, n1 and 2 nodes with pool=a were uncordoned"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"stats": {}}, 'stats: unknown field; did you mean "status"?'),
+        ({"spec": {"taints": [{"key": "a", "effect": "NoShedule"}]}}, 'found "NoShedule"; expected NoSchedule,'),
+    ],
+)
+def test_the_file_of_a_new_node_is_decoded_strictly(cluster, tmp_path, fields, words):
+    file = tmp_path / "big.yaml"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "big"}} | fields))
+    for command in (("simulate", "--add-nodes", "1", "--like"), ("fit", "--resource", "cpu=1", "--nodes-like")):
+        result = run(command[0], cluster, *command[1:], str(file))
+        assert result.exit_code == 2
+        assert words in result.stderr

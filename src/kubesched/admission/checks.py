@@ -4,6 +4,7 @@ Selectors are not looked at: one that does not parse is a matter for the rule th
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -22,6 +23,7 @@ from kubesched.api import (
     PriorityClass,
     Quantities,
     Resources,
+    Taint,
     decode_object,
     parse_quantity,
 )
@@ -29,6 +31,7 @@ from kubesched.documents import RawJson, shorten
 from kubesched.errors import ObjectError, QuantityError
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _MAX_PORT: Final = 65535
 _INT32: Final = 2**31
 _INT64: Final = 2**63
@@ -68,6 +71,7 @@ class ObjectChecker:
             self._check_pod(checked)
         elif isinstance(checked, Node):
             self._check_quantities(checked.status.allocatable, "status.allocatable")
+            _check_taints(checked.taints)
             for i, image in enumerate(checked.status.images or ()):
                 if not -_INT64 <= image.size_bytes < _INT64:
                     raise ObjectError(f"status.images[{i}].sizeBytes: found {image.size_bytes}; expected an int64")
@@ -148,6 +152,14 @@ class ObjectChecker:
         if nano < 0:
             raise ObjectError(f"{path}: found {shorten(quantity)}; expected 0 or more")
         self._good.add(quantity)
+
+
+def _check_taints(taints: Sequence[Taint]) -> None:
+    """Rule: kube-apiserver v1.36 validation of core/v1: the effect is there, and one of the three."""
+    for i, taint in enumerate(taints):
+        if taint.effect not in EFFECTS:
+            expected = f"{', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}"
+            raise ObjectError(f'spec.taints[{i}].effect: found "{taint.effect}"; expected {expected}')
 
 
 def _check_ports(container: Container, path: str) -> None:

@@ -1,7 +1,8 @@
 """The fields of new objects, as kube-apiserver v1.36.3 publishes them in its OpenAPI document.
 
 Each line has a type and its fields, in the order of the alphabet; `field:Type` is a field with an object or a list of
-objects. What only a server sets (status and managedFields) is not looked into.
+objects. What only a server sets (status and managedFields) is not looked into, but for the status of a Node, which
+people write for a node that they plan.
 """
 
 from typing import Final
@@ -109,7 +110,7 @@ LocalVolumeSource = fsType path
 NFSVolumeSource = path readOnly server
 Namespace = apiVersion kind metadata:ObjectMeta spec:NamespaceSpec status
 NamespaceSpec = finalizers
-Node = apiVersion kind metadata:ObjectMeta spec:NodeSpec status
+Node = apiVersion kind metadata:ObjectMeta spec:NodeSpec status:NodeStatus
 NodeAffinity = preferredDuringSchedulingIgnoredDuringExecution:PreferredSchedulingTerm
     requiredDuringSchedulingIgnoredDuringExecution:NodeSelector
 NodeConfigSource = configMap:ConfigMapNodeConfigSource
@@ -117,6 +118,8 @@ NodeSelector = nodeSelectorTerms:NodeSelectorTerm
 NodeSelectorRequirement = key operator values
 NodeSelectorTerm = matchExpressions:NodeSelectorRequirement matchFields:NodeSelectorRequirement
 NodeSpec = configSource:NodeConfigSource externalID podCIDR podCIDRs providerID taints:Taint unschedulable
+NodeStatus = addresses allocatable capacity conditions config daemonEndpoints declaredFeatures features images nodeInfo
+    phase runtimeHandlers volumesAttached volumesInUse
 ObjectFieldSelector = apiVersion fieldPath
 ObjectMeta = annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName
     generation labels managedFields name namespace ownerReferences:OwnerReference resourceVersion selfLink uid

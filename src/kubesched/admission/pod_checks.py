@@ -7,6 +7,7 @@ the API server. Rule: kube-apiserver v1.36 validation of core/v1 pods, with its 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from kubesched.admission.checks import EFFECTS
 from kubesched.admission.resource_checks import byte_notes, huge_page_faults, quantity_faults, resource_faults
 from kubesched.api import (
     BASIC_RESOURCES,
@@ -27,7 +28,6 @@ from kubesched.errors import ObjectError, SelectorError
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
-_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _POLICIES: Final = ("Honor", "Ignore")
 
 
@@ -90,7 +90,7 @@ def _toleration_faults(path: str, toleration: Toleration) -> Iterator[FieldError
         yield FieldError.invalid(
             f"{path}.operator", toleration.value, "value must be empty when `operator` is 'Exists'"
         )
-    yield from _in_set(f"{path}.effect", toleration.effect or None, _EFFECTS)
+    yield from _in_set(f"{path}.effect", toleration.effect or None, EFFECTS)
 
 
 def _spread_faults(path: str, constraint: TopologySpreadConstraint) -> Iterator[FieldError]:

@@ -19,7 +19,7 @@ from kubesched.planning.changes import (
     with_nodes_like,
     without_nodes,
 )
-from kubesched.snapshot import load_snapshot
+from kubesched.snapshot import admit_manifests
 
 __all__ = ["Changed", "WhatIf", "chosen_nodes", "node_model"]
 
@@ -117,11 +117,11 @@ def node_model(objects: Sequence[KubeObject], text: str) -> Node:
     """The node of a name, or the one in a file.
 
     Raises:
-        InputError: there is no such node, or the file has not exactly one node.
+        InputError: there is no such node, or the file has not exactly one node, or one with an unknown field.
     """
     if not text.endswith(_FILES) and not Path(text).is_file():
         return nodes_named(objects, [text])[0]
-    nodes = load_snapshot(text).of(Node)
+    nodes = [known for known in admit_manifests((), [text]).objects if isinstance(known, Node)]
     if len(nodes) != 1:
         raise InputError(f"{text}: found {len(nodes)} nodes; expected a file with one Node")
     return nodes[0]
