@@ -7,10 +7,11 @@ import tarfile
 
 import pytest
 
+from kubesched.api import Pod
 from kubesched.errors import InputError
 from kubesched.snapshot import archives, load_snapshot, packing
 from kubesched.snapshot.packing import packed_writer
-from tests.snapshot.builders import listed, node, pod
+from tests.snapshot.builders import listed, node, pod, workload
 
 
 def archive(members: dict[str, bytes]) -> bytes:
@@ -57,6 +58,21 @@ VELERO = archive(
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd])
 def test_an_archive_is_read_whatever_it_is_packed_with(pack):
     assert names(pack(VELERO)) == ["n1", "p1"]
+
+
+def test_the_second_copy_of_an_object_in_a_velero_backup_is_left_out():
+    deployment = workload("Deployment", replicas=1)
+    backup = archive(
+        {
+            "resources/deployments.apps/namespaces/shop/web.json": text(deployment),
+            "resources/deployments.apps/v1-preferredversion/namespaces/shop/web.json": text(deployment),
+            "resources/pods/v1-preferredversion/namespaces/shop/p1.json": text(pod("p1")),
+            "resources/pods/namespaces/shop/p1.json": text(pod("p1")),
+        }
+    )
+    assert load_snapshot(io.BytesIO(backup)).skipped == {"Deployment": 1}
+    added = load_snapshot(manifests=[io.BytesIO(backup)])
+    assert len(added.of(Pod)) == 2
 
 
 def test_a_must_gather_is_read_without_its_logs(tmp_path):

@@ -38,12 +38,32 @@ def test_an_array_is_a_list():
     assert refusal("[1]") == "<stream>, item 1: expected an object, found 1"
 
 
+def test_lists_in_lists_are_read():
+    nodes = {"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]}
+    inner = listed(node("b"), listed(pod("c")))
+    assert names(json.dumps([nodes, inner, [node("d")], node("e")])) == ["a", "b", "c", "d", "e"]
+    assert names(json.dumps(listed(nodes, inner))) == ["a", "b", "c"]
+    assert names(json.dumps({"items": [node("a"), pod("b")]})) == ["a", "b"]
+    manifest = io.StringIO(json.dumps(listed(listed(pod("new")))))
+    assert [known.name for known in load_snapshot(manifests=[manifest])] == ["new"]
+
+
+def test_a_bad_object_in_a_list_in_a_list_is_named_with_its_place():
+    assert refusal(json.dumps([listed(node(5))])) == (
+        "<stream>, item 1, item 1 (Node): metadata.name: expected a string, found 5; put it in quotes"
+    )
+    deep = json.dumps(listed(listed(listed(listed(listed(listed(listed(node("a")))))))))
+    assert "lists are nested more than 5 deep" in refusal(deep)
+
+
 def test_a_watch_stream_is_read_to_its_end():
     bookmark = {"type": "BOOKMARK", "object": {"apiVersion": "v1", "kind": "Node", "metadata": {}}}
     events = [event("ADDED", "a", 1), event("ADDED", "b", 2), event("MODIFIED", "a", 3, unschedulable=True), bookmark]
-    expired = {"type": "ERROR", "object": {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410}}
+    status = {"kind": "Status", "apiVersion": "v1", "message": "too old resource version", "code": 410}
+    expired = {"type": "ERROR", "object": status}
     read = loaded("\n".join(map(json.dumps, [*events, event("DELETED", "b", 4), expired])))
     assert [(found.name, found.unschedulable) for found in read.of(Node)] == [("a", True)]
+    assert '<stream>: the watch broke off with "too old resource version"; later changes are missing' in read.notes
 
 
 def test_an_export_of_kube_scheduler_simulator_is_read_with_its_configuration():

@@ -109,6 +109,15 @@ def read_header(raw: RawJson) -> Header:
     return Header(usual[1].decode(), usual[2].decode()) if usual else _read_header(raw)
 
 
+def read_document(raw: RawJson, label: str) -> Document:
+    """Read one JSON value, such as a list in a list.
+
+    Raises:
+        InputError: it is not an object or an array.
+    """
+    return _document(raw, 0, label)
+
+
 def _yaml_documents(data: bytes, label: str) -> Iterator[Document]:
     try:
         for number, document in enumerate(read_yaml(data), 1):

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import KINDS
-from kubesched.documents import RawJson
+from kubesched.documents import RawJson, shorten
 from kubesched.errors import InputError
 from kubesched.snapshot.documents import Document, Header, read_documents, read_header
 from kubesched.snapshot.hints import kind_hint, text_hint
@@ -20,8 +20,8 @@ __all__ = ["Files"]
 
 _MAX_NAMED: Final = 3
 _OF_KUBERNETES: Final = re.compile(rb"\b(?:apiVersion|kind)[\"']?\s*:")
+_PREFERRED: Final = re.compile(r"/\w+-preferredversion/")
 _EVENTS: Final = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
-_WITHOUT_OBJECT: Final = ("BOOKMARK", "ERROR")  # an API server ends an old watch with a Status
 _EXPORTED: Final = {  # the lists in an export of kube-scheduler-simulator
     "nodes": "Node",
     "pods": "Pod",
@@ -46,6 +46,7 @@ class _Unnamed(msgspec.Struct, rename="camel"):
     priority_classes: list[msgspec.Raw] | None = None
     namespaces: list[msgspec.Raw] | None = None
     scheduler_config: dict[str, Any] | None = None
+    items: list[msgspec.Raw] | None = None
 
 
 class _Status(msgspec.Struct):
@@ -62,6 +63,7 @@ class Files:
     Attributes:
         foreign: labels of the files that were left out.
         special: labels of what folders have that is not a file, such as pipes and links to nothing.
+        broken_watches: how the watches ended that broke off, by the labels of their files.
         scheduler_config: the KubeSchedulerConfiguration that an export or a written snapshot has, in JSON; empty
             without one.
     """
@@ -69,6 +71,8 @@ class Files:
     def __init__(self) -> None:
         self.foreign: list[str] = []
         self.special: list[str] = []
+        self.broken_watches: dict[str, str] = {}
+        self._copies: dict[str, str] = {}
         self.scheduler_config = b""
 
     @property
@@ -80,6 +84,10 @@ class Files:
             notes.append(f"left out {files} without Kubernetes objects: {_named(self.foreign)}")
         if self.special:
             notes.append(f"left out what is not a regular file: {_named(self.special)}")
+        notes += [
+            f"{label}: the watch broke off with {shorten(message)}; later changes are missing"
+            for label, message in self.broken_watches.items()
+        ]
         return notes
 
     def documents(self, source: Source) -> Iterator[tuple[str, Document]]:
@@ -92,11 +100,21 @@ class Files:
             self.special.append(source.label)
             return
         for text in read_texts(source):
+            if self._is_copy(text):
+                continue
             documents = list(self._documents_of(text))
             if not text.is_named and not any(_is_of_kubernetes(one) for _, one in documents):
                 self.foreign.append(text.label)
             else:
                 yield from documents
+
+    def _is_copy(self, text: Text) -> bool:
+        """Whether a file is the second copy of one object: Velero stores each as it is served, and once more below
+        `v1-preferredversion`.
+        """
+        if text.is_named:
+            return False
+        return self._copies.setdefault(_PREFERRED.sub("/", text.label), text.label) != text.label
 
     def _documents_of(self, text: Text) -> Iterator[tuple[str, Document]]:
         if not text.is_named and not _OF_KUBERNETES.search(text.data):
@@ -125,7 +143,9 @@ class Files:
         except (msgspec.DecodeError, UnicodeDecodeError):
             read = _Unnamed()
         if read.type in _EVENTS and bytes(read.object):
-            if read.type not in _WITHOUT_OBJECT:
+            if read.type == "ERROR":  # an API server ends an old watch with a Status
+                self.broken_watches[label] = _status_in(read.object).message
+            elif read.type != "BOOKMARK":
                 is_deleted = read.type == "DELETED"
                 yield label, Document(document.number, read.object, Header(kind="WatchEvent"), is_deleted=is_deleted)
         elif read.nodes is not None and read.pods is not None:
@@ -134,6 +154,8 @@ class Files:
                 items = getattr(read, _FIELDS[name])
                 header = Header(KINDS[kind].api_version, f"{kind}List")
                 yield f"{label}: {name}", Document(document.number, document.raw, header, items or [])
+        elif read.items is not None:
+            yield label, msgspec.structs.replace(document, items=read.items)
         else:
             yield label, document
 
@@ -169,10 +191,13 @@ def _has_kind(raw: RawJson) -> bool:
 
 def _hint_on(document: Document) -> str:
     header = document.header
-    message = ""
-    if header.kind == "Status":
-        try:
-            message = _read_status(document.raw).message
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            message = ""
+    message = _status_in(document.raw).message if header.kind == "Status" else ""
     return kind_hint(header.kind, header.api_version, message)
+
+
+def _status_in(raw: RawJson) -> _Status:
+    """A Status as far as it can be read."""
+    try:
+        return _read_status(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _Status()

@@ -1,13 +1,15 @@
 """The objects of a document, each with its place and the fields of the surrounding list."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from kubesched.documents import RawJson, describe_json_fault
 from kubesched.errors import ObjectError
-from kubesched.snapshot.documents import Document, Header, read_header
+from kubesched.snapshot.documents import Document, Header, read_document, read_header
+
+_MAX_DEPTH: Final = 5
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -23,14 +25,49 @@ class Place(msgspec.Struct, frozen=True, gc=False):
         return f"{self.label}{document}{item}"
 
 
-def items_of(document: Document, label: str) -> Iterator[tuple[Place, Header, RawJson]]:
-    """Yield each object of a list, or the one object that the document is, with the header for where it has none."""
+class Item(NamedTuple):
+    """An object, or what is in the place of one.
+
+    Attributes:
+        header: its apiVersion and kind, or those that the list gives it.
+        fault: why it is not an object.
+    """
+
+    place: Place
+    header: Header
+    raw: RawJson
+    fault: ObjectError | None = None
+
+
+def items_of(document: Document, label: str, depth: int = 0) -> Iterator[Item]:
+    """Yield each object of a list, also of the lists in it, or the one object that the document is."""
     if document.items is None:
-        yield Place(label, document.number), Header(), document.raw
+        yield _item(Place(label, document.number), Header(), document.raw)
         return
     inherited = _inherited(document.header)
     for i, raw in enumerate(document.items, 1):
-        yield Place(label, document.number, i), inherited, raw
+        item = _item(Place(label, document.number, i), inherited, raw)
+        if not _may_be_list(item):
+            yield item
+        elif depth < _MAX_DEPTH:
+            inner = read_document(raw, str(item.place))
+            yield from [item] if inner.items is None else items_of(inner, str(item.place), depth + 1)
+        else:
+            yield item._replace(fault=ObjectError(f"lists are nested more than {_MAX_DEPTH} deep"))
+
+
+def _item(place: Place, inherited: Header, raw: RawJson) -> Item:
+    try:
+        return Item(place, _header_of(raw, inherited), raw)
+    except ObjectError as error:
+        return Item(place, inherited, raw, error)
+
+
+def _may_be_list(item: Item) -> bool:
+    """Whether an item is an array, or has the kind of a list."""
+    if item.fault is not None:
+        return bytes(memoryview(item.raw)[:1]) == b"["
+    return (item.header.kind or "").endswith("List")
 
 
 def _inherited(header: Header) -> Header:
@@ -40,7 +77,7 @@ def _inherited(header: Header) -> Header:
     return Header(header.api_version, header.kind.removesuffix("List"))
 
 
-def header_of(raw: RawJson, inherited: Header) -> Header:
+def _header_of(raw: RawJson, inherited: Header) -> Header:
     """The object's own apiVersion and kind, or the inherited ones where it names no kind.
 
     Raises:
@@ -57,10 +94,10 @@ def header_of(raw: RawJson, inherited: Header) -> Header:
     return inherited
 
 
-def fault_of(place: Place, header: Header, raw: RawJson, error: ObjectError) -> ObjectError:
+def fault_of(item: Item, error: ObjectError) -> ObjectError:
     """What is wrong with an object, with its place, kind and name."""
-    who = " ".join(part for part in (header.kind, _name_in(raw)) if part)
-    return ObjectError(f"{place}{f' ({who})' if who else ''}: {error}")
+    who = " ".join(part for part in (item.header.kind, _name_in(item.raw)) if part)
+    return ObjectError(f"{item.place}{f' ({who})' if who else ''}: {error}")
 
 
 class _Named(msgspec.Struct):

@@ -9,7 +9,7 @@ from kubesched.api import KubeObject, Pod
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
 from kubesched.snapshot.files import Files
-from kubesched.snapshot.items import fault_of, header_of, items_of
+from kubesched.snapshot.items import fault_of, items_of
 from kubesched.snapshot.left_out import left_out_sentences
 from kubesched.snapshot.missing import missing_kinds
 from kubesched.snapshot.objects import ClusterObjects
@@ -141,26 +141,15 @@ def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLik
 
 def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> None:
     """Admit what files of manifests hold, in the order of the files as far as pods do not need the rest first."""
-    entries = [
-        (place, inherited, raw)
-        for source in sources
-        for label, document in files.documents(source)
-        for place, inherited, raw in items_of(document, label)
-    ]
-    headers = []
-    for place, inherited, raw in entries:
+    items = [item for source in sources for label, one in files.documents(source) for item in items_of(one, label)]
+    for bad in items:
+        if bad.fault is not None:
+            raise fault_of(bad, bad.fault) from bad.fault
+    for item in sorted(items, key=lambda item: admission.order(item.header.kind or "")):
         try:
-            headers.append(header_of(raw, inherited))
+            admission.admit(item.header.kind or "", item.header.api_version or "", item.raw, item.place)
         except ObjectError as error:
-            raise fault_of(place, inherited, raw, error) from error
-    order = sorted(range(len(entries)), key=lambda i: admission.order(headers[i].kind or ""))
-    for i in order:
-        place, _, raw = entries[i]
-        header = headers[i]
-        try:
-            admission.admit(header.kind or "", header.api_version or "", raw, place)
-        except ObjectError as error:
-            raise fault_of(place, header, raw, error) from error
+            raise fault_of(item, error) from error
 
 
 def _notes_on(admission: Admission) -> Iterator[str]:

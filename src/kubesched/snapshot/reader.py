@@ -16,7 +16,7 @@ from kubesched.documents import RawJson
 from kubesched.errors import ObjectError
 from kubesched.snapshot.documents import Document, Header
 from kubesched.snapshot.files import Files
-from kubesched.snapshot.items import Place, fault_of, header_of, items_of
+from kubesched.snapshot.items import Item, Place, fault_of, items_of
 from kubesched.snapshot.parts import PartPool
 from kubesched.snapshot.sources import Source
 
@@ -86,24 +86,15 @@ class ObjectReader:
         """
         header = Header(KINDS[kind].api_version, KINDS[kind].name)
         for i, raw in enumerate(items, n_before + 1):
-            place = Place(label, item=i)
-            try:
-                self._read_object(raw, header, place)
-            except ObjectError as error:
-                self._reject(raw, header, place, error)
+            self._read_item(Item(Place(label, item=i), header, raw))
 
     def _read_document(self, document: Document, label: str, size: int) -> None:
         n_items = len(document.items or ()) or 1
         times = (self.taken_at, document.origin.taken_at)
         self.taken_at = min((time for time in times if time is not None), default=None)
         self.listed_kinds |= frozenset(document.origin.listed_kinds)
-        for i, (place, inherited, raw) in enumerate(items_of(document, label), 1):
-            header = inherited
-            try:
-                header = header_of(raw, inherited)
-                self._read_object(raw, header, place, is_deleted=document.is_deleted)
-            except ObjectError as error:
-                self._reject(raw, header, place, error)
+        for i, item in enumerate(items_of(document, label), 1):
+            self._read_item(item, is_deleted=document.is_deleted)
             if i % _PROGRESS_EVERY == 0:
                 self._report(size * i // n_items)
 
@@ -111,25 +102,30 @@ class ObjectReader:
         if self._progress is not None:
             self._progress(self._bytes_done + within, self._bytes_in_all)
 
-    def _read_object(self, raw: RawJson, header: Header, place: Place, *, is_deleted: bool = False) -> None:
-        kind, skipped = _classify(header.api_version, header.kind or "")
+    def _read_item(self, item: Item, *, is_deleted: bool = False) -> None:
+        try:
+            self._read_object(item, is_deleted=is_deleted)
+        except ObjectError as error:
+            fault = fault_of(item, error)
+            if not self._skip_bad:
+                raise fault from error
+            self.bad.append(str(fault))
+
+    def _read_object(self, item: Item, *, is_deleted: bool) -> None:
+        if item.fault is not None:
+            raise item.fault
+        kind, skipped = _classify(item.header.api_version, item.header.kind or "")
         if skipped:
             self.skipped[skipped] += 1
             return
-        read = as_stored(decode_object(kind, raw))
+        read = as_stored(decode_object(kind, item.raw))
         if isinstance(read, Pod):
             self._parts.share(read)
         self._checker.check(read)
         if is_deleted:
             self._kept.pop(_key_of(kind, read), None)
         else:
-            self._keep(kind, read, place)
-
-    def _reject(self, raw: RawJson, header: Header, place: Place, error: ObjectError) -> None:
-        fault = fault_of(place, header, raw, error)
-        if not self._skip_bad:
-            raise fault from error
-        self.bad.append(str(fault))
+            self._keep(kind, read, item.place)
 
     def _keep(self, kind: str, read: KubeObject, place: Place) -> None:
         known = self._kept.setdefault(_key_of(kind, read), (read, place))
