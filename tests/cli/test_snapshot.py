@@ -199,6 +199,23 @@ def test_the_new_name_of_the_pod_is_printed(tmp_path: Path) -> None:
     assert "Insufficient cpu" in run("explain", path, "--pod", pod.key).stdout
 
 
+def test_the_pod_may_be_named_by_its_workload(tmp_path: Path) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "d", "controller": True}
+    pods = [make_pod(f"db-{i}", namespace="shop", metadata={"ownerReferences": [owner]}) for i in range(2)]
+    path = tmp_path / "bug.json"
+    result = run("snapshot", write(tmp_path, *CROWDED, *pods), "--around", "shop/sts/db", "-o", path)
+    assert "shop/sts/db has 2 pods; shop/db-0 is taken" in result.stderr
+    assert load_snapshot(path).of(Pod)[0].key == "shop/db-0"
+
+
+@pytest.mark.parametrize("name", ["payments/other", "nowhere/other", "other"])
+def test_an_unknown_pod_is_refused_without_an_option_of_another_command(name: str, tmp_path: Path) -> None:
+    result = run("snapshot", write(tmp_path, *CROWDED), "--around", name)
+    assert result.exit_code == 2
+    assert "name a pod or a workload of the cluster" in result.stderr
+    assert "--manifest" not in result.stderr
+
+
 def test_a_live_cluster_is_shrunk_and_renamed_too(tmp_path: Path) -> None:
     path = tmp_path / "bug.json"
     with api_server(CROWDED) as (url, _):

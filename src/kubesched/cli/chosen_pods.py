@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubesched.cli.cluster import options_of_command
+
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod, Workload
     from kubesched.errors import InputError
@@ -154,7 +156,9 @@ def _not_one(
         return InputError(
             f'no pod or workload has the name "{name}"; did you mean {" or ".join(elsewhere[:_MAX_NAMED])}?'
         )
-    return no_such_pod(name, pods)
+    if "--manifest" in options_of_command():
+        return no_such_pod(name, pods)
+    return no_such_pod(name, pods, "name a pod or a workload of the cluster")
 
 
 def _selected(pods: "Sequence[Pod]", text: str) -> "list[Pod]":

@@ -66,7 +66,7 @@ def read_cluster(
         server = access.server
     is_empty = not may_be_empty and _is_empty(cluster)
     has_workloads = not _WORKLOADS.isdisjoint(cluster.skipped)
-    takes_manifests = not is_empty and "--manifest" in _options()
+    takes_manifests = not is_empty and "--manifest" in options_of_command()
     _note_left_out(cluster, _ADVICE if takes_manifests else "")
     if is_empty:
         raise _empty(cluster, server, snapshots[0] if has_workloads and snapshots else "")
@@ -101,9 +101,10 @@ def _empty(cluster: "ClusterObjects", server: str, manifest: str) -> "InputError
     return InputError(f"the snapshot has {what}; expected a cluster, as `{SAVE_CLUSTER}` saves it{then}")
 
 
-def _options() -> list[str]:
+def options_of_command() -> list[str]:
     """The options of the command that runs now."""
-    return [name for option in click.get_current_context().command.params for name in option.opts]
+    context = click.get_current_context(silent=True)
+    return [name for option in context.command.params for name in option.opts] if context else []
 
 
 def _load(snapshots: Sequence[str], manifests: Sequence[str], skip_bad_objects: bool) -> "ClusterObjects":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from kubesched.cli.chosen_pods import choose_pods
 from kubesched.cli.cluster import note, read_cluster, read_setup
 from kubesched.cli.completion import complete_files
 from kubesched.cli.live_cluster import live_source_options
@@ -101,6 +102,7 @@ def snapshot(
     whole = frozenset() if anonymize else setup.raw_kinds
     kept = only_read_fields(cluster, keep_annotations=keep_annotations, whole=whole)
     if around is not None:
+        around = _pod_of(kept, around)
         kept = _around(kept, around, setup)
     if anonymize:
         is_default = not (config or references or plugin_args)
@@ -135,6 +137,22 @@ def _check_files(snapshots: Sequence[str], output: str, table: Path | None) -> N
         refuse_inputs("--table", table, snapshots)
         if is_same_file(table, Path(output)):
             raise click.UsageError("--table and -o name the same file; the table has to stay private")
+
+
+def _pod_of(cluster: "ClusterObjects", name: str) -> str:
+    """The pod of a name, or the first one of a workload.
+
+    Raises:
+        InputError: there is none.
+    """
+    from kubesched.errors import InputError
+
+    pods = choose_pods(cluster.objects, [name]).pods
+    if not pods:
+        raise InputError(f"--around: {name} has no pod")
+    if len(pods) > 1:
+        note(f"{name} has {len(pods)} pods; {pods[0].key} is taken")
+    return pods[0].key
 
 
 def _around(cluster: "ClusterObjects", pod: str, setup: "Setup") -> "ClusterObjects":

@@ -14,37 +14,39 @@ _ALIKE: Final = 0.6
 _NEW: Final = "--manifest FILE adds pods that are not in the cluster yet"
 
 
-def no_such_pod(wrong: str, pods: Sequence[Pod]) -> InputError:
+def no_such_pod(wrong: str, pods: Sequence[Pod], advice: str = _NEW) -> InputError:
     """The error for a name that no pod has, with what to write instead.
 
     Args:
         wrong: `namespace/name` or a name alone.
+        advice: what to do if no name is similar.
 
     Example:
         error = no_such_pod("shop/web", [make_pod("web-7", namespace="shop")])
         assert str(error) == 'no pod has the name "shop/web"; did you mean "shop/web-7"?'
     """
-    return InputError(f'no pod has the name "{wrong}"; {suggestion(wrong, pods)}')
+    return InputError(f'no pod has the name "{wrong}"; {suggestion(wrong, pods, advice)}')
 
 
-def suggestion(wrong: str, pods: Sequence[Pod]) -> str:
+def suggestion(wrong: str, pods: Sequence[Pod], advice: str = _NEW) -> str:
     """What to write instead of a name that no pod has, as the end of a message.
 
     Args:
         wrong: `namespace/name` or a name alone.
+        advice: what to do if no name is similar.
     """
     namespace, slash, name = wrong.rpartition("/")
     if not name:
         return "write namespace/name"
     namespaces = {pod.namespace for pod in pods}
     if slash and namespace not in namespaces:
-        return f'no pod is in namespace "{namespace}"; {_in_another_namespace(namespace, name, pods) or _NEW}'
+        return f'no pod is in namespace "{namespace}"; {_in_another_namespace(namespace, name, pods) or advice}'
     if slash and any(pod.name == name for pod in pods):
         return _in_another_namespace(namespace, name, pods)
     known = dict.fromkeys(pod.name for pod in pods if not slash or pod.namespace == namespace)
     if words := near_words(name, known, f"{namespace}/" if slash else ""):
         return words
-    return f"no pod of that namespace has a similar name; {_NEW}" if slash else f"write namespace/name; {_NEW}"
+    return f"no pod of that namespace has a similar name; {advice}" if slash else f"write namespace/name; {advice}"
 
 
 def _in_another_namespace(namespace: str, name: str, pods: Sequence[Pod]) -> str:
