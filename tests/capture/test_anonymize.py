@@ -250,6 +250,18 @@ def check_case(path: Path) -> None:
         assert in_any_order(got) == in_any_order(wanted)
 
 
+@pytest.mark.parametrize("salt", ["", "s"])
+def test_the_pod_gets_the_same_fixes_in_the_same_order(salt: str) -> None:
+    labels = [{"rack": "r1", "pool": "blue"}, {"rack": "r2", "pool": "red"}, {"team": "true", "disk": "ssd"}]
+    nodes = [make_node(f"n{i}", labels=of) for i, of in enumerate(labels)]
+    for selector in ({"kata": "true"}, {"pool": "gpu"}, {"pool": "red", "tier": "ssd"}, {"rack": "r9"}):
+        cluster = only_read_fields(ClusterObjects((*nodes, make_pod("p", spec={"nodeSelector": selector}))))
+        replaced, table = anonymize(cluster, salt)
+        was, became = explain(cluster, "default/p").fixes, explain(replaced, replaced.of(Pod)[0].key).fixes
+        assert was
+        assert translated([{"fix": fix.text} for fix in became], table) == [{"fix": fix.text} for fix in was]
+
+
 @pytest.mark.parametrize("key", GROUP_NAMES)
 def test_pods_stay_in_their_group_and_the_group_keeps_its_minimum(key: str) -> None:
     fields = {"annotations": {key: "train"}, "labels": {f"{key}-min": "3"}}

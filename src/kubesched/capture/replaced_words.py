@@ -1,9 +1,9 @@
 """Replaces the words that names are made of, so that equal names stay equal and names that belong together do too.
 
-A name keeps its separators, and each of its words gets a replacement: `web-7f9c-abcde` becomes `x0k2-x02p-x051`. So the
+A name keeps its separators, and each of its words gets a replacement: `web-7f9c-abcde` becomes `x317-x104-x120`. So the
 claim `<pod>-<volume>` of an ephemeral volume still follows from both names, a zone still begins with its region, an
 extended resource still has a domain, and an image its tag. Replacements have one length and the order of the words, so
-that names compare as before.
+that names compare as before. They differ in their digits, so that none is taken for another one misspelt.
 """
 
 import hashlib
@@ -30,7 +30,6 @@ _KEPT_WORDS: Final = frozenset(
 _KEPT_TEXTS: Final = KNOWN_DRIVER_NAMES | GROUP_KEYS | GROUP_MINIMUMS | {"metadata.name", "0.0.0.0"}
 _OF_KUBERNETES: Final = re.compile(r"((?:[^/]*\.)?)(kubernetes\.io|k8s\.io)/(.*)", re.DOTALL)
 _PUBLIC_IMAGES: Final = "registry.k8s.io/"
-_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _HASH_LENGTH: Final = 9
 _MAX_LABEL: Final = 63
 
@@ -94,10 +93,8 @@ class ReplacedWords:
         return replacement
 
     def _numbered(self, words: set[str]) -> dict[str, str]:
-        width = 2
-        while len(_DIGITS) ** width < len(words):
-            width += 1
-        return {word: f"x{_number(i, width)}" for i, word in enumerate(sorted(words))}
+        width = max(len(str(len(words))), 2)
+        return {word: f"x{i:0{width}}" for i, word in enumerate(sorted(words))}
 
     def _hashed(self, words: set[str]) -> dict[str, str]:
         replacements = {word: self._hash(word) for word in words}
@@ -108,11 +105,3 @@ class ReplacedWords:
     def _hash(self, word: str) -> str:
         digest = hmac.new(self._salt, word.encode(), hashlib.sha256).digest()
         return f"x{b32encode(digest).decode().lower()[:_HASH_LENGTH]}"
-
-
-def _number(number: int, width: int) -> str:
-    digits = []
-    for _ in range(width):
-        number, digit = divmod(number, len(_DIGITS))
-        digits.append(_DIGITS[digit])
-    return "".join(reversed(digits))

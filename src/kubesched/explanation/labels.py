@@ -1,14 +1,16 @@
 """Suggests labels: the key that was probably meant, and what objects have where a selector selects none of them."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Final
 
 from kubesched.api import Selector
 
-__all__ = ["near_key", "unselected"]
+__all__ = ["near_key", "near_spelling", "unselected"]
 
 _MAX_VALUES: Final = 5
+_NUMBER: Final = re.compile("[0-9]+")
 
 
 def near_key(wrong: str, keys: Collection[str]) -> str:
@@ -17,7 +19,21 @@ def near_key(wrong: str, keys: Collection[str]) -> str:
     same = [key for key in keys if key.rpartition("/")[2] == name]
     if (well_known := f"topology.kubernetes.io/{name}") in same:  # cloud providers and CSI drivers have zones, too
         return well_known
-    return next(iter(same), "") or next(iter(get_close_matches(wrong, keys, n=1)), "")
+    return next(iter(same), "") or near_spelling(wrong, keys)
+
+
+def near_spelling(wrong: str, known: Collection[str]) -> str:
+    """The word that was probably misspelt; empty where none is near.
+
+    A word with other numbers is another word: `gen5` is not `gen6` misspelt. Names in anonymized snapshots differ by
+    their numbers, too.
+
+    Example:
+        assert near_spelling("spto-2", ["spot-1", "spot-2"]) == "spot-2"
+    """
+    numbers = _NUMBER.findall(wrong)
+    alike = [one for one in known if _NUMBER.findall(one) == numbers]
+    return next(iter(get_close_matches(wrong, alike, n=1)), "")
 
 
 def unselected(selector: Selector, labels: Iterable[Mapping[str, str]], what: str) -> str:

@@ -19,6 +19,12 @@ def test_a_value_that_no_node_has_is_corrected():
     assert [fix.keeps_intent for fix in fixes.values()] == [True, False]
 
 
+def test_another_number_is_no_typing_error():
+    nodes = [make_node("n1", labels={"pool": "gen6"})]
+    said = texts(make_pod("p", node_selector={"pool": "gen7"}), *nodes)
+    assert said[0] == "label n1 with pool=gen7, which no node has"
+
+
 def test_another_architecture_is_no_typing_error():
     fixes = fixes_of(
         make_pod("p", node_selector={"kubernetes.io/arch": "arm64"}),

@@ -9,6 +9,7 @@ import msgspec
 from kubesched.api import Node, NodeSelector, NodeSelectorTerm, SelectorRequirement
 from kubesched.engine import BoolVector
 from kubesched.explanation.fix import Change, edited
+from kubesched.explanation.labels import near_spelling
 from kubesched.explanation.remedies.case import Case, Remedy, affinity_edit, daemon_set, node_edit, spec_edit
 
 __all__ = ["node_choice"]
@@ -33,7 +34,7 @@ def node_choice(case: Case, where: BoolVector) -> Iterator[Remedy]:
     for i, j, one in numbered[:_MAX_REQUIREMENTS]:
         corrected = _corrected(case, one)
         if corrected is not None:
-            keeps = not one.key.partition("/")[0].endswith(_MANAGED)
+            keeps = not _is_managed(one.key)
             verb = "correct" if keeps else "change"
             text = f"{verb} the node affinity {_words(one)}, which no node has, to {_words(corrected)}"
             yield Remedy(text, "nodeAffinity", keeps, _with_term(terms, i, j, corrected))
@@ -51,9 +52,9 @@ def _pair(case: Case, where: BoolVector, key: str, value: str) -> Iterator[Remed
     lacking = where & (codes != column.code(value))
     if not lacking.any():
         return
-    managed = key.partition("/")[0].endswith(_MANAGED)
+    managed = _is_managed(key)
     known = _known_values(case, key)
-    near = [] if value in known else [(key, other) for other in get_close_matches(value, known, n=1)]
+    near = [] if value in known else [(key, other) for other in _near_values(key, value, known)]
     if other := case.near_key(key):
         near = [(other, value)]
     for new_key, new_value in near:
@@ -76,8 +77,19 @@ def _corrected(case: Case, one: SelectorRequirement) -> SelectorRequirement | No
     known = _known_values(case, one.key)
     if one.operator != "In" or not one.values or any(value in known for value in one.values):
         return None
-    near = [other for value in one.values for other in get_close_matches(value, known, n=1)]
+    near = [other for value in one.values for other in _near_values(one.key, value, known)]
     return msgspec.structs.replace(one, values=tuple(dict.fromkeys(near))) if near else None
+
+
+def _is_managed(key: str) -> bool:
+    return key.partition("/")[0].endswith(_MANAGED)
+
+
+def _near_values(key: str, wrong: str, known: list[str]) -> list[str]:
+    """The value to write instead, none or one: the one that was meant, or another zone, another type of machine."""
+    if _is_managed(key):
+        return get_close_matches(wrong, known, n=1)
+    return [near] if (near := near_spelling(wrong, known)) else []
 
 
 def _known_values(case: Case, key: str) -> list[str]:
