@@ -65,7 +65,10 @@ def _read(text: str | int | float) -> int:
 
 
 def _meant(text: str) -> str:
-    """What to write instead: the units of Kubernetes for those that people know, such as GB."""
+    """What to write instead: no spaces, and the units of Kubernetes for those that people know, such as GB."""
+    closed = text.replace(" ", "")
+    if closed != text and len(text) <= _MAX_SHOWN and _QUANTITY.fullmatch(closed):
+        return f'did you mean "{closed}"?'
     match = _NEARLY.fullmatch(text) if len(text) <= _MAX_SHOWN else None
     if match is None:
         return 'write a number with an optional suffix, such as "500m", "2" or "1.5Gi"'
