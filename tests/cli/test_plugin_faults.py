@@ -85,3 +85,32 @@ def test_a_drain_says_first_that_a_plugin_failed(snapshot: Path, plugin: str):
     document = json.loads(run("drain", snapshot, "n1", "--plugin", plugin, "-o", "json").stdout)
     assert document["faults"] == [FAULT]
     assert [pod["message"] for pod in document["pods"]] == [FAULT]
+
+
+SILENT = """\
+from kubesched import Plugin, Status
+
+
+class Silent(Plugin):
+    def filter(self, state, pod, node):
+        return Status.unresolvable("node(s) were closed")
+
+    def explain_rejection(self, state, pod, node, status):
+        raise ValueError("oops")
+"""
+
+
+@pytest.mark.parametrize("options", [["default/new", "--node", "n2"], ["default/new"], []], ids=" ".join)
+def test_a_rejection_keeps_its_reason_if_the_plugin_fails_to_explain_it(
+    tmp_path: Path, options: list[str], caplog: pytest.LogCaptureFixture
+):
+    (tmp_path / "silent.py").write_text(SILENT)
+    pods = [make_pod("new"), make_pod("other")]
+    cluster = write(tmp_path, make_node("n1", unschedulable=True), make_node("n2"), *pods, name="closed.json")
+    result = run("explain", cluster, *options, "--plugin", f"{tmp_path / 'silent.py'}:Silent")
+    assert result.exit_code == 0
+    assert "node(s) were closed" in result.stdout
+    assert "oops" not in result.stdout
+    fault = 'running ExplainRejection plugin "Silent": ValueError: oops (silent.py:9 in explain_rejection)'
+    (said,) = caplog.messages
+    assert said.startswith(fault)

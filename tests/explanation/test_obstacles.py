@@ -234,9 +234,14 @@ class ExplainsInNumbers(NoThanks):
         (ExplainsInNumbers, 'running ExplainRejection plugin "ExplainsInNumbers": must return texts; found (5,)'),
     ],
 )
-def test_a_hook_that_fails_is_named_and_the_rest_is_explained(plugin, text):
-    found = obstacles(ask(make_pod("p"), make_node("n1", unschedulable=True), plugins=[plugin]), 0)
-    assert [obstacle.text for obstacle in found] == ["the node is cordoned", text]
+def test_a_hook_that_fails_is_logged_once_and_the_reasons_stay(plugin, text, caplog):
+    nodes = [make_node("n1", unschedulable=True), make_node("n2")]
+    explanation = ask(make_pod("p"), *nodes, plugins=[plugin])
+    assert [obstacle.text for obstacle in obstacles(explanation, 0)] == ["the node is cordoned", "no; thanks"]
+    assert [obstacle.text for obstacle in obstacles(explanation, 1)] == ["no; thanks"]
+    (said,) = caplog.messages
+    assert said.startswith(text)
+    assert said.endswith("the reasons are shown without details")
 
 
 def test_only_the_constraint_that_is_broken_is_told():

@@ -13,6 +13,7 @@ import click
 from kubesched.cli.general_options import is_quiet
 from kubesched.cli.live_cluster import LiveSource, read_live
 from kubesched.cli.output import print_text, progress_bar
+from kubesched.cli.plugin_log import log_faults_once
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource
@@ -200,6 +201,7 @@ def read_setup(
     """
     from kubesched.setup import set_up
 
+    log_faults_once()
     if "LOG_LEVEL" in os.environ:
         from kubesched.serving import set_up_logging
 

@@ -1,7 +1,8 @@
 """The record of an explanation: every plugin's verdict on every node, and the resulting decision."""
 
+import logging
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import numpy as np
@@ -15,6 +16,7 @@ from kubesched.framework import (
     Diagnosis,
     FilterResult,
     Plugin,
+    PluginFault,
     RowStatuses,
     Scores,
     Status,
@@ -27,6 +29,7 @@ from kubesched.state import Nodes, PodInfo, Snapshot
 if TYPE_CHECKING:
     import pandas as pd
 
+_LOG: Final = logging.getLogger("kubesched.plugin")
 BoolVector = npt.NDArray[np.bool_]
 
 
@@ -48,6 +51,7 @@ class PluginVerdicts:
         self.plugin = name if plugin is None else plugin.name
         self.nodes = nodes
         self._plugin = plugin
+        self._faults: list[Status] = []
         self.state = state
         self.pre_filter: Status | None = None
         self.skipped = False
@@ -98,11 +102,20 @@ class PluginVerdicts:
         return Status.SUCCESS
 
     def details(self, position: int) -> tuple[str, ...]:
-        """The details of its filter's rejection of one node; empty where the reasons are complete."""
+        """The details of its filter's rejection of one node; empty where the reasons are complete.
+
+        If explain_rejection fails, the reasons have to do, and a warning is logged, once for all nodes with this fault.
+        """
         if self.pre_filter is not None or self._plugin is None:
             return ()
         node, status = self.nodes[position], self.status_of(position)
-        return rejection_details(self._plugin, self.state, self.state.pod.pod, node, status)
+        try:
+            return rejection_details(self._plugin, self.state, self.state.pod.pod, node, status)
+        except PluginFault as fault:
+            if fault.status not in self._faults:
+                self._faults.append(fault.status)
+                _LOG.warning("%s; the reasons are shown without details", fault.status.located)
+            return ()
 
 
 class Preemption(msgspec.Struct, frozen=True, eq=False):

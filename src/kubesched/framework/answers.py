@@ -13,7 +13,7 @@ from kubesched.engine import IntVector
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.fault_texts import answer_text, fault_text
 from kubesched.framework.plugin import Plugin
-from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, PostFilterResult, Status
+from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, PluginFault, PostFilterResult, Status
 from kubesched.framework.verdicts import Verdicts
 from kubesched.state import NodeInfo, PodInfo
 
@@ -90,7 +90,11 @@ def checked(what: str, answer: object, *, may_skip: bool = False) -> Status:
 
 
 def rejection_details(plugin: Plugin, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> tuple[str, ...]:
-    """What a plugin says is behind its rejection of a node; a fault of the hook is said in its place."""
+    """What a plugin says is behind its rejection of a node.
+
+    Raises:
+        PluginFault: explain_rejection failed.
+    """
     if not plugin.defines("explain_rejection"):
         return ()
     what = f'running ExplainRejection plugin "{plugin.name}"'
@@ -98,9 +102,11 @@ def rejection_details(plugin: Plugin, state: CycleState, pod: Pod, node: NodeInf
         answer: object = plugin.explain_rejection(state, pod, node, status)
         details = (answer,) if isinstance(answer, str) else tuple(cast("Iterable[object]", answer))
     except HOOK_FAULTS as error:
-        return (fault(what, error).message,)
+        raise PluginFault(fault(what, error).by(plugin.name)) from error
     texts = tuple(detail for detail in details if isinstance(detail, str))
-    return texts if len(texts) == len(details) else (nonsense(what, details, "texts").message,)
+    if len(texts) < len(details):
+        raise PluginFault(nonsense(what, details, "texts").by(plugin.name))
+    return texts
 
 
 def is_post_filter_answer(answer: object) -> TypeGuard[tuple[PostFilterResult | None, Status]]:
