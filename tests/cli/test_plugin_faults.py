@@ -114,3 +114,35 @@ def test_a_rejection_keeps_its_reason_if_the_plugin_fails_to_explain_it(
     fault = 'running ExplainRejection plugin "Silent": ValueError: oops (silent.py:9 in explain_rejection)'
     (said,) = caplog.messages
     assert said.startswith(fault)
+
+
+UNREADY = """\
+from kubesched import Plugin
+
+
+class Unready(Plugin):
+    def start(self, handle):
+        raise OSError("no prices")
+
+    def score(self, state, pod, node):
+        return 1
+"""
+
+
+@pytest.mark.parametrize("command", [["simulate"], ["explain", "default/new"], ["drain", "n1"]], ids=" ".join)
+def test_a_start_that_fails_is_shown_with_its_line(snapshot: Path, command: list[str]):
+    plugin = snapshot.parent / "unready.py"
+    plugin.write_text(UNREADY)
+    name, *options = command
+    result = run(name, snapshot, *options, "--plugin", f"{plugin}:Unready")
+    assert result.exit_code == 2
+    fault = 'starting plugin "Unready": OSError: no prices (unready.py:6 in start)\n'
+    assert result.stderr.endswith(f"kubesched: error: {fault}")
+
+
+def test_a_check_shows_the_line_of_start_once(tmp_path: Path):
+    plugin = tmp_path / "unready.py"
+    plugin.write_text(UNREADY)
+    told = run("plugin", "check", f"{plugin}:Unready").stdout
+    assert "OSError: no prices (unready.py:6 in start)\n" in told
+    assert "(unready.py:6 in start) (" not in told

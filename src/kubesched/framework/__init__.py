@@ -17,7 +17,7 @@ from kubesched.framework.cycle_state import CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
 from kubesched.framework.diagnosis import NO_NODES, Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
-from kubesched.framework.fault_texts import answer_text, fault_place, fault_text, in_one_line
+from kubesched.framework.fault_texts import answer_text, fault_place, fault_text, in_one_line, located_line
 from kubesched.framework.framework import Framework, PreFiltered
 from kubesched.framework.hooks import HOOKS, DependsOn
 from kubesched.framework.node_search import NodeSearch, find_feasible
@@ -116,6 +116,7 @@ __all__ = [
     "fit_error",
     "in_one_line",
     "keeps_equal",
+    "located_line",
     "rejection_details",
     "strike_nodes",
 ]

@@ -9,7 +9,7 @@ from typing import Final
 
 from kubesched.framework.status import HOOK_FAULTS, FaultText, PluginFault
 
-__all__ = ["answer_text", "fault_place", "fault_text", "in_one_line"]
+__all__ = ["answer_text", "fault_place", "fault_text", "in_one_line", "located_line"]
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
 _SEPARATORS: Final = re.compile(r"[\\/]")
@@ -71,6 +71,12 @@ def in_one_line(error: BaseException) -> str:
     """Return an exception's type and text on one line, cut where that gets long: for messages to people."""
     text = " ".join(_text(error).split())
     return _with_type(error, f"{text[:_MAX_TEXT]}..." if len(text) > _MAX_TEXT else text)
+
+
+def located_line(error: BaseException) -> str:
+    """Return `in_one_line` with the place in the plugin's file, where there is one."""
+    place = fault_place(error)
+    return f"{in_one_line(error)} ({place})" if place else in_one_line(error)
 
 
 def answer_text(answer: object) -> str:

@@ -10,7 +10,7 @@ from math import inf
 from typing import Final
 
 from kubesched.api import Pod
-from kubesched.framework.fault_texts import in_one_line
+from kubesched.framework.fault_texts import located_line
 from kubesched.framework.status import HOOK_FAULTS, Status
 
 __all__ = ["MAX_PERMIT_SECONDS", "WaitingPod"]
@@ -71,7 +71,7 @@ class WaitingPod:
                 try:
                     tell(status)
                 except HOOK_FAULTS as error:  # a plugin's; the others want to know, too
-                    _LOG.warning("on_decided of pod %s: %s", self.pod.key, in_one_line(error))
+                    _LOG.warning("on_decided of pod %s: %s", self.pod.key, located_line(error))
 
     @property
     def deadline(self) -> float:

@@ -15,7 +15,7 @@ from kubesched.framework import (
     Framework,
     Profile,
     Services,
-    in_one_line,
+    located_line,
 )
 from kubesched.scheduler.binding_cycle import is_cancelled
 from kubesched.state import ClusterState
@@ -76,7 +76,7 @@ async def start_plugins(frameworks: Iterable[Framework]) -> None:
                 if is_cancelled(error):
                     raise
                 await stop_plugins(frameworks)
-                text = f'starting plugin "{plugin.name}": {in_one_line(error)}'
+                text = f'starting plugin "{plugin.name}": {located_line(error)}'
                 raise PluginError(text, plugin=plugin.name, extension_point="start") from error
             profile.started = (*profile.started, plugin)
 
@@ -97,4 +97,4 @@ async def stop_plugins(frameworks: Iterable[Framework]) -> None:
             except HOOK_FAULTS as error:
                 if is_cancelled(error):
                     raise
-                framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, in_one_line(error))
+                framework.handle.logger.warning("stop of plugin %s: %s", plugin.name, located_line(error))

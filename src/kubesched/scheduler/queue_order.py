@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from kubesched.framework import HOOK_FAULTS, Framework, Plugin, Status, answer_text, fault, in_one_line
+from kubesched.framework import HOOK_FAULTS, Framework, Plugin, Status, answer_text, fault, located_line
 from kubesched.queue import QueuedPodInfo
 
 __all__ = ["QueueOrder"]
@@ -63,7 +63,7 @@ class QueueOrder:
         try:
             return self._asked(a, b)
         except HOOK_FAULTS as error:
-            self._handle.logger.warning("QueueSort plugin %s: %s", self._name, in_one_line(error))
+            self._handle.logger.warning("QueueSort plugin %s: %s", self._name, located_line(error))
         for queued in (a, b):
             try:
                 self._asked(queued, queued)

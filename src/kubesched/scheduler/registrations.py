@@ -13,7 +13,7 @@ from kubesched.framework import (
     Plugin,
     QueueingHint,
     answer_text,
-    in_one_line,
+    located_line,
 )
 from kubesched.scheduler.extenders import EXTENDER
 
@@ -60,7 +60,7 @@ def _events_of(plugin: Plugin) -> list[EventRegistration]:
             if not isinstance(entry, EventRegistration):
                 raise TypeError(f"it must return a list of EventRegistration; found {answer_text(entry)} in it")
     except HOOK_FAULTS as error:
-        text = f'events_to_register of plugin "{plugin.name}": {in_one_line(error)}'
+        text = f'events_to_register of plugin "{plugin.name}": {located_line(error)}'
         raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
     return entries
 
@@ -76,7 +76,7 @@ def _guarded(framework: Framework, plugin: Plugin, hint: HintFunction | None) ->
             if not isinstance(answer, QueueingHint):
                 raise TypeError(f"a hint must return a QueueingHint; found {answer_text(answer)}")
         except HOOK_FAULTS as error:
-            text = f"queueing hint of plugin {plugin.name}: {in_one_line(error)}"
+            text = f"queueing hint of plugin {plugin.name}: {located_line(error)}"
             framework.handle.logger.warning("%s", text)
             raise PluginError(text, plugin=plugin.name, extension_point="events_to_register") from error
         return answer

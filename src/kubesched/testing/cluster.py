@@ -91,7 +91,7 @@ class FakeCluster:
         try:
             self._loop.run(start_plugins([self.framework]))
         except PluginError as error:
-            raise _in_short(error, error.__cause__) from None
+            raise _in_short(error, None) from None  # it has the place
 
     @property
     def handle(self) -> Handle:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from kubesched.framework import HOOK_FAULTS, fault_place, in_one_line
+from kubesched.framework import HOOK_FAULTS, located_line
 from kubesched.reports import Cell, Column, Level, Page, Paragraph, Row, Table
 from kubesched.reports import Check as ReportedCheck
 from kubesched.testing.contract import Check
@@ -45,8 +45,7 @@ def _run(check: Check) -> CheckOutcome:
         except AssertionError as error:
             problem = str(error)
         except HOOK_FAULTS as error:
-            place = fault_place(error)
-            problem = f"{in_one_line(error)} ({place})" if place else in_one_line(error)
+            problem = located_line(error)
     return CheckOutcome(check.name, problem, tuple(dict.fromkeys(str(warning.message) for warning in caught)))
 
 
