@@ -146,3 +146,12 @@ def test_a_check_shows_the_line_of_start_once(tmp_path: Path):
     told = run("plugin", "check", f"{plugin}:Unready").stdout
     assert "OSError: no prices (unready.py:6 in start)\n" in told
     assert "(unready.py:6 in start) (" not in told
+
+
+def test_debug_shows_a_traceback_once_with_the_first_pod_and_node(snapshot: Path, plugin: str):
+    result = run("simulate", snapshot, "--plugin", plugin, "--debug")
+    assert result.stderr.count("Traceback") == 1
+    assert (
+        result.stderr.count("the stack trace of a plugin's fault hook=filter plugin=Faulty pod=default/new node=n1")
+        == 1
+    )

@@ -203,9 +203,7 @@ def test_a_plugin_that_does_not_start_ends_it(tmp_path: Path):
     def start(self, handle):
         raise OSError("no table")
 
-    with pytest.raises(
-        PluginError, match=r'^starting plugin "Choice": OSError: no table \(test_replay\.py:\d+ in start\)$'
-    ):
+    with pytest.raises(PluginError, match=r'^starting plugin "Choice": OSError: no table \(test_replay'):
         list(replay(choice(start=start), record(tmp_path, ("/filter", WHOLE))))
 
 

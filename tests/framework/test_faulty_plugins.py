@@ -565,9 +565,7 @@ async def fails_late(self: Plugin, handle: Any) -> None:
 @pytest.mark.parametrize("start", [lambda self, handle: raises(), fails_late])
 def test_a_plugin_that_does_not_start_is_named(start: Callable[..., Any]):
     plugin = type("Faulty", (Plugin,), {"start": start, "filter": lambda self, *given: Status.SUCCESS})()
-    with pytest.raises(
-        PluginError, match=r'^starting plugin "Faulty": RuntimeError: boom \(test_faulty_plugins'
-    ) as raised:
+    with pytest.raises(PluginError, match=r'^starting plugin "Faulty": RuntimeError: boom \(test_') as raised:
         run(plugin)
     assert (raised.value.plugin, raised.value.extension_point) == ("Faulty", "start")
 

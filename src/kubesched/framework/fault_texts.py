@@ -7,7 +7,9 @@ from traceback import walk_tb
 from types import FrameType
 from typing import Final
 
+from kubesched.api import Pod
 from kubesched.framework.status import HOOK_FAULTS, FaultText, PluginFault
+from kubesched.state import NodeInfo
 
 __all__ = ["answer_text", "fault_place", "fault_text", "in_one_line", "located_line"]
 
@@ -27,16 +29,38 @@ def fault_text(error: BaseException, hook: Callable[..., object] | None = None) 
     Args:
         hook: what was called; its first line is the place of an invalid answer.
 
-    Its stack trace is logged at level DEBUG, because the text is all that a user sees otherwise.
+    Its stack trace is logged at level DEBUG, because the text is all that a user sees otherwise. The record has
+    the plugin, the hook, the pod and the node.
 
     Example:
         assert fault_text(ValueError("no disk")) == "ValueError: no disk"
         assert fault_text(RuntimeError("no disk")) == "no disk"
     """
-    _LOG.debug("the stack trace of a plugin's fault", exc_info=error)
+    if _LOG.isEnabledFor(logging.DEBUG):
+        _LOG.debug("the stack trace of a plugin's fault", exc_info=error, extra=_call_of(error))
     text = _text(error)
     is_plain = isinstance(error, _PLAIN) and text not in ("", _NO_TEXT)
     return FaultText(text if is_plain else _with_type(error, text), fault_place(error) or _first_line(hook))
+
+
+def _call_of(error: BaseException) -> dict[str, str]:
+    """What the hook was called with that raised: its first frame in the plugin's file has the arguments."""
+    frame = next((frame for frame, _ in walk_tb(error.__traceback__) if not _is_own(frame)), None)
+    if frame is None:
+        return {}
+    code = frame.f_code
+    about = {"hook": code.co_name}
+    for name in code.co_varnames[: code.co_argcount]:
+        value = frame.f_locals.get(name)
+        if name == "self":
+            about["plugin"] = type(value).__name__
+        elif isinstance(value, Pod):
+            about["pod"] = value.key
+        elif isinstance(value, NodeInfo):
+            about["node"] = value.name
+        elif name == "node_name" and isinstance(value, str):
+            about["node"] = value
+    return about
 
 
 def fault_place(error: BaseException | None) -> str:
