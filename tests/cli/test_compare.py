@@ -1,3 +1,4 @@
+import csv
 import json
 import shlex
 from pathlib import Path
@@ -200,3 +201,25 @@ def test_the_next_command_about_two_configurations_loads_the_plugins_that_they_n
     words = shlex.split(result.stdout.splitlines()[-1].removeprefix("Next: "))
     assert words[:3] == ["kubesched", "config", "diff"]
     assert run(*words[1:]).exit_code == 0
+
+
+def test_csv_has_the_numbers_of_the_document_in_the_unit_of_the_figure(cluster):
+    rows = {
+        row["name"]: row
+        for row in csv.DictReader(run("compare", cluster, "--pack", "--seeds", 5, "-o", "csv").stdout.splitlines())
+    }
+    figures = {one["name"]: one for one in document(cluster, "--pack")["figures"]}
+    assert list(rows) == list(figures)
+    for name, one in figures.items():
+        ranges = dict(zip(("minA", "maxA", "minB", "maxB"), (*one["rangeA"], *one["rangeB"]), strict=True))
+        numbers = {"a": one["a"], "b": one["b"], **ranges}
+        assert {key: rows[name][key] for key in numbers} == {key: str(value) for key, value in numbers.items()}
+        assert rows[name]["unit"] == one["unit"]
+    assert (rows["nodesInUse"]["change"], rows["nodesInUse"]["chance"]) == ("-3", "beyond")
+
+
+def test_csv_rounds_changes(tmp_path):
+    pods = [make_pod(f"etl-{i}", requests={"cpu": "756m"}, metadata=OF_JOB) for i in range(3)]
+    cluster = write(tmp_path, *(make_node(f"n{i}", allocatable={"cpu": "10"}) for i in range(3)), *pods)
+    rows = csv.DictReader(run("compare", cluster, "--pack", "--seeds", 5, "-o", "csv").stdout.splitlines())
+    assert all(len(row["change"].lstrip("-")) < 8 for row in rows)

@@ -1,14 +1,19 @@
-"""A comparison as plain values for JSON. docs/reference/output.md describes every field."""
+"""A comparison as plain values for JSON and CSV. docs/reference/output.md describes every field."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from kubesched.comparison.comparison import Comparison, Difference
 from kubesched.comparison.figures import Unit
+from kubesched.reports import Cell, Column, Table
 
-__all__ = ["as_document", "as_lines"]
+__all__ = ["as_document", "as_lines", "as_table"]
+
+_COLUMNS: Final = ("title", "unit", "a", "b", "change", "chance", "minA", "maxA", "minB", "maxB", "name")
+_DIGITS: Final = 12
+"""Of a change: the difference of two rounded numbers is not rounded, as 0.75 - 0.756 shows."""
 
 
 def as_document(comparison: Comparison) -> dict[str, Any]:
@@ -34,6 +39,20 @@ def as_lines(comparison: Comparison) -> Iterator[dict[str, Any]]:
     document = as_document(comparison)
     for name, kind in (("figures", "figure"), ("pending", "pending"), ("moves", "move")):
         yield from ({"type": kind, **entry} for entry in document[name])
+
+
+def as_table(comparison: Comparison) -> Table:
+    """A row for each figure, with the numbers of the document."""
+    rows = [_row(one) for one in comparison.differences]
+    return Table("figures", "", tuple(Column(key, key.upper()) for key in _COLUMNS), rows)
+
+
+def _row(difference: Difference) -> list[Cell | str]:
+    one = _figure(difference)
+    a, b = one["a"], one["b"]
+    numbers = [Cell("", value) for value in (a, b, round(b - a, _DIGITS), *one["rangeA"], *one["rangeB"])]
+    chance = "beyond" if difference.is_finding else "within" if a != b else ""
+    return [difference.figure.title, one["unit"], *numbers[:3], chance, *numbers[3:], one["name"]]
 
 
 def _figure(difference: Difference) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod, WorkloadSpread
-from kubesched.comparison.document import as_document, as_lines
+from kubesched.comparison.document import as_document, as_lines, as_table
 from kubesched.comparison.figures import Figure
 from kubesched.comparison.measure import Spread
 from kubesched.comparison.moves import Cause, Move
@@ -83,7 +83,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
         next_command=next_command,
         document=document,
         lines=list(as_lines(comparison)),
-        main="figures",
+        data=as_table(comparison),
         checks=[Check("compare", condition, why) for condition, why in checks.items()],
     )
 

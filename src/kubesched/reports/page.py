@@ -144,6 +144,7 @@ class Page(msgspec.Struct, frozen=True):
         document: for `-o json`: JSON types alone, without `schema`.
         lines: for `-o jsonl`, one object each.
         main: the table that CSV has; empty for the first.
+        data: the table that CSV has instead, where the tables for people lack some of its columns; nothing else has it.
         checks: for `-o junit`.
         node_names: of the nodes of the cluster, where no table lists all of them.
 
@@ -160,6 +161,7 @@ class Page(msgspec.Struct, frozen=True):
     document: Mapping[str, Any] = {}
     lines: Sequence[Mapping[str, Any]] = ()
     main: str = ""
+    data: Table | None = None
     checks: Sequence[Check] = ()
     node_names: Sequence[str] = ()
 
@@ -176,6 +178,8 @@ class Page(msgspec.Struct, frozen=True):
     @property
     def main_table(self) -> Table | None:
         """The table that CSV has."""
+        if self.data is not None:
+            return self.data
         return next((table for table in self.tables if self.main in ("", table.name)), None)
 
 
