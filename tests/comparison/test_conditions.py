@@ -2,8 +2,9 @@
 
 import pytest
 
-from kubesched.comparison import Comparison, compare, failures, parse_conditions, read_prices
+from kubesched.comparison import Comparison, compare, comparison_page, failures, parse_conditions, read_prices
 from kubesched.errors import InputError
+from kubesched.reports import as_text
 from kubesched.testing import make_node, make_pod
 from tests.comparison.small_clusters import empty_nodes
 
@@ -86,6 +87,35 @@ def test_wrong_prices_are_one_sentence(text: str, words: str):
     with pytest.raises(InputError) as raised:
         read_prices(text.encode())
     assert words in str(raised.value)
+
+
+def priced(prices: dict[str, float]) -> Comparison:
+    """Two nodes of type m6i.2xlarge and one of type x."""
+    kinds = ("m6i.2xlarge", "m6i.2xlarge", "x")
+    nodes = [make_node(f"n{i}", labels={"node.kubernetes.io/instance-type": kind}) for i, kind in enumerate(kinds)]
+    return compare([*nodes, make_pod("web")], seeds=5, prices=prices)
+
+
+def test_a_misspelt_instance_type_is_named_with_the_type_of_the_nodes():
+    said = as_text(comparison_page(priced({"m6i.2xlarg": 0.43, "x": 1, "p5.48xlarge": 98})), 200)
+    assert 'Prices: no node has the type m6i.2xlarg; did you mean "m6i.2xlarge"?' in said
+    assert "p5.48xlarge" not in said
+
+
+def test_other_types_of_a_long_price_list_are_not_misspelt():
+    said = as_text(comparison_page(priced({"m6i.2xlarge": 0.43, "m6i.4xlarge": 0.86, "x": 1})), 200)
+    assert "no node has the type" not in said
+
+
+def test_without_a_price_of_any_node_there_is_no_price_per_hour():
+    comparison = priced({"m6i.2xlarg": 0.43})
+    assert not [one for one in comparison.differences if one.figure.name == "pricePerHour"]
+    assert "No node has a price: m6i.2xlarge (2), x (1)." in as_text(comparison_page(comparison), 200)
+
+
+def test_nodes_that_are_free_of_charge_have_a_price():
+    comparison = priced({"m6i.2xlarge": 0, "x": 0})
+    assert [one.a for one in comparison.differences if one.figure.name == "pricePerHour"] == [0]
 
 
 def test_prices_count_the_nodes_in_use():

@@ -88,6 +88,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
         times: which plugins took the time of the runs, of each side.
         providers: `eks` or `aks` if nodes of the cluster have labels of these.
         unpriced: instance type -> how many nodes have no price; empty without prices.
+        misspelt: instance type of the prices that no node has -> the like type of nodes without a price.
         extenders: addresses of the extenders that the configurations have; they are not called.
         taken_at: when the snapshot was taken, in UTC; None where that is not known.
         faults: of each side, a pod whose attempt ended in SchedulerError and why, and how many pods these are; empty
@@ -119,6 +120,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     taken_at: datetime | None = None
     faults: tuple[str, str] = ("", "")
     spreads: tuple[WorkloadSpread, ...] = ()
+    misspelt: dict[str, str] = {}
 
     @property
     def findings(self) -> list[Difference]:
@@ -186,6 +188,7 @@ def compare(
         taken_at=getattr(snapshot, "taken_at", None),
         faults=first.faults,
         spreads=first.spreads,
+        misspelt=ruler.misspelt,
     )
 
 

@@ -1,6 +1,7 @@
 """Measures a cluster after a run. What is the same in every run is computed once, by `Ruler`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Final
 
 import msgspec
@@ -19,6 +20,8 @@ __all__ = ["Measured", "Ruler", "Spread"]
 
 _CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _INSTANCE_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_LIKENESS: Final = 0.9
+"""How like, from 0 to 1, an instance type of the prices is to the one that is meant."""
 _ZONES: Final = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
 Measured = dict[str, float | None]
@@ -77,6 +80,7 @@ class Ruler:
         node_names: the nodes, in the order of the cluster.
         unpriced: how many nodes `prices` has no price for, by instance type, in alphabetical order; those without the
             label are under an empty name.
+        misspelt: instance type of `prices` that no node has -> the like type of nodes without a price.
     """
 
     def __init__(
@@ -100,12 +104,17 @@ class Ruler:
         self.workloads = np.array([numbers.setdefault(self.workload(pod), len(numbers)) for pod in self.pods], np.int32)
         self._workloads = self._find_workloads(pods)
         self.unpriced: dict[str, int] = {}
+        self.misspelt: dict[str, str] = {}
         self._prices: npt.NDArray[np.float64] | None = None if prices is None else self._read_prices(prices)
 
-    def _read_prices(self, prices: Mapping[str, float]) -> npt.NDArray[np.float64]:
+    def _read_prices(self, prices: Mapping[str, float]) -> npt.NDArray[np.float64] | None:
+        """(nodes,) the price of each; None if no node has one."""
         types = [_label(node, _INSTANCE_TYPES) for node in self._nodes]
         missing = sorted(name for name in types if name not in prices)
         self.unpriced = {name: missing.count(name) for name in missing}
+        self.misspelt = dict(_misspelt(prices.keys() - types, self.unpriced))
+        if len(missing) == len(types):
+            return None
         return np.array([prices.get(name, 0.0) for name in types], dtype=np.float64)
 
     def workload(self, pod: Pod) -> str:
@@ -230,6 +239,13 @@ def _is_pending(placement: Placement) -> bool:
 def _label(node: Node, keys: Iterable[str], present: str = "") -> str:
     """The first of some labels that a node has, or `present` if it is there; empty without any."""
     return next((present or node.labels[key] for key in keys if key in node.labels), "")
+
+
+def _misspelt(unused: Collection[str], unpriced: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each type without a price, after the unused one that is most like it, if there is one."""
+    for name in unpriced:
+        for near in get_close_matches(name, sorted(unused), n=1, cutoff=_LIKENESS):
+            yield near, name
 
 
 def _shapes(pods: Iterable[Pod]) -> list[dict[str, int]]:

@@ -1,7 +1,7 @@
 """A comparison as a page: what differs beyond chance, every figure, the pods that move, the settings to paste."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from kubesched.comparison.comparison import MANY_RUNS, Comparison, Difference, PendingPod, WorkloadSpread
@@ -9,6 +9,7 @@ from kubesched.comparison.document import as_document, as_lines, as_table
 from kubesched.comparison.figures import Figure
 from kubesched.comparison.measure import Spread
 from kubesched.comparison.moves import Cause, Move
+from kubesched.config import quoted
 from kubesched.reports import Align, Cell, Check, Column, Level, Page, Paragraph, Table, limits, page_of
 from kubesched.simulator import fill_table, nodes_table
 
@@ -183,10 +184,17 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         for side, workload in zip("AB", comparison.widest, strict=True)
         if workload
     ]
-    if comparison.unpriced:
-        counted = ", ".join(f"{name or 'no instance type'} ({n})" for name, n in comparison.unpriced.items())
-        notes.append(f"Nodes without a price count as 0: {counted}.")
-    return tuple(notes)
+    return (*notes, *_notes_on_prices(comparison))
+
+
+def _notes_on_prices(comparison: Comparison) -> Iterator[str]:
+    if not comparison.unpriced:
+        return
+    counted = ", ".join(f"{name or 'no instance type'} ({n})" for name, n in comparison.unpriced.items())
+    has_price = any(one.figure.name == "pricePerHour" for one in comparison.differences)
+    yield f"{'Nodes without a price count as 0' if has_price else 'No node has a price'}: {counted}."
+    for name, near in comparison.misspelt.items():
+        yield f"Prices: no node has the type {name}; did you mean {quoted(near)}?"
 
 
 # --- the pods ---
