@@ -82,6 +82,14 @@ def test_a_label_value_of_many_words_stays_short_enough() -> None:
         assert replaced != ReplacedWords([text, "a", "b"], salt)("a")
 
 
+def test_an_image_of_many_words_keeps_its_tag() -> None:
+    image = "1.dkr.ecr.eu-west-1.amazonaws.com/a/b/c/d/e/f:7"
+    for salt in ("", "s"):
+        replaced = ReplacedWords([image], salt)(image)
+        assert replaced.count("/") == image.count("/")
+        assert replaced.count(":") == 1
+
+
 def test_used_has_the_words_that_were_given_out() -> None:
     words = ReplacedWords(["web-7f9c", "never-given-out"])
     replaced = words("web-7f9c")

@@ -58,7 +58,7 @@ class ReplacedWords:
         while True:
             words = {word for text in distinct - self._long for word in _WORD.findall(text)} | self._long
             self._replacements = self._numbered(words) if not salt else self._hashed(words)
-            longer = {text for text in distinct - self._long if len(self._split(text)) > max(len(text), _MAX_LABEL)}
+            longer = {text for text in distinct - self._long if self._is_too_long(text)}
             if not longer:
                 break
             self._long |= longer  # a label with so many words would be too long: it is replaced as one word
@@ -81,6 +81,10 @@ class ReplacedWords:
             return self._split(text)
         prefix, domain, name = parts.groups()
         return f"{self._split(prefix)}{domain}/{self._split(name)}"
+
+    def _is_too_long(self, text: str) -> bool:
+        """Whether a label would be too long; an image with a tag or digest is no label, and needs it to be found."""
+        return ":" not in text and len(self._split(text)) > max(len(text), _MAX_LABEL)
 
     def _split(self, text: str) -> str:
         return _WORD.sub(lambda word: self._word(word[0]), text)
