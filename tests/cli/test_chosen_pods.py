@@ -83,7 +83,7 @@ def test_a_selector_narrows_the_pods_that_are_named():
     [
         ("depoy/web", "", '"depoy" is not a kind of workload; did you mean "deploy"?'),
         ("shop/statefullset/db", "", '"statefullset" is not a kind of workload; did you mean "statefulset"?'),
-        ("job/x", "", "the cluster has no Job x; its manifest can be added with --manifest"),
+        ("job/x", "", "the cluster has no Job x; --manifest FILE adds pods that are not in the cluster yet"),
         ("rs/web-6f8", "", 'the cluster has no ReplicaSet web-6f8; did you mean "web-6f9"?'),
         ("dev/web", "", 'no pod or workload has the name "dev/web"; did you mean "shop/web"?'),
         ("web", "dev", 'no pod or workload has the name "dev/web"; did you mean "shop/web"?'),

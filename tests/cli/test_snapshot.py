@@ -187,8 +187,25 @@ def test_the_smallest_part_with_the_same_verdict_is_written(tmp_path: Path) -> N
     path = tmp_path / "bug.json"
     result = run("snapshot", write(tmp_path, *CROWDED), "--around", "payments/web-1", "-o", path)
     assert "2 of 8 objects are enough for the same verdict on payments/web-1" in result.stderr
-    assert "wrote 1 nodes, 1 pods and 0 other objects" in result.stderr
+    assert "wrote 1 node, 1 pod and 0 other objects" in result.stderr
     assert "Insufficient cpu" in run("explain", path, "--pod", "payments/web-1").stdout
+
+
+def test_the_smallest_part_is_found_for_a_pod_of_a_workload(tmp_path: Path) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "u", "controller": True}
+    pods = [make_pod(f"db-{i}", requests={"cpu": "99"}, metadata={"ownerReferences": [owner]}) for i in range(2)]
+    path = tmp_path / "bug.json"
+    result = run("snapshot", write(tmp_path, make_node("n1"), *pods), "--around", "sts/db", "-o", path)
+    assert "sts/db has 2 pods; default/db-0 is the first of them" in result.stderr
+    assert "2 of 3 objects are enough for the same verdict on default/db-0" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["prod/nosuch", "nosuch", "deploy/nosuch"])
+def test_a_pod_that_is_not_there_is_answered_with_a_command_that_helps(name: str, tmp_path: Path) -> None:
+    result = run("snapshot", write(tmp_path, *CROWDED), "--around", name)
+    assert result.exit_code == 2
+    assert "kubesched explain lists the pending pods" in result.stderr
+    assert "--manifest" not in result.stderr
 
 
 def test_the_new_name_of_the_pod_is_printed(tmp_path: Path) -> None:
@@ -197,23 +214,6 @@ def test_the_new_name_of_the_pod_is_printed(tmp_path: Path) -> None:
     (pod,) = load_snapshot(path).of(Pod)
     assert f"payments/web-1 has the name {pod.key} in the new snapshot" in result.stderr
     assert "Insufficient cpu" in run("explain", path, "--pod", pod.key).stdout
-
-
-def test_the_pod_may_be_named_by_its_workload(tmp_path: Path) -> None:
-    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "d", "controller": True}
-    pods = [make_pod(f"db-{i}", namespace="shop", metadata={"ownerReferences": [owner]}) for i in range(2)]
-    path = tmp_path / "bug.json"
-    result = run("snapshot", write(tmp_path, *CROWDED, *pods), "--around", "shop/sts/db", "-o", path)
-    assert "shop/sts/db has 2 pods; shop/db-0 is taken" in result.stderr
-    assert load_snapshot(path).of(Pod)[0].key == "shop/db-0"
-
-
-@pytest.mark.parametrize("name", ["payments/other", "nowhere/other", "other"])
-def test_an_unknown_pod_is_refused_without_an_option_of_another_command(name: str, tmp_path: Path) -> None:
-    result = run("snapshot", write(tmp_path, *CROWDED), "--around", name)
-    assert result.exit_code == 2
-    assert "name a pod or a workload of the cluster" in result.stderr
-    assert "--manifest" not in result.stderr
 
 
 def test_a_live_cluster_is_shrunk_and_renamed_too(tmp_path: Path) -> None:

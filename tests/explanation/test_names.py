@@ -26,13 +26,15 @@ PODS = [
         ("prod/web-5f7d9-abcde", 'did you mean "shop/web-5f7d9-abcde"?'),
         ("prod/web-7", "no pod of that namespace has a similar name"),
         ("other/redis-1", 'no pod is in namespace "other"; did you mean "shop/redis-1"?'),
-        ("prdo/qqq", 'no pod is in namespace "prdo"; --manifest FILE adds pods that are not in the cluster yet'),
-        ("zzz", "write namespace/name; --manifest FILE adds pods that are not in the cluster yet"),
+        ("prdo/qqq", 'no pod is in namespace "prdo"; add them'),
+        ("zzz", "write namespace/name; add them"),
+        ("shop/wbe", 'did you mean "shop/web-5f7d9-abcde" or "shop/web-5f7d9-fghij"?'),
+        ("prod/newsleter", 'did you mean "prod/newsletter-77"?'),
         ("", "write namespace/name"),
     ],
 )
 def test_names_that_begin_alike_come_before_those_that_are_spelt_alike(wrong: str, said: str):
-    assert suggestion(wrong, PODS).startswith(said)
+    assert suggestion(wrong, PODS, "add them").startswith(said)
 
 
 def test_three_names_are_offered_and_the_rest_is_counted():

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubesched.cli.cluster import options_of_command
-
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod, Workload
     from kubesched.errors import InputError
@@ -12,6 +10,7 @@ if TYPE_CHECKING:
 _POD_WORDS: Final = ("pod", "pods", "po")
 _KIND_AND_NAME: Final = 2
 _MAX_NAMED: Final = 3
+_NEW: Final = "--manifest FILE adds pods that are not in the cluster yet"
 
 
 class ChosenPods(NamedTuple):
@@ -32,7 +31,11 @@ class ChosenPods(NamedTuple):
 
 
 def choose_pods(
-    objects: "Iterable[KubeObject]", names: Sequence[str], namespace: str = "", selector: str | None = None
+    objects: "Iterable[KubeObject]",
+    names: Sequence[str],
+    namespace: str = "",
+    selector: str | None = None,
+    otherwise: str = _NEW,
 ) -> ChosenPods:
     """Find the pods.
 
@@ -43,6 +46,7 @@ def choose_pods(
         selector: labels of the pods, as `kubectl -l` takes them. Without names and without a selector, all pending pods
             are meant. Of a workload and of a selector, the pending pods are meant, or, if there are none, those that
             run.
+        otherwise: what to do about a name where no other is similar.
     Raises:
         InputError: a name is unknown or has several meanings, or the selector does not parse or selects nothing.
     """
@@ -57,7 +61,7 @@ def choose_pods(
         return ChosenPods(_preferred(_selected(pods, selector or "")), "chosen")
     chosen: dict[str, Pod] = {}
     for name in names:
-        meant = _meant_by(name, everything, pods, namespace)
+        meant = _meant_by(name, everything, pods, namespace, otherwise)
         for pod in [meant] if isinstance(meant, Pod) else _preferred(meant):
             chosen[pod.key] = pod
     if selector is not None:
@@ -77,7 +81,9 @@ def _check_namespace(name: str, objects: "Sequence[KubeObject]") -> None:
         raise InputError(f'-n: there is no namespace "{name}", and no object in one; {near}')
 
 
-def _meant_by(name: str, objects: "Sequence[KubeObject]", pods: "Sequence[Pod]", namespace: str) -> "Pod | list[Pod]":
+def _meant_by(
+    name: str, objects: "Sequence[KubeObject]", pods: "Sequence[Pod]", namespace: str, otherwise: str
+) -> "Pod | list[Pod]":
     """One pod, or the pods of a workload.
 
     Args:
@@ -96,12 +102,12 @@ def _meant_by(name: str, objects: "Sequence[KubeObject]", pods: "Sequence[Pod]",
     parts = name.split("/")
     if len(parts) > _KIND_AND_NAME or (len(parts) == _KIND_AND_NAME and is_workload_kind(parts[0], known)):
         known |= _replica_sets(objects)
-        return known[find_workload(known, _in(namespace, name, _KIND_AND_NAME))]
+        return known[find_workload(known, _in(namespace, name, _KIND_AND_NAME), otherwise=otherwise)]
     full = _in(namespace, name, 1)
     called_so = [one for one in known if full in (one.name, f"{one.namespace}/{one.name}") and known[one]]
     if len(called_so) == 1:
         return known[called_so[0]]
-    raise _not_one(full, called_so, known, objects)
+    raise _not_one(full, called_so, known, objects, otherwise)
 
 
 def _replica_sets(objects: "Iterable[KubeObject]") -> "dict[Workload, list[Pod]]":
@@ -135,7 +141,11 @@ def _in(namespace: str, name: str, n_parts: int) -> str:
 
 
 def _not_one(
-    name: str, called_so: "Sequence[Workload]", known: "Iterable[Workload]", objects: "Sequence[KubeObject]"
+    name: str,
+    called_so: "Sequence[Workload]",
+    known: "Iterable[Workload]",
+    objects: "Sequence[KubeObject]",
+    otherwise: str,
 ) -> "InputError":
     """The error for a name that no pod and no workload has, or several workloads have."""
     from kubesched.api import Pod
@@ -156,9 +166,7 @@ def _not_one(
         return InputError(
             f'no pod or workload has the name "{name}"; did you mean {" or ".join(elsewhere[:_MAX_NAMED])}?'
         )
-    if "--manifest" in options_of_command():
-        return no_such_pod(name, pods)
-    return no_such_pod(name, pods, "name a pod or a workload of the cluster")
+    return no_such_pod(name, pods, otherwise)
 
 
 def _selected(pods: "Sequence[Pod]", text: str) -> "list[Pod]":

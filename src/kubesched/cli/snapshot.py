@@ -16,10 +16,12 @@ from kubesched.cli.standard_streams import standard_output
 from kubesched.cli.written_files import is_same_file, refuse_inputs
 
 if TYPE_CHECKING:
+    from kubesched.api import Pod
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
 _STANDARD_OUTPUT: Final = "-"
+_LISTED: Final = "kubesched explain lists the pending pods"
 
 
 @click.command()
@@ -61,7 +63,8 @@ _STANDARD_OUTPUT: Final = "-"
 @click.option(
     "--around",
     metavar="NS/POD",
-    help="Write the smallest part found in which this pod gets the same verdict from explain, for a bug report.",
+    help="Write the smallest part found in which this pod, or a pod of this workload, gets the same verdict from "
+    "explain, for a bug report.",
 )
 @setup_options
 def snapshot(
@@ -101,12 +104,13 @@ def snapshot(
     cluster = read_cluster(snapshots, (), skip_bad_objects=skip_bad_objects)
     whole = frozenset() if anonymize else setup.raw_kinds
     kept = only_read_fields(cluster, keep_annotations=keep_annotations, whole=whole)
+    pod = None
     if around is not None:
-        around = _pod_of(kept, around)
-        kept = _around(kept, around, setup)
+        pod = _pod_of(kept, around)
+        kept = _around(kept, pod, setup)
     if anonymize:
         is_default = not (config or references or plugin_args)
-        kept = _anonymous(kept, salt or "", table, around, None if is_default else setup)
+        kept = _anonymous(kept, salt or "", table, pod, None if is_default else setup)
     _write(kept, output)
 
 
@@ -139,40 +143,35 @@ def _check_files(snapshots: Sequence[str], output: str, table: Path | None) -> N
             raise click.UsageError("--table and -o name the same file; the table has to stay private")
 
 
-def _pod_of(cluster: "ClusterObjects", name: str) -> str:
-    """The pod of a name, or the first one of a workload.
-
-    Raises:
-        InputError: there is none.
-    """
+def _pod_of(cluster: "ClusterObjects", name: str) -> "Pod":
+    """The pod of that name; of a workload the first one that is pending, or the first one."""
     from kubesched.errors import InputError
 
-    pods = choose_pods(cluster.objects, [name]).pods
+    pods = choose_pods(cluster, [name], otherwise=_LISTED).pods
     if not pods:
-        raise InputError(f"--around: {name} has no pod")
+        raise InputError(f"--around {name}: it has no pods; {_LISTED}")
     if len(pods) > 1:
-        note(f"{name} has {len(pods)} pods; {pods[0].key} is taken")
-    return pods[0].key
+        note(f"{name} has {len(pods)} pods; {pods[0].key} is the first of them")
+    return pods[0]
 
 
-def _around(cluster: "ClusterObjects", pod: str, setup: "Setup") -> "ClusterObjects":
+def _around(cluster: "ClusterObjects", pod: "Pod", setup: "Setup") -> "ClusterObjects":
     from kubesched.capture import smallest_around
 
     with progress_bar("shrinking") as progress:
-        smallest = smallest_around(cluster, pod, setup, progress=progress)
-    note(f"{len(smallest)} of {len(cluster)} objects are enough for the same verdict on {pod}")
+        smallest = smallest_around(cluster, pod.key, setup, progress=progress)
+    note(f"{len(smallest)} of {len(cluster)} objects are enough for the same verdict on {pod.key}")
     return smallest
 
 
 def _anonymous(
-    cluster: "ClusterObjects", salt: str, table: Path | None, around: str | None, setup: "Setup | None"
+    cluster: "ClusterObjects", salt: str, table: Path | None, around: "Pod | None", setup: "Setup | None"
 ) -> "ClusterObjects":
     """The cluster with other names; the words of a setup stay."""
     import msgspec
 
     from kubesched.capture import anonymize
     from kubesched.config import effective
-    from kubesched.explanation import find_pod
     from kubesched.snapshot import replacing
 
     keep = () if setup is None else (msgspec.json.encode(effective(setup.configuration)).decode(),)
@@ -184,9 +183,9 @@ def _anonymous(
         with replacing(table, is_private=True) as file:
             file.write(msgspec.json.format(msgspec.json.encode(anonymous.table, order="sorted")))
     if around is not None:
-        pod = find_pod(cluster.objects, around)
-        renamed = next(new for old, new in zip(cluster.objects, anonymous.cluster.objects, strict=True) if old is pod)
-        note(f"{pod.key} has the name {renamed.key} in the new snapshot")
+        pairs = zip(cluster.objects, anonymous.cluster.objects, strict=True)
+        renamed = next(new for old, new in pairs if old is around)
+        note(f"{around.key} has the name {renamed.key} in the new snapshot")
     return anonymous.cluster
 
 
@@ -197,8 +196,12 @@ def _write(cluster: "ClusterObjects", output: str) -> None:
     if output != _STANDARD_OUTPUT:
         kinds = cluster.kinds
         nodes, pods = kinds.pop("Node", 0), kinds.pop("Pod", 0)
-        counted = f"{nodes} nodes, {pods} pods and {sum(kinds.values())} other objects"
+        counted = f"{_count(nodes, 'node')}, {_count(pods, 'pod')} and {_count(sum(kinds.values()), 'other object')}"
         note(f"wrote {counted} to {output} ({_size(Path(output).stat().st_size)})")
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
 def _size(n_bytes: int) -> str:

@@ -1,7 +1,7 @@
 """Suggests the pods that a wrong name may mean: those that begin alike come before those that are spelt alike."""
 
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from kubesched.api import Pod
@@ -11,42 +11,43 @@ __all__ = ["near_words", "no_such_pod", "suggestion"]
 
 _N_OFFERED: Final = 3
 _ALIKE: Final = 0.6
-_NEW: Final = "--manifest FILE adds pods that are not in the cluster yet"
 
 
-def no_such_pod(wrong: str, pods: Sequence[Pod], advice: str = _NEW) -> InputError:
+def no_such_pod(wrong: str, pods: Sequence[Pod], otherwise: str = "") -> InputError:
     """The error for a name that no pod has, with what to write instead.
 
     Args:
         wrong: `namespace/name` or a name alone.
-        advice: what to do if no name is similar.
+        otherwise: what to do where no pod has a similar name.
 
     Example:
         error = no_such_pod("shop/web", [make_pod("web-7", namespace="shop")])
         assert str(error) == 'no pod has the name "shop/web"; did you mean "shop/web-7"?'
     """
-    return InputError(f'no pod has the name "{wrong}"; {suggestion(wrong, pods, advice)}')
+    return InputError(f'no pod has the name "{wrong}"; {suggestion(wrong, pods, otherwise)}')
 
 
-def suggestion(wrong: str, pods: Sequence[Pod], advice: str = _NEW) -> str:
+def suggestion(wrong: str, pods: Sequence[Pod], otherwise: str = "") -> str:
     """What to write instead of a name that no pod has, as the end of a message.
 
     Args:
         wrong: `namespace/name` or a name alone.
-        advice: what to do if no name is similar.
+        otherwise: what to do where no pod has a similar name.
     """
+    end = f"; {otherwise}" if otherwise else ""
     namespace, slash, name = wrong.rpartition("/")
     if not name:
         return "write namespace/name"
     namespaces = {pod.namespace for pod in pods}
     if slash and namespace not in namespaces:
-        return f'no pod is in namespace "{namespace}"; {_in_another_namespace(namespace, name, pods) or advice}'
+        near = _in_another_namespace(namespace, name, pods)
+        return f'no pod is in namespace "{namespace}"{f"; {near}" if near else end}'
     if slash and any(pod.name == name for pod in pods):
         return _in_another_namespace(namespace, name, pods)
     known = dict.fromkeys(pod.name for pod in pods if not slash or pod.namespace == namespace)
     if words := near_words(name, known, f"{namespace}/" if slash else ""):
         return words
-    return f"no pod of that namespace has a similar name; {advice}" if slash else f"write namespace/name; {advice}"
+    return ("no pod of that namespace has a similar name" if slash else "write namespace/name") + end
 
 
 def _in_another_namespace(namespace: str, name: str, pods: Sequence[Pod]) -> str:
@@ -61,7 +62,7 @@ def _in_another_namespace(namespace: str, name: str, pods: Sequence[Pod]) -> str
 
 def near_words(wrong: str, known: Collection[str], before: str = "") -> str:
     """`did you mean "x" or "y"?`, with a text before each word; empty where no word is near."""
-    near = _begin_alike(wrong, known) or difflib.get_close_matches(wrong, known, n=_N_OFFERED, cutoff=_ALIKE)
+    near = _begin_alike(wrong, known) or _spelt_alike(wrong, known) or _of_similar_workload(wrong, known)
     shown = [f'"{before}{one}"' for one in near[:_N_OFFERED]]
     more = [f"one of {len(near) - _N_OFFERED} more"] if len(near) > _N_OFFERED else []
     return f"did you mean {' or '.join([*shown, *more])}?" if near else ""
@@ -76,3 +77,15 @@ def _begin_alike(name: str, known: Collection[str]) -> list[str]:
             return sorted(alike, key=lambda one: -difflib.SequenceMatcher(None, name, one).ratio())
         beginning = beginning.rpartition("-")[0]
     return []
+
+
+def _spelt_alike(wrong: str, known: Iterable[str]) -> list[str]:
+    return difflib.get_close_matches(wrong, list(known), n=_N_OFFERED, cutoff=_ALIKE)
+
+
+def _of_similar_workload(wrong: str, known: Collection[str]) -> list[str]:
+    """The names that begin with as many parts between dashes as the wrong one has, spelt like it: `wbe` for `web-7`."""
+    n_parts = wrong.count("-") + 1
+    beginnings = {name: "-".join(name.split("-")[:n_parts]) for name in known}
+    near = _spelt_alike(wrong, dict.fromkeys(beginnings.values()))[:1]
+    return [name for name in known if beginnings[name] in near]
