@@ -129,10 +129,6 @@ def test_a_missing_module_is_named(plugins):
         ("raise KeyError\n", "line 1: KeyError"),
         ("raise ValueError('a\\n b ' * 500)\n", f"line 1: ValueError: {'a b ' * 50}..."),
         ("open('no-such-file')\n", "line 1: FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file'"),
-        (
-            "from kubesched.framework import Plugin\nclass A(Plugin):\n    def filter(self): ...\n",
-            "A.filter must be callable as filter(self, state, pod, node); found filter(self)",
-        ),
     ],
 )
 def test_a_file_that_fails_is_told_with_the_line(plugins, tmp_path, text, reason):
@@ -141,6 +137,42 @@ def test_a_file_that_fails_is_told_with_the_line(plugins, tmp_path, text, reason
     modules = set(sys.modules)
     assert error_of(plugins, f"{path}:A") == f"{path}: {reason}"
     assert set(sys.modules) == modules
+
+
+SLIP = """
+from kubesched.framework import Plugin, Status
+
+class Slip(Plugin):
+    def filter(self, state, pod, node):
+        return Status.SUCCESS
+
+    def preFilter(self, state, pod, nodes):
+        return Status.SUCCESS
+
+class Slips(Slip):
+    pass
+"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("Slip", 4), ("Slips", 11)])
+def test_a_misspelt_hook_is_told_with_the_line_of_its_class(plugins, tmp_path, name, line):
+    path = tmp_path / "slips.py"
+    path.write_text(SLIP)
+    said = f"{path}: line {line}: {name}.preFilter is not a hook, so the scheduler never calls it"
+    assert error_of(plugins, f"{path}:{name}").startswith(said)
+
+
+def test_a_misspelt_hook_stops_no_other_class_of_the_file(plugins, file):
+    file.write_text(TEAM_ZONE + SLIP)
+    assert plugins.load(f"{file}:TeamZone") == "TeamZone"
+    assert "Slip.preFilter is not a hook" in error_of(plugins, f"{file}:Slip")
+
+
+def test_a_misspelt_hook_of_a_module_is_an_error_every_time(plugins, tmp_path, monkeypatch):
+    (tmp_path / "slipped.py").write_text(SLIP)
+    monkeypatch.syspath_prepend(tmp_path)
+    for _ in range(2):
+        assert "Slip.preFilter is not a hook" in error_of(plugins, "slipped:Slip")
 
 
 def test_a_file_with_a_null_in_it_is_told(plugins, tmp_path):

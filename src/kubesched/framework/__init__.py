@@ -15,6 +15,7 @@ from kubesched.framework.clock import Clock, VirtualClock
 from kubesched.framework.column_cache import CACHE_BYTES, ColumnCache, Stamped
 from kubesched.framework.cycle_state import CycleState, DeadlineExceeded
 from kubesched.framework.decision import Decision, NodeScore, Outcome
+from kubesched.framework.definition_faults import keeping_definition_faults
 from kubesched.framework.diagnosis import NO_NODES, Diagnosis, fit_error
 from kubesched.framework.events_to_register import EventRegistration, HintFunction, QueueingHint
 from kubesched.framework.fault_texts import answer_text, fault_place, fault_text, in_one_line, located_line
@@ -115,6 +116,7 @@ __all__ = [
     "find_feasible",
     "fit_error",
     "in_one_line",
+    "keeping_definition_faults",
     "keeps_equal",
     "located_line",
     "rejection_details",

@@ -12,6 +12,7 @@ from kubesched.config import PluginArgs
 from kubesched.engine import IntVector
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.definition_faults import are_faults_kept
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.events_to_register import EventRegistration
 from kubesched.framework.hooks import FURTHER_HOOKS, HOOKS, MAY_AWAIT, ONE_FORM, DependsOn, meant_hook
@@ -66,6 +67,8 @@ class Plugin:
     """Kinds other than nodes and pods that the plugin gets from the handle, so that they are watched."""
     wants_raw: ClassVar[bool] = False
     """Whether it reads `raw` or `document` of nodes or pods."""
+    definition_fault: ClassVar[PluginDefinitionError | None] = None
+    """Why the class cannot work, where that is raised when it is loaded. Do not set it."""
 
     args: PluginArgs
     handle: "Handle"
@@ -75,7 +78,13 @@ class Plugin:
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        _check_definition(cls)
+        cls.definition_fault = None
+        try:
+            _check_definition(cls)
+        except PluginDefinitionError as error:
+            if not are_faults_kept():
+                raise
+            cls.definition_fault = error
 
     @property
     def name(self) -> str:

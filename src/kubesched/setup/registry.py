@@ -4,6 +4,7 @@ Loading runs other people's code; whatever it does wrong becomes one sentence.
 """
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
@@ -17,7 +18,7 @@ import msgspec
 
 from kubesched.config import PLUGIN_LIKENESS, PluginArgs, did_you_mean
 from kubesched.errors import PluginDefinitionError
-from kubesched.framework import HOOKS, Plugin, in_one_line
+from kubesched.framework import HOOKS, Plugin, in_one_line, keeping_definition_faults
 from kubesched.plugins import IN_TREE_PLUGINS, LEGACY_PLUGINS, legacy_plugin
 
 __all__ = ["ENTRY_POINT_GROUP", "IN_TREE", "LEGACY", "PluginLike", "RegisteredPlugin", "Registry", "find_plugins"]
@@ -245,7 +246,8 @@ def _run_file(path: str) -> ModuleType:
     module = module_from_spec(spec)
     sys.modules[name] = module  # annotations of Args classes are looked up there
     try:
-        loader.exec_module(module)
+        with keeping_definition_faults():
+            loader.exec_module(module)
     except (Exception, SystemExit) as error:  # the file may do anything
         del sys.modules[name]
         missing = isinstance(error, FileNotFoundError) and error.filename == path
@@ -255,7 +257,8 @@ def _run_file(path: str) -> ModuleType:
 
 def _import_module(name: str) -> ModuleType:
     try:
-        return importlib.import_module(name)
+        with keeping_definition_faults():
+            return importlib.import_module(name)
     except ModuleNotFoundError as error:
         advice = "Python searches for it in sys.path, which includes PYTHONPATH"
         raise PluginDefinitionError(f"{name}: no module {error.name}; {advice}") from error
@@ -267,8 +270,6 @@ def _reason(source: str, error: BaseException) -> str:
     """What went wrong while a module ran, and in which of its lines."""
     if isinstance(error, SyntaxError):
         return f"{source}: {f'line {error.lineno}: ' if error.lineno else ''}{error.msg}"
-    if isinstance(error, PluginDefinitionError):
-        return f"{source}: {error}"
     line = _line_in(source, error.__traceback__)
     return f"{source}: {f'line {line}: ' if line else ''}{in_one_line(error)}"
 
@@ -285,6 +286,8 @@ def _line_in(source: str, traceback: TracebackType | None) -> int | None:
 def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
     member = getattr(module, name, None)
     if isinstance(member, type) and issubclass(member, Plugin) and member is not Plugin:
+        if member.definition_fault is not None:
+            raise PluginDefinitionError(f"{source}: {_line_of(member)}{member.definition_fault}", plugin=name)
         return member
     plugins = [key for key, value in vars(module).items() if isinstance(value, type) and _is_defined(value, module)]
     listed = f"it defines {', '.join(plugins)}" if plugins else "it defines no plugin"
@@ -294,6 +297,14 @@ def _find_class(module: ModuleType, name: str, source: str) -> type[Plugin]:
     raise PluginDefinitionError(
         f"{source}:{name} is not a Plugin subclass; derive it from kubesched.Plugin; {listed}", plugin=name
     )
+
+
+def _line_of(plugin_class: type[Plugin]) -> str:
+    """The line where a class begins, as messages have it; empty where it is not known."""
+    try:
+        return f"line {inspect.getsourcelines(plugin_class)[1]}: "
+    except (OSError, TypeError):
+        return ""
 
 
 def _check_takes_part(plugin_class: type[Plugin], origin: str) -> None:

@@ -65,7 +65,7 @@ PLUGINS = {
     ),
     "no extension point": plugin(
         "class P(Plugin):\n    def fliter(self, state, pod, node): ...\n",
-        'p.py: P.fliter is not a hook, so the scheduler never calls it; did you mean "filter"?',
+        'p.py: line 2: P.fliter is not a hook, so the scheduler never calls it; did you mean "filter"?',
     ),
     "no extension point, listing": plugin(
         "class P(Plugin):\n    def start(self, handle): ...\n", "defines no extension point", command="plugins"
