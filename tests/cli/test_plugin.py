@@ -98,6 +98,18 @@ def test_a_filter_that_never_rejects_is_a_warning(folder):
     result = run("plugin", "check", "broken.py:Content")
     assert result.exit_code == 0
     assert "\nWarning: Content: its filter accepts every pod on every node" in result.stdout
+    assert "test-a-plugin.md" in result.stdout
+    assert "scenario=" not in result.stdout  # the command has no such option
+
+
+def test_a_check_that_called_no_explain_rejection_says_so(folder):
+    (folder / "content.py").write_text(
+        "from kubesched import Plugin, Status\n\n\nclass Content(Plugin):\n"
+        "    def filter(self, state, pod, node):\n        return Status.SUCCESS\n\n"
+        "    def explain_rejection(self, state, pod, node, status):\n        yield 1 / 0\n"
+    )
+    told = " ".join(run("plugin", "check", "content.py:Content").stdout.split())
+    assert "have not seen a rejection, and explain_rejection was not called; in a test," in told
 
 
 def test_the_outcome_is_given_as_json_and_junit(folder):

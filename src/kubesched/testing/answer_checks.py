@@ -80,9 +80,11 @@ def check_reasons(subject: Subject) -> None:
         if subject.plugin_class.defines("explain_rejection"):
             _check_details(subject, cluster, pod)
     if not has_rejected:
+        also = ", and explain_rejection was not called" if subject.plugin_class.defines("explain_rejection") else ""
         warnings.warn(
             f"{subject.name}: its filter accepts every pod on every node of the scenario, so the checks have not seen "
-            "a rejection; pass scenario=varied_scenario().extended(...) with a pod or node that it rejects",
+            f"a rejection{also}; in a test, give check_plugin a scenario with a pod or node that it rejects, as in "
+            "docs/guides/test-a-plugin.md",
             stacklevel=3,
         )
 
