@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 
 import pytest
@@ -74,6 +76,22 @@ def test_the_table_is_called_so_as_for_other_commands(name):
     assert run(*name, "-o", "table").stdout == run(*name).stdout
 
 
+@pytest.mark.parametrize("output", ["table", "wide", "json", "jsonl", "csv", "markdown", "html", "junit"])
+def test_the_list_and_a_plugin_have_the_formats_of_the_other_reports(output):
+    for name in ((), ("NodeResourcesFit",)):
+        result = run(*name, "-o", output)
+        assert result.exit_code == 0
+        assert "NodeResourcesFit" in result.stdout or output == "csv"
+
+
+def test_lists_for_programs_have_a_row_for_each_plugin():
+    names = [plugin["name"] for plugin in json.loads(run("-o", "json").stdout)["plugins"]]
+    assert [row["name"] for row in csv.DictReader(io.StringIO(run("-o", "csv").stdout))] == names
+    assert [json.loads(line)["name"] for line in run("-o", "jsonl").stdout.splitlines()] == names
+    arguments = csv.DictReader(io.StringIO(run("NodeResourcesFit", "-o", "csv").stdout))
+    assert "scoringStrategy" in [row["name"] for row in arguments]
+
+
 def test_a_plugin_that_does_not_load_ends_with_2():
     result = run("--plugin", "nothing.py:Nothing")
     assert (result.exit_code, result.stdout) == (2, "")
@@ -92,6 +110,8 @@ def test_a_broken_package_does_not_hide_the_others(monkeypatch):
     assert result.exit_code == 2
     assert "NodeName" in result.stdout
     assert "no module no_such_module" in result.stderr
+    junit = run("-o", "junit").stdout
+    assert f'name="plugin-list" tests="{len(IN_TREE_PLUGINS) + len(LEGACY_PLUGINS) + 1}" failures="1"' in junit
 
 
 LIMITED = """

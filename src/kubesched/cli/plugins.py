@@ -1,7 +1,7 @@
 """`kubesched plugins`: list the registered plugins with their origin and extension points, or describe one."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,8 +9,7 @@ import click
 
 from kubesched.cli.bad_input import BadInput, refuse_bad_input
 from kubesched.cli.completion import complete_files
-from kubesched.cli.output import output_option, print_text
-from kubesched.cli.reports import print_report
+from kubesched.cli.reports import print_report, report_output_option
 from kubesched.errors import PluginDefinitionError
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ plugin_option = click.option(
 @click.command()
 @click.argument("name", required=False)
 @plugin_option
-@output_option("text", "table", "json", help="Format of the list; text is a table.")
+@report_output_option("text")
 def plugins(name: str | None, references: tuple[str, ...], output: str) -> None:
     """List the plugins that a configuration can refer to, or describe the plugin NAME with its arguments.
 
@@ -47,21 +46,23 @@ def plugins(name: str | None, references: tuple[str, ...], output: str) -> None:
     with refuse_bad_input():
         registry = find_plugins(references)
         if name is not None:
-            print_report(_page(registry, name), "json" if output == "json" else "table")
+            print_report(_page(registry, name), _format(output))
             return
         rows = []
-        broken = []
+        broken = {}
         for plugin in registry:
             try:
                 rows.append(_describe(plugin))
             except PluginDefinitionError as error:
-                broken.append(str(error))
-        if output == "json":
-            print_text(_as_json(rows))
-        else:
-            print_report(_list(rows), "table")
+                broken[plugin.name] = str(error)
+        print_report(_list(rows, broken), _format(output))
         if broken:
-            raise PluginDefinitionError("\n".join(broken))
+            raise PluginDefinitionError("\n".join(broken.values()))
+
+
+def _format(output: str) -> str:
+    """The format of a report; its table was called text."""
+    return "table" if output == "text" else output
 
 
 class _Row(NamedTuple):
@@ -81,9 +82,9 @@ def _describe(plugin: "RegisteredPlugin") -> _Row:
     return _Row(plugin.name, [point for point in HOOKS if point in extended], weight, plugin.origin)
 
 
-def _list(rows: Sequence[_Row]) -> "Page":
-    """All plugins."""
-    from kubesched.reports import Align, Column, Page, Paragraph, Table
+def _list(rows: Sequence[_Row], broken: Mapping[str, str]) -> "Page":
+    """All plugins, and why some do not load."""
+    from kubesched.reports import Align, Check, Column, Page, Paragraph, Table
 
     columns = (
         Column("name", "NAME"),
@@ -95,13 +96,22 @@ def _list(rows: Sequence[_Row]) -> "Page":
         [row.name, ", ".join(row.extension_points), "-" if row.weight is None else row.weight, row.origin]
         for row in rows
     ]
-    return Page("plugins", Paragraph(f"{len(rows)} plugins."), (Table("plugins", "", columns, cells),))
+    listed = [_document(row) for row in rows]
+    return Page(
+        "plugin-list",
+        Paragraph(f"{len(rows)} plugins."),
+        (Table("plugins", "", columns, cells),),
+        document={"plugins": listed},
+        lines=listed,
+        checks=[Check(row.origin, row.name) for row in rows]
+        + [Check("does not load", plugin, why) for plugin, why in broken.items()],
+    )
 
 
 def _page(registry: "Registry", name: str) -> "Page":
     """One plugin, with its arguments."""
     from kubesched.config import describe_args, did_you_mean
-    from kubesched.reports import Cell, Column, Level, Page, Paragraph, Table
+    from kubesched.reports import Cell, Check, Column, Level, Page, Paragraph, Table
 
     if name not in registry:
         near = did_you_mean(name, [plugin.name for plugin in registry])
@@ -125,11 +135,14 @@ def _page(registry: "Registry", name: str) -> "Page":
         | ({"default": json.loads(one.default)} if one.default else {})
         for one in arguments
     ]
+    document = {**_document(row), "purpose": purpose, "arguments": listed}
     return Page(
         "plugins",
         Paragraph(f"{row.name} ({row.origin}){': ' if purpose else ''}{purpose}"),
         (*map(Paragraph, facts), Table("arguments", "Arguments in pluginConfig", columns, rows)),
-        document={**_document(row), "purpose": purpose, "arguments": listed},
+        document=document,
+        lines=(document,),
+        checks=(Check(row.origin, row.name),),
     )
 
 
@@ -140,8 +153,3 @@ def _document(row: _Row) -> dict[str, Any]:
         "defaultWeight": row.weight,
         "origin": row.origin,
     }
-
-
-def _as_json(rows: Sequence[_Row]) -> str:
-    listed = [_document(row) for row in rows]
-    return json.dumps({"schema": "kubesched/plugin-list/v1", "plugins": listed}, indent=2, sort_keys=True)
