@@ -11,9 +11,10 @@ __all__ = ["near_words", "no_such_pod", "suggestion"]
 
 _N_OFFERED: Final = 3
 _ALIKE: Final = 0.6
+_EXPECTED: Final = "expected a pod of the cluster, not a workload"
 
 
-def no_such_pod(wrong: str, pods: Sequence[Pod], otherwise: str = "") -> InputError:
+def no_such_pod(wrong: str, pods: Sequence[Pod], otherwise: str = _EXPECTED) -> InputError:
     """The error for a name that no pod has, with what to write instead.
 
     Args:
@@ -27,7 +28,7 @@ def no_such_pod(wrong: str, pods: Sequence[Pod], otherwise: str = "") -> InputEr
     return InputError(f'no pod has the name "{wrong}"; {suggestion(wrong, pods, otherwise)}')
 
 
-def suggestion(wrong: str, pods: Sequence[Pod], otherwise: str = "") -> str:
+def suggestion(wrong: str, pods: Sequence[Pod], otherwise: str = _EXPECTED) -> str:
     """What to write instead of a name that no pod has, as the end of a message.
 
     Args:

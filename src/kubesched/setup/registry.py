@@ -173,7 +173,7 @@ class Registry:
         near = did_you_mean(name, self._plugins, PLUGIN_LIKENESS)
         return (
             f'no plugin has the name "{name}"; {near + " " if near else ""}"kubesched plugins" lists them; '
-            "to load your plugin, add --plugin FILE.py:Class"
+            "to load your plugin, add --plugin FILE.py:Class, or in Python plugins=[Class]"
         )
 
     def _add(self, plugin: RegisteredPlugin) -> None:
