@@ -8,10 +8,25 @@ from typing import Any
 
 import pytest
 
-from kubesched import Explainer, InputError, Simulator, compare, drain, explain, fit, load_snapshot
+from kubesched import (
+    ConfigError,
+    Drainer,
+    Explainer,
+    InputError,
+    Plugin,
+    Simulator,
+    Status,
+    compare,
+    drain,
+    explain,
+    fit,
+    load_snapshot,
+    set_up,
+)
 from kubesched.testing.builders import make_node, make_pod
 from tests.snapshot.builders import listed, node, pod
 
+OWNED = {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "etl", "uid": "j", "controller": True}]}
 READERS: dict[str, Callable[[Any], object]] = {
     "Simulator": Simulator,
     "Explainer": Explainer,
@@ -43,6 +58,44 @@ def test_documents_are_not_objects(read: Callable[[Any], object]) -> None:
         load_snapshot(io.StringIO(json.dumps(wrong)))
     with pytest.raises(InputError, match=r"found 'cluster.json'; load_snapshot reads objects from files and streams"):
         read(["cluster.json"])
+
+
+@pytest.mark.parametrize("name", ["nope/x", "deploy/web", "x"])
+def test_advice_about_a_pod_needs_no_command(name: str) -> None:
+    with pytest.raises(InputError, match=r"expected a pod of the cluster, not a workload$"):
+        explain([make_node("n1"), make_pod("web-1")], name)
+
+
+def test_a_plugin_that_arguments_name_is_loaded_with_plugins() -> None:
+    class Cheap(Plugin):
+        def score(self, state: object, pod: object, node: object) -> int:
+            return 0
+
+    with pytest.raises(ConfigError, match=r"or in Python plugins=\[Class\]"):
+        Simulator([make_node("n1")], None, [Cheap], {"Cheep": {}})
+
+
+def test_a_name_alone_is_a_list_of_one() -> None:
+    objects = [make_node("n1"), make_node("n2"), make_pod("web", node="n1"), make_pod("api")]
+    assert drain(objects, "n1").nodes == drain(objects, ["n1"]).nodes == ("n1",)
+    with Drainer(objects) as drainer:
+        assert [one.nodes for one in drainer.each("n2")] == [("n2",)]
+        assert set(drainer.most("n2").nodes) <= {"n2"}
+    with Explainer(objects) as explainer:
+        assert [one.pod.key for one in explainer.each("default/api")] == ["default/api"]
+
+
+def test_every_question_takes_the_same_configuration(tmp_path: Path) -> None:
+    class Never(Plugin):
+        def filter(self, state: object, pod: object, node: object) -> Status:
+            return Status.unschedulable("node(s) are closed")
+
+    objects = [make_node("n1"), make_node("n2"), make_pod("web", node="n1", metadata=OWNED)]
+    for decides in ((None, [Never]), (set_up(None, [Never]),)):
+        with Drainer(objects, *decides) as drainer:
+            assert not drainer.drain("n1").can_go
+        with Explainer(objects, *decides) as explainer:
+            assert not explainer.explain(make_pod("api")).fits
 
 
 def test_a_snapshot_is_shown_in_one_line(tmp_path: Path) -> None:

@@ -131,17 +131,18 @@ class Explainer:
             )
         return self.loop.run(self._evaluate(framework, pod, preempt=preempt))
 
-    def each(self, pods: Iterable[str | Pod], *, preempt: bool = True) -> Iterator[Explanation]:
+    def each(self, pods: str | Pod | Iterable[str | Pod], *, preempt: bool = True) -> Iterator[Explanation]:
         """Explain pods one after another. A pod that is on a node is explained as if it were still pending.
 
         Args:
-            pods: `namespace/name` of pods of the cluster, or pods.
+            pods: `namespace/name` of pods of the cluster, or pods; or one of either.
             preempt: as for `explain`.
         Returns: explanations that are valid until the next one is asked for.
         Raises:
             InputError: there is no such pod, or no profile serves it.
         """
-        for pod in (self._found(pod) if isinstance(pod, str) else completed(pod) for pod in pods):
+        chosen = [pods] if isinstance(pods, str | Pod) else pods
+        for pod in (self._found(pod) if isinstance(pod, str) else completed(pod) for pod in chosen):
             if not is_running(pod):
                 yield self.explain(pod, preempt=preempt)
                 continue

@@ -55,6 +55,9 @@ _MAX_NAMED: Final = 5
 def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Node]:
     """The nodes of these names, in the order of the names, each once. A name may be cut at its first dot.
 
+    Args:
+        names: a single name stands for a list of one.
+
     Raises:
         InputError: there is no such node, or a short name belongs to several.
     """
@@ -63,7 +66,7 @@ def nodes_named(objects: Iterable[KubeObject], names: Iterable[str]) -> list[Nod
     for node in nodes.values():
         by_host.setdefault(node.name.partition(".")[0], []).append(node)
     named = {}
-    for name in names:
+    for name in [names] if isinstance(names, str) else names:
         matches = [nodes[name]] if name in nodes else by_host.get(name, [])
         if len(matches) > 1:
             raise InputError(f"several nodes have the name {name}; write the full name, such as {matches[0].name}")

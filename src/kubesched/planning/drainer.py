@@ -10,7 +10,7 @@ from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain
 from kubesched.planning.draining import Draining
 from kubesched.scheduler import TieBreak
-from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Setup, set_up
+from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
 from kubesched.simulator import Progress, Trials
 
 __all__ = ["Drainer", "drain"]
@@ -24,15 +24,15 @@ class Drainer:
 
     Args:
         snapshot: the objects of the cluster. Its pending pods are placed first.
-        setup: the profiles that decide.
-        tie_break, seed, extender_calls: as for Simulator.
+        configuration, plugins, plugin_args, tie_break, seed, extender_calls: as for Simulator.
         progress: called while the pending pods are placed.
 
     Raises:
-        PluginError: a plugin cannot be started.
+        InputError: the configuration cannot be read or is not valid.
+        PluginError: a plugin cannot be loaded or started.
 
     Example:
-        with Drainer(load_snapshot("cluster.json"), set_up()) as drainer:
+        with Drainer(load_snapshot("cluster.json")) as drainer:
             for result in drainer.each():
                 print(result.nodes[0], result.can_go)
     """
@@ -40,13 +40,16 @@ class Drainer:
     def __init__(
         self,
         snapshot: Iterable[KubeObject],
-        setup: Setup,
+        configuration: ConfigurationLike | Setup | Profiles = None,
+        plugins: Iterable[PluginLike] = (),
+        plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
         *,
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
         extender_calls: ExtenderCalls | None = None,
         progress: Progress | None = None,
     ) -> None:
+        setup = set_up(configuration, plugins, plugin_args)
         trials = Trials(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
         self._cluster = SettledCluster(trials, progress)
         self._start = self._cluster.trials.mark()
@@ -150,7 +153,7 @@ class Drainer:
 def drain(
     snapshot: Iterable[KubeObject],
     nodes: Iterable[str],
-    configuration: ConfigurationLike | Setup = None,
+    configuration: ConfigurationLike | Setup | Profiles = None,
     plugins: Iterable[PluginLike] = (),
     plugin_args: Mapping[str, ArgsLike] = _NO_ARGS,
     *,
@@ -162,7 +165,7 @@ def drain(
 
     Args:
         snapshot: the cluster, as load_snapshot gives it. Its pending pods are placed first.
-        nodes: names, which may be cut at their first dot.
+        nodes: names, or one name, which may be cut at their first dot.
         configuration, plugins, plugin_args, tie_break, seed, extender_calls: as for Simulator.
     Raises:
         InputError: there is no such node, or the configuration cannot be read or is not valid.
@@ -172,8 +175,8 @@ def drain(
         result = drain(load_snapshot("cluster.json"), ["n1"])
         print(result.can_go, result.steps)
     """
-    setup = configuration if isinstance(configuration, Setup) else set_up(configuration, plugins, plugin_args)
-    with Drainer(snapshot, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls) as drainer:
+    decides = configuration, plugins, plugin_args
+    with Drainer(snapshot, *decides, tie_break=tie_break, seed=seed, extender_calls=extender_calls) as drainer:
         return drainer.drain(nodes)
 
 
