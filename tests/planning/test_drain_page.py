@@ -92,6 +92,17 @@ def test_the_tables_name_who_moves_waits_is_held_up_and_lost():
         assert line in shown, f"{line}\n\n{shown}"
 
 
+def test_data_of_a_pod_that_is_never_evicted_is_not_deleted():
+    tmp = {"volumes": [{"name": "tmp", "emptyDir": {}}]}
+    nodes = [make_node(f"n{i}", allocatable=ROOM) for i in (1, 2)]
+    db = make_pod("db-0", node="n1", labels={"app": "db"}, metadata=owned_by("StatefulSet", "db"), spec=tmp)
+    web = make_pod("web-1", node="n1", metadata=owned_by("ReplicaSet", "web"), spec=tmp)
+    shown = text(drain_page(drain([*nodes, db, web, budget("db", "db", 0)], ["n1"])))
+    assert "Would be deleted for good" in shown
+    assert "1   ReplicaSet default/web   data in emptyDir volumes   --delete-emptydir-data" in shown
+    assert "data in" not in text(drain_page(drain([*nodes, db, budget("db", "db", 0)], ["n1"])))
+
+
 def test_csv_has_a_line_for_each_pod():
     lines = as_csv(drain_page(everything())).splitlines()
     assert len(lines) == 1 + 8

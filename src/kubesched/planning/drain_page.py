@@ -1,4 +1,4 @@
-"""The page of `kubesched drain`: the verdict, where pods would go, who would not, what would be lost, fill of nodes."""
+"""The page of `kubesched drain`: the verdict, where pods would go, who would not, what would be deleted for good."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -246,11 +246,11 @@ def _losses(result: Drain) -> Table:
         [1, pod.pod, Cell("the pod: no controller would create it again", level=Level.BAD), "--force"]
         for pod in result.of(Fate.LOST)
     ]
-    with_data = [pod for pod in result.pods if pod.has_local_data]
+    with_data = [pod for pod in result.pods if pod.has_local_data and pod.fate is not Fate.BLOCKED]
     if with_data:
         names = _listed(dict.fromkeys(map(workload_of, with_data)))
         rows.append([len(with_data), names, "data in emptyDir volumes", "--delete-emptydir-data"])
-    return Table("losses", "Would be lost", columns, rows)
+    return Table("losses", "Would be deleted for good", columns, rows)
 
 
 def _left_out(result: Drain) -> str:
