@@ -295,6 +295,16 @@ def test_plugins_that_tell_the_nodes_apart_are_the_first_columns_and_silent_ones
     assert "ImageLocality 0" in note
 
 
+def test_a_narrow_terminal_keeps_the_plugins_that_make_the_difference():
+    found = ask(make_pod("p", requests={"cpu": "1"}), *three_nodes(), filling("n1", cpu="1"), plugins=[ByName])
+    (table,) = [one for one in explanation_page(found).tables if one.name == "scores"]
+    shown = [column.key for column in table.columns if not column.is_wide]
+    assert (shown[2], "NodeResourcesFit" in shown[3:]) == ("ByName", True)
+    text = " ".join(printed(found, width=40).split())
+    assert "n3 is 10 points ahead of n2: ByName +10." in text
+    assert "ByName" not in text.partition("Hidden because the terminal is too narrow: ")[2].partition("(")[0]
+
+
 def test_wide_text_has_the_columns_of_all_plugins():
     page = explanation_page(ask(make_pod("p"), *three_nodes(), plugins=[ByName]))
     assert "TaintToleration" in text_of(page, width=300, wide=True).partition("TOTAL")[2].partition("\n")[0]

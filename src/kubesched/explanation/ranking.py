@@ -26,7 +26,7 @@ def ranking_parts(explanation: Explanation, chosen: Choice, *, all_nodes: bool) 
     """The table, what made the difference, and what else to know about the choice."""
     scores = explanation.scores
     assert scores is not None
-    parts: list[Part] = [ranking_table(scores, explanation.runs_on, all_nodes=all_nodes)]
+    parts: list[Part] = [ranking_table(scores, chosen, explanation.runs_on, all_nodes=all_nodes)]
     if chosen.runners_up:
         parts.append(Paragraph(_lead(chosen)))
     if explanation.runs_on and explanation.runs_on not in explanation.best:
@@ -38,8 +38,11 @@ def ranking_parts(explanation: Explanation, chosen: Choice, *, all_nodes: bool) 
     return parts
 
 
-def ranking_table(scores: Scores, runs_on: str = "", *, all_nodes: bool) -> Table:
-    """The best nodes as rows and the plugins as columns, those first that tell the nodes apart.
+def ranking_table(scores: Scores, chosen: Choice, runs_on: str = "", *, all_nodes: bool) -> Table:
+    """The best nodes as rows and the plugins as columns.
+
+    The plugins that make the difference to the next best node come first: where a terminal is narrow, the last columns
+    go. Those that tell other nodes apart follow.
 
     Args:
         runs_on: a node that gets its row in any case.
@@ -51,7 +54,7 @@ def ranking_table(scores: Scores, runs_on: str = "", *, all_nodes: bool) -> Tabl
     first = [group[0] for group in kept]
     points = {name: scores.of(name)[first].tolist() for name in scores.by_plugin}
     telling = [name for name in points if len(set(points[name])) > 1 or (len(kept) == 1 and points[name][0])]
-    shown = [*telling, *(name for name in points if name not in telling)]
+    shown = sorted(points, key=lambda name: (name not in chosen.differences, name not in telling))
     is_merged = any(len(group) > 1 for group in kept)
     columns = [Column("node", "NODE", Align.NODE)]
     columns.append(Column("nodes", "EQUAL NODES", Align.NUMBER, is_wide=not is_merged))
