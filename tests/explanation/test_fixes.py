@@ -155,6 +155,22 @@ def test_a_change_that_a_plugin_fails_with_on_some_nodes_comes_last_and_names_th
     assert fixes[tolerate].nodes == ("n1",)
 
 
+class FailsForHolder(Plugin):
+    def filter(self, state, pod, node):
+        if pod.name == "holder":
+            raise ValueError("no")
+        return Status.SUCCESS
+
+
+def test_a_plugin_that_fails_for_the_pod_that_makes_way_is_not_a_fault_of_the_pending_one():
+    nodes = [make_node("n1"), make_node("n2", taints=["gpu:NoSchedule"])]
+    holder = make_pod("holder", host_ports=[80], node="n1", tolerations=[{"operator": "Exists"}])
+    found = ask(make_pod("p", host_ports=[80]), *nodes, holder, plugins=[FailsForHolder])
+    assert found.fixes
+    assert not any("once plugin" in fix.text for fix in found.fixes)
+    assert found.fix_fault is None
+
+
 class OddOnN1(Plugin):
     def filter(self, state, pod, node):
         return "yes" if node.name == "n1" else Status.SUCCESS

@@ -152,7 +152,12 @@ class Explainer:
                 yield explanation
 
     def _found(self, name: str) -> Pod:
-        return find_pod((*self.pending, *self.foreign, *self.cluster_state.objects.list("Pod")), name)
+        on_a_node = self.cluster_state.objects.get("Pod", name)
+        if isinstance(on_a_node, Pod):
+            return on_a_node
+        others = (*self.pending, *self.foreign)
+        called_so = next((pod for pod in others if pod.key == name), None)
+        return called_so or find_pod((*others, *self.cluster_state.objects.list("Pod")), name)
 
     def fixes(self, explanation: Explanation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
         """Find what makes an explained pod fit, best first, and note it in `explanation.fixes`; see `fixes`."""

@@ -38,7 +38,7 @@ class Trial:
         pod: the pending pod.
 
     Attributes:
-        fault: the fault of a plugin on some node that the last search met; None for none.
+        fault: the fault of a plugin on some node that the last search for nodes of the pod met; None for none.
     """
 
     def __init__(self, framework: Framework, pod: Pod) -> None:
@@ -53,7 +53,8 @@ class Trial:
         A node where a plugin fails is not one of them.
         """
         with _silent(), applied(self._state, change.edits):
-            return self._feasible(change.pod(self.pod))
+            found, self.fault = self._feasible(change.pod(self.pod))
+        return found
 
     def places(self, change: Change, node: str, moves: Iterable[Move]) -> dict[str, str]:
         """Find nodes for pods that make way, one after another, once the changed pod is on its node.
@@ -77,22 +78,22 @@ class Trial:
         if is_bound_to_node(move.pod):
             return ""
         info_of = self._state.snapshot().node_info
-        for name in self._feasible(_on(move.pod, "")):
+        found, _ = self._feasible(_on(move.pod, ""))
+        for name in found:
             if name != move.pod.node_name and move.domains.isdisjoint(info_of(name).labels.items()):
                 return name
         return ""
 
-    def _feasible(self, pod: Pod) -> list[str]:
-        self.fault = None
+    def _feasible(self, pod: Pod) -> tuple[list[str], Status | None]:
+        """The nodes on which a pod fits, and the fault of a plugin on some other node."""
         if not self._framework.run_pre_enqueue(pod).is_success:
-            return []
+            return [], None
         diagnosis = find_feasible(
             self._framework, CycleState(self._state.pod_info(pod)), self._framework.handle.snapshot().nodes
         )
-        self.fault = diagnosis.failure
         if diagnosis.result is None or not diagnosis.result.fits.any():
-            return []
-        return diagnosis.result.feasible.names
+            return [], diagnosis.failure
+        return diagnosis.result.feasible.names, diagnosis.failure
 
 
 def placing(pod: Pod, node: str) -> Edit:
