@@ -104,7 +104,7 @@ def test_a_namespace_that_does_not_exist_is_not_an_empty_one():
     spaces = [make_object("Namespace", name) for name in ("shop", "empty")]
     assert choose_pods([*OBJECTS, *spaces], [], "empty").pods == ()
     for objects in ([*OBJECTS, *spaces], OBJECTS):  # a snapshot without namespaces has those of its objects
-        with pytest.raises(InputError, match='there is no namespace "shpo", and no object in one; did you mean "shop"'):
+        with pytest.raises(InputError, match='nothing in this cluster is in namespace "shpo"; did you mean "shop"'):
             choose_pods(objects, [], "shpo")
 
 

@@ -69,7 +69,7 @@ def test_a_pod_may_come_in_a_file(cluster, tmp_path):
         (["-A", "-n", "default"], "-n and -A are mutually exclusive"),
         (["-l", "app=web"], "-l app=web: none of 7 pods has these labels"),
         (["-l", "app in web"], "-l app in web: "),
-        (["-n", "nowhere", "huge"], '-n: there is no namespace "nowhere", and no object in one; -A looks in all'),
+        (["-n", "nowhere", "huge"], '-n: nothing in this cluster is in namespace "nowhere"; -A looks in all'),
         (["--pod", "default/hug"], 'no pod has the name "default/hug"; did you mean "default/huge"?'),
         (["--pod", "missing.yaml"], "missing.yaml: no such file"),
         (["--pod", "foreign"], 'no profile has the scheduler name "volcano"; found: default-scheduler'),

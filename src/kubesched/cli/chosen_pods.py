@@ -78,7 +78,7 @@ def _check_namespace(name: str, objects: "Sequence[KubeObject]") -> None:
     known = {obj.name if isinstance(obj, Namespace) else obj.namespace for obj in objects}
     if name not in known | {""}:
         near = did_you_mean(name, sorted(known)) or "-A looks in all of them"
-        raise InputError(f'-n: there is no namespace "{name}", and no object in one; {near}')
+        raise InputError(f'-n: nothing in this cluster is in namespace "{name}"; {near}')
 
 
 def _meant_by(
