@@ -83,6 +83,54 @@ def test_a_kind_of_another_name_is_not_taken_for_a_misspelt_one(version, kind):
     assert note.startswith("left out of the manifests")
 
 
+def would_add(*manifests):
+    return [note for note in expanded(*manifests).notes if note.startswith("an API server would add")]
+
+
+def test_pods_with_a_runtime_class_are_named():
+    kata = workload("StatefulSet", replicas=2, template={"runtimeClassName": "kata"})
+    assert would_add(kata, pod()) == [
+        (
+            "an API server would add the overhead, node selector and tolerations of RuntimeClass kata to 2 pods "
+            "(shop/web-0, shop/web-1); kubesched does not, so they may fit on fewer nodes"
+        )
+    ]
+
+
+def test_pods_whose_requests_a_limit_range_completes_are_named():
+    limits = [
+        {"type": "Container", "default": {"memory": "1Gi"}, "defaultRequest": {"cpu": "3"}},
+        {"type": "Pod", "max": {"cpu": "4"}},
+    ]
+    ranges = other("v1", "LimitRange", "lr", metadata={"namespace": "shop"}, spec={"limits": limits})
+    small = pod(name="small", **container(resources={"limits": {"memory": "1Gi"}}))
+    whole = pod(name="whole", **container(resources={"requests": {"cpu": "1", "memory": "1Gi"}}))
+    assert would_add(small, whole, ranges) == [
+        (
+            "an API server would add the default requests of LimitRange shop/lr for cpu to 1 pod (shop/small); "
+            "kubesched does not, so they may fit on fewer nodes"
+        )
+    ]
+    elsewhere = other("v1", "LimitRange", "lr", metadata={"namespace": "dev"}, spec={"limits": limits})
+    assert would_add(small, elsewhere) == []
+
+
+def test_new_claims_of_an_immediate_class_are_named():
+    fast = other("storage.k8s.io/v1", "StorageClass", "fast", provisioner="x.io/p")
+    slow = other("storage.k8s.io/v1", "StorageClass", "slow", provisioner="x", volumeBindingMode="WaitForFirstConsumer")
+    claims = [
+        other("v1", "PersistentVolumeClaim", name, metadata={"namespace": "shop"}, spec={"storageClassName": name})
+        for name in ("fast", "slow")
+    ]
+    bound = other("v1", "PersistentVolumeClaim", "b", spec={"storageClassName": "fast", "volumeName": "disk"})
+    assert [note for note in expanded(fast, slow, *claims, bound).notes if "provision" in note] == [
+        (
+            "a cluster would provision or bind the volumes of 1 new claim (shop/fast) at once, because "
+            "volumeBindingMode of StorageClass fast is Immediate; kubesched does not, so their pods fit nowhere"
+        )
+    ]
+
+
 def test_manifests_without_a_pod_say_so():
     assert "the manifests add no pod" in expanded(ROLE).notes
 

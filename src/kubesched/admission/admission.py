@@ -32,8 +32,21 @@ from kubesched.admission.pod_defaults import default_pod
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.resource_checks import known_resources
 from kubesched.admission.stored import as_stored
+from kubesched.admission.unapplied import Unapplied
 from kubesched.admission.workloads import Workload, expand_workload
-from kubesched.api import KINDS, KubeObject, LabelSelector, Node, Pod, PodSpec, decode_object, kind_key, parse_selector
+from kubesched.api import (
+    KINDS,
+    KubeObject,
+    LabelSelector,
+    Node,
+    PersistentVolumeClaim,
+    Pod,
+    PodSpec,
+    StorageClass,
+    decode_object,
+    kind_key,
+    parse_selector,
+)
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError, SelectorError
 
@@ -62,6 +75,7 @@ class Admission:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
         notes: what the user should know, one sentence each.
         left_out: how many objects were left out, because kubesched does not read them and they do not become pods.
+        unapplied: what a cluster would add to the pods and claims, and kubesched does not.
         present: how many objects other than pods and workloads the snapshot has already. It does not change for them.
         strategies: how each workload replaces its pods.
     """
@@ -72,6 +86,7 @@ class Admission:
         self.objects: list[KubeObject] = []
         self.notes: list[str] = []
         self.left_out: Counter[str] = Counter()
+        self.unapplied = Unapplied()
         self.present: Counter[str] = Counter()
         self.strategies: dict[Key, UpdateStrategy] = {}
         self._snapshot = cluster
@@ -105,6 +120,10 @@ class Admission:
         return known_resources(self._cluster.nodes)
 
     @cached_property
+    def _storage_classes(self) -> dict[str, StorageClass]:
+        return {known.name: known for known in self._all if isinstance(known, StorageClass)}
+
+    @cached_property
     def _storage_class(self) -> str:
         return default_storage_class(self._all)
 
@@ -123,6 +142,8 @@ class Admission:
             )
         if other := left_out(kind, api_version):
             self.left_out[other] += 1
+            if (kind, api_version) == ("LimitRange", "v1"):
+                self.unapplied.know_limit_range(raw)
         elif kind not in GROUPS:
             self._admit_cluster_object(kind_key(kind, api_version.rpartition("/")[0]), raw, place)
         elif not api_version:
@@ -261,6 +282,7 @@ class Admission:
         metadata = document["metadata"]
         metadata["uid"] = self._cluster.uid_of(("Pod", metadata["namespace"], metadata["name"]))
         default_pod(document, self._classes)
+        self.unapplied.look(document)
         pod = self._checked("Pod", document)
         assert isinstance(pod, Pod)
         if pod.spec != self._checked_spec:  # pods of a workload are mostly alike
@@ -287,6 +309,8 @@ class Admission:
         admitted = self._checked(document["kind"], document)
         if key not in self._cluster:
             self._keep(admitted, place)
+            if isinstance(admitted, PersistentVolumeClaim):
+                self.unapplied.look_at_claim(admitted, self._storage_classes)
 
     def _checked(self, kind: str, document: Document) -> KubeObject:
         admitted = decode_object(kind, msgspec.json.encode(document))

@@ -154,6 +154,7 @@ def _admit(sources: Iterable[Source], files: Files, admission: Admission) -> Non
 
 def _notes_on(admission: Admission) -> Iterator[str]:
     yield from left_out_sentences(admission.left_out, source="the manifests")
+    yield from admission.unapplied.notes()
     if admission.present:
         yield f"in the manifests and in the snapshot, which is used: {_counted(admission.present)}"
     if not any(isinstance(known, Pod) for known in admission.objects):
