@@ -84,6 +84,15 @@ def test_workloads_in_a_snapshot_are_answered_with_the_option_for_manifests(tmp_
     assert run("fit", tmp_path, "--resource", "cpu=1").stderr.splitlines() == [note]
 
 
+def test_workloads_that_are_read_and_have_no_pods_are_answered_with_the_option_for_manifests(tmp_path):
+    text = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: %s, uid: '%s'}\n---\n"
+    (tmp_path / "db.yaml").write_text(text % ("new", "") + text % ("scaled-down", "7") + text % ("there", ""))
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "there", "controller": True}
+    write(tmp_path, make_node("n1"), make_pod("there-0", node="n1", metadata={"ownerReferences": [owner]}))
+    note = "kubesched: note: without uid and without pods, as in a manifest: 1 StatefulSet"
+    assert stderr(tmp_path) == [f"{note}; to add the pods of new workloads, use --manifest FILE"]
+
+
 def test_a_manifest_in_place_of_a_snapshot_is_answered_with_the_command_for_it(tmp_path):
     path = tmp_path / "web.yaml"
     path.write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")

@@ -16,6 +16,7 @@ from kubesched.cli.output import print_text, progress_bar
 from kubesched.cli.plugin_log import log_faults_once
 
 if TYPE_CHECKING:
+    from kubesched.api import Workload
     from kubesched.config import ConfigSource
     from kubesched.errors import InputError
     from kubesched.setup import ExtenderCalls, Setup
@@ -130,20 +131,36 @@ def _note_left_out(cluster: "ClusterObjects", advice: str) -> None:
 
     for sentence in cluster.bad:
         note(f"left out: {sentence}")
-    there = _with_pods(cluster) if _WORKLOADS.intersection(cluster.skipped) else {}
-    left_out = {kind: n - there.get(kind, 0) for kind, n in cluster.skipped.items() if n > there.get(kind, 0)}
+    new = _new_workloads(cluster)
+    owners = _owners(cluster) if new or _WORKLOADS.intersection(cluster.skipped) else set()
+    there = Counter(owner.kind for owner in owners)  # without these objects nothing is missing
+    left_out = {kind: n - there[kind] for kind, n in cluster.skipped.items() if n > there[kind]}
     offered = advice if _WORKLOADS.intersection(left_out) else ""
-    for sentence in (*left_out_sentences(left_out, advice=offered), *cluster.notes, *_homeless(cluster)):
+    new_kinds = Counter(workload.kind for workload in new - owners)
+    without_pods = ", ".join(f"{n} {kind}" for kind, n in sorted(new_kinds.items()))
+    notes = [f"without uid and without pods, as in a manifest: {without_pods}{advice}"] if without_pods else []
+    for sentence in (*left_out_sentences(left_out, advice=offered), *notes, *cluster.notes, *_homeless(cluster)):
         note(sentence)
 
 
-def _with_pods(cluster: "ClusterObjects") -> dict[str, int]:
-    """How many workloads of a kind have pods in the snapshot: without these objects nothing is missing."""
+def _new_workloads(cluster: "ClusterObjects") -> "set[Workload]":
+    """The workloads among the objects that no API server has stored."""
+    from kubesched.api import ReplicaSet, ReplicationController, StatefulSet, Workload, kind_of
+
+    kinds = (ReplicaSet, ReplicationController, StatefulSet)
+    return {
+        Workload(kind_of(one), one.namespace, one.name)
+        for one in cluster
+        if isinstance(one, kinds) and not one.metadata.uid and one.metadata.controller is None
+    }
+
+
+def _owners(cluster: "ClusterObjects") -> "set[Workload]":
+    """The workloads that have pods in the snapshot."""
     from kubesched.api import Pod, ReplicaSet, workload_of
 
     sets = {one.key: one for one in cluster.of(ReplicaSet)}
-    owners = {workload for pod in cluster.of(Pod) if (workload := workload_of(pod, sets)) is not None}
-    return Counter(owner.kind for owner in owners)
+    return {workload for pod in cluster.of(Pod) if (workload := workload_of(pod, sets)) is not None}
 
 
 def _homeless(cluster: "ClusterObjects") -> list[str]:
