@@ -289,3 +289,8 @@ def test_fields_that_a_scheduler_does_not_read_are_known():
 )
 def test_a_node_that_people_wrote_is_decoded_strictly(fields, words):
     assert words in refused(node("big") | fields)
+
+
+def test_a_field_for_anchors_is_answered_with_a_place_for_them():
+    words = "x-common: unknown field; an API server rejects it too: put the anchor where it is used first"
+    assert words in refused(pod() | {"x-common": {"name": "c"}})

@@ -45,6 +45,8 @@ def _advice(field: str, known: dict[str, str]) -> str:
         return f'; did you mean "{inner}"?'
     if near := did_you_mean(field, known):
         return f"; {near}"
+    if field.startswith("x-"):
+        return "; an API server rejects it too: put the anchor where it is used first"
     if field in FIELDS["PodSpec"]:
         return "; it belongs to the spec of the pod"
     return f"; expected {', '.join(known)}" if len(known) <= _MAX_NAMED else ""
