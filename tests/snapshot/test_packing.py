@@ -46,10 +46,33 @@ def test_damaged_data_is_refused(suffix, name):
     [(b"BZh9", "bzip2"), (b"\xfd7zXZ\x00", "xz"), (b"PK\x03\x04", "zip"), (b"\x04\x22\x4d\x18", "lz4")],
 )
 def test_another_compression_is_refused_by_name(magic, name):
-    words = rf"f: compressed with {name}; expected gzip \(\.gz\) or zstd \(\.zst\)"
+    words = rf"f: compressed with {name}; expected gzip \(\.gz\) or zstd \(\.zst\); `.* FILE \| kubesched COMMAND -`"
     with pytest.raises(InputError, match=words):
         unpack(magic + b"rest", "f")
 
 
 def test_gzip_says_nothing_of_time_and_name():
     assert packed(".gz", b"x")[4:8] == gzip.compress(b"x", mtime=0)[4:8] == bytes(4)
+
+
+@pytest.mark.parametrize(("suffix", "name"), [(".gz", "gzip"), (".zst", "zstd")])
+def test_what_is_compressed_twice_is_refused_with_a_command_that_reads_it(suffix, name):
+    words = f"f: compressed twice; expected once; `{name} -dc FILE"
+    with pytest.raises(InputError, match=words):
+        unpack(packed(suffix, packed(".gz", b"content")), "f")
+
+
+@pytest.mark.parametrize(("suffix", "name"), [(".gz", "gzip"), (".zst", "zstd")])
+def test_other_data_after_the_compressed_data_is_refused(suffix, name):
+    with pytest.raises(InputError, match=f"f: after the {name} data comes other data; the file is damaged"):
+        unpack(packed(suffix, b"content") + b"junk", "f")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("padding", [b"\0" * 9, b""])
+def test_padding_after_the_compressed_data_is_skipped(suffix, padding):
+    assert unpack(packed(suffix, b"content") + padding, "f") == b"content"
+
+
+def test_a_newline_after_zstd_data_is_skipped():
+    assert unpack(packed(".zst", b"content") + b"\n", "f") == b"content"

@@ -20,12 +20,14 @@ _CHUNK: Final = 2**24
 _ZSTD_CHUNK: Final = 2**13  # of packed data, which may be a thousand times as large unpacked
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_REFUSED: Final[dict[bytes, str]] = {
-    b"BZh": "bzip2",
-    b"\xfd7zXZ\x00": "xz",
-    b"PK\x03\x04": "zip",
-    b"\x04\x22\x4d\x18": "lz4",
-    b"7z\xbc\xaf\x27\x1c": "7z",
+_ZSTD_FRAMES: Final = (_ZSTD, *(bytes((0x50 + i, 0x2A, 0x4D, 0x18)) for i in range(16)))  # the latter are skipped
+_PADDING: Final = b"\0\n\r "
+_REFUSED: Final[dict[bytes, tuple[str, str]]] = {  # first bytes -> name, and the command that decompresses
+    b"BZh": ("bzip2", "bzip2 -dc"),
+    b"\xfd7zXZ\x00": ("xz", "xz -dc"),
+    b"PK\x03\x04": ("zip", "unzip -p"),
+    b"\x04\x22\x4d\x18": ("lz4", "lz4 -dc"),
+    b"7z\xbc\xaf\x27\x1c": ("7z", "7z x -so"),
 }
 
 
@@ -35,14 +37,20 @@ def unpack(data: bytes, label: str) -> bytes:
     Raises:
         InputError: another compression, packed data that is damaged or cut, or more than MAX_UNPACKED bytes.
     """
-    for magic, name in _REFUSED.items():
+    for magic, (name, command) in _REFUSED.items():
         if data.startswith(magic):
-            raise InputError(f"{label}: compressed with {name}; expected gzip (.gz) or zstd (.zst)")
+            advice = f"`{command} FILE | kubesched COMMAND -` reads it"
+            raise InputError(f"{label}: compressed with {name}; expected gzip (.gz) or zstd (.zst); {advice}")
     if data.startswith(_GZIP):
-        return _gunzip(data, label)
-    if data.startswith(_ZSTD):
-        return _unzstd(data, label)
-    return data
+        unpacked = _gunzip(data, label)
+    elif data.startswith(_ZSTD):
+        unpacked = _unzstd(data, label)
+    else:
+        return data
+    if unpacked.startswith((_GZIP, _ZSTD)):
+        command = "gzip -dc" if data.startswith(_GZIP) else "zstd -dc"
+        raise InputError(f"{label}: compressed twice; expected once; `{command} FILE | kubesched COMMAND -` reads it")
+    return unpacked
 
 
 def open_packed(data: bytes) -> IO[bytes]:
@@ -77,7 +85,11 @@ def _gunzip(data: bytes, label: str) -> bytes:
         return _joined(iter(lambda: stream.read(_CHUNK), b""), label)
     except EOFError as error:
         raise InputError(f"{label}: the gzip data ends in the middle; the file is cut") from error
-    except (gzip.BadGzipFile, zlib.error) as error:
+    except gzip.BadGzipFile as error:
+        if "Not a gzipped file" in str(error):
+            raise InputError(f"{label}: after the gzip data comes other data; the file is damaged") from error
+        raise InputError(f"{label}: the gzip data is damaged: {error}") from error
+    except zlib.error as error:
         raise InputError(f"{label}: the gzip data is damaged: {error}") from error
 
 
@@ -98,7 +110,9 @@ def _zstd_parts(data: bytes, label: str) -> Iterator[bytes]:
             position += _ZSTD_CHUNK
         if not decoder.eof:
             raise InputError(f"{label}: the zstd data ends in the middle; the file is cut")
-        data = decoder.unused_data + data[position:]
+        data = (decoder.unused_data + data[position:]).lstrip(_PADDING)
+        if data and not data.startswith(_ZSTD_FRAMES):
+            raise InputError(f"{label}: after the zstd data comes other data; the file is damaged")
 
 
 def _joined(parts: Iterator[bytes], label: str) -> bytes:
