@@ -123,6 +123,11 @@ def test_odd_paths_lead_nowhere(tmp_path, monkeypatch):
         (gzip.compress(VELERO)[:-30], "<stream>: the archive is damaged or cut, after "),
         (VELERO[:2000], "<stream>: the archive is damaged or cut, after "),
         (archive({"a.txt": b"x"}), "<stream>: no file in this archive has a known suffix; expected .json, "),
+        (archive({}), "<stream>: this archive has no files"),
+        (
+            archive({"a.tgz": VELERO}),
+            "<stream>: this archive has an archive, which is not opened; extract a.tgz and name it",
+        ),
     ],
 )
 def test_a_bad_archive_is_one_sentence(data, words):
@@ -162,3 +167,7 @@ def test_a_bomb_is_refused(monkeypatch):
     assert "<stream>: a.json.gz: has more than" in refusal(archive({"a.json.gz": gzip.compress(zeros)}))
     monkeypatch.setattr(archives, "MAX_ARCHIVE", 2**16)
     assert "when it is unpacked, at logs.txt" in refusal(gzip.compress(archive({"logs.txt": zeros})))
+
+
+def test_an_archive_without_known_files_is_refused_with_those_that_it_has():
+    assert refusal(archive({f"n{i}": b"x" for i in range(4)})).endswith("; found n0, n1, n2, ...")

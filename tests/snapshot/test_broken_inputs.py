@@ -51,7 +51,7 @@ FILES = {
     "half of UTF-16": (b"\xff\xfe{", "starts like utf-16 text, but is not valid"),
     "Latin-1 in YAML": ("kind: Straße".encode("latin-1"), "not valid YAML: invalid trailing UTF-8 octet"),
     "words": (b"You must be logged in: to the server", "kind is missing"),
-    "an error of kubectl": (b"error: You must be logged in to the server", "found a message of kubectl: 'error: You"),
+    "an error of kubectl": (b"error: You must be logged in to the server", 'found a message of kubectl: "error: You'),
     "a number": (b"42", "document 1: expected an object, found 42"),
     "a JSON array": (b'[{"kind":"Node"}]', "item 1 (Node): apiVersion is missing; expected v1"),
     "a YAML list": (b"- kind: Node\n", "document 1, item 1 (Node): apiVersion is missing; expected v1"),

@@ -120,7 +120,7 @@ NODES = "NAME   STATUS   ROLES    AGE   VERSION   INTERNAL-IP\nn1     Ready    <
             "<stream>: found a table of `kubectl get`; expected JSON or YAML, for example from `kubesched",
         ),
         (NODES, "<stream>: found a table of `kubectl get`"),
-        ("No resources found in shop namespace.\n", "found a message of kubectl: 'No resources found in shop"),
+        ("No resources found in shop namespace.\n", 'found a message of kubectl: "No resources found in shop'),
         (
             json.dumps({"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": []}),
             "<stream>: found a Table, which has no objects; expected a file such as `kubesched snapshot -o",
@@ -131,11 +131,45 @@ NODES = "NAME   STATUS   ROLES    AGE   VERSION   INTERNAL-IP\nn1     Ready    <
         ),
         (
             json.dumps({"kind": "Status", "apiVersion": "v1", "message": "nodes is forbidden", "code": 403}),
-            "found an answer of the API server without objects: 'nodes is forbidden'",
+            'found an answer of the API server without objects: "nodes is forbidden"; expected a file such as',
         ),
         (
             "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}-web\n",
             "it looks like a template; print its objects with `helm template CHART`",
+        ),
+        (
+            "apiVersion: template.openshift.io/v1\nkind: Template\nobjects: [{spec: {replicas: ${{N}}}}]\n",
+            "it looks like a Template; print its objects with `oc process -f FILE -o json`",
+        ),
+        (
+            "NAME   CPU(cores)   CPU%\nn1     123m         3%\n",
+            "found what `kubectl top` prints; expected JSON or YAML",
+        ),
+        ("LAST SEEN   TYPE      REASON\n10s         Warning   Failed\n", "found a table of `kubectl get`"),
+        ("web-1   1/1     Running   0          3d\n", "found a table of `kubectl get`"),
+        ("shop   web-1   1/1     Running   0     3d\n", "found a table of `kubectl get`"),
+        ("n1   Ready,SchedulingDisabled   <none>   3d   v1.36.0\n", "found a table of `kubectl get`"),
+        ("pod/web-1\npod/web-2\n", "found the names that `kubectl get -o name` prints"),
+        ("n1 n2", 'found "n1 n2"; it has no Kubernetes objects; expected JSON or YAML, for example from `kubesched'),
+        (
+            "<!DOCTYPE html><html><body>Sign in</body></html>",
+            "found an HTML page, perhaps that of a login; expected JSON",
+        ),
+        ("apiVersion: v1\nkind: Config\nclusters: []\n", "found a kubeconfig; expected a file such as"),
+        ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n", "`--config FILE` takes"),
+        ("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", "which `kustomize build FOLDER` prints"),
+        (json.dumps({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}), "found only the metadata"),
+        ("apiVersion: v2\nname: web\nversion: 1.0.0\n", "`helm template CHART` prints the objects"),
+        ("replicaCount: 2\n", "kind is missing; every object has apiVersion and kind; if it belongs to a Helm chart"),
+        ("services:\n  web: {image: x}\n", "if it is a Compose file, `kompose convert` writes the objects"),
+        ("NAME: argo\nLAST DEPLOYED: Mon\nMANIFEST:\n---\nkind: Pod\n", "expected the objects, which `helm template`"),
+        (
+            f"Error from server (Forbidden): x\n{json.dumps(node('n'))}",
+            "add `2>/dev/null` to the command, if what it names",
+        ),
+        (
+            f"{json.dumps(node('n'))}\nError from server (Forbidden): x\n",
+            'found a message of kubectl: "Error from server',
         ),
     ],
 )
@@ -143,6 +177,55 @@ def test_text_without_objects_is_one_sentence_with_the_right_command(text, words
     sentence = refusal(text)
     assert words in sentence
     assert "\n" not in sentence
+
+
+@pytest.mark.parametrize(
+    "text", [DESCRIBED, TABLE, "n1 n2", json.dumps({"kind": "Table", "apiVersion": "meta.k8s.io/v1"})]
+)
+def test_a_manifest_without_objects_is_answered_with_what_prints_manifests(text):
+    with pytest.raises(InputError) as caught:
+        load_snapshot(manifests=[io.StringIO(text)])
+    assert "expected manifests, such as `helm template CHART` or `kubectl get deploy NAME -o yaml` prints" in str(
+        caught.value
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "coalesce.go:286: warning: cannot overwrite table with non table for x (map[])",
+        "walk.go:74: found symbolic link in path: /x resolves to /y",
+        "Pulled: ghcr.io/argo-cd:7.0.0\nDigest: sha256:abc",
+    ],
+)
+def test_lines_of_helm_before_the_objects_are_skipped(line):
+    assert names(f"{line}\n---\n{json.dumps(node('n'))}\n") == ["n"]
+
+
+def test_warnings_after_the_objects_are_skipped():
+    assert names(f"{json.dumps(node('n'), indent=1)}\nWarning: v1 ComponentStatus is deprecated\nWarning: x\n\n") == [
+        "n"
+    ]
+
+
+def test_the_templates_of_a_chart_in_a_folder_are_left_out_of_a_snapshot_only(tmp_path):
+    (tmp_path / "n.json").write_text(json.dumps(node("n")))
+    (tmp_path / "web.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}-web\n")
+    read = load_snapshot(tmp_path)
+    assert [found.name for found in read] == ["n"]
+    assert (
+        f"left out 1 file with templates: {tmp_path}/web.yaml; `helm template CHART` prints the objects of a chart"
+        in read.notes
+    )
+    with pytest.raises(InputError, match=r"web\.yaml: .* it looks like a template"):
+        load_snapshot(manifests=[tmp_path])
+
+
+def test_a_file_of_objects_that_does_not_parse_is_an_error_in_a_folder_too(tmp_path):
+    (tmp_path / "n.json").write_text(json.dumps(node("n")))
+    (tmp_path / "web.yaml").write_text("kind: Pod\nmetadata: {name: [}\n\n\ndata: '{{ x }}'\n")
+    with pytest.raises(InputError, match=r"web\.yaml: line 2"):
+        load_snapshot(tmp_path)
 
 
 def test_a_folder_may_have_other_files(tmp_path):

@@ -107,3 +107,20 @@ def test_a_stream_is_called_by_its_name_in_messages(tmp_path):
     path.write_text("[5]")
     with path.open("rb") as file, pytest.raises(InputError, match=r"nodes\.json, item 1: expected an object, found 5"):
         load_snapshot(file)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_text_in_a_wide_encoding_is_read_with_and_without_its_mark(encoding):
+    assert names(io.BytesIO(json.dumps(node("n")).encode(encoding))) == ["n"]
+    assert names(io.BytesIO("kind: Node\napiVersion: v1\nmetadata: {name: n1}\n".encode(encoding))) == ["n1"]
+
+
+def test_a_folder_with_an_archive_is_answered_with_its_name(tmp_path):
+    (tmp_path / "backup.tgz").write_bytes(b"x")
+    with pytest.raises(InputError, match=f"which is not opened; name the file: {tmp_path}/backup.tgz"):
+        load_snapshot(tmp_path)
+
+
+def test_tabs_in_yaml_are_named():
+    with pytest.raises(InputError, match=r"line 3, column 1: not valid YAML: .*; found a tab, expected spaces"):
+        load_snapshot(io.BytesIO(b"kind: Pod\nmetadata:\n\tname: x\n"))

@@ -21,11 +21,12 @@ _MAX_SHOWN = 200
 def is_archive(data: bytes) -> bool:
     """Whether some data is a tar archive, perhaps packed with gzip or zstd."""
     damaged: tuple[type[Exception], ...] = (tarfile.HeaderError, *packing_errors())
+    head = b""
     try:
         head = open_packed(data).read(_HEADER)
         tarfile.TarInfo.frombuf(head, tarfile.ENCODING, "surrogateescape")
     except damaged:
-        return False
+        return len(head) == _HEADER and not head.strip(b"\0")  # the end of an archive without members
     return True
 
 
@@ -55,6 +56,12 @@ def members_of(data: bytes, label: str, suffixes: tuple[str, ...]) -> Iterator[t
     except damaged as error:
         why = "a header is not valid" if isinstance(error, _HEADER_FAULTS) else error
         raise InputError(f"{label}: the archive is damaged or cut, after {last}: {why}") from error
+
+
+def names_in(data: bytes) -> list[str]:
+    """The files of an archive that `members_of` has read to its end."""
+    with tarfile.open(fileobj=open_packed(data), mode="r|") as archive:
+        return [_shown(member.name) for member in archive if member.isfile()]
 
 
 def _is_wanted(name: str, suffixes: tuple[str, ...]) -> bool:

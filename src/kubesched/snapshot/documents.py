@@ -125,7 +125,16 @@ def _yaml_documents(data: bytes, label: str) -> Iterator[Document]:
             if document.value is not None:
                 yield _document(msgspec.json.encode(document.value), number, label)
     except YamlError as error:
-        raise InputError(f"{label}: {error}") from error
+        advice = "; found a tab, expected spaces" if _has_tab(data, error) else ""
+        raise InputError(f"{label}: {error}{advice}") from error
+
+
+def _has_tab(data: bytes, error: YamlError) -> bool:
+    """Whether a line that is not YAML begins with a tab."""
+    if not error.is_syntax or error.at is None:
+        return False
+    line = error.at[0]
+    return b"".join(data.splitlines()[line - 1 : line]).lstrip(b" -").startswith(b"\t")
 
 
 def _refuse_repeated_keys(document: YamlDocument, label: str) -> None:

@@ -11,9 +11,9 @@ import msgspec
 
 from kubesched.api import KINDS
 from kubesched.documents import RawJson, shorten
-from kubesched.errors import InputError
+from kubesched.errors import InputError, YamlError
 from kubesched.snapshot.documents import Document, Header, read_documents, read_header
-from kubesched.snapshot.hints import kind_hint, text_hint
+from kubesched.snapshot.hints import broken_hint, is_template, kind_hint, text_hint
 from kubesched.snapshot.sources import Source, Text, read_texts
 
 __all__ = ["Files"]
@@ -60,16 +60,21 @@ _read_status: Final = msgspec.json.Decoder(_Status).decode
 class Files:
     """Reads sources one after another.
 
+    Args:
+        are_manifests: whether they have new objects, of which none may be left out; else those of a cluster.
     Attributes:
         foreign: labels of the files that were left out.
+        templates: labels of the templates that were left out.
         special: labels of what folders have that is not a file, such as pipes and links to nothing.
         broken_watches: how the watches ended that broke off, by the labels of their files.
         scheduler_config: the KubeSchedulerConfiguration that an export or a written snapshot has, in JSON; empty
             without one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, are_manifests: bool = False) -> None:
+        self._are_manifests = are_manifests
         self.foreign: list[str] = []
+        self.templates: list[str] = []
         self.special: list[str] = []
         self.broken_watches: dict[str, str] = {}
         self._copies: dict[str, str] = {}
@@ -80,8 +85,10 @@ class Files:
         """What the user should know, one sentence each."""
         notes = []
         if self.foreign:
-            files = "1 file" if len(self.foreign) == 1 else f"{len(self.foreign)} files"
-            notes.append(f"left out {files} without Kubernetes objects: {_named(self.foreign)}")
+            notes.append(f"left out {_files(self.foreign)} without Kubernetes objects: {_named(self.foreign)}")
+        if self.templates:
+            advice = "`helm template CHART` prints the objects of a chart"
+            notes.append(f"left out {_files(self.templates)} with templates: {_named(self.templates)}; {advice}")
         if self.special:
             notes.append(f"left out what is not a regular file: {_named(self.special)}")
         notes += [
@@ -102,11 +109,7 @@ class Files:
         for text in read_texts(source):
             if self._is_copy(text):
                 continue
-            documents = list(self._documents_of(text))
-            if not text.is_named and not any(_is_of_kubernetes(one) for _, one in documents):
-                self.foreign.append(text.label)
-            else:
-                yield from documents
+            yield from self._documents_of(text)
 
     def _is_copy(self, text: Text) -> bool:
         """Whether a file is the second copy of one object: Velero stores each as it is served, and once more below
@@ -117,27 +120,43 @@ class Files:
         return self._copies.setdefault(_PREFERRED.sub("/", text.label), text.label) != text.label
 
     def _documents_of(self, text: Text) -> Iterator[tuple[str, Document]]:
-        if not text.is_named and not _OF_KUBERNETES.search(text.data):
-            return
-        if text.is_named and (hint := text_hint(text.data)):
+        if text.is_named and (hint := text_hint(text.data, is_manifest=self._are_manifests)):
             raise InputError(f"{text.label}: {hint}")
-        try:
-            for document in read_documents(text.data, text.label):
-                if text.is_named and (hint := _hint_on(document)):
-                    raise InputError(f"{text.label}: {hint}")
-                if document.header.kind or document.items is not None:
-                    self._take_configuration(document.origin.scheduler_config)
-                    yield text.label, document
-                else:
-                    yield from self._taken_apart(document, text.label)
-        except InputError as error:
-            if b"{{" in text.data and ("not valid YAML" in str(error) or "map key" in str(error)):
-                advice = "it looks like a template; print its objects with `helm template CHART`"
-                raise InputError(f"{error}; {advice}") from error
-            raise
+        parsed = self._parsed(text) if text.is_named or _OF_KUBERNETES.search(text.data) else []
+        if parsed is None:
+            self.templates.append(text.label)
+            return
+        documents = [one for document in parsed for one in self._taken_apart(document, text)]
+        if not text.is_named and not any(_is_of_kubernetes(one) for _, one in documents):
+            self.foreign.append(text.label)
+        else:
+            yield from documents
 
-    def _taken_apart(self, document: Document, label: str) -> Iterator[tuple[str, Document]]:
+    def _parsed(self, text: Text) -> list[Document] | None:
+        """The documents of a text; None for a template that may be left out."""
+        try:
+            return list(read_documents(text.data, text.label))
+        except InputError as error:
+            fault = error.__cause__
+            may_leave_out = not (text.is_named or self._are_manifests)
+            if (
+                may_leave_out
+                and isinstance(fault, YamlError)
+                and is_template(text.data, fault.at[0] if fault.at else 0)
+            ):
+                return None
+            hint = broken_hint(text.data, is_manifest=self._are_manifests)
+            raise InputError(f"{error}; {hint}" if hint else str(error)) from error
+
+    def _taken_apart(self, document: Document, text: Text) -> Iterator[tuple[str, Document]]:
         """What a document without a kind holds: the object of a watch event, the lists of an export; else itself."""
+        label = text.label
+        if text.is_named and (hint := self._hint_on(document)):
+            raise InputError(f"{label}: {hint}")
+        if document.header.kind or document.items is not None:
+            self._take_configuration(document.origin.scheduler_config)
+            yield label, document
+            return
         try:
             read = _read_unnamed(document.raw)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -159,6 +178,11 @@ class Files:
         else:
             yield label, document
 
+    def _hint_on(self, document: Document) -> str:
+        header = document.header
+        message = _status_in(document.raw).message if header.kind == "Status" else ""
+        return kind_hint(header.kind, header.api_version, message, is_manifest=self._are_manifests)
+
     def _take_configuration(self, configuration: dict[str, Any] | None) -> None:
         """Keep a configuration that comes with objects. Not every version of the simulator exports its type."""
         if configuration:
@@ -166,6 +190,10 @@ class Files:
 
 
 _TYPE: Final = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+
+
+def _files(labels: Sequence[str]) -> str:
+    return "1 file" if len(labels) == 1 else f"{len(labels)} files"
 
 
 def _named(labels: Sequence[str]) -> str:
@@ -187,12 +215,6 @@ def _has_kind(raw: RawJson) -> bool:
         return bool(read_header(raw).kind)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return False
-
-
-def _hint_on(document: Document) -> str:
-    header = document.header
-    message = _status_in(document.raw).message if header.kind == "Status" else ""
-    return kind_hint(header.kind, header.api_version, message)
 
 
 def _status_in(raw: RawJson) -> _Status:

@@ -8,6 +8,7 @@ import msgspec
 from kubesched.documents import RawJson, describe_json_fault
 from kubesched.errors import ObjectError
 from kubesched.snapshot.documents import Document, Header, read_document, read_header
+from kubesched.snapshot.hints import unnamed_hint
 
 _MAX_DEPTH: Final = 5
 
@@ -90,7 +91,8 @@ def _header_of(raw: RawJson, inherited: Header) -> Header:
     if header.kind:
         return header
     if not inherited.kind:
-        raise ObjectError("kind is missing; every object has apiVersion and kind")
+        hint = unnamed_hint(_read_keys(raw))
+        raise ObjectError(f"kind is missing; every object has apiVersion and kind{hint and f'; {hint}'}")
     return inherited
 
 
@@ -98,6 +100,9 @@ def fault_of(item: Item, error: ObjectError) -> ObjectError:
     """What is wrong with an object, with its place, kind and name."""
     who = " ".join(part for part in (item.header.kind, _name_in(item.raw)) if part)
     return ObjectError(f"{item.place}{f' ({who})' if who else ''}: {error}")
+
+
+_read_keys: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class _Named(msgspec.Struct):

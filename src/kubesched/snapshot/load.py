@@ -66,7 +66,7 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
     notes = reader.files.notes
     if manifest_files:
         admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
-        files = Files()
+        files = Files(are_manifests=True)
         _admit(manifest_files, files, admission)
         objects += admission.objects
         notes += [*files.notes, *admission.notes, *_notes_on(admission)]
@@ -98,7 +98,7 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
     """
     (file, *others) = find_sources([source])
     admission = Admission([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))
-    _admit([file], Files(), admission)
+    _admit([file], Files(are_manifests=True), admission)
     pods = [known for known in admission.objects if isinstance(known, Pod)]
     if others or len(pods) != 1:
         raise InputError(f"{file.label}: found {len(pods)} pods; expected a file with one Pod")
@@ -133,7 +133,7 @@ def admit_manifests(cluster: Iterable[KubeObject], manifests: Iterable[SourceLik
     """
     known = list(cluster)
     admission = Admission(known, {key_of(one): "the cluster" for one in known})
-    files = Files()
+    files = Files(are_manifests=True)
     _admit(find_sources(manifests), files, admission)
     notes = (*files.notes, *admission.notes, *_notes_on(admission))
     return AdmittedObjects(tuple(admission.objects), notes, admission.strategies)

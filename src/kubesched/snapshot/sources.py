@@ -6,10 +6,11 @@ archive is read as a folder is.
 """
 
 import codecs
+import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -17,16 +18,23 @@ import msgspec
 
 from kubesched.documents import read_file, read_whole
 from kubesched.errors import InputError
-from kubesched.snapshot.archives import is_archive, members_of
+from kubesched.snapshot.archives import is_archive, members_of, names_in
 from kubesched.snapshot.packing import PACKED_SUFFIXES, unpack
 
 SourceLike = str | os.PathLike[str] | IO[bytes] | IO[str]
 
+_ARCHIVES: Final = (".tar", ".tgz", *(f".tar.{suffix}" for suffix in ("gz", "zst", "xz", "bz2")))
+_MAX_NAMED: Final = 3
 _STDIN: Final = "<stdin>"
 _TEXT_SUFFIXES: Final = (".json", ".yaml", ".yml")
 _SUFFIXES: Final = tuple(text + packed for text in _TEXT_SUFFIXES for packed in ("", *PACKED_SUFFIXES))
-_WIDE: Final = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # what PowerShell's `>` writes
-_WARNINGS: Final = re.compile(rb"\A(?:(?:Warning: |[IWEF]\d{4} \d\d:\d\d:)[^\n]*\n)+")  # of kubectl and its libraries
+_WIDE_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # what the `>` of PowerShell writes; also of UTF-32
+_WARNING: Final = (  # of kubectl, its libraries and helm
+    rb"(?:Warning: |[IWEF]\d{4} \d\d:\d\d:|[\w/.-]+\.go:\d+: |level=[A-Z]+ msg=|Pulled: |Digest: sha256:)[^\n]*"
+)
+_FIRST_WARNINGS: Final = re.compile(rb"\A(?:%b\n)+" % _WARNING)
+_LAST_WARNINGS: Final = re.compile(rb"(?:\n%b)+\s*\Z" % _WARNING)
+_TAIL: Final = 4096  # bytes looked at for warnings after the text
 _PROBE: Final = 65536  # bytes looked at for signs of a binary file
 
 
@@ -95,7 +103,9 @@ def _sources_of(given: SourceLike) -> list[Source]:
 def _files_in(folder: Path) -> list[Source]:
     paths = sorted(path for path in _walk(folder) if path.name.endswith(_SUFFIXES))
     if not paths:
-        raise InputError(f"{folder}: no file in this folder has a known suffix; expected {', '.join(_SUFFIXES)}")
+        names = sorted(str(path.relative_to(folder)) for path in _walk(folder))
+        advice = f"name the file: {folder}/{archive}" if (archive := _archive_in(names)) else ""
+        raise InputError(f"{folder}: {_without_files('folder', names, advice)}")
     return [_file_in_folder(path) for path in paths]
 
 
@@ -113,7 +123,8 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def read_texts(source: Source) -> Iterator[Text]:
-    """Read a source: unpacked, as UTF-8 without a byte order mark, without warnings before the text.
+    """Read a source: unpacked, as UTF-8 without a byte order mark, without warnings before and after the
+    text.
 
     Raises:
         InputError: the file cannot be read, is empty, is packed in a way that cannot be undone, or is not text. In
@@ -128,20 +139,42 @@ def read_texts(source: Source) -> Iterator[Text]:
         n_members += 1
         yield _text_of(content, label, is_named=False)
     if not n_members:
-        raise InputError(f"{source.label}: no file in this archive has a known suffix; expected {', '.join(_SUFFIXES)}")
+        names = names_in(data)
+        advice = f"extract {archive} and name it" if (archive := _archive_in(names)) else ""
+        raise InputError(f"{source.label}: {_without_files('archive', names, advice)}")
+
+
+def _archive_in(names: Sequence[str]) -> str:
+    return next((name for name in names if name.endswith(_ARCHIVES)), "")
+
+
+def _without_files(what: str, names: Sequence[str], advice: str) -> str:
+    """Why there is nothing to read in a folder or an archive."""
+    if not names:
+        return f"this {what} has no files"
+    if advice:
+        return f"this {what} has an archive, which is not opened; {advice}"
+    found = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
+    return f"no file in this {what} has a known suffix; expected {', '.join(_SUFFIXES)}; found {found}"
 
 
 def _text_of(packed: bytes, label: str, *, is_named: bool) -> Text:
     data = unpack(packed, label)
-    encoding = _WIDE.get(data[:2])
-    if encoding:
-        data = _recode(data, encoding, label)
+    if data.startswith(_WIDE_MARKS) or _is_wide(data):
+        data = _recode(data, json.detect_encoding(data), label)
     data = data.removeprefix(codecs.BOM_UTF8)
-    data = _WARNINGS.sub(lambda warnings: re.sub(rb"[^\n]", b" ", warnings[0]), data)  # lines keep their numbers
+    data = _without_warnings(data)
     fault = _fault_of(data)
     if fault and is_named:
         raise InputError(f"{label}: {fault}")
     return Text(label, b"" if fault else data, is_named)
+
+
+def _without_warnings(data: bytes) -> bytes:
+    """The text with spaces for the warnings before and after it: lines keep their numbers."""
+    data = _FIRST_WARNINGS.sub(lambda warnings: re.sub(rb"[^\n]", b" ", warnings[0]), data)
+    last = _LAST_WARNINGS.search(data, max(len(data) - _TAIL, 0))
+    return data[: last.start()] if last else data
 
 
 def _fault_of(data: bytes) -> str:
@@ -158,6 +191,13 @@ def _read_bytes(source: Source) -> bytes:
     except (OSError, ValueError) as error:
         raise InputError(f"{source.label}: cannot be read: {_reason(error)}") from error
     return data.encode() if isinstance(data, str) else bytes(data)
+
+
+def _is_wide(data: bytes) -> bool:
+    """Whether a text without a byte order mark begins with a letter or bracket of UTF-16 or UTF-32."""
+    encoding = json.detect_encoding(data[:4])
+    first = data[:4].decode(encoding, errors="replace")[:1]
+    return encoding.startswith(("utf-16", "utf-32")) and first.isascii() and first.isprintable()
 
 
 def _recode(data: bytes, encoding: str, label: str) -> bytes:

@@ -59,7 +59,7 @@ FILES = {
         "a.json", "Could not connect to the server", 'document 1: expected an object, found "Could not connect'
     ),
     "an error of kubectl": file(
-        "a.json", "Unable to connect to the server: EOF", "found a message of kubectl: 'Unable to connect to the"
+        "a.json", "Unable to connect to the server: EOF", 'found a message of kubectl: "Unable to connect to the'
     ),
     "items that are no list": file("a.json", '{"kind": "PodList", "items": {}}', "items: expected a list, found {}"),
     "cut gzip": file("a.json.gz", gzip.compress(CLUSTER.encode())[:-9], "the gzip data ends in the middle"),
