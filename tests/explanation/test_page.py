@@ -458,7 +458,7 @@ def test_csv_has_a_table_for_one_node_and_for_none():
 def test_the_check_of_a_pod_is_the_same_in_every_report(full):
     gated = ask(make_pod("p", spec={"schedulingGates": [{"name": "not-yet"}]}), *three_nodes())
     for explanation, failure in (
-        (full, "no node: 1 node: cpu is short by 1: requests 2, 1 of 2 free"),
+        (full, "fits on no node; 1 node: cpu is short by 1: requests 2, 1 of 2 free"),
         (gated, "held back: waiting for scheduling gates: [not-yet]; fits on 3 of 3 nodes"),
         (ask(make_pod("p"), *three_nodes()), ""),
         (running(*three_nodes(), plugins=[ByName]), ""),

@@ -41,7 +41,14 @@ class Outcome(msgspec.Struct, frozen=True):
     @property
     def failure(self) -> str:
         """Why the pod has no node and would not get one now; empty if it has or would get one."""
-        return "" if self.state in (State.FITS, State.RUNS) else f"{self.state.value[0]}: {self.why}"
+        match self.state:
+            case State.FITS | State.RUNS:
+                return ""
+            case State.NOWHERE:
+                return f"fits on no node; {self.why}"
+            case State.PREEMPTS:
+                return self.why
+        return f"{self.state.value[0]}: {self.why}"
 
 
 def outcome(explanation: Explanation, fix: Fix | None = None) -> Outcome:

@@ -12,7 +12,16 @@ __all__ = ["diagnosis_of", "without_post_filter"]
 _HEAD: Final = re.compile(r"^0/\d+ nodes are available: ")
 _POST_FILTER: Final = re.compile(r"(?<=\.) (no new claims to deallocate|preemption:|not found).*$", re.DOTALL)
 """What PostFilter plugins add to kube-scheduler's message."""
-_NODES: Final = "node(s)"  # how most of kube-scheduler's reasons begin
+_NODES: Final = "node(s) "
+"""How most of kube-scheduler's reasons begin."""
+_OF_ONE_NODE: Final = {
+    "are": "is",
+    "exceed": "exceeds",
+    "have": "has",
+    "were": "was",
+    **{verb: verb for verb in ("could", "did", "didn't", "had")},
+}
+"""The verb of such a reason -> its form for one node; a reason with another verb is repeated as it is."""
 _NO_REASON: Final = "no reason given"
 
 
@@ -48,8 +57,18 @@ def diagnosis_of(rejections: Iterable[tuple[Status, int]], filters: Sequence[str
     last_of = f"the last node of {n_nodes}" if n_last == 1 else f"the last {n_last} of {n_nodes} nodes"
     which = last_of if n_last < n_nodes else _all(n_nodes)
     said = ", ".join(distinct)
-    end = said.removeprefix(_NODES) if len(distinct) == 1 and said.startswith(_NODES) else f": {said}"
-    return f"{f'{last}: ' if last else ''}{which}{end}"
+    sentence = (_sentence(said, n_last) if len(distinct) == 1 else "") or f": {said}"
+    return f"{f'{last}: ' if last else ''}{which}{sentence}"
+
+
+def _sentence(reason: str, n_nodes: int) -> str:
+    """The rest of a sentence about some nodes; empty if the reason does not make one."""
+    if not reason.startswith(_NODES):
+        return ""
+    verb, space, rest = reason.removeprefix(_NODES).partition(" ")
+    if n_nodes == 1:
+        verb = _OF_ONE_NODE.get(verb, "")
+    return f" {verb}{space}{rest}" if verb else ""
 
 
 def without_post_filter(message: str) -> str:
