@@ -55,6 +55,16 @@ def test_notes_on_a_manifest_begin_with_the_name_of_its_file(cluster, tmp_path):
         assert f"{path}, document 1: spec.template.spec.containers[0].resources.requests[memory]" in lines
 
 
+def test_kinds_that_the_snapshot_lacks_for_the_new_pods_are_named_as_in_simulate(cluster, tmp_path):
+    path = tmp_path / "db.yaml"
+    volume = "volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: fast}}}}], containers:"
+    path.write_text(DEPLOYMENT.replace("containers:", volume))
+    fitted, simulated = run("fit", cluster, "-f", path), run("simulate", cluster, "--manifest", path)
+    lines = [line for line in simulated.stderr.splitlines() if "the snapshot has no" in line]
+    assert [("CSINode or StorageClass" in line, "Service" in line) for line in lines] == [(True, False), (False, True)]
+    assert [line for line in fitted.stderr.splitlines() if "the snapshot has no" in line] == lines
+
+
 def test_the_first_line_is_the_verdict(cluster, manifest):
     result = run("fit", cluster, "-f", manifest)
     assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "4 of 4 would fit.")

@@ -142,3 +142,18 @@ def test_a_kind_is_named_once_with_a_few_pods_and_the_command():
         "the snapshot has no PriorityClass: the priority of 5 pods (shop/p0, shop/p1, shop/p2, ...) counts as 0; "
         "add `kubectl get priorityclasses -o json`"
     )
+
+
+def test_the_service_of_a_manifest_is_not_one_of_the_pods_in_the_snapshot():
+    service = other("v1", "Service", "new", metadata={"namespace": "new"}, spec={"selector": {"app": "new"}})
+    new = pod("new", labels={"app": "new"})
+    loaded = load_snapshot(stream(listed(node(), pod("old", labels={"app": "old"}))), manifests=[stream(service, new)])
+    (note,) = loaded.notes
+    assert "the snapshot has no Service: default spreading is skipped for 1 pod (shop/old)" in note
+
+
+def test_the_pods_of_manifests_miss_kinds_too():
+    ephemeral = {"volumeClaimTemplate": {"spec": {"storageClassName": "fast"}}}
+    manifest = stream(pod("new", volumes=[{"name": "v", "ephemeral": ephemeral}]))
+    (note,) = load_snapshot(stream(listed(node(), SERVICE)), manifests=[manifest]).notes
+    assert note.startswith("the snapshot has no CSINode or StorageClass: the volumes of 1 pod (shop/new) are judged")

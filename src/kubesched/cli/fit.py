@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubesched.cli.cluster import extender_calls, read_both
+from kubesched.cli.cluster import extender_calls, note, read_both
 from kubesched.cli.completion import complete_files
 from kubesched.cli.options import extenders_option, setup_options, snapshot_options
 from kubesched.cli.output import progress_bar
@@ -129,6 +129,7 @@ def fit(
     if rollout and extenders == "call":
         raise click.UsageError("--rollout and --extenders call are mutually exclusive")
     from kubesched.planning import asked_of, fit_asked, fit_page
+    from kubesched.snapshot import missing_kinds
 
     cluster, setup = read_both(
         snapshots,
@@ -143,6 +144,9 @@ def fit(
     asked = asked_of(resources or manifests, cluster.objects)
     if only:
         asked = asked.only(only)
+    for missing in missing_kinds(cluster, cluster.listed_kinds, asked.objects()):
+        if missing.kinds != ("Node",):  # the answer says where the pods fit, and how many nodes they need
+            note(str(missing))
     if (several := asked.found_several()) and (maximum or replicas is not None):
         option = "--max" if maximum else "--replicas"
         raise click.UsageError(f"{option} needs one workload; {several}; choose one, such as --only {asked.choice()}")

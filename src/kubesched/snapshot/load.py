@@ -50,7 +50,12 @@ def load_snapshot(
         reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress)
         reader.read(files)
         cluster = completed_cluster(reader, manifest_files)
-    notes = [*cluster.notes, *map(str, missing_kinds(cluster, cluster.listed_kinds))]
+    n_read = len(reader.objects)
+    read, new = cluster.objects[:n_read], cluster.objects[n_read:]
+    missing = missing_kinds(read, cluster.listed_kinds)
+    if new:
+        missing += missing_kinds(read, cluster.listed_kinds, new)
+    notes = [*cluster.notes, *map(str, missing)]
     return msgspec.structs.replace(cluster, notes=tuple(notes))
 
 

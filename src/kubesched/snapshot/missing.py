@@ -73,16 +73,20 @@ class MissingKinds(msgspec.Struct, frozen=True):
         return f"the snapshot has no {' or '.join(self.kinds)}: {self.sentence}; add `{self.command}`"
 
 
-def missing_kinds(objects: Iterable[KubeObject], listed: Collection[str] = ()) -> list[MissingKinds]:
+def missing_kinds(
+    objects: Iterable[KubeObject], listed: Collection[str] = (), new: Sequence[KubeObject] = ()
+) -> list[MissingKinds]:
     """Find the kinds that unfinished pods refer to and that are wholly absent, one entry for each use of them.
 
     Args:
         listed: kinds of which it is known that there is no other object.
+        new: objects of manifests. With them only their pods are looked at: the Service of a manifest does not show that
+            the snapshot has those of other pods.
     """
-    known = list(objects)
+    known = [*objects, *new]
     present = {kind_of(one) for one in known}.union(listed)
     claims = {(one.namespace, one.name): one for one in known if isinstance(one, PersistentVolumeClaim)}
-    pods = [one for one in known if isinstance(one, Pod) and not one.is_finished]
+    pods = [one for one in new or known if isinstance(one, Pod) and not one.is_finished]
     uses = (
         _Use("{pods} cannot be placed", ("Node",), _kinds_for_placing),
         _Use(
