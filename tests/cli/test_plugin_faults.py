@@ -1,7 +1,10 @@
 """A plugin that fails ends pods in an error: each command that tries pods names the fault, and exits with 1."""
 
+import csv
+import io
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -155,3 +158,49 @@ def test_debug_shows_a_traceback_once_with_the_first_pod_and_node(snapshot: Path
         result.stderr.count("the stack trace of a plugin's fault hook=filter plugin=Faulty pod=default/new node=n1")
         == 1
     )
+
+
+WHAT_IFS = [
+    ["fit", "--resource", "cpu=1"],
+    ["drain", "n1"],
+    ["drain", "--each"],
+    ["drain", "--most"],
+    ["compare", "--seeds", "5"],
+]
+
+
+@pytest.mark.parametrize("command", WHAT_IFS, ids=" ".join)
+def test_a_fault_is_an_error_in_junit(snapshot: Path, plugin: str, command: list[str]):
+    name, *options = command
+    suites = ElementTree.fromstring(run(name, snapshot, *options, "--plugin", plugin, "-o", "junit").stdout)
+    assert (suites.get("errors"), suites.get("tests")) == ("1", str(len(list(suites.iter("testcase")))))
+    (error,) = suites.iter("error")
+    assert "KeyError: 'team' (faulty.py:10 in team_of)" in (error.text or "")
+
+
+@pytest.mark.parametrize("command", WHAT_IFS, ids=" ".join)
+def test_a_fault_is_noted_beside_csv(snapshot: Path, plugin: str, command: list[str]):
+    name, *options = command
+    result = run(name, snapshot, *options, "--plugin", plugin, "-o", "csv")
+    (said,) = [line for line in result.stderr.splitlines() if "a plugin failed" in line]
+    assert said.startswith("kubesched: note: a plugin failed: ")
+    assert said.endswith("KeyError: 'team' (faulty.py:10 in team_of)")
+
+
+def test_drains_of_a_node_agree_that_a_fault_leaves_it_unknown(snapshot: Path, plugin: str):
+    def drained(*options: str) -> str:
+        return run("drain", snapshot, *options, "--plugin", plugin).stdout
+
+    unknown = "A plugin failed, so it is not known"
+    assert drained("n2").startswith(f"{unknown} whether n2 could be drained.")
+    assert drained("--each").startswith(f"{unknown} which of 2 nodes could be drained.")
+    assert drained("--most").startswith(f"{unknown} which of 2 nodes could be drained together.")
+    rows = csv.DictReader(io.StringIO(drained("--each", "-o", "csv")))
+    assert [(row["canGo"], row["why"]) for row in rows] == [("not known", "a plugin failed")] * 2
+    assert drained("--most", "-o", "csv") == "node\n"
+    for options in (("n2",), ("--most",)):
+        assert json.loads(drained(*options, "-o", "json"))["canGo"] is None
+    each = json.loads(drained("--each", "-o", "json"))
+    assert (each["canGo"], [node["canGo"] for node in each["nodes"]]) == (0, [None, None])
+    suites = ElementTree.fromstring(drained("--each", "-o", "junit"))
+    assert suites.get("failures") == "2"

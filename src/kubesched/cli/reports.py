@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from kubesched.cli.cluster import note
 from kubesched.cli.output import output_option, print_verbatim, text_console
 from kubesched.cli.program_name import as_typed
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FORMATS: Final = ("table", "wide", "json", "jsonl", "csv", "markdown", "html", "junit")
+
+_WITHOUT_SENTENCES: Final = ("csv", "jsonl")
+"""Formats that are rows alone."""
 
 
 def report_output_option(*others: str, default: str = "") -> Callable[[F], F]:
@@ -31,6 +35,9 @@ def print_report(page: "Page", output: str) -> None:
 
     from kubesched.reports import as_csv, as_html, as_json, as_jsonl, as_junit, as_markdown, print_page
 
+    if output in _WITHOUT_SENTENCES:
+        for fault in page.faults:
+            note(f"a plugin failed: {fault}")
     page = msgspec.structs.replace(page, next_command=as_typed(page.next_command))
     if output in ("table", "wide"):
         with text_console() as console:

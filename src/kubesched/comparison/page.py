@@ -86,6 +86,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
         lines=list(as_lines(comparison)),
         data=as_table(comparison),
         checks=[Check("compare", condition, why) for condition, why in checks.items()],
+        faults=[f"with {side}, {fault}" for side, fault in zip("AB", comparison.faults, strict=True) if fault],
     )
 
 

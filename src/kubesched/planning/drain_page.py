@@ -66,7 +66,7 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
         following = command_about("kubectl describe poddisruptionbudget -n", namespace, name)
     return Page(
         "drain",
-        Paragraph(_verdict(result), Level.GOOD if result.can_go and not result.faults else Level.BAD),
+        Paragraph(_verdict(result), Level.GOOD if result.could_go else Level.BAD),
         (*fault_parts(result.faults), *placed_first(result), *drain_parts(result)),
         limits=limits(taken_at),
         next_command=following,
@@ -74,6 +74,7 @@ def drain_page(result: Drain, *, explain: str = "", taken_at: datetime | None = 
         lines=[_plain(pod) for pod in result.pods],
         main="pods",
         checks=[*(Check(*_key(pod), _why(pod)) for pod in result.pods), *map(_check, result.pushed_out)],
+        faults=result.faults,
     )
 
 
@@ -361,7 +362,7 @@ def _key(pod: DrainedPod | Victim) -> tuple[str, str]:
 def _document(result: Drain) -> dict[str, Any]:
     return {
         "nodes": list(result.nodes),
-        "canGo": result.can_go,
+        "canGo": result.could_go,
         "steps": result.steps,
         "pods": [_plain(pod) for pod in result.pods],
         "pushedOut": [_plain(one) for one in result.pushed_out],

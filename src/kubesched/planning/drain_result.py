@@ -137,6 +137,11 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         """
         return not self.pushed_out and not any(pod.fate.is_bad for pod in self.pods)
 
+    @property
+    def could_go(self) -> bool | None:
+        """`can_go`; None if a plugin failed, because it is not known then what the cluster would do."""
+        return None if self.faults else self.can_go
+
     def of(self, fate: Fate) -> list[DrainedPod]:
         """The pods with this fate."""
         return [pod for pod in self.pods if pod.fate is fate]

@@ -14,11 +14,16 @@ __all__ = ["each_page", "most_page"]
 _MAX_NAMED: Final = 2
 _BADLY: Final = {Fate.RETURNS: "come back", Fate.PENDING: "pending", Fate.BLOCKED: "blocked", Fate.LOST: "lost"}
 
+_COULD_GO: Final = {
+    True: Cell("yes", level=Level.GOOD),
+    False: Cell("no", level=Level.BAD),
+    None: Cell("not known", level=Level.BAD),
+}
+
 
 def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> Page:
     """The page of `--each`: the nodes that could go first, those with the fewest pods to move first."""
-    ordered = sorted(results, key=lambda one: (not one.can_go, one.n_evicted))
-    n_go = sum(one.can_go for one in results)
+    ordered = sorted(results, key=lambda one: (not one.could_go, one.n_evicted))
     columns = (
         Column("node", "NODE", Align.NODE),
         Column("canGo", "COULD GO"),
@@ -26,32 +31,43 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
         Column("steps", "STEPS", Align.NUMBER),
         Column("why", "WHY NOT"),
     )
-    rows: list[Row] = []
-    for one in ordered:
-        could = Cell("yes", level=Level.GOOD) if one.can_go else Cell("no", level=Level.BAD)
-        rows.append([one.nodes[0], could, one.n_evicted, one.steps, why_not(one)])
+    rows: list[Row] = [
+        [one.nodes[0], _COULD_GO[one.could_go], one.n_evicted, one.steps, why_not(one)] for one in ordered
+    ]
     lines = [_line(one) for one in results]
     faults = list(dict.fromkeys(fault for one in results for fault in one.faults))
-    first = next((one for one in ordered if one.can_go and not faults), None)
+    first = next((one for one in ordered if one.could_go), None)
     pending = placed_first(results[0], is_alone=False) if results else ()
     return Page(
         "drain-each",
-        Paragraph(
-            f"{n_go:,} of {len(results):,} nodes could be drained, each alone.", Level.GOOD if n_go else Level.BAD
-        ),
+        _how_many(results),
         (*fault_parts(faults), *pending, Table("nodes", "", columns, rows)),
         limits=limits(taken_at),
         next_command=kubectl_drain(first) if first is not None else "",
         document={
             "nodes": lines,
-            "canGo": n_go,
+            "canGo": _n_go(results),
             "placedBefore": results[0].n_placed_before if results else 0,
             "pendingBefore": results[0].n_pending_before if results else 0,
             "faults": faults,
         },
         lines=lines,
         checks=[Check("nodes", one.nodes[0], why_not(one)) for one in results],
+        faults=faults,
     )
+
+
+def _n_go(results: Sequence[Drain]) -> int:
+    return sum(one.could_go is True for one in results)
+
+
+def _how_many(results: Sequence[Drain]) -> Paragraph:
+    n, n_go, n_unknown = len(results), _n_go(results), sum(one.could_go is None for one in results)
+    if n_unknown == n > 0:
+        return Paragraph(f"A plugin failed, so it is not known which of {n:,} nodes could be drained.", Level.BAD)
+    unknown = f" Of {n_unknown:,} it is not known, because a plugin failed." if n_unknown else ""
+    level = Level.BAD if n_unknown or not n_go else Level.GOOD
+    return Paragraph(f"{n_go:,} of {n:,} nodes could be drained, each alone.{unknown}", level)
 
 
 def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = None) -> Page:
@@ -62,21 +78,27 @@ def most_page(result: Drain, n_candidates: int, *, taken_at: datetime | None = N
     """
     page = drain_page(result, taken_at=taken_at)
     n = len(result.nodes)
-    rows: list[Row] = [[node] for node in result.nodes]
+    rows: list[Row] = [] if result.faults else [[node] for node in result.nodes]
+    verdict = _unknown_set(n_candidates) if result.faults else _found(n, n_candidates)
     title = f"The set: {n:,} node{'' if n == 1 else 's'}"
     found = Table("set", title, (Column("node", "NODE", Align.NODE),), rows)
     parts = (*fault_parts(result.faults), *placed_first(result), found, *drain_parts(result))
     return Page(
         "drain-most",
-        Paragraph(_found(n, n_candidates), Level.GOOD if n else Level.BAD),
+        Paragraph(verdict, Level.GOOD if rows else Level.BAD),
         parts,
         limits=page.limits,
         next_command=kubectl_drain(result) if n and not result.faults else "",
         document={**page.document, "candidates": n_candidates},
         lines=page.lines,
         main="set",
-        checks=[Check("drain", "a set of nodes could go", "" if n else "found none"), *page.checks],
+        checks=[Check("drain", "a set of nodes could go", "" if rows else verdict), *page.checks],
+        faults=result.faults,
     )
+
+
+def _unknown_set(n_candidates: int) -> str:
+    return f"A plugin failed, so it is not known which of {n_candidates:,} nodes could be drained together."
 
 
 def _found(n: int, n_candidates: int) -> str:
@@ -90,6 +112,8 @@ def _found(n: int, n_candidates: int) -> str:
 
 def why_not(result: Drain) -> str:
     """Why a node could not go, in a few words; empty if it could."""
+    if result.faults:
+        return "a plugin failed"
     parts = []
     for fate, words in _BADLY.items():
         pods = result.of(fate)
@@ -107,7 +131,7 @@ def _line(result: Drain) -> dict[str, Any]:
     pods = {fate.value: [pod.pod for pod in result.of(fate)] for fate in (*_BADLY, Fate.STILL_PENDING)}
     return {
         "node": result.nodes[0],
-        "canGo": result.can_go,
+        "canGo": result.could_go,
         "evicted": result.n_evicted,
         "steps": result.steps,
         **pods,

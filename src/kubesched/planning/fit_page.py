@@ -86,6 +86,7 @@ def fit_page(
         lines=[placement_line(one) for one in answer.placements],
         main="workloads" if _has_several(answer) else "where",
         checks=list(_checks(answer)),
+        faults=faults,
     )
 
 

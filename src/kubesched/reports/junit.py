@@ -14,29 +14,41 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 
 
 def as_junit(page: Page) -> str:
-    """One suite for each group of checks, in order of first appearance; a check that does not hold is a failure."""
+    """One suite for each group of checks, in order of first appearance; a check that does not hold is a failure.
+
+    If plugins failed, the last suite has one case, which is an error.
+    """
     suites: dict[str, list[Check]] = {}
     for check in page.checks:
         suites.setdefault(check.group, []).append(check)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {_attributes(page.name, page.checks)}>"]
+    n_errors = 1 if page.faults else 0
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {_attributes(page.name, page.checks, n_errors)}>"]
     for group, checks in suites.items():
         lines.append(f"  <testsuite {_attributes(group, checks)}>")
         lines += [_case(f"{page.name}.{group}", check) for check in checks]
         lines.append("  </testsuite>")
+    if page.faults:
+        opened = f'    <testcase classname={_quoted(f"{page.name}.plugins")} name="no plugin fails">'
+        lines.append(f"  <testsuite {_attributes('plugins', (), n_errors)}>")
+        lines += [f"{opened}{_problem('error', chr(10).join(page.faults))}</testcase>", "  </testsuite>"]
     return "\n".join([*lines, "</testsuites>"]) + "\n"
 
 
-def _attributes(name: str, checks: Sequence[Check]) -> str:
+def _attributes(name: str, checks: Sequence[Check], n_errors: int = 0) -> str:
     n_failures = sum(bool(check.failure) for check in checks)
-    return f'name={_quoted(name)} tests="{len(checks)}" failures="{n_failures}" errors="0"'
+    return f'name={_quoted(name)} tests="{len(checks) + n_errors}" failures="{n_failures}" errors="{n_errors}"'
 
 
 def _case(suite: str, check: Check) -> str:
     opened = f"    <testcase classname={_quoted(suite)} name={_quoted(check.name)}"
     if not check.failure:
         return f"{opened}/>"
-    first = check.failure.partition("\n")[0]
-    return f"{opened}><failure message={_quoted(first)}>{_referred(escape(_clean(check.failure)))}</failure></testcase>"
+    return f"{opened}>{_problem('failure', check.failure)}</testcase>"
+
+
+def _problem(tag: str, text: str) -> str:
+    first = text.partition("\n")[0]
+    return f"<{tag} message={_quoted(first)}>{_referred(escape(_clean(text)))}</{tag}>"
 
 
 def _quoted(text: str) -> str:

@@ -146,6 +146,7 @@ class Page(msgspec.Struct, frozen=True):
         main: the table that CSV has; empty for the first.
         data: the table that CSV has instead, where the tables for people lack some of its columns; nothing else has it.
         checks: for `-o junit`.
+        faults: what plugins failed with, if the answer is therefore not what the cluster would do.
         node_names: of the nodes of the cluster, where no table lists all of them.
 
     Example:
@@ -163,6 +164,7 @@ class Page(msgspec.Struct, frozen=True):
     main: str = ""
     data: Table | None = None
     checks: Sequence[Check] = ()
+    faults: Sequence[str] = ()
     node_names: Sequence[str] = ()
 
     @property
