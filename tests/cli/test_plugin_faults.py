@@ -204,3 +204,10 @@ def test_drains_of_a_node_agree_that_a_fault_leaves_it_unknown(snapshot: Path, p
     assert (each["canGo"], [node["canGo"] for node in each["nodes"]]) == (0, [None, None])
     suites = ElementTree.fromstring(drained("--each", "-o", "junit"))
     assert suites.get("failures") == "2"
+
+
+def test_fit_says_once_what_failed_and_that_pods_would_fail(snapshot: Path, plugin: str):
+    text = run("fit", snapshot, "--resource", "cpu=1", "--replicas", "2", "--plugin", plugin).stdout
+    assert text.startswith("0 of 2 would fit: it would fail (SchedulerError).\n")
+    assert "Would fail (SchedulerError): 2\n" in text
+    assert "Would stay pending" not in text

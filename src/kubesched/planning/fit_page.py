@@ -71,7 +71,8 @@ def fit_page(
         _workloads(answer),
         _pools(answer),
         _where(answer),
-        _left(answer, left),
+        _left(answer, "left", "Would stay pending", [one for one in left if one.state is not PodState.ERROR]),
+        _left(answer, "failed", "Would fail (SchedulerError)", [one for one in left if one.state is PodState.ERROR]),
         *_victims(answer),
     ]
     if fills:
@@ -101,13 +102,18 @@ def _verdict(answer: Fit) -> str:
     first = answer.first_left
     if answer.is_maximum:
         total = f"{answer.n_fit:,} would fit{_on_more_nodes(answer)}"
-        return f"{total}{_which(answer, answer.n_fit, first)}: {why(first)}" if first else f"At least {total}."
+        return f"{total}{_which(answer, answer.n_fit, first)}: {_short(first)}" if first else f"At least {total}."
     counted = f"{answer.n_fit:,} of {answer.n_asked:,} would fit{_on_more_nodes(answer)}"
     if first is None:
         return f"{counted}."
     if answer.n_at_most is not None and answer.next_left is not None:
         return f"{counted}, and {_no_help(answer, answer.n_at_most, answer.next_left)}"
-    return f"{counted}{_which(answer, answer.placements.index(first), first)}: {why(first)}"
+    return f"{counted}{_which(answer, answer.placements.index(first), first)}: {_short(first)}"
+
+
+def _short(placement: Placement) -> str:
+    """Why a pod has no node; the fault of a plugin has its own line."""
+    return "it would fail (SchedulerError)." if placement.state is PodState.ERROR else why(placement)
 
 
 def _no_help(answer: Fit, n_at_most: int, left: Placement) -> str:
@@ -270,12 +276,12 @@ def _where(answer: Fit) -> Table:
     return Table("where", title, columns, rows, is_wide=len(counts) > _MAX_ROWS)
 
 
-def _left(answer: Fit, left: Sequence[Placement]) -> Table:
+def _left(answer: Fit, name: str, title: str, left: Sequence[Placement]) -> Table:
     """Why pods have no node; with several workloads, their table says it."""
     columns = (Column("pods", "PODS", Align.NUMBER), Column("why", "WHY"))
     counts = Counter(map(why, left))
     rows: list[Row] = [[n, Cell(text, level=Level.WARNING)] for text, n in counts.items()]
-    return Table("left", f"Would stay pending: {len(left):,}", columns, [] if _has_several(answer) else rows)
+    return Table(name, f"{title}: {len(left):,}", columns, [] if _has_several(answer) else rows)
 
 
 def _victims(answer: Fit) -> Iterator[Table]:
