@@ -211,3 +211,11 @@ def test_fit_says_once_what_failed_and_that_pods_would_fail(snapshot: Path, plug
     assert text.startswith("0 of 2 would fit: it would fail (SchedulerError).\n")
     assert "Would fail (SchedulerError): 2\n" in text
     assert "Would stay pending" not in text
+
+
+@pytest.mark.parametrize("options", [["n1"], ["--each"], ["--most"]], ids=" ".join)
+def test_drain_says_that_pending_pods_would_fail(snapshot: Path, plugin: str, options: list[str]):
+    text = run("drain", snapshot, *options, "--plugin", plugin).stdout
+    assert "placed first: 0 would get a node, 0 would stay pending, 1 would fail (SchedulerError).\n" in text
+    document = json.loads(run("drain", snapshot, *options, "--plugin", plugin, "-o", "json").stdout)
+    assert (document["pendingBefore"], document["failedBefore"]) == (0, 1)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from kubesched.api import Node, Pod, ReplicaSet, owner_of
 from kubesched.engine import paused_gc
 from kubesched.planning.changes import nodes_named
-from kubesched.simulator import Budgets, Progress, Trials
+from kubesched.simulator import Budgets, PodState, Progress, Trials
 
 __all__ = ["SettledCluster"]
 
@@ -25,7 +25,8 @@ class SettledCluster:
         settled: pending pods of the snapshot that were placed, as they are now.
         faults: of plugins, for which pending pods of the snapshot ended in an error.
         evicted: pods that preemption evicted for pending pods of the snapshot.
-        n_placed, n_pending: pending pods of the snapshot that were placed, and that were not.
+        n_placed, n_failed, n_pending: pending pods of the snapshot that were placed, that ended in an error, and the
+            rest.
     """
 
     def __init__(self, trials: Trials, progress: Progress | None = None) -> None:
@@ -41,7 +42,8 @@ class SettledCluster:
         self.faults = report.faults
         self.evicted = report.victims
         self.n_placed = len(placed)
-        self.n_pending = len(report.placements) - self.n_placed
+        self.n_failed = report.count(PodState.ERROR)
+        self.n_pending = len(report.placements) - self.n_placed - self.n_failed
         self._replica_sets = {one.key: one for one in known if isinstance(one, ReplicaSet)}
         self._finished: dict[str, list[Pod]] = {}
         for one in known:

@@ -88,13 +88,14 @@ def placed_first(result: Drain, *, is_alone: bool = True) -> Iterator[Paragraph]
     Args:
         is_alone: whether it is about this drain, and not about many.
     """
-    placed, pending = result.n_placed_before, result.n_pending_before
-    if not placed and not pending:
+    placed, pending, failed = result.n_placed_before, result.n_pending_before, result.n_failed_before
+    if not placed and not pending and not failed:
         return
     n_here = sum(pod.was_pending for pod in result.pods) if is_alone else 0
     where = result.nodes[0] if len(result.nodes) == 1 else "these nodes"
     here = f", {n_here:,} of them on {where}" if n_here else ""
     counts = f"{placed:,} would get a node{here}, {pending:,} would stay pending"
+    counts += f", {failed:,} would fail (SchedulerError)" if failed else ""
     if result.evicted_before and not is_alone:
         counts += f", {_count(len(result.evicted_before), 'other pod')} would be evicted for them"
     yield Paragraph(f"Pending pods are placed first: {counts}.", Level.DETAIL)
@@ -371,6 +372,7 @@ def _document(result: Drain) -> dict[str, Any]:
         "evictedAgain": [_plain(one) for one in result.evicted_again],
         "placedBefore": result.n_placed_before,
         "pendingBefore": result.n_pending_before,
+        "failedBefore": result.n_failed_before,
         "faults": list(result.faults),
         "summary": {fate.value: n for fate, n in result.counts.items()},
     }

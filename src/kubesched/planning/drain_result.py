@@ -100,6 +100,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
         steps: how many steps evict pods.
         n_placed_before, n_pending_before: pending pods of the snapshot that the scheduler places before the drain, and
             that stay pending without it.
+        n_failed_before: those for which a plugin fails, so that they end in an error.
         evicted_before: pods that preemption evicts for them, in order.
         evicted_again: pending pods of the snapshot that the scheduler places before the drain, and that preemption
             evicts during the drain, in order.
@@ -124,6 +125,7 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
     before: Fill
     after: Fill
     groups: Mapping[str, NodeGroup]
+    n_failed_before: int = 0
     faults: tuple[str, ...] = ()
     evicted_before: tuple[Victim, ...] = ()
     evicted_again: tuple[Victim, ...] = ()

@@ -49,6 +49,7 @@ def each_page(results: Sequence[Drain], *, taken_at: datetime | None = None) -> 
             "canGo": _n_go(results),
             "placedBefore": results[0].n_placed_before if results else 0,
             "pendingBefore": results[0].n_pending_before if results else 0,
+            "failedBefore": results[0].n_failed_before if results else 0,
             "faults": faults,
         },
         lines=lines,

@@ -74,6 +74,7 @@ class Draining:
             steps=n_steps,
             n_placed_before=self._cluster.n_placed,
             n_pending_before=self._cluster.n_pending,
+            n_failed_before=self._cluster.n_failed,
             before=before,
             after=self._trials.fill(),
             groups=self._cluster.groups,
