@@ -249,12 +249,35 @@ def test_the_successor_of_a_pod_that_is_being_deleted_needs_a_place():
     assert (moved.fate, moved.to, moved.step) == (Fate.MOVES, "n2", 0)
 
 
-def test_a_pod_that_was_placed_before_the_drain_counts_for_its_budget():
-    placed = web("web-1", "", spec={"nodeSelector": {"kubernetes.io/hostname": "n1"}})
-    result = drain([*nodes(2), placed, budget("b", "web", 0)], ["n1"])
+def test_a_pod_that_was_placed_elsewhere_before_the_drain_counts_for_its_budget():
+    result = drain([*nodes(2), only_on("placed", "n2"), web("web-1"), budget("b", "web", 0)], ["n1"])
     assert result.n_placed_before == 1
-    assert result.budgets[0].allowed == 1
-    assert fates(result) == {"web-1": Fate.STILL_PENDING}
+    assert result.budgets == (BudgetUse("default/b", 1, 1, 0, 1),)
+    assert fates(result) == {"web-1": Fate.MOVES}
+
+
+def test_a_pod_that_does_not_run_needs_no_step_and_no_allowance_of_its_budget():
+    pods = [only_on("waiting", "n1"), web("web-1"), web("web-2")]
+    result = drain([*nodes(2), *pods, budget("b", "web", 1)], ["n1"])
+    assert result.budgets == (BudgetUse("default/b", 1, 2, 0, 2),)
+    assert result.steps == 2
+    assert {pod.pod: pod.step for pod in result.pods} == {"default/waiting": 0, "default/web-1": 1, "default/web-2": 2}
+
+
+def test_a_pod_that_does_not_run_is_placed_elsewhere_whatever_its_budget_allows():
+    result = drain([*nodes(2), web("waiting", ""), budget("b", "web", 0)], ["n1"])
+    assert (fates(result), result.budgets, result.can_go) == ({"waiting": Fate.MOVES}, (), True)
+    page = drain_page(result)
+    (table,) = (part for part in page.parts if getattr(part, "name", "") == "moves")
+    assert table.rows[0][3] == "-"
+
+
+def test_a_pod_that_does_not_run_has_no_data_to_lose():
+    waiting = web("waiting", "", spec={"volumes": [{"name": "scratch", "emptyDir": {}}]})
+    page = drain_page(drain([*nodes(1), waiting], ["n1"]))
+    assert page.next_command == "kubectl drain n1"
+    (table,) = (part for part in page.parts if getattr(part, "name", "") == "losses")
+    assert table.rows == []
 
 
 def test_data_of_a_pod_that_is_being_deleted_needs_the_flag_of_kubectl():
@@ -306,10 +329,14 @@ def test_a_pod_that_runs_and_would_be_pending_is_harmed_beside_one_that_was_pend
     assert not result.can_go
 
 
-def test_a_pending_pod_without_a_controller_is_lost_where_the_drain_deletes_it():
-    result = drain([*nodes(2), only_on("alone", "n1", metadata={})], ["n1"])
-    assert fates(result) == {"alone": Fate.LOST}
-    assert (result.can_go, result.pods[0].was_pending) == (False, True)
+@pytest.mark.parametrize(("node", "fate"), [("n1", Fate.STILL_PENDING), ("", Fate.MOVES)])
+def test_a_pending_pod_without_a_controller_is_not_lost(node: str, fate: Fate):
+    pod = only_on("alone", node, metadata={}) if node else web("alone", "", metadata={})
+    result = drain([*nodes(2), pod], ["n1"])
+    assert fates(result) == {"alone": fate}
+    assert (result.can_go, result.pods[0].was_pending) == (True, True)
+    with Drainer([*nodes(2), pod, web("web-1", "n2")], set_up()) as drainer:
+        assert [one.can_go for one in drainer.each()] == [True, True]
 
 
 def test_a_pending_pod_that_makes_room_again_is_not_pushed_out():

@@ -242,7 +242,7 @@ def test_a_pod_that_is_pending_already_is_shown_and_prevents_nothing():
     assert (pod["fate"], pod["wasPending"]) == ("stillPending", True)
     assert page.document["summary"]["stillPending"] == 1
     (row,) = (line for line in as_csv(page).splitlines() if "pinned" in line)
-    assert row.startswith("default/pinned-1,ReplicaSet/pinned,n1,stillPending,,1,")
+    assert row.startswith("default/pinned-1,ReplicaSet/pinned,n1,stillPending,,0,")
     assert row.endswith(",yes")
     assert "Would stay pending, as before the drain: 1" in as_html(page)
     failures = ET.fromstring(as_junit(page)).get("failures")

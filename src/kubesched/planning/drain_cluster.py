@@ -37,8 +37,10 @@ class SettledCluster:
         self.nodes = {one.name: one for one in known if isinstance(one, Node)}
         self.groups = trials.node_groups()
         self.budgets = Budgets(self.trials.of("PodDisruptionBudget"))
+        pending = {one.key: one for one in known if isinstance(one, Pod) and not one.node_name}
         placed = [one.pod for one in report.placements if not one.is_left_pending and one.node]
         self.settled = [pod for key in placed if isinstance(pod := trials.get("Pod", key), Pod)]
+        self._as_pending = {key: pending[key] for key in placed if key in pending}
         self.faults = report.faults
         self.evicted = report.victims
         self.n_placed = len(placed)
@@ -61,6 +63,10 @@ class SettledCluster:
     def pods_on(self, nodes: Sequence[Node]) -> list[Pod]:
         """The pods on some nodes, finished ones among them."""
         return [pod for node in nodes for pod in (*self.trials.pods_on(node.name), *self._finished.get(node.name, ()))]
+
+    def as_pending(self, pod: Pod) -> Pod:
+        """A pod of `settled` as it is in the snapshot, without a node."""
+        return self._as_pending[pod.key]
 
     def owner_of(self, pod: Pod) -> str:
         """`Kind/name` of the workload that a pod belongs to; empty for none."""

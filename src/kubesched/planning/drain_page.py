@@ -187,8 +187,8 @@ def _moves(pods: Sequence[DrainedPod]) -> Table:
     columns = (*_GROUP, Column("to", "TO", Align.NODE), Column("step", "STEP"))
     rows: list[Row] = []
     for of, group in _grouped(pods, workload_of).items():
-        steps = sorted({pod.step for pod in group})
-        shown = str(steps[0]) if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
+        steps = sorted({pod.step for pod in group if pod.step})
+        shown = " to ".join(dict.fromkeys(map(str, (*steps[:1], *steps[-1:])))) or "-"
         mark = Cell(f"+ {of}", level=Level.GOOD)
         rows.append([len(group), mark, _listed(dict.fromkeys(pod.to for pod in group)), shown])
     return Table("moves", f"Would run elsewhere: {len(pods):,}", columns, rows)

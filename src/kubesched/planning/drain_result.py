@@ -31,7 +31,7 @@ class Fate(enum.Enum):
     STAYS = "stays"
     """A DaemonSet or the kubelet runs it on the node, also while the node is drained."""
     STILL_PENDING = "stillPending"
-    """It is pending in the snapshot, was placed before the drain, and its new pod is pending again: nothing is lost."""
+    """It is pending in the snapshot, was placed before the drain, and it is pending again: nothing is lost."""
 
     @property
     def is_bad(self) -> bool:
@@ -48,12 +48,13 @@ class DrainedPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         node: where it is.
         fate: what becomes of it.
         to: where it runs afterwards; empty for nowhere.
-        step: the step in which it is evicted, from 1 on; 0 if it is not evicted.
+        step: the step in which it is evicted, from 1 on; 0 if it is not evicted, as where it was pending.
         message: why it stays pending, in kube-scheduler's words or with the line of a plugin that failed; why it stays
             or is gone.
         budgets: `namespace/name` of the disruption budgets that select it.
         has_local_data: whether it has an emptyDir volume, which is deleted with it.
-        was_pending: whether it is pending in the snapshot, and was placed on the node before the drain.
+        was_pending: whether it is pending in the snapshot, and was placed on the node before the drain. As it does not
+            run, it is placed again without an eviction: it needs no budget, and has no data to lose.
     """
 
     pod: str
@@ -161,5 +162,5 @@ class Drain(Shown, msgspec.Struct, frozen=True, eq=False):
 
     @property
     def n_evicted(self) -> int:
-        """The pods that have to leave while they run. A pod that the scheduler placed before the drain runs."""
+        """The pods that have to leave, with those that the scheduler placed before the drain and then elsewhere."""
         return sum(pod.fate not in (Fate.STAYS, Fate.GONE, Fate.STILL_PENDING) for pod in self.pods)

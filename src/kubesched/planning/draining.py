@@ -34,12 +34,15 @@ class Draining:
         trials = cluster.trials
         self._cluster = cluster
         self._trials = trials
-        self._allowance = Allowance(
-            cluster.budgets, lambda key: trials.get("PodDisruptionBudget", key), cluster.settled
-        )
         self._nodes = nodes
         self._names = frozenset(node.name for node in nodes)
         self._pods = cluster.pods_on(nodes)
+        here = {pod.key for pod in self._pods}
+        self._allowance = Allowance(
+            cluster.budgets,
+            lambda key: trials.get("PodDisruptionBudget", key),
+            [pod for pod in cluster.settled if pod.key not in here],
+        )
         self._keeps_objects = keeps_objects
         self._progress = progress
         self._step_of: dict[str, int] = {}
@@ -87,9 +90,13 @@ class Draining:
     def _leave_at_once(self) -> list[Pod]:
         """Remove what needs no eviction. Returns: the pods to evict."""
         leaving = [pod for pod in self._pods if not stays_because(pod)]
-        if self._evict(pod for pod in leaving if leaves_because(pod)):
+        if self._evict(pod for pod in leaving if not self._runs(pod)):
             self._schedule()
-        return [pod for pod in leaving if not leaves_because(pod)]
+        return [pod for pod in leaving if self._runs(pod)]
+
+    def _runs(self, pod: Pod) -> bool:
+        """Whether a pod has to be evicted: it has not finished, and it was not pending before the drain."""
+        return not leaves_because(pod) and pod.key not in self._were_pending
 
     def _allowed_now(self, waiting: Iterable[Pod]) -> tuple[list[Pod], list[Pod]]:
         """The pods that the budgets allow to evict in this step, and the others."""
@@ -108,6 +115,8 @@ class Draining:
         gone: list[KubeObject] = []
         for pod in pods:
             new, old = replacement_of(pod, self._trials.get)
+            if not new and pod.key in self._were_pending:
+                new, old = [self._cluster.as_pending(pod)], [pod]
             made += new
             gone += old
         self._trials.change([*made, *self._allowance.changed()], gone)
@@ -140,9 +149,9 @@ class Draining:
             fate, message = Fate.STAYS, why
         elif now is None and (why := leaves_because(pod)):
             fate, message = Fate.GONE, why
-        elif not step and not leaves_because(pod):
+        elif not step and self._runs(pod):
             fate = Fate.BLOCKED
-        elif pod.metadata.controller is None:
+        elif pod.metadata.controller is None and not was_pending:
             fate = Fate.LOST
         elif isinstance(now, Pod) and now.node_name:
             to = now.node_name
@@ -150,7 +159,7 @@ class Draining:
         else:
             fate = Fate.STILL_PENDING if was_pending else Fate.PENDING
             message = self._message_of.get(pod.key, "")
-        is_evicted = fate not in (Fate.STAYS, Fate.GONE)
+        is_evicted = fate not in (Fate.STAYS, Fate.GONE) and not was_pending
         return DrainedPod(
             pod=pod.key,
             owner=self._cluster.owner_of(pod),
@@ -160,7 +169,7 @@ class Draining:
             step=step,
             message=message,
             budgets=self._cluster.budgets.of(pod) if is_evicted else (),
-            has_local_data=fate is not Fate.STAYS and not pod.is_finished and has_local_data(pod),
+            has_local_data=not (fate is Fate.STAYS or was_pending or pod.is_finished) and has_local_data(pod),
             was_pending=was_pending,
         )
 
