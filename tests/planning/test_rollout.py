@@ -257,6 +257,18 @@ def test_several_workloads_that_exist_are_counted():
     assert (answer.n_fit, answer.n_asked) == (5, 5)
 
 
+@pytest.mark.parametrize(("kind", "name"), [("StatefulSet", "web"), ("ReplicaSet", "web-old")])
+def test_pods_that_a_rollout_never_creates_belong_to_their_workload(kind, name):
+    new = "StatefulSet" if kind == "StatefulSet" else "Deployment"
+    strategy = {} if kind == "StatefulSet" else {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+    solo = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "solo"}, "spec": {"containers": [{"name": "c"}]}}
+    old = running(3, kind, name)
+    answer = fit([*nodes(3), *old], stream(workload(new, 3, cpu="5", **strategy), solo), rollout=True)
+    counts = [(one.workload, one.n_asked, one.n_fit) for one in answer.by_workload]
+    assert counts == [(f"{new} default/web", 3, 0), ("Pod default/solo", 1, 1)]
+    assert f"the 1st ({new} default/web)" in fit_page(answer).verdict.text
+
+
 def test_the_number_of_replicas_can_change_with_a_rollout():
     answer = fit([*nodes(4), *running(4)], stream(workload()), rollout=True, replicas=9)
     assert (answer.n_fit, answer.n_asked, answer.rollouts[0].n_old_left) == (9, 9, 0)

@@ -141,7 +141,8 @@ class _Steps:
         for pod in new:
             if pod.key not in self._created:
                 message = self._why_not.get(pod.key, _STOPPED)
-                self._placements[pod.key] = Placement(pod.key, "", PodState.NOT_TRIED, message=message)
+                owner = self._trials.owner_of(pod)
+                self._placements[pod.key] = Placement(pod.key, "", PodState.NOT_TRIED, message=message, owner=owner)
         trials = self._trials
         placements = tuple(self._placements.values())
         return Report(
