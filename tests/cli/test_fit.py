@@ -102,7 +102,7 @@ def test_a_number_of_several_workloads_leads_to_a_command_that_works(cluster, tm
     path.write_text(f"{daemons}\n---\n{DEPLOYMENT}\n---\n{DEPLOYMENT.replace('web', 'api')}")
     result = run("fit", cluster, "-f", path, *number)
     assert (result.exit_code, result.stdout) == (2, "")
-    found = "found 3: DaemonSet/agent, Deployment/web, Deployment/api"
+    found = "found 3: shop/daemonset/agent, shop/deployment/web, shop/deployment/api"
     assert f"{number[0]} needs one workload; {found}; choose one, such as --only shop/deployment/web" in result.stderr
     result = run("fit", cluster, "-f", path, *number, "--only", "shop/deployment/web")
     assert result.exit_code == 0

@@ -98,9 +98,22 @@ def test_a_number_needs_one_workload():
     two = stream(deployment(), deployment(name="api"))
     with pytest.raises(
         InputError,
-        match=r"replicas and maximum need one workload; found 2: Deployment/web, Deployment/api; choose one with only",
+        match=r"replicas and maximum need one workload; found 2: default/deployment/web, default/deployment/api; "
+        r'choose one, such as only="default/deployment/web"',
     ):
         fit(NODES, two, replicas=3)
+
+
+def test_where_no_workload_has_replicas_none_is_proposed():
+    daemons = [deployment(name="logs") | {"kind": "DaemonSet"}, deployment(name="agent") | {"kind": "DaemonSet"}]
+    for one in daemons:
+        one["spec"] = {name: value for name, value in one["spec"].items() if name != "replicas"}
+    with pytest.raises(InputError) as raised:
+        fit(NODES, stream(*daemons), maximum=True)
+    assert str(raised.value) == (
+        "replicas and maximum need one workload; found 2: default/daemonset/logs, default/daemonset/agent; "
+        "a DaemonSet has one pod on each node and no replicas"
+    )
 
 
 def test_one_of_several_workloads_is_chosen():
@@ -127,7 +140,9 @@ def test_what_else_is_in_the_manifests_counts_for_the_chosen_workload():
 def test_a_workload_that_the_manifests_do_not_have_is_an_error():
     with pytest.raises(InputError, match=r'deploy/wbe: the manifests have no Deployment wbe; did you mean "web"\?'):
         fit(NODES, stream(deployment(), deployment(name="api")), only="deploy/wbe")
-    with pytest.raises(InputError, match=r"the manifests have no Job x; found: Deployment/web, Deployment/api"):
+    with pytest.raises(
+        InputError, match=r"the manifests have no Job x; found: default/deployment/web, default/deployment/api"
+    ):
         fit(NODES, stream(deployment(), deployment(name="api")), only="job/x")
 
 

@@ -147,9 +147,8 @@ def fit(
     for missing in missing_kinds(cluster, cluster.listed_kinds, asked.objects()):
         if missing.kinds != ("Node",):  # the answer says where the pods fit, and how many nodes they need
             note(str(missing))
-    if (several := asked.found_several()) and (maximum or replicas is not None):
-        option = "--max" if maximum else "--replicas"
-        raise click.UsageError(f"{option} needs one workload; {several}; choose one, such as --only {asked.choice()}")
+    if (maximum or replicas is not None) and (several := asked.found_several("--only {}")):
+        raise click.UsageError(f"{'--max' if maximum else '--replicas'} needs one workload; {several}")
     if asked.existing and not (rollout or add):
         is_search = maximum or (like and n_nodes is None)
         choice = "use --add" if is_search else "use --rollout to replace the old pods with the new ones, or --add"

@@ -34,6 +34,7 @@ PodsLike = Manifest | Iterable[Manifest] | Mapping[str, str | int | float] | Ite
 
 _NAME: Final = "pod"
 _MAX_NAMED: Final = 4
+_NO_REPLICAS: Final = "has one pod on each node and no replicas"
 _RESOURCE: Final = "resource {}".format
 _NO_STRATEGIES: Mapping[Workload, UpdateStrategy] = {}
 
@@ -108,18 +109,20 @@ class Asked:
         left_out = [f"{n} other workload{' of the manifests is' if n == 1 else 's of the manifests are'} left out"]
         return Asked(self._cluster, kept, [*self.notes, *(left_out if n else [])], self.strategies)
 
-    def found_several(self) -> str:
-        """Which workloads were found; empty for a single one."""
-        n = len(self.workloads)
-        return f"found {n}: {self._listed()}" if n > 1 else ""
+    def found_several(self, only: str) -> str:
+        """Which workloads were found, and the choice of one that has replicas; empty for a single workload.
 
-    def choice(self) -> str:
-        """A workload with a number of replicas, as `only` takes it; any workload if none has one."""
-        chosen = next((one for one in self.workloads if one.kind != "DaemonSet"), self.workloads[0])
-        return f"{chosen.namespace}/{chosen.kind.lower()}/{chosen.name}"
+        Args:
+            only: how one is chosen, with `{}` in place of its name.
+        """
+        if len(self.workloads) == 1:
+            return ""
+        chosen = next((one for one in self.workloads if one.kind != "DaemonSet"), None)
+        choice = f"choose one, such as {only.format(_named(chosen))}" if chosen else f"a DaemonSet {_NO_REPLICAS}"
+        return f"found {len(self.workloads)}: {self._listed()}; {choice}"
 
     def _listed(self) -> str:
-        named = [f"{one.kind}/{one.name}" for one in self.workloads[:_MAX_NAMED]]
+        named = [_named(one) for one in self.workloads[:_MAX_NAMED]]
         return ", ".join([*named, "..."] if len(self.workloads) > _MAX_NAMED else named)
 
     def beside_existing(self) -> "Asked":
@@ -159,12 +162,11 @@ class Asked:
         Raises:
             InputError: as from `objects`.
         """
-        if several := self.found_several():
-            choice = f'choose one with only, such as only="{self.choice()}"'
-            raise InputError(f"replicas and maximum need one workload; {several}; {choice}")
+        if several := self.found_several('only="{}"'):
+            raise InputError(f"replicas and maximum need one workload; {several}")
         (workload,) = self.workloads
         if workload.kind == "DaemonSet":
-            raise InputError(f"{workload} has one pod on each node and no replicas")
+            raise InputError(f"{workload} {_NO_REPLICAS}")
         return workload
 
 
@@ -183,6 +185,11 @@ def asked_of(pods: PodsLike, cluster: Sequence[KubeObject]) -> Asked:
     if len(objects) == len(given):
         return Asked(cluster, objects)
     return _of_manifests(cast(list[Manifest], given), cluster)
+
+
+def _named(workload: Workload) -> str:
+    """A workload as `only` takes it."""
+    return f"{workload.namespace}/{workload.kind.lower()}/{workload.name}"
 
 
 def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:
