@@ -260,6 +260,16 @@ def test_each_and_most_say_that_pending_pods_are_placed_first():
     assert (each.document["placedBefore"], each.document["pendingBefore"]) == (1, 1)
 
 
+def test_each_names_the_pending_pods_that_a_drain_evicts_again():
+    high = make_pod("high", node="n1", requests={"cpu": "4"}, priority=9, metadata=owned_by("ReplicaSet", "high"))
+    low = make_pod("low", requests={"cpu": "4"}, metadata=owned_by("ReplicaSet", "low"))
+    nodes = [make_node(f"n{i}", allocatable=ROOM) for i in (1, 2)]
+    with Drainer([*nodes, high, low], set_up()) as drainer:
+        lines = each_page(list(drainer.each())).lines
+    again = {line["node"]: (line["canGo"], line["evictedAgain"], line["stillPending"]) for line in lines}
+    assert again == {"n1": (True, ["default/low"], []), "n2": (True, [], ["default/low"])}
+
+
 def test_without_pending_pods_no_line_is_about_them():
     with Drainer(cluster(), set_up()) as drainer:
         assert "placed first" not in text(each_page(list(drainer.each())))

@@ -137,4 +137,5 @@ def _line(result: Drain) -> dict[str, Any]:
         "steps": result.steps,
         **pods,
         "pushedOut": [one.pod for one in result.pushed_out],
+        "evictedAgain": [one.pod for one in result.evicted_again],
     }
