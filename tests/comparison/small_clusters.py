@@ -26,9 +26,9 @@ def empty_nodes(n: int = 4) -> list[KubeObject]:
     return [make_object("Namespace", "default"), *(make_node(f"n{i}", zone="ab"[i % 2]) for i in range(n))]
 
 
-def replicas(workload: str, n: int, cpu: str = "500m", **said) -> list[Pod]:
-    """The pods of a StatefulSet."""
-    made = {"requests": {"cpu": cpu, "memory": "512Mi"}, "metadata": owned("StatefulSet", workload)}
+def replicas(workload: str, n: int, cpu: str = "500m", kind: str = "StatefulSet", **said) -> list[Pod]:
+    """The pods of a workload."""
+    made = {"requests": {"cpu": cpu, "memory": "512Mi"}, "metadata": owned(kind, workload)}
     return [make_pod(f"{workload}-{i}", labels={"app": workload}, **made, **said) for i in range(n)]
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from kubesched.api import Pod
+from kubesched.api import KubeObject, Pod
 from kubesched.comparison import FIGURES, Candidate, Cause, Comparison, compare, comparison_page, packed
 from kubesched.comparison.comparison import _is_beyond_chance
 from kubesched.comparison.document import as_document
@@ -13,7 +13,7 @@ from kubesched.errors import InputError
 from kubesched.framework import Plugin, Status
 from kubesched.reports import as_html
 from kubesched.snapshot import load_snapshot
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.clusters import realistic
 from tests.comparison.small_clusters import empty_nodes, owned, random_cluster, replicas
 
@@ -143,6 +143,13 @@ def test_a_moved_pod_names_the_plugin_that_rejects_the_node():
     assert (move.a, move.b, move.cause, move.plugin) == ("n1", "n0", Cause.FILTER, "OnlyFirst")
 
 
+class StaysPut(Plugin):
+    """Prefers n0 for web-0 and n1 for web-1."""
+
+    def score(self, state, pod, node):
+        return 100 if pod.name[-1] == node.name[-1] else 0
+
+
 class SwapsTwo(Plugin):
     """Prefers for each of two replicas the node that the other one gets without it."""
 
@@ -150,17 +157,48 @@ class SwapsTwo(Plugin):
         return 100 if (pod.name, node.name) in (("web-0", "n1"), ("web-1", "n0"), ("db-0", "n3")) else 0
 
 
+def swapped(*pods: KubeObject) -> Comparison:
+    """Both sides place two pods on two nodes, which have room for one each."""
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "4"}) for i in range(2)]
+    return compare([*nodes, *pods], _prefers(StaysPut), _prefers(SwapsTwo), seeds=5)
+
+
+def _prefers(plugin: type[Plugin]) -> Candidate:
+    return Candidate(plugin.__name__, plugins=[plugin])
+
+
 def test_replicas_that_swap_their_nodes_have_not_moved():
-    cluster = [*empty_nodes(), *replicas("web", 2, "1")]
-    swapped = compare(cluster, None, Candidate("swapped", plugins=[SwapsTwo]), seeds=5)
-    assert swapped.moves == ()
-    assert figures(swapped)["moved"][1] <= 2
-    of_b = [fill.after for fill in swapped.fills]
-    assert [bool(one.get("cpu")) for one in of_b] == [True, True, False, False]
+    comparison = swapped(*replicas("web", 2, "3", kind="ReplicaSet"))
+    assert comparison.moves == ()
+    assert figures(comparison)["moved"] == (0, 0)
+
+
+def test_pods_of_a_stateful_set_that_swap_their_nodes_have_moved():
+    comparison = swapped(*replicas("web", 2, "3"))
+    assert [(move.pod, move.a, move.b) for move in comparison.moves] == [
+        ("default/web-0", "n0", "n1"),
+        ("default/web-1", "n1", "n0"),
+    ]
+    assert figures(comparison)["moved"] == (0, 2)
+
+
+def test_pods_of_one_workload_that_request_different_amounts_have_moved_if_they_swap_their_nodes():
+    (small, _), (_, large) = (replicas("web", 2, cpu, kind="ReplicaSet") for cpu in ("2500m", "3"))
+    assert figures(swapped(small, large))["moved"] == (0, 2)
+
+
+def test_pods_of_two_replica_sets_of_a_deployment_have_moved_if_they_swap_their_nodes():
+    sets = [make_object("ReplicaSet", f"web-{i}", metadata=owned("Deployment", "web"), spec={}) for i in "ab"]
+    pods = [
+        make_pod(f"web-{i}", requests={"cpu": "3"}, metadata=owned("ReplicaSet", f"web-{of}"))
+        for i, of in enumerate("ab")
+    ]
+    assert figures(swapped(*sets, *pods))["moved"] == (0, 2)
 
 
 def test_a_replica_that_moves_has_the_node_that_its_workload_leaves_and_the_plugin_behind_it():
-    cluster = [*empty_nodes(3), *replicas("web", 2, "1"), make_node("n3", zone="b"), *replicas("db", 1)]
+    web = replicas("web", 2, "1", kind="ReplicaSet")
+    cluster = [*empty_nodes(3), *web, make_node("n3", zone="b"), *replicas("db", 1)]
     comparison = compare(cluster, None, Candidate("swapped", plugins=[SwapsTwo]), seeds=5)
     (move,) = comparison.moves
     assert (move.pod, move.a, move.b) == ("default/db-0", "n2", "n3")
@@ -176,7 +214,10 @@ class ShiftsAll(Plugin):
 
 def test_one_replica_moves_if_all_take_the_node_of_the_next_one():
     comparison = compare(
-        [*empty_nodes(), *replicas("web", 3, "1")], None, Candidate("shifted", plugins=[ShiftsAll]), seeds=5
+        [*empty_nodes(), *replicas("web", 3, "1", kind="ReplicaSet")],
+        None,
+        Candidate("shifted", plugins=[ShiftsAll]),
+        seeds=5,
     )
     (move,) = comparison.moves
     assert (move.pod, move.a, move.b) == ("default/web-2", "n0", "n3")

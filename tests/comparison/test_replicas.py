@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from kubesched.comparison.replicas import NOWHERE, find_moved
 
 
-def moved(workloads: str, a: str, b: str) -> list[tuple[int, int]]:
-    """Of pods whose workloads and nodes are a letter each; a dot is no node."""
-    numbers = [np.array([NOWHERE if one == "." else ord(one) for one in text], np.int32) for text in (workloads, a, b)]
+def moved(replicas: str, a: str, b: str) -> list[tuple[int, int]]:
+    """Of pods whose groups of replicas and nodes are a letter each; a dot is no node."""
+    numbers = [np.array([NOWHERE if one == "." else ord(one) for one in text], np.int32) for text in (replicas, a, b)]
     return [(int(one), int(other)) for one, other in zip(*find_moved(*numbers), strict=True)]
 
 
 @pytest.mark.parametrize(
-    ("workloads", "a", "b", "pairs"),
+    ("replicas", "a", "b", "pairs"),
     [
         ("", "", "", []),
         ("ww", "ab", "ba", []),
@@ -32,8 +32,8 @@ def moved(workloads: str, a: str, b: str) -> list[tuple[int, int]]:
         ("wwww", "abcd", "bxyd", [(2, 2), (0, 1)]),
     ],
 )
-def test_replicas_are_interchangeable(workloads: str, a: str, b: str, pairs: list[tuple[int, int]]):
-    assert moved(workloads, a, b) == pairs
+def test_replicas_are_interchangeable(replicas: str, a: str, b: str, pairs: list[tuple[int, int]]):
+    assert moved(replicas, a, b) == pairs
 
 
 @given(st.lists(st.tuples(*[st.sampled_from(letters) for letters in ("wxy", ".abc", ".abc")]), max_size=12))

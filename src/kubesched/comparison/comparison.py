@@ -207,7 +207,7 @@ class _First(msgspec.Struct, frozen=True):
 
 def _first_nodes(runs: Runs, ruler: Ruler) -> _First:
     of_a, of_b = runs.first(0), runs.first(1)
-    moved = find_moved(ruler.workloads, ruler.where(of_a), ruler.where(of_b))
+    moved = find_moved(ruler.replicas, ruler.where(of_a), ruler.where(of_b))
     pairs = [(ruler.pods[row_a].key, ruler.pods[row_b].key) for row_a, row_b in zip(*moved, strict=True)]
     nodes_a, nodes_b = _nodes_of(of_a), _nodes_of(of_b)
     by_a, by_b = NodeWatch({a: nodes_b[b] for a, b in pairs}), NodeWatch({b: nodes_a[a] for a, b in pairs})
@@ -279,7 +279,7 @@ def _n_moved(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> list[flo
     """
     moved = []
     for i, run in enumerate(of_b):
-        rows, _ = find_moved(ruler.workloads, of_a[(i + 1) % len(of_a)].where, run.where)
+        rows, _ = find_moved(ruler.replicas, of_a[(i + 1) % len(of_a)].where, run.where)
         moved.append(float(len(rows)))
     return moved
 

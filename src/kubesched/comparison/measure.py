@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from kubesched.admission import is_bound_to_node
 from kubesched.api import KubeObject, Node, Pod, ReplicaSet, Workload, workload_of
-from kubesched.comparison.replicas import NOWHERE
+from kubesched.comparison.replicas import NOWHERE, number_replicas
 from kubesched.engine import IntVector
 from kubesched.plugins import RequiredNodeAffinity
 from kubesched.simulator import Placement, PodState, Report
@@ -76,7 +76,7 @@ class Ruler:
 
     Attributes:
         pods: the pods to place, in the order of the cluster.
-        workloads: (pods,) int32, the number of the workload of each; a pod without a controller has its own.
+        replicas: (pods,) int32, as from `number_replicas`.
         node_names: the nodes, in the order of the cluster.
         unpriced: how many nodes `prices` has no price for, by instance type, in alphabetical order; those without the
             label are under an empty name.
@@ -100,8 +100,7 @@ class Ruler:
         self._bound_to_node = {pod.uid for pod in pods if is_bound_to_node(pod)}
         self._shapes = _shapes(self.pods)
         self._replica_sets = {one.key: one for one in objects if isinstance(one, ReplicaSet)}
-        numbers: dict[str, int] = {}
-        self.workloads = np.array([numbers.setdefault(self.workload(pod), len(numbers)) for pod in self.pods], np.int32)
+        self.replicas = number_replicas(self.pods)
         self._workloads = self._find_workloads(pods)
         self.unpriced: dict[str, int] = {}
         self.misspelt: dict[str, str] = {}

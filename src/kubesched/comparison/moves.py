@@ -42,7 +42,7 @@ class Cause(enum.Enum):
 
 
 class Move(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod that is on another node. Replicas of one workload that swap their nodes have not moved.
+    """A pod that is on another node. Replicas that swap their nodes, as in `number_replicas`, have not moved.
 
     Attributes:
         pod: `namespace/name`.
