@@ -57,12 +57,12 @@ def test_it_is_named_by_every_command_that_asks_it(cluster: Path, command: tuple
     assert re.search(r"^kubesched: note: the plugin Slow took \d+% of", result.stderr, re.MULTILINE)
 
 
-def test_compare_names_it_with_the_side_in_which_it_ran(cluster: Path) -> None:
+def test_compare_names_it_with_its_side_and_without_the_time_of_runs_at_the_same_time(cluster: Path) -> None:
     (cluster.parent / "slow.py").write_text(SLOW.replace("0.5", "0.1"))
     n_threads = threading.active_count()
     result = run("compare", str(cluster), "--plugin", f"{cluster.parent}/slow.py:Slow", "--seeds", "5")
     (said,) = re.findall(r"^kubesched: note: the plugin (.*)$", result.stderr, re.MULTILINE)
-    assert re.fullmatch(r"Slow took \d+% of the scheduling time of B \(defaults with Slow\), which .*", said)
+    assert re.fullmatch(r"Slow took \d+% of the scheduling time of B \(defaults with Slow\)", said)
     assert threading.active_count() == n_threads
 
 

@@ -28,10 +28,10 @@ def note_slow_plugin(times: "PluginTimes", configuration: str = "") -> None:
     """Note the plugin that takes more than half of the time; less than a second is left alone.
 
     Args:
-        configuration: what it ran with, where there are several.
+        configuration: what it ran with, where there are several; their runs overlap, so only the share is noted.
     """
     if times.seconds < _LEAST_SECONDS or times.slowest is None:
         return
     plugin, share = times.slowest
-    of = f" of {configuration}" if configuration else ""
-    note(f"the plugin {plugin} took {share:.0%} of the scheduling time{of}, which was {times.seconds:.1f} seconds")
+    of = f" of {configuration}" if configuration else f", which was {times.seconds:.1f} seconds"
+    note(f"the plugin {plugin} took {share:.0%} of the scheduling time{of}")
