@@ -74,6 +74,7 @@ def fit_page(
         _left(answer, "left", "Would stay pending", [one for one in left if one.state is not PodState.ERROR]),
         _left(answer, "failed", "Would fail (SchedulerError)", [one for one in left if one.state is PodState.ERROR]),
         *_victims(answer),
+        _each_pod(answer),
     ]
     if fills:
         parts += [Paragraph(fill_words(fills)), fill_table(fills), nodes_table(fills)]
@@ -85,7 +86,7 @@ def fit_page(
         next_command="" if faults else _following(answer, explain, again, replicas),
         document=_document(answer),
         lines=[placement_line(one) for one in answer.placements],
-        main="workloads" if _has_several(answer) else "where",
+        main="pods",
         checks=list(_checks(answer)),
         faults=faults,
     )
@@ -282,6 +283,15 @@ def _left(answer: Fit, name: str, title: str, left: Sequence[Placement]) -> Tabl
     counts = Counter(map(why, left))
     rows: list[Row] = [[n, Cell(text, level=Level.WARNING)] for text, n in counts.items()]
     return Table(name, f"{title}: {len(left):,}", columns, [] if _has_several(answer) else rows)
+
+
+def _each_pod(answer: Fit) -> Table:
+    """One row for each new pod: what CSV has."""
+    columns = (Column("pod", "POD"), Column("owner", "OF"), Column("node", "NODE", Align.NODE), Column("why", "WHY"))
+    rows: list[Row] = [
+        [one.pod, one.owner, *((one.node, "") if has_place(one) else ("", why(one)))] for one in answer.placements
+    ]
+    return Table("pods", "Every new pod", columns, rows, is_wide=True)
 
 
 def _victims(answer: Fit) -> Iterator[Table]:
