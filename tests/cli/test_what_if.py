@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.cli.clusters import run, write
 
 SMALL = {"cpu": "2", "memory": "4Gi", "pods": "10"}
@@ -221,3 +221,36 @@ def test_the_file_of_a_new_node_is_decoded_strictly(cluster, tmp_path, fields, w
         result = run(command[0], cluster, *command[1:], str(file))
         assert result.exit_code == 2
         assert words in result.stderr
+
+
+DB = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "s", "controller": True}
+
+
+@pytest.fixture
+def stuck(tmp_path):
+    """A StatefulSet whose first pod stays pending."""
+    first = make_pod("db-0", labels={"app": "db"}, requests={"cpu": "9"}, metadata={"ownerReferences": [DB]})
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "db"}}}
+    known = make_object("StatefulSet", "db", namespace="default", metadata={"uid": "s"}, spec=spec)
+    return write(tmp_path, make_node("n1", allocatable=SMALL), known, first)
+
+
+@pytest.mark.parametrize("output", ["jsonl", "json"])
+@pytest.mark.parametrize("effects", [(), ("--no-preemption-effects",)])
+@pytest.mark.parametrize("way", ["scale", "manifest"])
+def test_no_way_to_ask_creates_a_pod_after_the_one_that_stays_pending(tmp_path, stuck, way, effects, output):
+    requests = {"resources": {"requests": {"cpu": "1"}}}
+    template = {
+        "metadata": {"labels": {"app": "db"}},
+        "spec": {"containers": [{"name": "c", "image": "i", **requests}]},
+    }
+    spec = {"replicas": 3, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    manifest = tmp_path / "db.json"
+    metadata = {"name": "db", "namespace": "default"}
+    manifest.write_text(
+        json.dumps({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec})
+    )
+    asked = ("--scale", "sts/db=3") if way == "scale" else ("--manifest", str(manifest))
+    result = run("simulate", stuck, *asked, *effects, "-o", output)
+    assert "db-0" in result.stdout
+    assert '"n1"' not in result.stdout.partition('"nodes"')[0]

@@ -4,6 +4,7 @@ from kubesched.admission.admission import Admission
 from kubesched.admission.checks import ObjectChecker, decode_checked
 from kubesched.admission.cluster_outline import Key, key_of
 from kubesched.admission.daemon_nodes import may_run_daemon, node_of_daemon
+from kubesched.admission.generated_names import is_from_manifest
 from kubesched.admission.manifest_types import RollingUpdate, UpdateStrategy
 from kubesched.admission.priorities import BUILT_IN_CLASSES, PriorityClasses
 from kubesched.admission.replicas import (
@@ -35,6 +36,7 @@ __all__ = [
     "fresh_pod",
     "huge_page_faults",
     "is_bound_to_node",
+    "is_from_manifest",
     "key_of",
     "known_resources",
     "may_run_daemon",

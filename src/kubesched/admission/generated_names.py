@@ -4,6 +4,8 @@ import hashlib
 import uuid
 from typing import Final
 
+from kubesched.api import Pod
+
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"  # Kubernetes' own: no vowels, no look-alikes
 _SUFFIX_LENGTH: Final = 5
 _MAX_BASE: Final = 58  # a longer base is cut, so that the whole is a DNS label
@@ -26,6 +28,11 @@ def template_hash(template: bytes) -> str:
 def stable_uid(kind: str, namespace: str, name: str) -> str:
     """A uid that depends on kind, namespace and name alone."""
     return str(uuid.uuid5(_NAMESPACE, f"{kind}/{namespace}/{name}"))
+
+
+def is_from_manifest(pod: Pod) -> bool:
+    """Whether a pod was made here, from a manifest, and no API server has seen it."""
+    return pod.uid == stable_uid("Pod", pod.namespace, pod.name)
 
 
 def _letters(number: int, length: int) -> str:

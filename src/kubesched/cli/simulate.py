@@ -1,6 +1,6 @@
 """`kubesched simulate`: place the pending pods of a snapshot."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -74,7 +74,7 @@ def simulate(
     """  # noqa: D301
     if no_preemption_effects and extenders == "call":
         raise click.UsageError("--extenders call and --no-preemption-effects are mutually exclusive")
-    from kubesched.planning import simulated
+    from kubesched.planning import new_pods, simulated
     from kubesched.setup import set_up
 
     read, whole = read_both(snapshots, manifests, config, references, plugin_args, skip_bad_objects=skip_bad_objects)
@@ -83,16 +83,16 @@ def simulate(
     setups = chain([setup], (_only(profile, set_up(whole.configuration, references, plugin_args)) for _ in count()))
     first_calls = extender_calls(setup, extenders)  # notes what is not called
 
-    def simulator(objects: "Iterable[KubeObject]") -> "Simulator":
+    def simulator(objects: "Iterable[KubeObject]", new: "Set[str]") -> "Simulator":
         from kubesched.scheduler import TieBreak
         from kubesched.simulator import Simulator
 
         own = next(setups)
         calls = first_calls if own is setup or first_calls is None else extender_calls(own, extenders)
-        return Simulator(objects, own, tie_break=TieBreak(tie_break), seed=seed, extender_calls=calls)
+        return Simulator(objects, own, tie_break=TieBreak(tie_break), seed=seed, extender_calls=calls, new=new)
 
-    def run(objects: "Iterable[KubeObject]") -> "Report":
-        report = _run(simulator(objects), tie_break if no_preemption_effects else None)
+    def run(objects: "Iterable[KubeObject]", new: "Set[str]") -> "Report":
+        report = _run(simulator(objects, new), tie_break if no_preemption_effects else None)
         _say_left_out(report, profile, left_out)
         return report
 
@@ -100,10 +100,12 @@ def simulate(
         objects, notes = what_if.applied(read.objects)[:2]
         _note(notes)
         with noting_slow_plugins(setup):
-            n_pending, n_failed = _print_places(simulator(objects), tie_break)
+            n_pending, n_failed = _print_places(simulator(objects, new_pods(objects, read.objects)), tie_break)
     else:
         with noting_slow_plugins(setup):
-            report, found = simulated(what_if, read.objects, run) if what_if else (run(read.objects), None)
+            report, found = (
+                simulated(what_if, read.objects, run) if what_if else (run(read.objects, new_pods(read.objects)), None)
+            )
         n_pending = sum(placement.is_left_pending for placement in report.placements)
         explain = "" if what_if else same_cluster("explain")
         n_failed = _print(report, found, output, explain, read.taken_at, _more_words(what_if) if n_pending else "")

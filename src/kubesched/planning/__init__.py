@@ -10,7 +10,7 @@ from kubesched.planning.changes import (
     with_nodes_like,
     without_nodes,
 )
-from kubesched.planning.difference import Difference, simulated, with_difference
+from kubesched.planning.difference import Difference, new_pods, simulated, with_difference
 from kubesched.planning.drain_page import drain_page
 from kubesched.planning.drain_result import BudgetUse, Drain, DrainedPod, Fate
 from kubesched.planning.drain_tables import each_page, most_page
@@ -51,6 +51,7 @@ __all__ = [
     "is_workload_kind",
     "most_page",
     "near_kind",
+    "new_pods",
     "node_model",
     "nodes_matching",
     "nodes_named",

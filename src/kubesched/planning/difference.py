@@ -1,20 +1,23 @@
 """What a change to a cluster changes in its simulation: both are run, and the report begins with the difference."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Final
 
 import msgspec
 
+from kubesched.admission import is_from_manifest
 from kubesched.api import KubeObject, Pod
-from kubesched.planning.ordered import Simulate, simulated_in_order
 from kubesched.planning.runs import has_place
 from kubesched.planning.what_if import Changed, WhatIf
 from kubesched.reports import Level, Page, Paragraph, Part
 from kubesched.simulator import Report
 
-__all__ = ["Difference", "simulated", "with_difference"]
+__all__ = ["Difference", "new_pods", "simulated", "with_difference"]
 
 _MAX_NAMED: Final = 3
+
+Simulate = Callable[[Sequence[KubeObject], Set[str]], Report]
+"""Simulates a cluster, in which the pods with these `namespace/name` do not exist yet."""
 
 
 class Difference(msgspec.Struct, frozen=True, rename="camel"):
@@ -48,19 +51,27 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
 def simulated(what_if: WhatIf, objects: Sequence[KubeObject], simulate: Simulate) -> tuple[Report, Difference]:
     """Simulate a cluster with and without a change.
 
-    A StatefulSet with the podManagementPolicy OrderedReady creates no pod after the first that stays pending.
-
     Raises:
         InputError: as from `WhatIf.applied`.
     """
     changed = what_if.applied(objects)
-    new = _pending(changed.objects) - _pending(objects)
-    report = simulated_in_order(changed.objects, new, simulate)
-    return report, _difference(simulate(objects), report, changed)
+    report = simulate(changed.objects, new_pods(changed.objects, objects))
+    return report, _difference(simulate(objects, new_pods(objects)), report, changed)
 
 
-def _pending(objects: Iterable[KubeObject]) -> set[str]:
-    return {one.key for one in objects if isinstance(one, Pod) and not one.node_name}
+def new_pods(objects: Iterable[KubeObject], before: Iterable[KubeObject] | None = None) -> set[str]:
+    """`namespace/name` of the pending pods that do not exist yet: those of manifests, and those of a change.
+
+    Args:
+        before: the cluster before a change; None for no change.
+    """
+    pending = _pending(objects)
+    known = pending if before is None else _pending(before)
+    return {key for key, pod in pending.items() if key not in known or is_from_manifest(pod)}
+
+
+def _pending(objects: Iterable[KubeObject]) -> dict[str, Pod]:
+    return {one.key: one for one in objects if isinstance(one, Pod) and not one.node_name}
 
 
 def with_difference(page: Page, found: Difference) -> Page:

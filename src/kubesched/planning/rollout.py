@@ -21,10 +21,9 @@ from kubesched.admission import RollingUpdate, UpdateStrategy, node_of_daemon, o
 from kubesched.api import KubeObject, Pod, Workload
 from kubesched.errors import InputError
 from kubesched.planning.asked import Asked
-from kubesched.planning.ordered import awaited
 from kubesched.planning.runs import Runs, has_place
 from kubesched.planning.scaling import pods_to_remove
-from kubesched.simulator import Placement, PodState, Progress, Report, Trials, Victim
+from kubesched.simulator import Placement, PodState, Progress, Report, Trials, Victim, awaited
 
 __all__ = ["Rollout", "roll_out"]
 

@@ -6,6 +6,7 @@ from kubesched.simulator.documents import placed_line, placement_line, report_do
 from kubesched.simulator.evict_budgets import Allowance, Budgets
 from kubesched.simulator.fill_tables import fill_level, fill_table, fill_words, nodes_table
 from kubesched.simulator.node_groups import NodeGroup
+from kubesched.simulator.ordered_creation import awaited
 from kubesched.simulator.page import report_page, summary_of, victims_table
 from kubesched.simulator.place import Placed, PreemptionOutcome, pending_in_order, place, place_all
 from kubesched.simulator.report import (
@@ -38,6 +39,7 @@ __all__ = [
     "Simulator",
     "Trials",
     "Victim",
+    "awaited",
     "fill_level",
     "fill_table",
     "fill_words",

@@ -6,6 +6,8 @@ that node.
 """
 
 from collections.abc import Iterable, Iterator
+from heapq import heapify, heappop, heappush
+from itertools import count
 
 import msgspec
 
@@ -55,11 +57,20 @@ def pending_in_order(pods: Iterable[Pod]) -> list[Pod]:
 
 def place(simulator: Simulator, tie_break: TieBreak) -> Iterator[Placed]:
     """Try every pending pod once; each placement is seen by the next."""
+    n_arrived = count(len(simulator.pending))
     try:
-        for pod in pending_in_order(simulator.pending):
+        todo = [(-pod.priority, i, pod) for i, pod in enumerate(simulator.creation.exist(simulator.pending))]
+        heapify(todo)
+        while todo:
+            _, _, pod = heappop(todo)
             framework = simulator.frameworks.get(pod.scheduler_name)
-            if framework is not None:
-                yield simulator.loop.run(_place(simulator, framework, pod, tie_break))
+            if framework is None:
+                continue
+            placed = simulator.loop.run(_place(simulator, framework, pod, tie_break))
+            yield placed
+            created = simulator.creation.placed(pod) if placed.node else None
+            if created is not None:
+                heappush(todo, (-created.priority, next(n_arrived), created))
     finally:
         simulator.close()
 
@@ -74,14 +85,17 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
         if progress is not None:
             progress(len(placed), total)
     placements = tuple(
-        _placement(pod, placed.get(pod.key), simulator.owner_of(pod)) for pod in pending_in_order(simulator.pending)
+        _placement(pod, placed.get(pod.key), simulator.owner_of(pod), simulator.creation.why_not(pod))
+        for pod in pending_in_order(simulator.pending)
     )
     victims = tuple(_victims(simulator, placed.values()))
     after, groups = Fill(simulator.cluster_state.columns), simulator.node_groups()
     return Report(placements, victims, before, after, 0.0, groups, evicted=False)
 
 
-def _placement(pod: Pod, placed: Placed | None, owner: str) -> Placement:
+def _placement(pod: Pod, placed: Placed | None, owner: str, why_not: str) -> Placement:
+    if placed is None and why_not:
+        return Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=why_not, owner=owner)
     if placed is None:
         message = f'no profile has the scheduler name "{pod.scheduler_name}"'
         return Placement(pod.key, "", PodState.NOT_TRIED, message=message, owner=owner)

@@ -6,7 +6,7 @@ unschedulable pods is left, or when pods that ended in an error would only be tr
 """
 
 import gc
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import count
 from random import Random
@@ -45,6 +45,7 @@ from kubesched.simulator.cluster import MemoryCluster
 from kubesched.simulator.diagnosis import diagnosis_of
 from kubesched.simulator.evict_budgets import Allowance, Budgets
 from kubesched.simulator.node_groups import NodeGroup, group_nodes
+from kubesched.simulator.ordered_creation import OrderedCreation
 from kubesched.simulator.report import Fill, Placement, PodState, Report, Victim
 from kubesched.simulator.suspended import LATER, SuspendedCycles
 from kubesched.state import ClusterState
@@ -72,6 +73,8 @@ class Simulator:
         seed: the random seed, for random ties and for the node where preemption starts its search.
         extender_calls: calls the extenders of the configuration, and is closed after the run; without it they are not
             asked. Their bind is not called: a pod is bound in memory.
+        new: `namespace/name` of the pending pods that do not exist yet. A StatefulSet with the podManagementPolicy
+            OrderedReady creates each of them once the pods of lower numbers have nodes.
         make_framework: makes the framework of a profile; for a caller that observes plugins.
 
     Raises:
@@ -85,6 +88,7 @@ class Simulator:
         loop: the event loop of the plugins.
         rng: random numbers.
         pending: pods without a node, in file order.
+        creation: which of them are created.
         decisions: called with every decision, in order; may be None.
 
     Example:
@@ -102,6 +106,7 @@ class Simulator:
         tie_break: TieBreak = TieBreak.FIRST,
         seed: int = 0,
         extender_calls: ExtenderCalls | None = None,
+        new: Set[str] = frozenset(),
         make_framework: MakeFramework = Framework,
     ) -> None:
         setup = set_up(configuration, plugins, plugin_args)
@@ -132,6 +137,7 @@ class Simulator:
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         with paused_gc(is_kept=True):
             self.pending = load_cluster(self.cluster_state, snapshot)
+        self.creation = OrderedCreation(self.pending, new, self.cluster_state.objects)
         self.loop.run(start_plugins(self.frameworks.values()))
 
     # --- running ---
@@ -155,7 +161,7 @@ class Simulator:
         return self._report(before)
 
     async def _place_all(self, progress: Progress | None) -> None:
-        for pod in self.pending:
+        for pod in self.creation.exist(self.pending):
             self._tell(WatchEvent(EventType.ADDED, "Pod", pod))
         total = len(self.pending)
         plugins = [plugin for framework in self.frameworks.values() for plugin in framework.profile.plugins]
@@ -269,6 +275,11 @@ class Simulator:
 
     def _tell(self, event: WatchEvent) -> None:
         self.scheduler.handle_event(event)
+        pod = event.object
+        if isinstance(pod, Pod) and pod.node_name and event.type is not EventType.DELETED:
+            created = self.creation.placed(pod)
+            if created is not None:
+                self._tell(WatchEvent(EventType.ADDED, "Pod", created))
 
     def _emit(self, action: Action) -> None:
         self.cluster.perform(action)
@@ -339,7 +350,9 @@ class Simulator:
             return Placement(pod.key, name, PodState.NOT_TRIED, message="the pod is being deleted")
         decision = self._outcomes.get(pod.uid)
         if decision is None:
-            return Placement(pod.key, name, PodState.NOT_TRIED, message=gated.get(pod.key, ""))
+            return Placement(
+                pod.key, name, PodState.NOT_TRIED, message=self.creation.why_not(pod) or gated.get(pod.key, "")
+            )
         placement = Placement(pod.key, name, PodState.SCHEDULED, attempts=decision.attempt)
         if decision.node_name and decision.chosen is not None:
             placement.node = decision.node_name
