@@ -148,7 +148,7 @@ def test_pods_that_a_change_displaces_are_named(tmp_path):
     found = simulated(cluster, "--cordon", "n1")[1]
     assert (found["displaced"], found["pending"], found["pendingBefore"]) == (["default/big"], 1, 0)
     cordoned = write(tmp_path, make_node("n1", spec={"unschedulable": True}), make_pod("big"), name="cordoned.json")
-    text = "If n1 were uncordoned: no pod would stay pending, 1 fewer than without this change."
+    text = "If n1 were uncordoned: no pod would stay pending, against 1 without this change."
     found = simulated(cordoned, "--uncordon", "n1")[1]
     assert (found["text"], found["relieved"]) == (text, ["default/big"])
 
@@ -204,7 +204,7 @@ def test_many_nodes_are_named_shortly(tmp_path):
     named = [word for i in range(6) for word in ("--cordon", f"n{i}")]
     assert simulated(cluster, *named)[1]["assumed"] == ["n0, n1, n2 and 3 more were cordoned"]
     freed = ("--uncordon", "n0", "--uncordon", "n1", "--uncordon", "pool=a")
-    assert simulated(cluster, *freed)[1]["assumed"] == ["n0, n1 and 2 nodes with pool=a were uncordoned"]
+    assert simulated(cluster, *freed)[1]["assumed"] == ["n0, n1 and 4 nodes with pool=a were uncordoned"]
 
 
 @pytest.mark.parametrize(
@@ -254,3 +254,46 @@ def test_no_way_to_ask_creates_a_pod_after_the_one_that_stays_pending(tmp_path, 
     result = run("simulate", stuck, *asked, *effects, "-o", output)
     assert "db-0" in result.stdout
     assert '"n1"' not in result.stdout.partition('"nodes"')[0]
+
+
+def test_pods_that_are_not_created_are_counted(stuck):
+    result = run("simulate", stuck, "--scale", "sts/db=3", "-o", "summary", "--fail-on-pending")
+    said = "0 of 2 new pods would be placed, 2 would not be created; 1 pod would stay pending, as many as without this"
+    assert said in result.stdout
+    assert "3 pods: 1 would stay pending, 2 would not be created." in result.stdout
+
+
+@pytest.mark.parametrize("more", [(), ("-o", "jsonl")])
+def test_a_pod_that_is_not_created_fails_on_pending(tmp_path, more):
+    gated = make_pod("db-1", metadata={"ownerReferences": [DB]}, spec={"schedulingGates": [{"name": "x/y"}]})
+    first = make_pod("db-0", node="n1", metadata={"ownerReferences": [DB], "creationTimestamp": "2026-01-01T00:00:00Z"})
+    file = write(tmp_path, make_node("n1", allocatable=SMALL), first, gated)
+    result = run("simulate", file, "--scale", "sts/db=4", "--fail-on-pending", *more)
+    assert result.exit_code == 1
+    assert "no pod would stay pending" not in result.stdout
+    if not more:
+        assert "0 of 2 new pods would be placed, 2 would not be created." in result.stdout
+        assert "Would not be created: 2" in result.stdout
+
+
+def test_nodes_to_uncordon_may_be_chosen_twice(tmp_path):
+    node = make_node("n1", allocatable=SMALL, labels={"p": "a"}, spec={"unschedulable": True})
+    file = write(tmp_path, node, make_pod("p", requests={"cpu": "1"}))
+    for second in ("n1", "p=a"):
+        placed, _ = simulated(file, "--uncordon", "n1", "--uncordon", second)
+        assert placed == {"default/p": "n1"}
+
+
+@pytest.mark.parametrize(("output", "n_runs"), [("csv", 1), ("jsonl", 1), ("junit", 1), ("json", 2), ("summary", 2)])
+def test_the_cluster_as_it_is_is_simulated_only_for_a_comparison(tmp_path, cluster, output, n_runs):
+    plugin = tmp_path / "counts.py"
+    plugin.write_text(
+        "from pathlib import Path\n\nfrom kubesched import Plugin\n\n\nclass Counts(Plugin):\n"
+        "    def pre_score(self, state, pod, nodes):\n        pass\n\n"
+        "    def start(self, handle):\n"
+        f"        with Path({str(tmp_path / 'runs')!r}).open('a') as file:\n"
+        "            file.write('.')\n"
+    )
+    result = run("simulate", cluster, "--scale", "deploy/web=3", "--plugin", f"{plugin}:Counts", "-o", output)
+    assert result.exit_code == 0, result.stderr
+    assert len((tmp_path / "runs").read_text()) == n_runs

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.reports import Level
+from kubesched.reports import Level, Table
 from kubesched.reports.page import as_cell
 from kubesched.simulator import Simulator, report_page
 from kubesched.testing import make_node, make_object, make_pod
@@ -144,15 +144,24 @@ def test_an_eviction_is_marked_with_the_disruption_budget_that_it_breaks(tmp_pat
     assert victim["broken"] == ["default/keep"]
 
 
-def test_a_pod_that_is_placed_and_evicted_again_is_counted_once():
-    low = make_pod("low", requests={"cpu": "4"}, priority=1, spec={"nodeSelector": {"disk": "ssd"}})
-    node = make_node("n1", allocatable={"cpu": "4"}, labels={"disk": "ssd"})
-    report = Simulator([node, low]).run()
-    (placement,) = report.placements
-    placement.evicted_by = "default/high"
-    assert report_page(report).verdict.text == "1 pending pod: 1 would be placed and evicted again."
+def test_a_pod_that_is_placed_and_evicted_again_is_counted_once(tmp_path):
+    """hi needs t in its zone; low takes its node before t is there."""
+    term = {"labelSelector": {"matchLabels": {"app": "t"}}, "topologyKey": "zone"}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    nodes = [make_node(name, allocatable={"cpu": "1"}, labels={"zone": "z", "name": name}) for name in ("n1", "n2")]
+
+    def pinned(name, node, priority, **fields):
+        fields["spec"] = {"nodeSelector": {"name": node}} | fields.get("spec", {})
+        return make_pod(name, requests={"cpu": "1"}, priority=priority, **fields)
+
+    pods = [pinned("hi", "n1", 10, spec={"affinity": affinity}), pinned("t", "n2", 5, labels={"app": "t"})]
+    report = Simulator([*nodes, *pods, pinned("low", "n1", 0)]).run()
+    page = report_page(report)
+    assert page.verdict.text == "3 pending pods: 2 would be placed, 1 would be placed and evicted again."
+    tables = {part.name: len(part.rows) for part in page.parts if isinstance(part, Table)}
+    assert (tables["evicted-again"], tables["victims"]) == (1, 0)
 
 
 def test_with_evictions_the_report_ends_with_what_the_simulation_leaves_out(tmp_path):
     said = squeezed(run("simulate", write(tmp_path, *shop())).stdout)
-    assert "Evicted pods do not come back: their controllers are not simulated." in said
+    assert "Pods evicted by preemption do not come back: the simulation does not re-create them." in said

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from kubesched.setup import Setup
     from kubesched.simulator import Report, Simulator
 
-_WITHOUT_NOTES: Final = ("csv", "jsonl", "junit", "summary")
-"""Formats that do not have the sentences of a report."""
+_WITHOUT_DIFFERENCE: Final = ("csv", "jsonl", "junit")
+"""Formats that do not have what a change makes of a cluster: nothing is simulated for it."""
 
 
 @click.command()
@@ -34,7 +34,9 @@ _WITHOUT_NOTES: Final = ("csv", "jsonl", "junit", "summary")
 @what_if_options
 @click.option("--profile", metavar="NAME", help="Schedule only the pods of this profile of the configuration.")
 @tie_options
-@click.option("--fail-on-pending", is_flag=True, help="Exit with 1 if a tried pod stays pending.")
+@click.option(
+    "--fail-on-pending", is_flag=True, help="Exit with 1 if a tried pod stays pending, or a new pod is not created."
+)
 @click.option(
     "--no-preemption-effects",
     is_flag=True,
@@ -96,17 +98,22 @@ def simulate(
         _say_left_out(report, profile, left_out)
         return report
 
+    found: Difference | None = None
+    compares = bool(what_if) and output not in _WITHOUT_DIFFERENCE
+    changed = what_if.applied(read.objects)
+    new = new_pods(changed.objects, read.objects)
+    if not compares or output == "summary":
+        _note(changed.notes)
     if no_preemption_effects and output == "jsonl":
-        objects, notes = what_if.applied(read.objects)[:2]
-        _note(notes)
         with noting_slow_plugins(setup):
-            n_pending, n_failed = _print_places(simulator(objects, new_pods(objects, read.objects)), tie_break)
+            n_pending, n_failed = _print_places(simulator(changed.objects, new), tie_break)
     else:
         with noting_slow_plugins(setup):
-            report, found = (
-                simulated(what_if, read.objects, run) if what_if else (run(read.objects, new_pods(read.objects)), None)
-            )
-        n_pending = sum(placement.is_left_pending for placement in report.placements)
+            if compares:
+                report, found = simulated(what_if, read.objects, run)
+            else:
+                report = run(changed.objects, new)
+        n_pending = sum(one.is_left_pending or bool(one.awaits) for one in report.placements)
         explain = "" if what_if else same_cluster("explain")
         n_failed = _print(report, found, output, explain, read.taken_at, _more_words(what_if) if n_pending else "")
     if n_failed or (fail_on_pending and n_pending):
@@ -184,8 +191,6 @@ def _print(
     from kubesched.planning import with_difference
     from kubesched.simulator import PodState, report_page, summary_of
 
-    if found is not None and output in _WITHOUT_NOTES:
-        _note(found.notes)
     if output == "summary":
         print_text(f"{found.text if found is not None else ''} {summary_of(report)}".lstrip())
     else:

@@ -29,6 +29,7 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
         notes: what else the changes do, one sentence each.
         new: pods that are pending only because of the change: re-created or added ones.
         new_placed: how many of them would be placed.
+        not_created: those of them that their StatefulSets would not create, because a pod before them has no node.
         pending, pending_before: pods that would stay pending, with and without the change.
         evicted, evicted_before: victims of preemption, with and without the change.
         displaced: pods that would be placed without the change, and would stay pending with it.
@@ -40,6 +41,7 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
     notes: tuple[str, ...]
     new: tuple[str, ...]
     new_placed: int
+    not_created: tuple[str, ...]
     pending: int
     pending_before: int
     evicted: int
@@ -98,10 +100,11 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
         notes=tuple(changed.notes),
         new=tuple(one.pod for one in new),
         new_placed=sum(map(has_place, new)),
+        not_created=tuple(one.pod for one in after.placements if one.awaits),
         pending=len(left[1]),
         pending_before=len(left[0]),
-        evicted=len(after.victims),
-        evicted_before=len(before.victims),
+        evicted=len(after.removed),
+        evicted_before=len(before.removed),
         displaced=tuple(pod for pod in left[1] if pod in placed[0]),
         relieved=tuple(pod for pod in left[0] if pod not in still),
     )
@@ -110,9 +113,13 @@ def _difference(before: Report, after: Report, changed: Changed) -> Difference:
 
 def _words(found: Difference) -> Iterator[str]:
     if found.new:
-        yield f"{found.new_placed} of {_count(len(found.new), 'new pod')} would be placed"
+        rest = f", {len(found.not_created):,} would not be created" if found.not_created else ""
+        yield f"{found.new_placed:,} of {_count(len(found.new), 'new pod')} would be placed{rest}"
     n, before = found.pending, found.pending_before
+    if not n and found.not_created:
+        return
     compared = f"{_more(n, before)} than" if n != before else "as many as"
+    compared = compared if n else f"against {before:,}"
     yield f"{_pods(n)} would stay pending" + (f", {compared} without this change" if n or before else "")
     if found.evicted != found.evicted_before:
         yield f"{_pods(found.evicted)} would be evicted, {_more(found.evicted, found.evicted_before)}"

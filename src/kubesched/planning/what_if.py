@@ -75,11 +75,12 @@ class WhatIf(msgspec.Struct, frozen=True):
         notes: list[str] = []
         assumed: list[str] = []
         freed: list[str] = []
-        for name in self.uncordon:
-            before, known = known, uncordoned(known, chosen_nodes(known, [name]))
-            freed.append(_nodes_of(name, sum(node is not old for node, old in zip(known, before, strict=True))))
+        for name in dict.fromkeys(self.uncordon):  # each of the cluster as it is: they may choose the same nodes
+            alone = uncordoned(known, chosen_nodes(known, [name]))
+            freed.append(_nodes_of(name, sum(node is not old for node, old in zip(alone, known, strict=True))))
         if freed:
             assumed.append(f"{_listed(freed)} were uncordoned")
+            known = uncordoned(known, chosen_nodes(known, self.uncordon))
         if self.cordon:
             assumed.append(f"{_named(known, self.cordon)} were cordoned")
             known = cordoned(known, chosen_nodes(known, self.cordon))

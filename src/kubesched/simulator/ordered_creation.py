@@ -41,7 +41,7 @@ class OrderedCreation:
 
     def exist(self, pending: Sequence[Pod]) -> list[Pod]:
         """The pods that exist from the beginning, in the same order."""
-        return [pod for pod in pending if not self.why_not(pod)]
+        return [pod for pod in pending if not self.awaits(pod)]
 
     def placed(self, pod: Pod) -> Pod | None:
         """Note that a pod has a node. Returns: the pod that is created now, if there is one."""
@@ -53,12 +53,15 @@ class OrderedCreation:
         waiting[:] = [one for one in waiting if one.key != pod.key]
         return waiting[-1] if waiting and waiting[-1] is not first and waiting[-1].key in self._new else None
 
+    def awaits(self, pod: Pod) -> str:
+        """`namespace/name` of the pod of a lower number that keeps a pod from being created; empty if it is created."""
+        waiting = self._waiting.get(self._ordered_set_of(pod), []) if pod.key in self._new else []
+        return waiting[-1].key if waiting and ordinal_of(pod) > ordinal_of(waiting[-1]) else ""
+
     def why_not(self, pod: Pod) -> str:
         """Why a pod is not created; empty if it is."""
-        waiting = self._waiting.get(self._ordered_set_of(pod), []) if pod.key in self._new else []
-        if not waiting or ordinal_of(pod) <= ordinal_of(waiting[-1]):
-            return ""
-        return f"its StatefulSet would not create it before {waiting[-1].key} is ready ({self._policy(pod)})"
+        first = self.awaits(pod)
+        return first and f"its StatefulSet would not create it before {first} is ready ({self._policy(pod)})"
 
     def _ordered_set_of(self, pod: Pod) -> str:
         """`namespace/name` of the ordered StatefulSet that a pod belongs to; empty for none."""

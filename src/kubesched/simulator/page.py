@@ -33,7 +33,7 @@ _LAST_FILTER: Final = (
     "Filters run in order: WHY names the last one that rejects nodes, and counts the nodes that passed all before it. "
     "kubesched explain looks at each filter alone, and may name another cause."
 )
-_STAY_AWAY: Final = "Evicted pods do not come back: their controllers are not simulated."
+_STAY_AWAY: Final = "Pods evicted by preemption do not come back: the simulation does not re-create them."
 _STATES: Final = {
     PodState.SCHEDULED: "placed",
     PodState.UNSCHEDULABLE: "pending",
@@ -54,6 +54,7 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
     for placement in report.placements:
         by_state[placement.state].append(placement)
     placed, pending = by_state[PodState.SCHEDULED], by_state[PodState.UNSCHEDULABLE]
+    not_tried = by_state[PodState.NOT_TRIED]
     fills = report.nodes
     has_nodes = bool(fills)
     parts: list[Part] = [
@@ -62,8 +63,9 @@ def report_page(report: Report, explain: str = "", *, taken_at: datetime | None 
         _why("evicted-again", "Would be placed, and evicted again", [one for one in placed if one.evicted_by]),
         _why("pending", "Would stay pending", pending, _notes_on(pending)),
         _why("failed", "Would fail (SchedulerError)", by_state[PodState.ERROR]),
-        _why("not-tried", "Would not be tried", by_state[PodState.NOT_TRIED]),
-        victims_table("victims", "Would be evicted to make room", report.victims),
+        _why("not-tried", "Would not be tried", [one for one in not_tried if not one.awaits]),
+        _why("not-created", "Would not be created", [one for one in not_tried if one.awaits]),
+        victims_table("victims", "Would be evicted to make room", report.removed),
         *([fill_table(fills)] if has_nodes else []),
         _pods(report),
         *([nodes_table(fills)] if has_nodes else []),
@@ -90,18 +92,21 @@ def _verdict(report: Report) -> str:
     n = len(report.placements)
     if not n:
         return "No pod is pending."
+    n_awaiting = sum(bool(one.awaits) for one in report.placements)
     n_left_again = sum(bool(one.evicted_by) for one in report.placements)
     counts = {
         "would be placed": report.count(PodState.SCHEDULED) - n_left_again,
         "would be placed and evicted again": n_left_again,
         "would stay pending": report.count(PodState.UNSCHEDULABLE),
         "would fail": report.count(PodState.ERROR),
-        "would not be tried": report.count(PodState.NOT_TRIED),
+        "would not be tried": report.count(PodState.NOT_TRIED) - n_awaiting,
+        "would not be created": n_awaiting,
     }
     said = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
-    n_victims = len(report.victims)
+    n_victims = len(report.removed)
     evicted = f" {n_victims} pod{'' if n_victims == 1 else 's'} would be evicted." if n_victims else ""
-    return f"{n} pending pod{'' if n == 1 else 's'}: {said}.{evicted}"
+    kind = "" if n_awaiting else "pending "  # a pod that is not created is not pending
+    return f"{n} {kind}pod{'' if n == 1 else 's'}: {said}.{evicted}"
 
 
 def _level(report: Report) -> Level:
@@ -208,7 +213,7 @@ def _pods(report: Report) -> Table:
     levels = {PodState.SCHEDULED: Level.GOOD, PodState.NOT_TRIED: Level.PLAIN, PodState.ERROR: Level.BAD}
     rows: list[Row] = []
     for one in report.placements:
-        state = "evicted again" if one.evicted_by else _STATES[one.state]
+        state = "evicted again" if one.evicted_by else "not created" if one.awaits else _STATES[one.state]
         level = Level.WARNING if one.evicted_by else levels.get(one.state, Level.WARNING)
         why = "" if one.state is PodState.SCHEDULED and not one.evicted_by else _reason(one)
         rows.append([one.pod, one.owner, Cell(state, level=level), one.node, why, one.message])

@@ -85,7 +85,7 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
         if progress is not None:
             progress(len(placed), total)
     placements = tuple(
-        _placement(pod, placed.get(pod.key), simulator.owner_of(pod), simulator.creation.why_not(pod))
+        _not_created(pod, simulator) or _placement(pod, placed.get(pod.key), simulator.owner_of(pod))
         for pod in pending_in_order(simulator.pending)
     )
     victims = tuple(_victims(simulator, placed.values()))
@@ -93,9 +93,16 @@ def place_all(simulator: Simulator, tie_break: TieBreak, progress: Progress | No
     return Report(placements, victims, before, after, 0.0, groups, evicted=False)
 
 
-def _placement(pod: Pod, placed: Placed | None, owner: str, why_not: str) -> Placement:
-    if placed is None and why_not:
-        return Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=why_not, owner=owner)
+def _not_created(pod: Pod, simulator: Simulator) -> Placement | None:
+    first = simulator.creation.awaits(pod)
+    if not first:
+        return None
+    placement = Placement(pod.key, pod.scheduler_name, PodState.NOT_TRIED, message=simulator.creation.why_not(pod))
+    placement.owner, placement.awaits = simulator.owner_of(pod), first
+    return placement
+
+
+def _placement(pod: Pod, placed: Placed | None, owner: str) -> Placement:
     if placed is None:
         message = f'no profile has the scheduler name "{pod.scheduler_name}"'
         return Placement(pod.key, "", PodState.NOT_TRIED, message=message, owner=owner)

@@ -74,6 +74,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
         nominated_node: where preemption made room for it.
         victims: `namespace/name` of the pods that left for it.
         evicted_by: the pod for which it had to leave again, after it was placed.
+        awaits: the pod of a lower number that keeps its StatefulSet from creating it.
         total: the chosen node's score; None where no plugin scored it, as where only one node fits.
 
     Example:
@@ -96,6 +97,7 @@ class Placement(msgspec.Struct, rename="camel", omit_defaults=True):
     runners_up: tuple[tuple[str, int], ...] = ()
     owner: str = ""
     diagnosis: str = ""
+    awaits: str = ""
 
     @property
     def is_left_pending(self) -> bool:
@@ -231,6 +233,12 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
             columns[f"{resource}_before"] = [fill.before.get(resource, 0) for fill in fills]
             columns[f"{resource}_after"] = [fill.after.get(resource, 0) for fill in fills]
         return data_frame(columns, "node")
+
+    @property
+    def removed(self) -> tuple[Victim, ...]:
+        """The victims that had a node before the run: not the pods that were placed and evicted again."""
+        again = {one.pod for one in self.placements if one.evicted_by}
+        return tuple(victim for victim in self.victims if victim.pod not in again)
 
     @property
     def faults(self) -> tuple[str, ...]:

@@ -350,9 +350,8 @@ class Simulator:
             return Placement(pod.key, name, PodState.NOT_TRIED, message="the pod is being deleted")
         decision = self._outcomes.get(pod.uid)
         if decision is None:
-            return Placement(
-                pod.key, name, PodState.NOT_TRIED, message=self.creation.why_not(pod) or gated.get(pod.key, "")
-            )
+            message = self.creation.why_not(pod) or gated.get(pod.key, "")
+            return Placement(pod.key, name, PodState.NOT_TRIED, message=message, awaits=self.creation.awaits(pod))
         placement = Placement(pod.key, name, PodState.SCHEDULED, attempts=decision.attempt)
         if decision.node_name and decision.chosen is not None:
             placement.node = decision.node_name
