@@ -5,13 +5,13 @@ nodes are dropped with everything on them, then single pods, then single objects
 not always the smallest.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
 from kubesched.api import CSINode, KubeObject, Node, Pod, VolumeAttachment, kind_of
-from kubesched.explanation import Explanation, explain, find_pod
+from kubesched.explanation import Explanation, Fix, explain, find_pod
 from kubesched.framework import Status
 from kubesched.setup import Setup
 from kubesched.snapshot import ClusterObjects
@@ -31,9 +31,10 @@ def smallest_around(
     """The smallest snapshot found in which `explain` gives the pod the same verdict.
 
     The verdict has the node that the pod goes to, or the node and the victims of preemption; which plugins reject nodes
-    and for which reasons; the fault of a plugin; and the first fixes that explain offers. The numbers of nodes that a
-    plugin rejects and that a fix opens are not part of it. The controller of the pod is kept, if it is in the cluster.
-    The extenders of the configuration are not called.
+    and for which reasons; the fault of a plugin; and the first fixes that explain offers: the texts of those that
+    change the pod, and the kinds of those that change other objects, such as a pod that moves. The numbers of nodes
+    that a plugin rejects and that a fix opens are not part of it. The controller of the pod is kept, if it is in the
+    cluster. The extenders of the configuration are not called.
 
     Args:
         pod: as for `find_pod`.
@@ -44,7 +45,7 @@ def smallest_around(
     """
     asked = find_pod(cluster.objects, pod)
     wanted = _verdict(explain(cluster.objects, asked, setup))
-    pinned = (asked, *_owners(cluster.objects, asked))
+    pinned = (asked, *_controller(cluster.objects, asked))
     kept: Sequence[_Unit] = _units(cluster.objects, pinned)
     n_all = len(cluster.objects)
 
@@ -68,7 +69,7 @@ class _Verdict(NamedTuple):
     victims: tuple[str, ...]
     reasons: frozenset[_Reasons]
     by_plugin: tuple[Hashable, ...]
-    fixes: tuple[str, ...]
+    fixes: tuple[Hashable, ...]
 
 
 def _verdict(explanation: Explanation) -> _Verdict:
@@ -89,7 +90,7 @@ def _verdict(explanation: Explanation) -> _Verdict:
             )
             for name, said in explanation.by_plugin.items()
         ),
-        fixes=tuple(fix.text for fix in explanation.fixes[:_N_FIXES]),
+        fixes=tuple(_said(fix) for fix in explanation.fixes[:_N_FIXES]),
     )
 
 
@@ -101,18 +102,17 @@ def _reason(status: Status) -> _Reasons:
     return status.plugin, status.code.value, tuple(sorted(status.reasons))
 
 
-def _owners(objects: Iterable[KubeObject], pod: Pod) -> list[KubeObject]:
-    """The controller of the pod, its controller and so on, as far as the cluster has them."""
-    named = {(kind_of(known), known.key): known for known in objects}
-    owners: list[KubeObject] = []
+def _said(fix: Fix) -> tuple[str, ...]:
+    """What has to change of the pod, and the kinds of other changes: their texts name pods and nodes that can go."""
+    return tuple(part.kind if part.change.edits else part.text for part in fix.parts or (fix,))
+
+
+def _controller(objects: Iterable[KubeObject], pod: Pod) -> Iterator[KubeObject]:
+    """The controller of the pod, if the cluster has it. Controllers of controllers are of kinds that are not read."""
     reference = pod.metadata.controller
-    while reference is not None:
-        owner = named.pop((reference.kind, f"{pod.namespace}/{reference.name}"), None)
-        if owner is None:
-            break
-        owners.append(owner)
-        reference = owner.metadata.controller
-    return owners
+    if reference is not None:
+        wanted = (reference.kind, f"{pod.namespace}/{reference.name}")
+        yield from (known for known in objects if (kind_of(known), known.key) == wanted)
 
 
 def _units(objects: Iterable[KubeObject], pinned: _Unit) -> list[_Unit]:
