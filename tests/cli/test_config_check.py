@@ -1,6 +1,7 @@
 """What `kubesched config check` prints, and how it ends."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,13 @@ def test_json_has_every_finding_with_its_place():
         "message": 'unknown field "paralelism"',
         "help": 'did you mean "parallelism"?',
     }
+
+
+def test_junit_tells_findings_of_one_rule_in_one_place_apart():
+    result = check(f"{HEADER}parallelism: 16  # kubesched: ignore aaa, bbb\n", options=("-o", "junit"))
+    names = re.findall(r"<testcase .* name=(.*?)/?>", result.stdout)
+    assert [name.partition(": ")[0].strip("'\"") for name in names] == ["accepted", *["unknown-rule at 3:18"] * 2]
+    assert len(set(names)) == 3
 
 
 def test_several_files_are_one_json_document_and_the_worst_decides():

@@ -152,8 +152,10 @@ def _checks(file: CheckedFile, failing: Collection[str]) -> "Iterator[Check]":
     yield Check(file.name, "accepted", file.error)
     for finding in file.findings:
         line, column = file.source.position(finding.line, finding.column)
+        first, _, _ = finding.message.partition("\n")
+        name = f"{finding.rule} at {line}:{column}: {first}"
         text = "\n".join(filter(None, [finding.message, finding.help]))
-        yield Check(file.name, f"{finding.rule} at {line}:{column}", text if finding.severity in failing else "")
+        yield Check(file.name, name, text if finding.severity in failing else "")
 
 
 def as_github(file: CheckedFile) -> str:
