@@ -32,7 +32,7 @@ USAGE = {
     "an unknown output of config show": Case(
         "config show good.yaml -o table", ("'table' is not one of 'yaml', 'json'",)
     ),
-    "an unknown output of plugins": Case("plugins -o xml", ("'xml' is not one of 'text', 'table', 'json'", _HELP)),
+    "an unknown output of plugins": Case("plugins -o xml", ("'xml' is not one of 'table', 'wide', 'json',", _HELP)),
     "an unknown tie-break": Case(
         "simulate cluster.json --tie-break coin", ("'coin' is not one of 'upstream', 'first', 'random'", _HELP)
     ),
