@@ -34,7 +34,7 @@ def check(*texts: str, options: tuple[str, ...] = ()) -> Result:
     names = [f"{'abc'[i]}.yaml" for i in range(len(texts))]
     for name, text in zip(names, texts, strict=True):
         Path(name).write_text(text)
-    return CliRunner().invoke(config, ["check", *names, *options])
+    return CliRunner().invoke(config, ["check", *names, *options], env={"COLUMNS": "120"})
 
 
 def second(name: str, lease: str) -> str:

@@ -20,6 +20,7 @@ EVERY_WEIGHT = """profiles:
 def run(tmp_path, monkeypatch):
     """Run a subcommand in a folder with a.yaml, b.yaml and so on."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
 
     def run_on(*words: str, files: tuple[str, ...] = ()) -> Result:
         for name, content in zip("abc", files, strict=False):

@@ -206,5 +206,6 @@ def test_a_drained_pod_that_kubernetes_does_not_allow_is_in_no_command(name, tmp
 def test_a_node_that_kubernetes_does_not_allow_is_in_no_command(tmp_path):
     path = write(tmp_path, make_node("$(id)"), make_node("b"), make_pod("web"))
     assert following("explain", path, "web") == ""
+    path = write(tmp_path, make_node("$(id)"), make_node("b"), make_pod("web", node="$(id)"))
     assert following("drain", path, "$(id)") == "kubectl get pod -n default web -o yaml > lost-default.yaml"
     assert following("drain", path, "b") == "kubectl drain b"
