@@ -56,6 +56,28 @@ def test_a_connection_ends_when_nothing_was_taken_for_long_enough(sizes: list[in
     assert connection.is_aborted is is_aborted
 
 
+class ClosedTwice(Connection):
+    """A TLS transport of CPython 3.11.2 that was closed twice."""
+
+    def get_write_buffer_size(self) -> int:
+        raise AttributeError("'NoneType' object has no attribute '_get_write_buffer_size'")
+
+    def abort(self) -> None:
+        raise AttributeError("'NoneType' object has no attribute '_abort'")
+
+
+def test_a_transport_without_a_protocol_does_not_keep_the_others_from_being_aborted():
+    stalls = Stalls(seconds=0.0)
+    with ClosedTwice() as broken, Connection(10) as stalled, Connection() as left:
+        stalls.add(broken, broken)
+        stalls.add(stalled, stalled)
+        stalls.abort_stalled(0.0)
+        stalls.add(left, left)
+        stalls.end()
+    assert stalled.is_aborted
+    assert left.is_aborted
+
+
 def test_a_closed_connection_is_forgotten():
     stalls = Stalls(seconds=30.0)
     with Connection(10) as connection:

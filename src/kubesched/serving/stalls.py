@@ -5,6 +5,7 @@ import logging
 import socket
 import struct
 import sys
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 if sys.platform == "linux":
@@ -61,7 +62,7 @@ class Stalls:
     def end(self) -> None:
         """Abort all connections that are left."""
         for transport in self._transports.values():
-            transport.abort()
+            _abort(transport)
 
     async def watch(self) -> None:
         """Look at all connections every few seconds, until cancelled."""
@@ -75,7 +76,7 @@ class Stalls:
         before, self._unsent = self._unsent, {}
         for connection, transport in self._transports.items():
             queued, acked = _sent(connection)
-            left = transport.get_write_buffer_size() + queued
+            left = _buffered(transport) + queued
             if not left:
                 continue
             last = before.get(connection)
@@ -83,9 +84,25 @@ class Stalls:
                 last = _Progress(left, acked, now)
             if now - last.since >= self._seconds:
                 _LOG.warning("a client read nothing for %g s; its connection is closed", now - last.since)
-                transport.abort()
+                _abort(transport)
             else:
                 self._unsent[connection] = last
+
+
+def _abort(transport: asyncio.Transport) -> None:
+    with suppress(AttributeError):  # as in _buffered
+        transport.abort()
+
+
+def _buffered(transport: asyncio.Transport) -> int:
+    """Bytes that a transport has still to pass on; 0 for a TLS transport of CPython 3.11.2 that was closed twice.
+
+    Such a transport has lost its protocol and fails with AttributeError. Its connection is already closing.
+    """
+    try:
+        return transport.get_write_buffer_size()
+    except AttributeError:
+        return 0
 
 
 def _sent(connection: socket.socket) -> tuple[int, int]:

@@ -16,7 +16,8 @@ _AFTER: Final = {b"": "", b"{": "after object key:value pair", b"[": "after arra
 _CLOSING: Final = {b"{": b"}", b"[": b"]"}
 
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
-_TEXT: Final = rb'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+'
+# (?>...) instead of )*+ and )?+: a possessive group that matches in part stays there in CPython 3.11.2
+_TEXT: Final = rb'"(?>(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)'
 _INTEGER: Final = rb"-?(?:0|[1-9][0-9]*+)"
 _SCALAR: Final = re.compile(
     _TEXT + rb'"|' + _INTEGER + rb"(?:\.[0-9]++|(?!\.))(?:[eE][+-]?+[0-9]++|(?![eE]))|true|false|null"
@@ -29,7 +30,7 @@ _UNFINISHED: Final = [
         (_TEXT + rb"\\u[0-9a-fA-F]{0,3}+", rb"[0-9a-fA-F]", "in \\u hexadecimal character escape"),
         (rb"-", rb"[0-9]", "in numeric literal"),
         (_INTEGER + rb"\.", rb"[0-9]", "after decimal point in numeric literal"),
-        (_INTEGER + rb"(?:\.[0-9]++)?+[eE][+-]?+", rb"[0-9]", "in exponent of numeric literal"),
+        (_INTEGER + rb"(?>(?:\.[0-9]++)?)[eE][+-]?+", rb"[0-9]", "in exponent of numeric literal"),
         *(
             (word[:n].encode(), word[n].encode(), f"in literal {word} (expecting '{word[n]}')")
             for word in ("true", "false", "null")
