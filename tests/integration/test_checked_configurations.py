@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.config.sources import FLAGS
+from kubesched.known_flags import FLAGS
 from kubesched.setup import check_configuration
 from tests.integration.build import find_binary
 from tests.setup.checked_cases import FOLDER, cases
