@@ -153,6 +153,13 @@ def test_pods_that_a_change_displaces_are_named(tmp_path):
     assert (found["text"], found["relieved"]) == (text, ["default/big"])
 
 
+def test_a_pod_that_a_change_does_not_help_is_not_relieved(tmp_path):
+    node = make_node("n1", spec={"unschedulable": True}, allocatable=SMALL)
+    pods = [make_pod("web"), make_pod("huge", requests={"cpu": "99"})]
+    found = simulated(write(tmp_path, node, *pods), "--uncordon", "n1")[1]
+    assert (found["relieved"], found["pending"], found["pendingBefore"]) == (["default/web"], 1, 2)
+
+
 @pytest.mark.parametrize("output", ["csv", "jsonl", "junit", "summary", "table"])
 def test_what_happens_to_pods_is_said_once(cluster, output):
     result = run("simulate", cluster, "--without-nodes", "n1", "-o", output)

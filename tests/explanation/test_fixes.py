@@ -155,6 +155,27 @@ def test_a_change_that_a_plugin_fails_with_on_some_nodes_comes_last_and_names_th
     assert fixes[tolerate].nodes == ("n1",)
 
 
+class ClosedN2(Plugin):
+    """Rejects n2, and fails with it for a pod that tolerates something."""
+
+    def filter(self, state, pod, node):
+        if node.name != "n2":
+            return Status.SUCCESS
+        if pod.tolerations:
+            raise ValueError("no")
+        return Status.unschedulable("closed")
+
+
+def test_a_change_that_meets_a_fault_comes_after_a_dearer_one_that_does_not():
+    nodes = [make_node("n1", taints=["gpu:NoSchedule"]), make_node("n2")]
+    tolerate, remove = "tolerate gpu:NoSchedule", "remove taint gpu:NoSchedule from n1"
+    assert list(fixes_of(make_pod("p"), nodes[0])) == [tolerate, remove]
+    assert list(fixes_of(make_pod("p"), *nodes, plugins=[ClosedN2]))[:2] == [
+        remove,
+        f"{tolerate} (once plugin ClosedN2 is fixed)",
+    ]
+
+
 class FailsForHolder(Plugin):
     def filter(self, state, pod, node):
         if pod.name == "holder":

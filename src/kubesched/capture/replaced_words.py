@@ -83,7 +83,7 @@ class ReplacedWords:
         return f"{self._split(prefix)}{domain}/{self._split(name)}"
 
     def _is_too_long(self, text: str) -> bool:
-        """Whether a label would be too long; an image with a tag or digest is no label, and needs it to be found."""
+        """Whether a label would be too long; an image with a tag or digest is not a label, and is found by it."""
         return ":" not in text and len(self._split(text)) > max(len(text), _MAX_LABEL)
 
     def _split(self, text: str) -> str:

@@ -118,7 +118,7 @@ def node_model(objects: Sequence[KubeObject], text: str) -> Node:
     """The node of a name, or the one in a file.
 
     Raises:
-        InputError: there is no such node, or the file has not exactly one node, or one with an unknown field.
+        InputError: there is no such node, or the file has no node, several, or one with an unknown field.
     """
     if not text.endswith(_FILES) and not Path(text).is_file():
         return nodes_named(objects, [text])[0]
