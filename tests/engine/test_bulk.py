@@ -32,10 +32,21 @@ def is_in(known: object, *generations: int) -> bool:
     return any(other is known for generation in generations for other in gc.get_objects(generation))
 
 
+def a_cluster() -> list[object]:
+    """As many new objects as a cluster of some size decodes to."""
+    return [[number] for number in range(30_000)]
+
+
 def test_what_is_kept_is_not_scanned_as_new_afterwards() -> None:
     with paused_gc(is_kept=True):
-        made: list[object] = [[]]
+        made = a_cluster()
     assert is_in(made, 2)
+
+
+def test_a_few_objects_do_not_cost_a_look_at_all_others() -> None:
+    with paused_gc(is_kept=True):
+        made: list[object] = [[]]
+    assert not is_in(made, 2)
 
 
 def test_what_need_not_be_kept_stays_young() -> None:
@@ -50,8 +61,9 @@ def test_objects_that_somebody_has_frozen_stay_frozen() -> None:
     gc.freeze()
     try:
         with paused_gc(is_kept=True):
-            pass
+            made = a_cluster()
         assert gc.get_freeze_count()
+        del made
     finally:
         gc.unfreeze()
 
@@ -64,7 +76,10 @@ def test_garbage_does_not_pile_up_over_many_pauses() -> None:
             self.me = self
 
     living: weakref.WeakSet[Node] = weakref.WeakSet()
+    kept: list[object] = []
     for _ in range(40):
+        kept.clear()
         with paused_gc(is_kept=True):
             living.add(Node())
+            kept += a_cluster()
     assert len(living) < 8

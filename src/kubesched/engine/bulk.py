@@ -9,6 +9,7 @@ from typing import Final
 __all__ = ["paused_gc"]
 
 _FULL_EVERY: Final = 4
+_WORTH_MOVING: Final = 20_000  # new objects; to look at fewer costs less than to look at a program's whole heap
 _kept_pauses: Final = count(1)
 _FROZEN_AT_START: Final = gc.get_freeze_count()  # by Python 3.12 itself
 
@@ -23,11 +24,12 @@ def paused_gc(*, is_kept: bool = False) -> Iterator[None]:
     """
     was_enabled = gc.isenabled()
     gc.disable()
+    before = gc.get_count()[0]
     try:
         yield
     finally:
         if was_enabled:
-            if is_kept:
+            if is_kept and gc.get_count()[0] - before >= _WORTH_MOVING:
                 _make_old()
             gc.enable()
 
