@@ -5,11 +5,12 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from kubesched.api import KINDS, SERVED_KINDS, WatchEvent
+from kubesched.api import KINDS, WATCHED_KINDS, WatchEvent
 from kubesched.cluster import ApiClient, ClusterWatch, Sink, list_path
 from kubesched.errors import ClusterError
 from kubesched.state import ClusterState
 from tests.cluster.fake_api_server import (
+    Answer,
     FakeApiServer,
     client_of,
     line,
@@ -68,7 +69,7 @@ def test_all_kinds_reach_one_state() -> None:
             server.on("LIST", list_path("Pod"), objects(POD))
             be_empty(server)
             await until_synced(client, apply)
-            assert {asked.path for asked in server.asked_for("LIST")} == {list_path(kind) for kind in SERVED_KINDS}
+            assert {asked.path for asked in server.asked_for("LIST")} == {list_path(kind) for kind in WATCHED_KINDS}
         return cluster_state
 
     cluster_state = run(scenario())
@@ -114,6 +115,17 @@ def test_a_kind_that_cannot_be_listed_is_named_when_the_time_is_over() -> None:
 
     with pytest.raises(ClusterError, match=r"^not all kinds could be listed within 0.2 s: Pod: GET .* no pods for you"):
         run(scenario())
+
+
+@pytest.mark.parametrize("refusal", [status(404, "NotFound"), status(403, "Forbidden", "not in your role")])
+def test_a_start_does_not_wait_for_an_optional_kind_that_the_server_lacks(refusal: Answer) -> None:
+    async def scenario() -> None:
+        async with empty_cluster() as (server, client):
+            server.on("LIST", list_path("ResourceClaim"), refusal)
+            be_empty(server)
+            await until_synced(client, ignore)
+
+    run(scenario())
 
 
 def test_the_age_is_that_of_the_kind_that_was_silent_longest() -> None:

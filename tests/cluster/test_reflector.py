@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from kubesched.api import WatchEvent
-from kubesched.cluster import Access, Reflector, Restart
+from kubesched.cluster import Access, Reflector, Restart, list_path
 from kubesched.cluster.content import Content
 from kubesched.cluster.credentials import ConfiguredCredentials
 from tests.cluster.fake_api_server import (
@@ -92,13 +92,14 @@ async def reflecting(
     *,
     timing: FakeTiming | None = None,
     timeout: float = 30.0,  # noqa: ASYNC109 - of the client
+    kind: str = "Node",
     **options: Any,
 ) -> AsyncIterator[Story]:
     timing, heard = timing or FakeTiming(), Heard()
     async with FakeApiServer() as server, client_of(server, timing=timing, timeout=timeout) as client:
-        server.on("LIST", NODES, *lists)
-        server.on("WATCH", NODES, *watches)
-        reflector = Reflector(client, "Node", heard, **options)
+        server.on("LIST", list_path(kind), *lists)
+        server.on("WATCH", list_path(kind), *watches)
+        reflector = Reflector(client, kind, heard, **options)
         task = asyncio.create_task(reflector.run())
         try:
             yield Story(server, reflector, heard, timing)
@@ -407,6 +408,39 @@ def test_lists_are_tried_until_one_works_with_growing_delays() -> None:
     assert story.timing.naps == [0.8, 1.6, 3.2]
     assert "503 ServiceUnavailable" in story.reflector.last_error
     assert story.reflector.counts.lists == 4
+
+
+ABSENT = status(404, "NotFound")
+
+
+def test_an_optional_kind_that_comes_later_is_found(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    events, story = told([ABSENT, ABSENT, objects(node("gpu"))], [stream()], 1, kind="DeviceClass")
+    assert events == [("ADDED", "gpu", "1")]
+    assert story.timing.naps == [60.0, 60.0]
+    (said,) = [record.message for record in caplog.records if "is looked for each minute" in record.message]
+    assert said.startswith("deviceclasses.resource.k8s.io cannot be watched")
+
+
+def test_a_server_that_once_denies_an_optional_kind_takes_nothing_away() -> None:
+    expired = stream(line("ERROR", status_object(410, "Expired")), end="close")
+    lists = [objects(node("gpu")), ABSENT, objects(node("gpu"), node("nic"))]
+    events, _ = told(lists, [expired, stream()], 2, kind="DeviceClass")
+    assert events == [("ADDED", "gpu", "1"), ("ADDED", "nic", "1")]
+
+
+def test_an_optional_kind_that_is_removed_is_empty() -> None:
+    expired = stream(line("ERROR", status_object(410, "Expired")), end="close")
+    events, _ = told([objects(node("gpu")), ABSENT], [expired], 2, kind="DeviceClass")
+    assert events == [("ADDED", "gpu", "1"), ("DELETED", "gpu", "1")]
+
+
+def test_a_role_that_loses_an_optional_kind_takes_nothing_away() -> None:
+    expired = stream(line("ERROR", status_object(410, "Expired")), end="close")
+    forbidden = status(403, "Forbidden")
+    lists = [objects(node("gpu")), forbidden, forbidden, objects(node("nic"))]
+    events, _ = told(lists, [expired, stream()], 3, kind="DeviceClass")
+    assert events == [("ADDED", "gpu", "1"), ("DELETED", "gpu", "1"), ("ADDED", "nic", "1")]
 
 
 def test_a_server_that_asks_for_time_gets_it() -> None:

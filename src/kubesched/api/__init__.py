@@ -1,6 +1,7 @@
 """Kubernetes objects with the fields that a scheduler reads: structs, quantities, selectors, and change events."""
 
 from kubesched.api.controllers import Workload, owner_of, workload_of, workloads
+from kubesched.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.api.events import (
     ActionType,
     ClusterEvent,
@@ -11,7 +12,9 @@ from kubesched.api.events import (
 from kubesched.api.kinds import (
     KINDS,
     SERVED_KINDS,
+    WATCHED_KINDS,
     Kind,
+    KindUse,
     completed,
     decode_object,
     kind_key,
@@ -139,6 +142,7 @@ __all__ = [
     "MAX_INT64",
     "NANO",
     "SERVED_KINDS",
+    "WATCHED_KINDS",
     "ActionType",
     "Affinity",
     "CSIDriver",
@@ -152,12 +156,14 @@ __all__ = [
     "ContainerPort",
     "ContainerStatus",
     "CoschedulingPodGroup",
+    "DeviceClass",
     "DiskSource",
     "EphemeralSource",
     "EventResource",
     "EventType",
     "ImageSource",
     "Kind",
+    "KindUse",
     "KubeObject",
     "LabelSelector",
     "Namespace",
@@ -187,6 +193,9 @@ __all__ = [
     "ReplicaSet",
     "ReplicationController",
     "Requirement",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "ResourceSlice",
     "Resources",
     "RestartPolicyRule",
     "SchedulingGate",

@@ -1,10 +1,12 @@
-"""The kinds that a scheduler reads: their place in the API, and the decoding of their JSON."""
+"""The kinds that kubesched reads: their place in the API, and the decoding of their JSON."""
 
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Final, TypeVar
 
 import msgspec
 
+from kubesched.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.api.meta import KubeObject
 from kubesched.api.node import Node
 from kubesched.api.pod import Pod
@@ -35,6 +37,17 @@ from kubesched.errors import InputError, ObjectError
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
 
 
+class KindUse(Enum):
+    """Who reads the objects of a kind."""
+
+    SCHEDULING = "scheduling"
+    """Every scheduler: it watches them."""
+    NEW_PODS = "new pods"
+    """Only who completes new pods as an API server and its controllers do: nothing of them is left to decide later."""
+    PLUGINS = "plugins"
+    """A scheduler whose plugins name the kind in `reads`."""
+
+
 class Kind(msgspec.Struct, frozen=True):
     """A kind of object.
 
@@ -45,7 +58,8 @@ class Kind(msgspec.Struct, frozen=True):
         plural: the resource's name in URLs and for `kubectl get`.
         namespaced: whether its objects live in namespaces.
         type: the struct. Its name is the key in KINDS, because several API groups have a kind of one name.
-        is_optional: whether an API server may lack it: a custom resource, or an alpha API.
+        is_optional: whether an API server may lack it: a custom resource, an alpha API, or one of newer servers.
+        use: who reads it.
     """
 
     name: str
@@ -55,6 +69,7 @@ class Kind(msgspec.Struct, frozen=True):
     namespaced: bool
     type: type[KubeObject]
     is_optional: bool = False
+    use: KindUse = KindUse.SCHEDULING
 
     @property
     def api_version(self) -> str:
@@ -67,6 +82,8 @@ class Kind(msgspec.Struct, frozen=True):
         return f"{self.plural}.{self.group}" if self.is_optional else self.plural
 
 
+_DEVICES: Final = "resource.k8s.io"
+
 KINDS: Final[dict[str, Kind]] = {
     kind.type.__name__: kind
     for kind in (
@@ -78,7 +95,6 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("ReplicaSet", "apps", "v1", "replicasets", True, ReplicaSet),
         Kind("StatefulSet", "apps", "v1", "statefulsets", True, StatefulSet),
         Kind("PodDisruptionBudget", "policy", "v1", "poddisruptionbudgets", True, PodDisruptionBudget),
-        Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False, PriorityClass),
         Kind("PersistentVolume", "", "v1", "persistentvolumes", False, PersistentVolume),
         Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, PersistentVolumeClaim),
         Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False, StorageClass),
@@ -86,14 +102,40 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, CSIDriver),
         Kind("CSIStorageCapacity", "storage.k8s.io", "v1", "csistoragecapacities", True, CSIStorageCapacity),
         Kind("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments", False, VolumeAttachment),
-        Kind("PodGroup", "scheduling.k8s.io", "v1alpha2", "podgroups", True, PodGroup, True),
-        Kind("PodGroup", "scheduling.x-k8s.io", "v1alpha1", "podgroups", True, CoschedulingPodGroup, True),
-        Kind("PodGroup", "scheduling.volcano.sh", "v1beta1", "podgroups", True, VolcanoPodGroup, True),
+        Kind("DeviceClass", _DEVICES, "v1", "deviceclasses", False, DeviceClass, True),
+        Kind("ResourceSlice", _DEVICES, "v1", "resourceslices", False, ResourceSlice, True),
+        Kind("ResourceClaim", _DEVICES, "v1", "resourceclaims", True, ResourceClaim, True),
+        Kind(
+            "ResourceClaimTemplate",
+            "resource.k8s.io",
+            "v1",
+            "resourceclaimtemplates",
+            True,
+            ResourceClaimTemplate,
+            is_optional=True,
+        ),
+        Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False, PriorityClass, use=KindUse.NEW_PODS),
+        Kind("PodGroup", "scheduling.k8s.io", "v1alpha2", "podgroups", True, PodGroup, True, KindUse.PLUGINS),
+        Kind(
+            "PodGroup",
+            "scheduling.x-k8s.io",
+            "v1alpha1",
+            "podgroups",
+            True,
+            CoschedulingPodGroup,
+            True,
+            KindUse.PLUGINS,
+        ),
+        Kind("PodGroup", "scheduling.volcano.sh", "v1beta1", "podgroups", True, VolcanoPodGroup, True, KindUse.PLUGINS),
     )
 }
 
 SERVED_KINDS: Final = tuple(key for key, kind in KINDS.items() if not kind.is_optional)
 """The keys of the kinds that every API server has."""
+
+WATCHED_KINDS: Final = tuple(key for key, kind in KINDS.items() if kind.use is KindUse.SCHEDULING)
+"""The keys of the kinds that every scheduler watches. Priorities are in the pods, so their classes are not among
+them; kube-scheduler's roles do not allow them either."""
 
 _KEYS: Final = {(kind.name, kind.group): key for key, kind in KINDS.items()}
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection
 
-from kubesched.api import SERVED_KINDS
+from kubesched.api import WATCHED_KINDS
 from kubesched.cluster.client import ApiClient
 from kubesched.cluster.reflector import SILENCE_SECONDS, Reflector, Sink
 from kubesched.cluster.resources import FIELD_SELECTORS
@@ -16,10 +16,12 @@ class ClusterWatch:
     """A reflector for each kind, all with one sink, on the event loop's thread.
 
     Events of one kind come in the server's order. Kinds are independent of each other: a pod may come before its node.
+    A kind that is optional and that the server does not have, or does not let this client list, counts as listed: there
+    is nothing of it until there is.
 
     Args:
         sink: what it raises ends `run`.
-        kinds: keys of KINDS; by default those that every API server has.
+        kinds: keys of KINDS; by default those that every scheduler watches.
         wants_raw: the kinds whose objects keep their JSON.
         silence: as for Reflector.
     Attributes:
@@ -31,7 +33,7 @@ class ClusterWatch:
         client: ApiClient,
         sink: Sink,
         *,
-        kinds: Collection[str] = SERVED_KINDS,
+        kinds: Collection[str] = WATCHED_KINDS,
         wants_raw: Collection[str] = (),
         silence: float = SILENCE_SECONDS,
     ) -> None:

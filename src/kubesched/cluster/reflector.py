@@ -11,6 +11,10 @@ even the bookmark that a healthy server sends about every minute. Two minutes wi
 over any number of watches, therefore lead to a list of the newest state. If its version is lower than ours, the server
 gives out versions for the second time. Objects are then replaced even if their version is the known one.
 
+An optional kind may be missing (404), or a role may not name it yet (403). That is not a fault: the kind counts as
+listed, and the server is asked again each minute, because it may come later. What was known of it is dropped at the
+second 404 in a row, so that a server that has just started takes nothing away.
+
 Invariants: the known objects are exactly those that the sink was sent; the changes of one object are sent in the order
 of the server. The version that a watch starts from is the last one that the server gave us, also when it is lower
 than an earlier one.
@@ -45,6 +49,7 @@ SILENCE_SECONDS: Final = 120.0  # a healthy server sends a bookmark about every 
 _WATCH_SECONDS: Final = (300, 600)
 _BRIEF: Final = 1.0  # a watch that ends sooner and without events is not tried again at once
 _SLICE: Final = 1000  # objects handled before other tasks get their turn
+_ABSENT_SECONDS: Final = 60.0  # until the server is asked again for an optional kind that it does not have
 _BROKEN: Final = (msgspec.DecodeError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 _WATCHED_ON: Final = (Restart.CLOSED, Restart.CUT)  # at once, after a watch that was worth something
@@ -98,6 +103,7 @@ class Reflector:
         self._backoff = Backoff(client.timing)
         self._version = "0"  # of what is known; "0" is any state that the server has at hand
         self._is_listed = False
+        self._n_absent = 0  # answers in a row that there is no such kind
         self._wants_newest = False  # whether to list without our version, which the server may not have
         self._heard_at = client.timing.monotonic()  # the last event, bookmark or list
         self._began: float | None = None  # of the watch, once the server answered
@@ -116,9 +122,13 @@ class Reflector:
             except ClusterError as error:
                 restart = self._judge(error)
                 wanted = error.retry_after or 0.0
+                if restart is Restart.ABSENT:
+                    wanted = _ABSENT_SECONDS
+                    self._do_without(error)
+                else:
+                    level = logging.INFO if restart in _EXPECTED else logging.WARNING
+                    _log.log(level, "watching %s: %s (%s)", KINDS[self.kind].plural, error, restart.value)
                 self.last_error = str(error)
-                level = logging.INFO if restart in _EXPECTED else logging.WARNING
-                _log.log(level, "watching %s: %s (%s)", KINDS[self.kind].plural, error, restart.value)
             self.counts.restarts[restart] += 1
             if restart is Restart.IDLE or self._is_silent:
                 self._is_listed, self._wants_newest = False, True
@@ -136,6 +146,9 @@ class Reflector:
 
     def _judge(self, error: ClusterError) -> Restart:
         """The kind of fault, and its effect on the next try."""
+        if KINDS[self.kind].is_optional and error.status in (403, 404):
+            self._is_listed = False
+            return Restart.ABSENT
         if error.status in (401, 403, 429) or error.reason == UNUSABLE:
             return Restart.REFUSED
         if error.status == 0:
@@ -148,6 +161,17 @@ class Reflector:
             self._wants_newest = True
         self._is_listed = False
         return Restart.EXPIRED if is_gone else Restart.FAILED
+
+    def _do_without(self, error: ClusterError) -> None:
+        """Go on without an optional kind."""
+        self._n_absent += 1
+        if self._n_absent == 1:
+            level = logging.INFO if error.status == 404 else logging.WARNING
+            _log.log(level, "%s cannot be watched, and is looked for each minute: %s", KINDS[self.kind].resource, error)
+        elif error.status == 404:
+            self._tell(list(self.known.replace({})))
+        self._heard_at = self._contact()
+        self.synced.set()
 
     # --- list ---
 
@@ -170,7 +194,7 @@ class Reflector:
             query = {**self._selector, **paging, "continue": page.metadata.continue_}
             number += 1
         await self._replace(listed, page.metadata.resource_version)
-        self._is_listed, self._wants_newest = True, False
+        self._is_listed, self._wants_newest, self._n_absent = True, False, 0
         self.synced.set()
 
     async def _replace(self, listed: Mapping[str, KubeObject], version: str) -> None:

@@ -20,6 +20,8 @@ class Restart(enum.Enum):
     """The resource version, or the list's next page, was too old."""
     REFUSED = "refused"
     """401, 403 or 429, or there were no credentials."""
+    ABSENT = "absent"
+    """An optional kind that the server does not have, or does not let this client list."""
     FAILED = "failed"
     """Any other error."""
 

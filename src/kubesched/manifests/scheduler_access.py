@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from kubesched.api import WATCHED_KINDS
 from kubesched.manifests.access import lease_rules, read_rules, rule
 from kubesched.manifests.installation import Document
-from kubesched.setup import WATCHED_KINDS
 
 __all__ = ["Grant", "cluster_grants", "lease_grants"]
 
@@ -20,6 +20,7 @@ _READS = {
     "of pods for default spreading.",
     "apps": "Read owners of pods, for default spreading.",
     "policy": "Read budgets, which preemption honours where it can.",
+    "resource.k8s.io": "Read device classes and claims: which pods are served by devices.",
     "scheduling.k8s.io": "Read priority classes, for a plugin.",
     "storage.k8s.io": "Read what decides where a volume can be used: classes, drivers, capacities, attachments.",
 }

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
+from kubesched.api import WATCHED_KINDS
 from kubesched.errors import InputError
 from kubesched.manifests.installation import Document, Installation
-from kubesched.setup import WATCHED_KINDS
 
 __all__ = ["SchedulerInstallation"]
 

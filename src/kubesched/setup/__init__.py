@@ -9,11 +9,10 @@ from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, witho
 from kubesched.setup.older_versions import convert_text
 from kubesched.setup.plugin_times import PluginTimes, timed_plugins
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, Registry, find_plugins
-from kubesched.setup.setup import WATCHED_KINDS, ConfigurationLike, Profiles, Setup, load_configuration, set_up
+from kubesched.setup.setup import ConfigurationLike, Profiles, Setup, load_configuration, set_up
 from kubesched.setup.sources import read_sources
 
 __all__ = [
-    "WATCHED_KINDS",
     "ArgsLike",
     "AwaitedRequests",
     "Checked",

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import KINDS, SERVED_KINDS
+from kubesched.api import KINDS, WATCHED_KINDS
 from kubesched.config import ConfigSource, KubeSchedulerConfiguration, LeaderElectionFlags
 from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
@@ -19,7 +19,7 @@ from kubesched.setup.older_versions import log_conversion, older_versions
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
 
-__all__ = ["WATCHED_KINDS", "ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
+__all__ = ["ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
 
 ConfigurationLike = KubeSchedulerConfiguration | ConfigSource | str | os.PathLike[str] | bytes | None
 """A configuration, one in a file that holds it, the name of its file, the file's text as bytes, or None for
@@ -27,9 +27,6 @@ kube-scheduler's defaults."""
 
 Profiles = Sequence[Profile]
 """Profiles that somebody has built already."""
-
-WATCHED_KINDS: Final = tuple(kind for kind in SERVED_KINDS if kind != "PriorityClass")
-"""What a live scheduler watches. Priorities are in the pods, and kube-scheduler's roles do not allow their classes."""
 
 _LOG: Final = logging.getLogger("kubesched.plugin")
 _NO_ARGS: Mapping[str, ArgsLike] = {}
