@@ -27,7 +27,10 @@ def older_versions(source: object, on_conversion: Callable[[Conversion], None]) 
     file = Path(source.file) if isinstance(source, ConfigSource) else source
     folder = file.parent if isinstance(file, Path) else Path()
     config_maps = source.config_maps if isinstance(source, ConfigSource) else ()
-    return OlderVersions(lambda path: _read_policy(path, folder), on_conversion, config_maps)
+    files = source.named_files if isinstance(source, ConfigSource) else {}
+    return OlderVersions(
+        lambda path: files[path] if path in files else _read_policy(path, folder), on_conversion, config_maps
+    )
 
 
 def convert_text(

@@ -155,7 +155,7 @@ def test_the_policy_that_a_flag_names_is_part_of_the_configuration():
     assert other.name == "b.yaml: ConfigMap m, c.json"
     mounted = workload("kube-scheduler", "--policy-config-file=/etc/sched/c.json", volume={"configMap": {"name": "m"}})
     source, other = find(mounted, policy)
-    assert source.config_maps[0]["data"] == {"policy.cfg": POLICY}
+    assert source.named_files == {"/etc/sched/c.json": POLICY}
     assert other.name == "b.yaml: ConfigMap m, policy.cfg"
     with pytest.raises(InputError, match="is missing; looked for /etc/p"):
         find(workload("kube-scheduler", "--policy-config-file", "/etc/p.json"))
@@ -223,3 +223,45 @@ def test_flags_that_kube_scheduler_does_not_have_are_kept_by_name():
     assert source.flags.given == {"leader_elect": False}
     (source,) = find(workload("kubesched", "scheduler", "--config=c.yaml", "--shadow"), local={"c.yaml": HEADER})
     assert source.unknown_flags == ()
+
+
+OLDER = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\nalgorithmSource: "
+IN_CONFIG_MAP = f"{OLDER}{{policy: {{configMap: {{namespace: n, name: p}}}}}}\n"
+IN_FILE = f"{OLDER}{{policy: {{file: {{path: /etc/sched/policy.cfg}}}}}}\n"
+OTHER_CASE = IN_CONFIG_MAP.replace("algorithmS", "AlgorithmS").replace("policy", "Policy").replace("configM", "ConfigM")
+SCHEDULER = workload("kube-scheduler", "--config=/etc/sched/c.yaml", volume={"configMap": {"name": "m"}})
+
+
+def config_map(name: str, **data: str) -> dict:
+    return {"kind": "ConfigMap", "metadata": {"name": name, "namespace": "n"}, "data": data}
+
+
+@pytest.mark.parametrize("older", [IN_CONFIG_MAP, OTHER_CASE])
+@pytest.mark.parametrize("scheduler", [SCHEDULER, "kind: Service\n"], ids=["run by a workload", "alone"])
+def test_a_policy_in_a_config_map_is_a_part_of_the_configuration_that_names_it(older, scheduler):
+    manifest = [scheduler, config_map("m", **{"c.yaml": older}), config_map("p", **{"policy.cfg": POLICY})]
+    for documents in (manifest, manifest[::-1]):
+        text = "---\n".join(one if isinstance(one, str) else f"{json.dumps(one)}\n" for one in documents)
+        (source,) = find(text)
+        assert source.name.startswith("a.yaml: ConfigMap n/m, c.yaml")
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        (SCHEDULER, config_map("m", **{"c.yaml": IN_FILE, "policy.cfg": POLICY})),
+        (config_map("m", **{"c.yaml": IN_FILE, "policy.cfg": POLICY}),),
+        (config_map("m", **{"c.yaml": IN_FILE}), config_map("q", **{"policy.cfg": POLICY})),
+        (f"{IN_FILE}---\n{json.dumps(config_map('m', **{'policy.cfg': POLICY}))}",),
+    ],
+    ids=["mounted", "beside it", "in another ConfigMap", "in another document"],
+)
+def test_a_policy_file_is_a_part_of_the_configuration_that_names_it(documents):
+    (source,) = find(*documents)
+    assert source.named_files == {"/etc/sched/policy.cfg": POLICY}
+    assert "Policy" not in source.text
+
+
+def test_a_policy_that_nothing_names_stays_a_configuration():
+    (_, policy) = find(config_map("m", **{"c.yaml": IN_CONFIG_MAP}), config_map("other", **{"policy.cfg": POLICY}))
+    assert str(policy) == "b.yaml: ConfigMap n/other, policy.cfg"

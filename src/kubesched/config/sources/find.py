@@ -4,14 +4,14 @@ What is not valid YAML, or has no kind, is taken for a configuration: the loader
 kube-scheduler's words.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from kubesched.config.sources.commands import WORKLOADS, scheduler_commands
 from kubesched.config.sources.kinds import is_configuration, may_hold_configurations
-from kubesched.config.sources.objects import Input, InputObject, read_objects, text_at
+from kubesched.config.sources.objects import Input, InputObject, read_objects
 from kubesched.config.sources.schedulers import NO_FILES, LocalFiles, Schedulers
 from kubesched.config.sources.source import ConfigSource, bare_source
 from kubesched.config.sources.values import sources_inside, text_sources
@@ -29,6 +29,19 @@ _SECRET: Final = (
 )
 
 
+class _Held(msgspec.Struct, frozen=True):
+    """A configuration in an object of an input.
+
+    Attributes:
+        holder: the object that it is, or is in.
+        key: of a ConfigMap.
+    """
+
+    source: ConfigSource
+    holder: InputObject
+    key: str = ""
+
+
 def find_sources(inputs: Sequence[Input], files: LocalFiles = NO_FILES) -> tuple[ConfigSource, ...]:
     """The configurations in some files that belong together, in their order.
 
@@ -43,16 +56,21 @@ def find_sources(inputs: Sequence[Input], files: LocalFiles = NO_FILES) -> tuple
     everything = [one for own in objects.values() for one in own]
     schedulers = Schedulers(everything, files)
     run_with = {one: schedulers.sources(scheduler_commands(one)) for one in everything}
-    for one in everything:
-        policy = ("algorithmSource", "policy", "configMap")
-        schedulers.use_policy(text_at(one.value, *policy, "namespace"), text_at(one.value, *policy, "name"))
+    held: dict[InputObject, list[_Held]] = {one: [] for one in everything}
+    for file, own in objects.items():
+        for one in _held(file, own):
+            source = schedulers.with_policy(one.source, one.holder)
+            held[one.holder].append(msgspec.structs.replace(one, source=source))
     config_maps = tuple(one.value for one in everything if one.kind == "ConfigMap")
     sources: list[ConfigSource] = []
     for file, own in objects.items():
-        held = list(_held(file, own, run_with, schedulers))
-        if not held and file.name not in schedulers.used_files:
-            held = [_for_the_loader(file, own)]
-        sources += held
+        found = []
+        for holder in own:
+            found += [one.source for one in held[holder] if not schedulers.uses(holder, one.key)]
+            found += run_with[holder]
+        if not found and file.name not in schedulers.used_files:
+            found = [_for_the_loader(file, own)]
+        sources += found
     return tuple(msgspec.structs.replace(source, config_maps=(*source.config_maps, *config_maps)) for source in sources)
 
 
@@ -64,25 +82,21 @@ def _objects_in(file: Input) -> list[InputObject]:
         return []
 
 
-def _held(
-    file: Input,
-    objects: list[InputObject],
-    run_with: Mapping[InputObject, list[ConfigSource]],
-    schedulers: Schedulers,
-) -> Iterator[ConfigSource]:
-    """The configurations of a file that are not part of another one."""
+def _held(file: Input, objects: list[InputObject]) -> Iterator[_Held]:
+    """The configurations in the objects of a file, those that are part of another one, too."""
     is_only = sum(is_configuration(one.value) for one in objects) == 1
     for one in objects:
-        if is_configuration(one.value) and not schedulers.uses(one):
+        if is_configuration(one.value):
             name = file.name if is_only else f"{file.name}: line {one.line}"
-            yield bare_source(name, one)
+            yield _Held(bare_source(name, one), one)
         elif one.kind == "ConfigMap":
             for key, text in one.data.items():
-                if isinstance(text, PlacedText) and may_hold_configurations(text) and not schedulers.uses(one, key):
-                    yield from text_sources(f"{file.name}: {one.title}, {key}", file, text)
+                if isinstance(text, PlacedText) and may_hold_configurations(text):
+                    for source in text_sources(f"{file.name}: {one.title}, {key}", file, text):
+                        yield _Held(source, one, key)
         elif one.kind not in WORKLOADS:
-            yield from sources_inside(one.value, file, one.title)
-        yield from run_with[one]
+            for source in sources_inside(one.value, file, one.title):
+                yield _Held(source, one)
 
 
 def _for_the_loader(file: Input, objects: Sequence[InputObject]) -> ConfigSource:

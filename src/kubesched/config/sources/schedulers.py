@@ -1,21 +1,23 @@
 """The configuration that a scheduler in a pod or workload runs with: in a ConfigMap, in a file, or its flags alone."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from kubesched.config.documents import parse_value
 from kubesched.config.sources.commands import Mounted, SchedulerCommand
 from kubesched.config.sources.flags import configuration_of_flags, election_flags
 from kubesched.config.sources.kinds import holds_configuration, is_configuration
 from kubesched.config.sources.objects import Input, InputObject, one_line
 from kubesched.config.sources.source import ConfigSource, bare_source, text_source
 from kubesched.documents import PlacedText, write_yaml
-from kubesched.errors import InputError
+from kubesched.errors import ConfigError, InputError
 from kubesched.known_flags import unknown_flags
 
 _LEASE_NAME: Final = "kubesched"  # of `kubesched scheduler`, see cli/leader_election.py
 _POLICY_KEY: Final = "policy.cfg"
+_ALGORITHM_SOURCE: Final = "algorithmsource"
 
 
 class LocalFiles(msgspec.Struct, frozen=True):
@@ -51,10 +53,23 @@ class Schedulers:
         """Whether an object, or the text under a key of a ConfigMap, is part of another configuration."""
         return (one, key) in self._used
 
-    def use_policy(self, namespace: str, name: str) -> None:
-        """Note that the Policy in a ConfigMap is part of another configuration."""
-        if config_map := self._config_map(namespace, name):
-            self._use(config_map, _POLICY_KEY)
+    def with_policy(
+        self, source: ConfigSource, holder: InputObject | None = None, command: SchedulerCommand | None = None
+    ) -> ConfigSource:
+        """The source with the file of the Policy that it names; that Policy, if it is in an input, is a part of it.
+
+        Args:
+            holder: the object that the source is or is in.
+            command: of the scheduler that runs with the source.
+        """
+        config_map, path = named_policy(source.text)
+        if config_map is not None:
+            self._use(self._config_map(*config_map), _POLICY_KEY)
+        if not path or path in source.named_files:
+            return source
+        text, one, key = self._policy_file(path, holder, command)
+        self._use(one, key)
+        return msgspec.structs.replace(source, named_files={path: text.text}) if text is not None else source
 
     def sources(self, commands: Iterable[SchedulerCommand]) -> list[ConfigSource]:
         """The configurations of those command lines that are a scheduler's.
@@ -83,6 +98,7 @@ class Schedulers:
         if not command.is_scheduler and not holds_configuration(source.text):
             return None
         self._use(holder, key)
+        source = self.with_policy(source, holder, command)
         return msgspec.structs.replace(
             source,
             name=f"{source.name} ({command.title})",
@@ -92,23 +108,11 @@ class Schedulers:
 
     def _of_flags(self, command: SchedulerCommand) -> ConfigSource:
         """The configuration that the flags alone mean."""
-        document = configuration_of_flags(command.flags)
-        policy = document.get("algorithmSource", {}).get("policy", {})
-        config_maps: tuple[object, ...] = ()
-        if "configMap" in policy:
-            self.use_policy(policy["configMap"]["namespace"], policy["configMap"]["name"])
-        elif "file" in policy:
-            source, holder, key = self._file(command, policy["file"]["path"])
-            if source is None:
-                raise self._missing(command, policy["file"]["path"])
-            self._use(holder, key)
-            name = {"namespace": "", "name": policy["file"]["path"]}
-            document["algorithmSource"]["policy"] = {"configMap": name}
-            config_maps = ({"kind": "ConfigMap", "metadata": name, "data": {_POLICY_KEY: source.text}},)
+        text = write_yaml(configuration_of_flags(command.flags))
         file, place = command.holder.file.name, command.place
-        return ConfigSource(
+        source = ConfigSource(
             f"{file}: flags of {command.title}",
-            write_yaml(document),
+            text,
             file,
             place.line,
             place.column,
@@ -116,8 +120,12 @@ class Schedulers:
             is_generated=True,
             flags=election_flags(command.flags, _LEASE_NAME if command.is_kubesched else ""),
             unknown_flags=() if command.is_kubesched else unknown_flags(command.flags),
-            config_maps=config_maps,
         )
+        source = self.with_policy(source, None, command)
+        _, path = named_policy(text)
+        if path and path not in source.named_files:
+            raise self._missing(command, path)
+        return source
 
     def _file(self, command: SchedulerCommand, path: str) -> tuple[ConfigSource | None, InputObject | None, str]:
         """The text that a container sees at a path, with the object of the inputs and the key that it is from."""
@@ -133,6 +141,22 @@ class Schedulers:
         for place in self._places(mounted, path, file):
             if (content := self._files.read(place)) is not None:
                 return ConfigSource(place, content, place), None, ""
+        return None, None, ""
+
+    def _policy_file(
+        self, path: str, holder: InputObject | None, command: SchedulerCommand | None
+    ) -> tuple[ConfigSource | None, InputObject | None, str]:
+        """The file of a Policy as `_file` returns it; without a command, files count by their names alone."""
+        found = self._file(command, path) if command is not None else (None, None, "")
+        if found[0] is not None:
+            return found
+        key = _file_name(path)
+        if (bare := self._bare.get(key)) is not None:
+            return bare_source(bare.file.name, bare), bare, ""
+        for one in (*self._config_maps,) if holder is None else (holder, *self._config_maps):
+            text = one.data.get(key)
+            if isinstance(text, PlacedText) and holds_configuration(text):
+                return text_source(one.title, one.file, text), one, key
         return None, None, ""
 
     def _places(self, mounted: Mounted | None, path: str, file: Input) -> list[str]:
@@ -162,6 +186,30 @@ class Schedulers:
             return
         self._used.add((one, key))
         self.used_files.add(one.file.name)
+
+
+def named_policy(text: str) -> tuple[tuple[str, str] | None, str]:
+    """The Policy that a configuration names: namespace and name of its ConfigMap, or else the path of its file."""
+    if _ALGORITHM_SOURCE not in text.lower():
+        return None, ""
+    try:
+        policy = _entry(_entry(parse_value(text).value, _ALGORITHM_SOURCE), "policy")
+    except ConfigError:
+        return None, ""
+    if (file := _entry(policy, "file")) is not None:  # which counts if both are given
+        return None, _text(file, "path")
+    config_map = _entry(policy, "configmap")
+    return (None if config_map is None else (_text(config_map, "namespace"), _text(config_map, "name"))), ""
+
+
+def _entry(value: Any, name: str) -> Any:
+    """A field in any case, as the versions with an algorithmSource are read."""
+    return next((one for key, one in value.items() if key.lower() == name), None) if isinstance(value, dict) else None
+
+
+def _text(value: Any, name: str) -> str:
+    text = _entry(value, name)
+    return text if isinstance(text, str) else ""
 
 
 def _file_name(path: str) -> str:

@@ -26,6 +26,7 @@ class ConfigSource(msgspec.Struct, frozen=True):
         flags: what the command line of its scheduler says about leader election.
         unknown_flags: the flags of that command line that kube-scheduler does not have, without dashes in front.
         config_maps: the ConfigMaps that were given together with it; one of them may hold its Policy.
+        named_files: the texts of files that it names, such as its Policy, by the path that it names.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ConfigSource(msgspec.Struct, frozen=True):
     flags: LeaderElectionFlags = _NO_FLAGS
     unknown_flags: tuple[str, ...] = ()
     config_maps: tuple[Any, ...] = ()
+    named_files: dict[str, str] = {}
 
     def __str__(self) -> str:
         return self.name
