@@ -89,17 +89,3 @@ def test_a_file_that_cannot_be_read_is_no_finding(tmp_path):
 def test_bytes_that_are_no_text_are_refused():
     with pytest.raises(InputError, match="not UTF-8 text: byte 0"):
         load_configuration(b"\xff\xfe", args_types=ARGS_TYPES)
-
-
-def test_a_config_map_that_holds_a_configuration_gets_the_command_that_takes_it_out(tmp_path):
-    file = tmp_path / "map.yaml"
-    file.write_text('kind: ConfigMap\napiVersion: v1\ndata: {policy.cfg: "kind: Policy"}\n')
-    with pytest.raises(ConfigError) as caught:
-        load_configuration(file, args_types={})
-    assert str(caught.value).endswith(
-        f"\n  if it holds the configuration, `kubesched config convert FILE` prints that\n  in {file}"
-    )
-    file.write_text("kind: ConfigMap\napiVersion: v1\ndata: {a: b}\n")
-    with pytest.raises(ConfigError) as caught:
-        load_configuration(file, args_types={})
-    assert "convert" not in str(caught.value)

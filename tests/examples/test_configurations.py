@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.config import effective
+from kubesched.config.dialects.kube_scheduler import LEGACY
 from kubesched.setup import Setup, check_configuration, convert_text, set_up
 from kubesched.simulator import Simulator
 from kubesched.snapshot import load_snapshot
@@ -67,7 +68,8 @@ def test_converting_it_twice_is_converting_it_once(file, kube_scheduler):
 @every_file
 def test_for_kube_scheduler_nothing_is_left_that_it_does_not_have(file):
     text, _ = convert_text(file, kube_scheduler=True)
-    set_up(text.encode(), only_v1=True)
+    built = {plugin.name for profile in set_up(text.encode()).profiles for plugin in profile.plugins}
+    assert built.isdisjoint(LEGACY)
 
 
 @every_file

@@ -32,7 +32,7 @@ def test_converting_twice_is_converting_once(version, data, kube_scheduler):
     text = data.draw(texts(version))
     once, _ = convert_text(text, kube_scheduler=kube_scheduler)
     assert convert_text(once.encode(), kube_scheduler=kube_scheduler) == (once, False)
-    setup = set_up(once.encode(), only_v1=kube_scheduler)
+    setup = set_up(once.encode())
     built = {plugin.name for profile in setup.profiles for plugin in profile.plugins}
     assert not (kube_scheduler and built & set(LEGACY))
 
@@ -43,7 +43,7 @@ def test_converting_twice_is_converting_once(version, data, kube_scheduler):
 def test_the_converted_text_is_the_configuration_that_was_loaded(version, data):
     text = data.draw(texts(version))
     before = set_up(text)
-    after = set_up(convert_text(text, kube_scheduler=False)[0].encode(), only_v1=True)
+    after = set_up(convert_text(text, kube_scheduler=False)[0].encode())
     assert effective(after.configuration) == effective(before.configuration)
     assert differences(comparable(before), comparable(after)) == ()
 

@@ -35,13 +35,14 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], output: str, only
 
     Every default is filled in, and the plugins of each profile are merged with the default ones, as
     kube-scheduler's --write-config-to prints it. Passwords and private keys are printed as ***. Plugins given with
-    --plugin are enabled if no profile names them. Exits with 2 if kube-scheduler would not accept FILE.
+    --plugin are enabled if no profile names them. A FILE of an older version, or a Policy, is converted first, with a
+    note. Exits with 2 if FILE is not valid.
 
     FILE can also be a ConfigMap, Helm values, or a Pod or workload that runs a scheduler, with what it names; - reads
     standard input. Several configurations are printed as YAML documents, or as a JSON array.
 
-    With --diff, prints a line for each field and plugin that differs from the defaults of kube-scheduler v1.36. FILE
-    can then be of any version. Every profile is compared with the default one.
+    With --diff, prints a line for each field and plugin that differs from the defaults of kube-scheduler v1.36. Every
+    profile is compared with the default one.
     """
     from kubesched.config import effective, without_secrets
     from kubesched.documents import write_yaml
@@ -53,7 +54,7 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], output: str, only
         print_differences_from_defaults(changed, as_json=output == "json")
         return
     with refuse_bad_input():
-        read = [(one, set_up(one, references, flags=one.flags, only_v1=True)) for one in sources_in(files)]
+        read = [(one, set_up(one, references)) for one in sources_in(files)]
     shown = [(source, without_secrets(effective(setup.configuration))) for source, setup in read]
     if output == "json":
         documents = [document for _, document in shown]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kubesched.cli.bad_input import refuse_bad_input
-from kubesched.cli.config_sources import sources_in
+from kubesched.cli.config_sources import source_in
 from kubesched.cli.output import print_document, print_text, text_console
 from kubesched.cli.plugins import plugin_option
 from kubesched.cli.reports import print_report, report_output_option
@@ -40,7 +40,7 @@ def diff(old: Path, new: Path, references: tuple[str, ...], output: str) -> None
     if str(old) == str(new) == "-":
         raise click.UsageError("A and B cannot both be standard input; give one of them as a file")
     with refuse_bad_input():
-        sources = [_only_source(file) for file in (old, new)]
+        sources = [source_in(file) for file in (old, new)]
         changes = differences(*(_comparable(source, references) for source in sources))
     if output == "text":
         print_changes(changes)
@@ -121,27 +121,10 @@ def _page(old: str, new: str, changes: "Sequence[Change]") -> "Page":
     )
 
 
-def _only_source(file: Path) -> "ConfigSource":
-    """The configuration in a file.
-
-    Raises:
-        InputError: the file has none, or several.
-    """
-    from kubesched.errors import InputError
-
-    sources = sources_in([file])
-    if len(sources) > 1:
-        names = "; ".join(str(source) for source in sources)
-        raise InputError(
-            f"{file}: expected one configuration, found {len(sources)}: {names}; give one of them as a file"
-        )
-    return sources[0]
-
-
 def _comparable(source: "ConfigSource", references: Iterable[str]) -> dict[str, Any]:
     from kubesched.setup import comparable, set_up
 
-    return comparable(set_up(source, references, flags=source.flags))
+    return comparable(set_up(source, references))
 
 
 def _as_documents(changes: "Iterable[Change]") -> list[dict[str, Any]]:

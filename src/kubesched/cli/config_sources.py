@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from kubesched.config import ConfigSource
+    from kubesched.config import ConfigSource, Readable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,7 +52,22 @@ def sources_in(files: Iterable[Path]) -> "tuple[ConfigSource, ...]":
     """
     from kubesched.setup import read_sources
 
-    return read_sources([_StandardInput() if str(file) == "-" else file for file in dict.fromkeys(files)])
+    return read_sources([_readable(file) for file in dict.fromkeys(files)])
+
+
+def source_in(file: Path) -> "ConfigSource":
+    """The one configuration in a file, as for `sources_in`.
+
+    Raises:
+        InputError: the file cannot be read, or has no configuration, or several.
+    """
+    from kubesched.setup import read_source
+
+    return read_source(_readable(file))
+
+
+def _readable(file: Path) -> "Readable":
+    return _StandardInput() if str(file) == "-" else file
 
 
 def under_names(texts: "Iterable[tuple[ConfigSource, str]]") -> str:

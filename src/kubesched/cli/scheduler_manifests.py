@@ -82,7 +82,7 @@ def manifests(
             namespace=namespace,
             creates_namespace=create_namespace,
             scheduler_names=scheduler_names,
-            given=_fields_of(config),
+            given=_fields_of(config, references),
             kinds=setup.watched_kinds,
             arguments=arguments,
             files=mounted.files,
@@ -95,11 +95,15 @@ def manifests(
     _print_notes(installation)
 
 
-def _fields_of(config: Path | None) -> dict[str, Any]:
-    """The fields of a configuration that is known to be valid."""
+def _fields_of(config: Path | None, references: tuple[str, ...]) -> dict[str, Any]:
+    """The fields of a configuration that is known to be valid, as v1."""
     from kubesched.documents import read_yaml
+    from kubesched.setup import convert_text, read_source
 
-    fields: dict[str, Any] = next(read_yaml(config.read_bytes())).value if config is not None else {}
+    if config is None:
+        return {}
+    text, _ = convert_text(read_source(config), references, kube_scheduler=False)
+    fields: dict[str, Any] = next(read_yaml(text)).value
     return fields
 
 

@@ -12,7 +12,6 @@ from kubesched.config.decode_args import decode_args
 from kubesched.config.dialects import Conversion, PolicySources, convert_older, for_kube_scheduler, is_older
 from kubesched.config.documents import parse_value
 from kubesched.config.field_errors import config_error
-from kubesched.config.sources import may_hold_configurations
 from kubesched.config.strict import strict_error, yaml_faults
 from kubesched.config.type_meta import API_VERSION, KIND
 from kubesched.config.types import KubeSchedulerConfiguration, LeaderElectionFlags
@@ -20,8 +19,6 @@ from kubesched.config.validation import validate
 from kubesched.documents import OpenableFile, read_file
 from kubesched.errors import ConfigError, InputError
 
-_OTHER_OBJECT: Final = ('no kind "', "Object '")  # the errors about kind and apiVersion begin so
-_CONVERT: Final = "kubesched config convert"
 _NO_FLAGS: Final = LeaderElectionFlags()
 
 
@@ -149,17 +146,11 @@ def load_configuration(
             raise config_error(errors)
     except ConfigError as error:
         if isinstance(source, Readable):
-            raise ConfigError(f"{error}{_advice_on_other_objects(error, text)}\n  in {source}") from None
+            raise ConfigError(f"{error}\n  in {source}") from None
         raise
     if errors:  # by flags: the file alone is valid
         raise config_error(errors)
     return configuration
-
-
-def _advice_on_other_objects(error: ConfigError, text: str) -> str:
-    """For a ConfigMap or Helm values with a configuration inside: a line with the command that takes it out."""
-    is_other = str(error).startswith(_OTHER_OBJECT) and _CONVERT not in str(error) and may_hold_configurations(text)
-    return f"\n  if it holds the configuration, `{_CONVERT} FILE` prints that" if is_other else ""
 
 
 def load_args(

@@ -167,6 +167,12 @@ class LeaderElectionFlags(msgspec.Struct, frozen=True, kw_only=True):
     resource_name: str = ""
     given: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
+    def replaced_by(self, other: "LeaderElectionFlags") -> "LeaderElectionFlags":
+        """The flags of two command lines; those of the other one count first."""
+        return LeaderElectionFlags(
+            resource_name=other.resource_name or self.resource_name, given={**self.given, **other.given}
+        )
+
     def source(self, field: str) -> str:
         """Where a field of LeaderElectionConfiguration has its value from if a flag gives it; else "".
 

@@ -10,7 +10,7 @@ from kubesched.setup.older_versions import convert_text
 from kubesched.setup.plugin_times import PluginTimes, timed_plugins
 from kubesched.setup.registry import PluginLike, RegisteredPlugin, Registry, find_plugins
 from kubesched.setup.setup import ConfigurationLike, Profiles, Setup, load_configuration, set_up
-from kubesched.setup.sources import read_sources
+from kubesched.setup.sources import read_source, read_sources
 
 __all__ = [
     "ArgsLike",
@@ -31,6 +31,7 @@ __all__ = [
     "convert_text",
     "find_plugins",
     "load_configuration",
+    "read_source",
     "read_sources",
     "set_up",
     "timed_plugins",

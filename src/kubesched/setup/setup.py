@@ -18,6 +18,7 @@ from kubesched.setup.extender_calls import sent_kinds
 from kubesched.setup.older_versions import log_conversion, older_versions
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
+from kubesched.setup.sources import read_source
 
 __all__ = ["ConfigurationLike", "Profiles", "Setup", "load_configuration", "set_up"]
 
@@ -71,7 +72,8 @@ def load_configuration(
     A Policy, or a configuration of a version before v1, is converted to v1; a warning in the log says so.
 
     Args:
-        source: the name of a YAML or JSON file, or its text as bytes; None means the default configuration.
+        source: the name of a YAML or JSON file, or its text as bytes; None means the default configuration. A file can
+            also hold it in a ConfigMap or Helm values, or have the workload of a scheduler, whose flags then count.
         plugins: your plugins. One that no profile names is enabled last at all its extension points, in every
             profile, with weight 1; where one names it, the configuration alone decides.
         plugin_args: arguments of such plugins; they count in profiles whose pluginConfig has none.
@@ -85,7 +87,7 @@ def load_configuration(
         configuration = load_configuration("scheduler.yaml")
         print([profile.scheduler_name for profile in configuration.profiles])
     """
-    return _load(source, find_plugins(plugins), plugin_args)
+    return _load(_located(source), find_plugins(plugins), plugin_args)
 
 
 def set_up(
@@ -95,7 +97,6 @@ def set_up(
     *,
     default_plugins: bool = True,
     flags: LeaderElectionFlags = _NO_FLAGS,
-    only_v1: bool = False,
 ) -> Setup:
     """Build the profiles of a configuration; further arguments as for load_configuration.
 
@@ -104,8 +105,7 @@ def set_up(
             takes further plugins or arguments.
         default_plugins: without them, profiles have what the file enables and `plugins`, as in an extender
             of a scheduler that has the defaults.
-        flags: what the command line says about leader election.
-        only_v1: whether older versions are refused, as kube-scheduler v1.36 does; without the default plugins they are.
+        flags: what the command line says about leader election, before the flags of a workload in the file.
     Raises:
         InputError, ConfigError, PluginDefinitionError: as from load_configuration.
 
@@ -118,8 +118,8 @@ def set_up(
             raise InputError("a Setup or profiles take no plugins or plugin_args; give them to set_up()")
         return configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
     registry = find_plugins(plugins)
-    older = default_plugins and not only_v1
-    loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins, flags=flags, older=older)
+    configuration = _located(configuration)
+    loaded = _load(configuration, registry, plugin_args, default_plugins=default_plugins, flags=flags)
     try:
         setup = Setup(loaded, build_profiles(loaded, registry, whole=default_plugins))
     except ConfigError as error:
@@ -150,25 +150,30 @@ def _of_profiles(profiles: Profiles) -> Setup:
     return Setup(KubeSchedulerConfiguration(), tuple(profiles))
 
 
+def _located(source: ConfigurationLike) -> KubeSchedulerConfiguration | ConfigSource | bytes | None:
+    """The configuration in a file, for the name of the file."""
+    if isinstance(source, str | os.PathLike):
+        return read_source(Path(source))
+    if not isinstance(source, KubeSchedulerConfiguration | ConfigSource | bytes | None):
+        raise InputError(f"a configuration is the name of its file, or its text as bytes; found {source!r:.80}")
+    return source
+
+
 def _load(
-    source: ConfigurationLike,
+    source: KubeSchedulerConfiguration | ConfigSource | bytes | None,
     registry: Registry,
     plugin_args: Mapping[str, ArgsLike],
     *,
     default_plugins: bool = True,
     flags: LeaderElectionFlags = _NO_FLAGS,
-    older: bool = True,
 ) -> KubeSchedulerConfiguration:
     args = read_args(plugin_args, registry)
     if not isinstance(source, KubeSchedulerConfiguration):
-        text = Path(source) if isinstance(source, str | os.PathLike) else source
-        if not isinstance(text, Path | ConfigSource | bytes | None):
-            raise InputError(f"a configuration is the name of its file, or its text as bytes; found {source!r:.80}")
         source = read_configuration(
-            text,
+            source,
             args_types=registry.args_types,
             default_plugins=default_plugins,
-            flags=flags,
-            older=older_versions(text, log_conversion(text)) if older else None,
+            flags=flags if not isinstance(source, ConfigSource) else source.flags.replaced_by(flags),
+            older=older_versions(source, log_conversion(source)) if default_plugins else None,
         )
     return enable_loaded(source, registry, args)

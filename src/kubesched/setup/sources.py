@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from kubesched.config import ConfigSource, Input, LocalFiles, Readable, find_sources, read_text
+from kubesched.errors import InputError
 
-__all__ = ["local_places", "read_sources"]
+__all__ = ["local_places", "read_source", "read_sources"]
+
+_MAX_SHOWN: Final = 5
 
 
 def read_sources(files: Iterable[Readable]) -> tuple[ConfigSource, ...]:
@@ -20,6 +24,22 @@ def read_sources(files: Iterable[Readable]) -> tuple[ConfigSource, ...]:
     return find_sources(
         [Input(str(file), read_text(file)) for file in files], LocalFiles(_places, lambda place: _content(Path(place)))
     )
+
+
+def read_source(file: Readable) -> ConfigSource:
+    """The one configuration in a file, which may hold it as for `read_sources`.
+
+    Raises:
+        InputError: the file cannot be read, or has no configuration, or several.
+    """
+    sources = read_sources([file])
+    if len(sources) > 1:
+        names = "; ".join(str(source) for source in sources[:_MAX_SHOWN]) + ("; ..." if sources[_MAX_SHOWN:] else "")
+        raise InputError(
+            f"{file}: expected one configuration, found {len(sources)}: {names}\n"
+            f"  give one of them as a file; `kubesched config convert {file}` prints each below its name"
+        )
+    return sources[0]
 
 
 def local_places(path: str, folder: Path) -> tuple[Path, Path]:

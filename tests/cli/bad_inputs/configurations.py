@@ -163,15 +163,18 @@ def _cases(command: str, code: int) -> dict[str, Case]:
 
 
 CHECKED = _cases("config check config.yaml", 1)
-SHOWN = _cases("config show config.yaml", 2)
-SHOWN["a pod"] = SHOWN["a pod"]._replace(
-    words=("config.yaml: no scheduler configuration: found Pod; expected a KubeSchedulerConfiguration",)
-)
-USED = {
-    name: case
-    for name, case in _cases("simulate cluster.json --config config.yaml", 2).items()
-    if name != "an old version"  # it is converted
-} | {
+
+
+def _loaded(command: str) -> dict[str, Case]:
+    """The cases of a command that converts older versions, and looks for a configuration in other objects."""
+    cases = _cases(command, 2)
+    del cases["an old version"]
+    words = ("config.yaml: no scheduler configuration: found Pod; expected a KubeSchedulerConfiguration",)
+    return {**cases, "a pod": cases["a pod"]._replace(words=words)}
+
+
+SHOWN = _loaded("config show config.yaml")
+USED = _loaded("simulate cluster.json --config config.yaml") | {
     name: Case("simulate cluster.json --config c.yaml", (*words, "\n  in c.yaml"), {"c.yaml": content})
     for name, (content, words) in OLDER.items()
 }

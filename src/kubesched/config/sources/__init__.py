@@ -2,9 +2,8 @@
 
 from kubesched.config.sources.find import find_sources
 from kubesched.config.sources.flags import REPLACED_FLAGS
-from kubesched.config.sources.kinds import may_hold_configurations
 from kubesched.config.sources.objects import Input
 from kubesched.config.sources.schedulers import LocalFiles
 from kubesched.config.sources.source import ConfigSource
 
-__all__ = ["REPLACED_FLAGS", "ConfigSource", "Input", "LocalFiles", "find_sources", "may_hold_configurations"]
+__all__ = ["REPLACED_FLAGS", "ConfigSource", "Input", "LocalFiles", "find_sources"]
