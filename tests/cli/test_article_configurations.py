@@ -11,6 +11,7 @@ from kubesched.cli import main
 
 ARTICLES = Path(__file__).parents[1] / "articles"
 MANIFEST = str(ARTICLES / "scheduler-with-policy.yaml")
+BARE_POLICY = str(ARTICLES / "policy-without-kind.json")
 
 
 @pytest.fixture
@@ -102,3 +103,59 @@ def test_a_manifest_with_a_configuration_and_its_policy_is_one_side_of_a_diff():
 @pytest.mark.parametrize("command", ["check", "show"])
 def test_a_manifest_is_judged_as_one_configuration(command):
     assert "blue-scheduler-policy, policy.cfg" not in run(command, MANIFEST).output
+
+
+NOTE = "Policy v1 (it has neither kind nor apiVersion, but predicates, priorities and extenders)"
+
+
+def test_a_policy_without_kind_and_version_is_converted_with_one_note():
+    result = run("convert", BARE_POLICY)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith(f"# Converted from {NOTE} for kube-scheduler")
+    assert result.stdout.count("apiVersion, but") == 1
+    enabled = yaml.safe_load(result.stdout)["profiles"][0]["plugins"]["score"]["enabled"]
+    assert enabled == [{"name": "NodeResourcesFit", "weight": 1}]
+
+
+@pytest.mark.parametrize("words", [("config", "show"), ("config", "show", "--diff"), ("simulate", "--config")])
+def test_a_policy_without_kind_and_version_is_taken_with_one_note(words, snapshot, caplog):
+    result = CliRunner().invoke(main, [*words, BARE_POLICY, *([snapshot] if words[0] == "simulate" else [])])
+    assert result.exit_code == 0, result.stderr
+    assert [message.partition(";")[0] for message in caplog.messages] == [f"{BARE_POLICY}: converted from {NOTE}"]
+
+
+def test_a_policy_without_kind_and_version_is_rejected_by_kube_scheduler_and_named_by_check():
+    result = run("check", BARE_POLICY)
+    assert result.exit_code == 1
+    (finding,) = [line for line in result.stdout.splitlines() if line.startswith(f"{BARE_POLICY}:")]
+    assert finding == f"{BARE_POLICY}:1:1: error: Object 'Kind' is missing [old-version]"
+    advice = "predicates, priorities and extenders at the top are those of a Policy; `kubesched config convert FILE`"
+    assert result.stdout.count(advice) == 2  # below kube-scheduler's sentence, and below the finding
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("kind: Policy\npredicates: []\n", "add the line `apiVersion: v1`\n"),
+        ("apiVersion: v1\npredicates: []\n", "add the line `kind: Policy`\n"),
+        ("apiVersion: kubescheduler.config.k8s.io/v1\n", "add the line `kind: KubeSchedulerConfiguration`\n"),
+        ("kind: KubeSchedulerConfiguration\n", "add the line `apiVersion: kubescheduler.config.k8s.io/v1`, or "),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "convert", "show"])
+def test_the_one_line_that_is_missing_is_named(text, line, command, tmp_path):
+    file = tmp_path / "policy.yaml"
+    file.write_text(text)
+    result = run(command, str(file))
+    assert result.exit_code == (1 if command == "check" else 2)
+    assert line in result.output
+
+
+def test_a_named_policy_can_be_without_kind_and_version(tmp_path):
+    file = tmp_path / "older.yaml"
+    head = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+    file.write_text(f"{head}algorithmSource: {{policy: {{file: {{path: {BARE_POLICY}}}}}}}\n")
+    result = run("convert", str(file))
+    assert result.exit_code == 0, result.stderr
+    note = f"# {BARE_POLICY} was read as Policy v1: it has neither kind nor apiVersion, but predicates"
+    assert result.stdout.count(note) == 1

@@ -13,7 +13,7 @@ from kubesched.config.decode_args import ArgsTypes, decode_args, has_args_kind
 from kubesched.config.defaults import DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME, with_defaults
 from kubesched.config.documents import parse_document
 from kubesched.config.strict import StrictFault, convert, select_known, strict_error, yaml_faults
-from kubesched.config.type_meta import API_VERSION, KIND, check_registered, take_type_meta
+from kubesched.config.type_meta import API_VERSION, KIND, advice_on_missing, check_registered, take_type_meta
 from kubesched.config.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginConfig, Plugins
 from kubesched.errors import ConfigError
 
@@ -76,7 +76,7 @@ def body_of(value: Any, text: str) -> dict[str, Any]:
     kind, version, body = take_type_meta({} if value is None else value)
     if not kind or not version:
         missing = "apiVersion" if kind else "Kind"
-        advice = f"a configuration starts with apiVersion: {API_VERSION} and kind: {KIND}"
+        advice = advice_on_missing(kind, version, body)
         begin = "".join(text.splitlines(keepends=True)[:_MAX_LINES])[:_MAX_SHOWN]
         shown = text if begin == text else f"{begin.rstrip()}..."
         raise ConfigError(f"Object '{missing}' is missing in '{shown}'\n  {advice}")

@@ -1,5 +1,6 @@
 """Checks `apiVersion` and `kind` of a configuration and its arguments, with upstream's messages."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from kubesched.config.defaults import ARGS_PLUGINS
@@ -11,7 +12,64 @@ GROUP: Final = "kubescheduler.config.k8s.io"
 FIRST_VERSION: Final = "componentconfig/v1alpha1"  # until v1.11
 API_VERSION: Final = f"{GROUP}/v1"
 KIND: Final = "KubeSchedulerConfiguration"
+POLICY: Final = "Policy"
 KINDS: Final = frozenset((KIND, *(f"{name}Args" for name in ARGS_PLUGINS)))
+
+_POLICY_LISTS: Final = frozenset(("predicates", "priorities", "extenders"))
+_POLICY_FIELDS: Final = _POLICY_LISTS | {"hardpodaffinitysymmetricweight", "alwayscheckallpredicates"}
+_CONVERTS: Final = "`kubesched config convert FILE` converts it"
+
+
+def policy_fields(document: Any) -> tuple[str, ...]:
+    """The fields at the top of a document that only a Policy has, in its order and spelling; none if it is not one.
+
+    It is one if it has predicates or priorities with names, or if each of its fields is one of a Policy.
+
+    Example:
+        assert policy_fields({"predicates": [{"name": "HostName"}], "comment": "ours"}) == ("predicates",)
+        assert policy_fields({"profiles": [], "extenders": []}) == ()
+    """
+    if not isinstance(document, dict):
+        return ()
+    lists = [key for key, value in document.items() if key.lower() in _POLICY_LISTS and isinstance(value, list)]
+    is_named = any(_has_names(document[key]) for key in lists if key.lower() != "extenders")
+    is_whole = {key.lower() for key in document} - {"kind", "apiversion"} <= _POLICY_FIELDS
+    return tuple(lists) if is_named or is_whole else ()
+
+
+def is_bare_policy(document: Any) -> bool:
+    """Whether a document is a Policy by its fields, because it has neither kind nor apiVersion."""
+    return bool(policy_fields(document)) and not (document.get("kind") or document.get("apiVersion"))
+
+
+def advice_on_missing(kind: str, version: str, document: Any) -> str:
+    """What to add to a document without kind or apiVersion.
+
+    Args:
+        kind, version: as they are; empty where they are missing.
+        document: with its fields.
+    """
+    if is_policy := kind == POLICY or (not kind and policy_fields(document)):
+        if not kind and not version:
+            return f"{joined_words(policy_fields(document))} at the top are those of a Policy; {_CONVERTS}"
+        line = f"kind: {POLICY}" if version else "apiVersion: v1"
+    elif not kind and not version:
+        return f"a configuration starts with apiVersion: {API_VERSION} and kind: {KIND}"
+    else:
+        line = f"kind: {KIND}" if version else f"apiVersion: {API_VERSION}"
+    older = "" if is_policy or version else ", or the version that the file was written for"
+    return f"add the line `{line}`{older}"
+
+
+def joined_words(words: Iterable[str]) -> str:
+    """Words as a sentence lists them: `a, b and c`."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _has_names(entries: list[Any]) -> bool:
+    keys = [{key.lower() for key in entry} if isinstance(entry, dict) else () for entry in entries]
+    return bool(keys) and all("name" in one for one in keys)
 
 
 def take_type_meta(document: Any) -> tuple[str, str, dict[str, Any]]:
@@ -34,9 +92,9 @@ def check_registered(kind: str, version: str) -> None:
     """
     if version == API_VERSION and kind in KINDS:
         return
-    old = kind == "Policy" or (kind in KINDS and (version.startswith(f"{GROUP}/") or version == FIRST_VERSION))
+    old = kind == POLICY or (kind in KINDS and (version.startswith(f"{GROUP}/") or version == FIRST_VERSION))
     text = f"no kind {quoted(kind)} is registered for version {quoted(version)}"
-    advice = "`kubesched config convert FILE` converts it" if old else f"its kinds: {', '.join(sorted(KINDS))}"
+    advice = _CONVERTS if old else f"its kinds: {', '.join(sorted(KINDS))}"
     raise ConfigError(f"{text}\n  expected apiVersion: {API_VERSION}; {advice}")
 
 

@@ -131,3 +131,40 @@ def test_a_file_without_a_configuration_is_refused_with_the_kinds_that_it_has(te
     with pytest.raises(InputError) as refusal:
         find(text)
     assert str(refusal.value).startswith(f"a.yaml: no scheduler configuration: found {kinds}; expected a KubeSched")
+
+
+BARE = '{"predicates": [{"name": "HostName"}], "priorities": []}'
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (BARE, "a.yaml"),
+        ("Priorities: [{Name: x, Weight: 1}]\ncomment: ours\n", "a.yaml"),
+        ('{"extenders": [{"urlPrefix": "http://127.0.0.1"}], "hardPodAffinitySymmetricWeight": 2}', "a.yaml"),
+        (json.dumps({"kind": "ConfigMap", "data": {"policy.cfg": BARE}}), "a.yaml: ConfigMap, policy.cfg"),
+        (json.dumps({"scheduler": {"policy": BARE}}), "a.yaml: scheduler.policy"),
+        (json.dumps({"scheduler": {"policy": json.loads(BARE)}}), "a.yaml: scheduler.policy"),
+        ('{"kind": "Policy", "priorities": []}', "a.yaml"),
+        ('{"apiVersion": "v1", "priorities": []}', "a.yaml"),
+    ],
+)
+def test_a_policy_is_known_by_its_fields(text, name):
+    (source,) = find(f"kind: Service\n---\n{text}") if name == "a.yaml" else find(text)
+    assert source.name.replace(" ,", ",") == name
+    assert "riorities" in source.text or "extenders" in source.text
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"priorities": [], "replicas": 2},
+        {"priorities": [1, 2], "replicas": 2},
+        {"extenders": [{"urlPrefix": "http://127.0.0.1"}], "profiles": []},
+        {"values": {"extenders": [{"urlPrefix": "http://127.0.0.1"}]}},
+        {"kind": "Policy", "apiVersion": "kyverno.io/v1", "predicates": [{"name": "HostName"}]},
+    ],
+)
+def test_fields_that_others_have_too_do_not_make_a_policy(other):
+    with pytest.raises(InputError, match="no scheduler configuration"):
+        find(json.dumps({"kind": "Values", **other}))

@@ -138,10 +138,12 @@ def _body(text: str, findings: list[Finding]) -> dict[str, Any] | None:
 
 def _type_meta_finding(error: ConfigError, kind: object, version: object) -> Finding:
     message, advice = split_error(error)
+    if not kind or not version:
+        message, _, _ = message.partition(" in '")
+        advice = advice.rpartition("...'\n")[2]  # what is shown of the text can have indented lines
+        return Finding("old-version" if "config convert" in advice else "type-meta", "", message, advice)
     if "config convert" in advice:
         return Finding("old-version", "apiVersion", message, advice)
-    if not kind or not version:
-        return Finding("type-meta", "", message.partition(" in '")[0], advice)
     is_kind_wrong = version == API_VERSION or str(kind) not in KINDS
     return Finding("type-meta", "kind" if is_kind_wrong else "apiVersion", message, advice)
 

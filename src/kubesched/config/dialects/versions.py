@@ -16,7 +16,18 @@ from kubesched.config.dialects.shapes import OldConfiguration, V1Alpha1
 from kubesched.config.documents import parse_value
 from kubesched.config.field_errors import quoted
 from kubesched.config.strict import convert, select_known, strict_error
-from kubesched.config.type_meta import API_VERSION, FIRST_VERSION, GROUP, KIND, take_type_meta
+from kubesched.config.type_meta import (
+    API_VERSION,
+    FIRST_VERSION,
+    GROUP,
+    KIND,
+    POLICY,
+    advice_on_missing,
+    is_bare_policy,
+    joined_words,
+    policy_fields,
+    take_type_meta,
+)
 from kubesched.errors import ConfigError
 
 _ADDRESSES: Final = ("healthzBindAddress", "metricsBindAddress")
@@ -40,6 +51,8 @@ def is_older(document: Any) -> bool:
     """Whether this is a configuration of a version before v1, or a Policy."""
     if not isinstance(document, dict):
         return False
+    if is_bare_policy(document):
+        return True
     names = (document.get("kind"), document.get("apiVersion"))
     return all(isinstance(name, str) for name in names) and names in _VERSIONS
 
@@ -53,11 +66,12 @@ def convert_older(document: Any, sources: PolicySources = _NO_SOURCES) -> Conver
     Raises:
         ConfigError: the document is not valid in its own version.
     """
+    origin = f"Policy v1 ({_known_by(document)})" if is_bare_policy(document) else ""
     kind, version, body = take_type_meta(dict(document))
     remarks = _Remarks()
-    converted = _VERSIONS[kind, version](body, sources, remarks)
+    converted = (_from_policy if origin else _VERSIONS[kind, version])(body, sources, remarks)
     whole = {"apiVersion": API_VERSION, "kind": KIND, **converted}
-    origin = f"Policy {version}" if kind == "Policy" else version
+    origin = origin or (f"Policy {version}" if kind == POLICY else version)
     return Conversion(origin, whole, tuple(dict.fromkeys(remarks.notices)), tuple(remarks.uses))
 
 
@@ -140,17 +154,27 @@ def _policy_in(source: Document, sources: PolicySources) -> PolicyParts:
     else:
         raise ConfigError("algorithmSource.policy: expected file or configMap, found neither")
     try:
-        kind, version, body = take_type_meta(parse_value(text).value)
-        if ("Policy", version) not in _VERSIONS or kind != "Policy":
-            raise ConfigError(
-                f"expected kind: Policy and apiVersion: v1, found {kind or 'no kind'} of {version or 'none'}"
-            )
+        document = parse_value(text).value
+        known_by = _known_by(document) if is_bare_policy(document) else ""
+        kind, version, body = take_type_meta(document)
+        if not known_by and not (kind == POLICY and (kind, version) in _VERSIONS):
+            advice = "" if kind and version else f"\n  {advice_on_missing(kind, version, body)}"
+            found = f"found {kind or 'no kind'} of {version or 'no apiVersion'}"
+            raise ConfigError(f"expected kind: Policy and apiVersion: v1, {found}{advice}")
     except ConfigError as error:
         raise ConfigError(f"couldn't read policy config: {error}\n  in {where}") from None
     try:
-        return read_policy(body, text)
+        parts = read_policy(body, text)
     except ConfigError as error:
         raise ConfigError(f"{error}\n  in {where}") from None
+    if known_by:
+        parts.notices.insert(0, Notice(f"{where} was read as Policy v1: {known_by}"))
+    return parts
+
+
+def _known_by(policy: Document) -> str:
+    """Why a document without kind and apiVersion is a Policy."""
+    return f"it has neither kind nor apiVersion, but {joined_words(policy_fields(policy))}"
 
 
 def _checked(body: Document) -> Document:
@@ -253,7 +277,7 @@ _VERSIONS: Final[dict[tuple[Any, Any], _Step]] = {
     (KIND, f"{GROUP}/v1alpha2"): _from_v1alpha2,
     (KIND, f"{GROUP}/v1alpha1"): _from_v1alpha1,
     (KIND, FIRST_VERSION): _from_v1alpha1,
-    ("Policy", "v1"): _from_policy,
-    ("Policy", f"{GROUP}/v1"): _from_policy,
+    (POLICY, "v1"): _from_policy,
+    (POLICY, f"{GROUP}/v1"): _from_policy,
 }
 """The conversion of each older kind and version."""

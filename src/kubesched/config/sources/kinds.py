@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from kubesched.config.documents import parse_value
 from kubesched.config.sources.objects import text_at
-from kubesched.config.type_meta import GROUP, KIND
+from kubesched.config.type_meta import GROUP, KIND, POLICY, policy_fields
 from kubesched.errors import ConfigError
 
-_POLICY: Final = "Policy"
-_MARKS: Final = (KIND, GROUP, _POLICY)
+_MARKS: Final = (KIND, GROUP, POLICY)
+_POLICY_MARKS: Final = ("predicates", "priorities", "extenders")
 _MEANT: Final = re.compile(
     rf"""^[ {{]*["']?(?:kind["']?: *["']?{KIND}|apiVersion["']?: *["']?{re.escape(GROUP)}/)""", re.MULTILINE
 )
@@ -18,17 +18,22 @@ _MEANT: Final = re.compile(
 def is_configuration(value: Any) -> bool:
     """Whether an object is a KubeSchedulerConfiguration or a Policy of any version, valid or not.
 
+    A Policy can be without kind and apiVersion, or without one of them; the loader then says which.
+
     Example:
+        assert is_configuration({"predicates": [{"name": "HostName"}]})
         assert is_configuration({"kind": "Policy", "apiVersion": "v1"})
         assert not is_configuration({"kind": "Policy", "apiVersion": "kyverno.io/v1"})
     """
     kind, version = text_at(value, "kind"), text_at(value, "apiVersion")
-    return kind == KIND or version.startswith(f"{GROUP}/") or (kind == _POLICY and version == "v1")
+    if kind == KIND or version.startswith(f"{GROUP}/") or (kind == POLICY and version == "v1"):
+        return True
+    return kind in ("", POLICY) and version in ("", "v1") and bool(policy_fields(value))
 
 
 def may_hold_configurations(text: str) -> bool:
-    """Whether a text has a word that each configuration has."""
-    return any(mark in text for mark in _MARKS)
+    """Whether a text has a word of those of which each configuration has one."""
+    return any(mark in text for mark in _MARKS) or any(mark in text.lower() for mark in _POLICY_MARKS)
 
 
 def holds_configuration(text: str) -> bool:

@@ -10,6 +10,7 @@ from kubesched.documents import PlacedText, read_yaml, write_yaml
 from kubesched.errors import YamlError
 
 _HEADS: Final = ("kind", "apiVersion")
+_EXTENDERS: Final = {"extenders"}  # alone in the values of a chart, they are not a Policy
 
 
 def sources_inside(value: Any, file: Input, title: str) -> Iterator[ConfigSource]:
@@ -54,7 +55,7 @@ def _inside(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, PlacedText):
         if may_hold_configurations(value):
             yield path, value
-    elif path and is_configuration(value):
+    elif path and is_configuration(value) and value.keys() != _EXTENDERS:
         yield path, value
     elif isinstance(value, dict):
         for key, entry in value.items():
