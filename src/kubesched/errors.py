@@ -84,16 +84,26 @@ class YamlError(InputError):
         is_syntax: whether the text is not YAML at all; the problem then quotes nothing of it.
         upstream: the fault as kubectl and kube-scheduler report it.
         at: line and column, from 1; None where they are not known.
+        advice: what to do, where the cause is known; the message has it, too, `upstream` does not.
     """
 
     def __init__(
-        self, place: str, problem: str, *, line: str, is_syntax: bool = False, at: tuple[int, int] | None = None
+        self,
+        place: str,
+        problem: str,
+        *,
+        line: str,
+        is_syntax: bool = False,
+        at: tuple[int, int] | None = None,
+        advice: str = "",
     ) -> None:
-        super().__init__(f"{place}{'not valid YAML: ' if is_syntax else ''}{problem}")
+        text = f"{place}{'not valid YAML: ' if is_syntax else ''}{problem}"
+        super().__init__(f"{text}; {advice}" if advice else text)
         self.place = place
         self.is_syntax = is_syntax
         self.upstream = f"yaml: {line}{problem}"
         self.at = at
+        self.advice = advice
 
 
 class StateError(KubeschedError):

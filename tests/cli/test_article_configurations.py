@@ -159,3 +159,67 @@ def test_a_named_policy_can_be_without_kind_and_version(tmp_path):
     assert result.exit_code == 0, result.stderr
     note = f"# {BARE_POLICY} was read as Policy v1: it has neither kind nor apiVersion, but predicates"
     assert result.stdout.count(note) == 1
+
+
+PLUGINS = [
+    word
+    for name in ("skipMaintenance", "youngestFirst")
+    for word in ("--plugin", f"{ARTICLES}/article_plugins.py:{name}")
+]
+TWO_SORTS = ARTICLES / "two-queue-sorts.yaml"
+MUST_BE_THE_SAME = "must be the same for all profiles"
+WAY_OUT = "queueSort: {disabled: [{name: PrioritySort}], enabled: [{name: youngestFirst}]}"
+
+
+@pytest.mark.parametrize("command", [("convert",), ("show",), ("show", "--diff")])
+def test_different_queue_sorts_are_refused_with_the_way_out(command):
+    result = run(*command, str(TWO_SORTS), *PLUGINS)
+    assert result.exit_code == 2
+    upstream, advice, _ = result.stderr.split("\n", 2)
+    assert upstream.endswith(MUST_BE_THE_SAME)
+    assert advice.endswith(f"write this below plugins of every profile: {WAY_OUT}")
+
+
+def test_check_finds_different_queue_sorts_of_an_old_version_at_their_line():
+    result = run("check", str(TWO_SORTS), *PLUGINS)
+    assert result.exit_code == 1
+    line = TWO_SORTS.read_text().splitlines().index("    queueSort:") + 1
+    (finding,) = [one for one in result.stdout.splitlines() if one.endswith("[queue-sort]")]
+    assert finding.startswith(f"{TWO_SORTS}:{line}:5: error: profiles[1].plugins.queueSort: Invalid value:")
+    assert WAY_OUT in result.stdout
+
+
+def test_the_way_out_works_when_it_is_pasted(tmp_path):
+    old = yaml.safe_load(TWO_SORTS.read_text())
+    for profile in old["profiles"]:
+        profile["plugins"].update(yaml.safe_load(WAY_OUT))
+    file = tmp_path / "pasted.yaml"
+    file.write_text(yaml.safe_dump(old))
+    shown = run("show", str(file), *PLUGINS)
+    assert shown.exit_code == 0, shown.stderr
+    converted = run("convert", str(file), *PLUGINS)
+    profiles = yaml.safe_load(converted.stdout)["profiles"]
+    assert [one["plugins"]["queueSort"]["enabled"] for one in profiles] == [[{"name": "youngestFirst"}]] * 2
+
+
+@pytest.mark.parametrize("command", ["check", "convert", "show"])
+def test_slash_comments_are_named_with_their_line(command):
+    result = run(command, str(ARTICLES / "slash-comments.yaml"), *PLUGINS)
+    assert result.exit_code == (1 if command == "check" else 2)
+    assert "line 11: comments in YAML begin with #, not with //\n" in result.output
+
+
+def test_check_says_what_keeps_an_old_file_from_being_converted(tmp_path):
+    file = tmp_path / "policy.yaml"
+    file.write_text("kind: Policy\napiVersion: v1\npredicates: [{name: PodFitsResource}]\n")
+    result = run("check", str(file))
+    assert result.exit_code == 1
+    assert 'predicate type not found for "PodFitsResource" [not-convertible]' in result.stdout
+    assert 'did you mean "PodFitsResources"?' in result.stdout
+
+
+def test_check_finds_an_unknown_plugin_in_an_old_version(tmp_path):
+    file = tmp_path / "old.yaml"
+    file.write_text(TWO_SORTS.read_text().partition("\n\n- schedulerName: team-2")[0])
+    result = run("check", str(file))
+    assert f'{file}:12:15: error: PreFilterPlugin "skipMaintenance" does not exist [unknown-plugin]' in result.stdout

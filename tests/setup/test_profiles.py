@@ -115,19 +115,26 @@ def test_plugins_that_no_set_enables_are_not_built():
     assert "NodeResourcesFit" not in [plugin.name for plugin in build(body)[0].plugins]
 
 
+WAY_OUT = (
+    "all profiles share one queue; write this below plugins of every profile: "
+    "queueSort: {disabled: [{name: PrioritySort}], enabled: [{name: OldestFirst}]}"
+)
+
+
 def test_two_queue_sort_plugins_by_multi_point_are_counted():
     message = error_of(ENABLE.format("OldestFirst", ""))
     assert message == (
         f"{CREATING}only one queue sort plugin required for profile with scheduler name "
         '"default-scheduler", but got 2\n'
-        "  profiles[0].plugins: enabled are PrioritySort, OldestFirst; leave exactly one enabled"
+        f"  profiles[0].plugins: enabled are PrioritySort, OldestFirst; leave exactly one enabled; {WAY_OUT}"
     )
 
 
 def test_all_profiles_sort_the_queue_alike():
     other = "multiPoint: {disabled: [{name: PrioritySort}], enabled: [{name: OldestFirst}]}"
     assert error_of(f"profiles: [{{schedulerName: a}}, {{schedulerName: b, plugins: {{{other}}}}}]") == (
-        'initializing profiles: different queue sort plugins for profile "b": "OldestFirst", first: "PrioritySort"'
+        'initializing profiles: different queue sort plugins for profile "b": "OldestFirst", first: "PrioritySort"\n'
+        f"  {WAY_OUT}"
     )
 
 

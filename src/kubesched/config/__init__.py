@@ -23,12 +23,14 @@ from kubesched.config.checks import (
     scored_as_idle,
     shared_leases,
     split_error,
+    written_entries,
 )
 from kubesched.config.decode_args import ArgsTypes
 from kubesched.config.defaults import ARGS_PLUGINS, DEFAULT_PLUGINS, DEFAULT_SCHEDULER_NAME
 from kubesched.config.described_args import Argument, describe_args
-from kubesched.config.dialects import Conversion, Notice
+from kubesched.config.dialects import Conversion, Notice, is_older
 from kubesched.config.difference import Change, ChangeKind, differences, differences_from_defaults
+from kubesched.config.documents import parse_value
 from kubesched.config.effective import PlainValue, effective
 from kubesched.config.feature_gates import check_feature_gates
 from kubesched.config.field_errors import (
@@ -67,7 +69,7 @@ from kubesched.config.types import (
     Plugins,
     PluginSet,
 )
-from kubesched.config.validation import managed_resource_errors
+from kubesched.config.validation import managed_resource_errors, queue_sort_advice
 
 __all__ = [
     "ARGS_PLUGINS",
@@ -128,13 +130,16 @@ __all__ = [
     "flag_findings",
     "ignorable_bind_before",
     "ignored_document",
+    "is_older",
     "item",
     "joined",
     "load_args",
     "load_configuration",
     "managed_resource_errors",
     "parse_duration",
+    "parse_value",
     "qualified_name_errors",
+    "queue_sort_advice",
     "quoted",
     "read_text",
     "read_written",
@@ -144,4 +149,5 @@ __all__ = [
     "shared_leases",
     "split_error",
     "without_secrets",
+    "written_entries",
 ]

@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-from kubesched.documents import read_yaml
+from kubesched.documents import advice_on_comments, read_yaml
 from kubesched.errors import ConfigError, YamlError
 
 _TEMPLATE_MARK: Final = "{{"
@@ -75,7 +75,9 @@ def _parse_json(text: str) -> Document:
     except RecursionError:
         raise ConfigError("couldn't get version/kind; json parse error: exceeded max depth") from None
     except ValueError as error:
-        raise ConfigError(f"couldn't get version/kind; json parse error: {error}") from None
+        advice = advice_on_comments(text, getattr(error, "lineno", 0), is_json=True)
+        message = f"couldn't get version/kind; json parse error: {error}"
+        raise ConfigError("\n  ".join(filter(None, (message, advice)))) from None
     return Document(value)
 
 
@@ -101,7 +103,7 @@ def _parse_yaml(text: str) -> Document:
     try:
         document = next(read_yaml(text, sort_keys=True), None)
     except YamlError as error:
-        raise ConfigError(error.upstream) from None
+        raise ConfigError("\n  ".join(filter(None, (error.upstream, error.advice)))) from None
     if document is None:
         return Document(None)
     return Document(document.value, tuple(f"line {key.line}: {key.text}" for key in document.repeated_keys))

@@ -6,7 +6,7 @@ they are checked when the plugin is built.
 Rule: kube-scheduler v1.36 ValidateKubeSchedulerConfiguration.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Final
 
 from kubesched.api import is_extended_resource
@@ -27,6 +27,7 @@ from kubesched.config.types import (
 _REMOVED_PLUGINS: Final = frozenset(("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"))
 _CHECKED_ARGS: Final = ARGS_PLUGINS - {"NodeResourcesFit"}
 _DEFAULT_ELECTION: Final = LeaderElectionConfiguration()
+_PRIORITY_SORT: Final = "PrioritySort"
 
 
 _NO_FLAGS: Final = LeaderElectionFlags()
@@ -140,21 +141,39 @@ def _plugin_config_errors(where: str, entries: tuple[PluginConfig, ...]) -> list
     return errors
 
 
+def queue_sort_advice(sorters: Iterable[str]) -> str:
+    """How all profiles get the same queue sort plugin, as text to paste.
+
+    Args:
+        sorters: the queue sort plugins that the profiles enable.
+    """
+    own = [name for name in dict.fromkeys(sorters) if name and name != _PRIORITY_SORT]
+    if not own:
+        return f"all profiles share one queue; remove queueSort from every profile, so that {_PRIORITY_SORT} sorts it"
+    first, *others = own
+    choice = f" ({' or '.join(others)} instead of {first} is possible, too)" if others else ""
+    pasted = f"queueSort: {{disabled: [{{name: {_PRIORITY_SORT}}}], enabled: [{{name: {first}}}]}}"
+    return f"all profiles share one queue; write this below plugins of every profile{choice}: {pasted}"
+
+
 def _queue_sort_errors(profiles: tuple[KubeSchedulerProfile, ...]) -> list[FieldError]:
     """All profiles share one queue, so they have to sort it alike."""
     if not profiles:
         return [FieldError.required("profiles")]
     canonical = profiles[0].plugins.queue_sort
+    advice = queue_sort_advice(name for profile in profiles for name in profile.plugins.queue_sort.enabled_names)
     errors = []
     if len(canonical.enabled) > 1:
         detail = "only one queue sort plugin can be enabled"
-        errors.append(FieldError.invalid("profiles[0].plugins.queueSort.Enabled", len(canonical.enabled), detail))
+        path = "profiles[0].plugins.queueSort.Enabled"
+        errors.append(FieldError.invalid(path, len(canonical.enabled), detail, help=advice))
     sorter = canonical.enabled[0].name if canonical.enabled else ""
     for i, profile in enumerate(profiles[1:], start=1):
         where = item("profiles", i)
         if profile.plugins.queue_sort != canonical:
-            detail = "must be the same for all profiles"
-            errors.append(FieldError.invalid(f"{where}.plugins.queueSort", profile.plugins.queue_sort, detail))
+            detail, path = "must be the same for all profiles", f"{where}.plugins.queueSort"
+            once = "" if errors else advice
+            errors.append(FieldError.invalid(path, profile.plugins.queue_sort, detail, help=once))
         if _args_of(profile, sorter) != _args_of(profiles[0], sorter):
             detail = "queueSort must be the same for all profiles"
             errors.append(FieldError.invalid(f"{where}.pluginConfig.args", Verbatim("{}"), detail))

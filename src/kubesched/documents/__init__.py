@@ -4,6 +4,7 @@ from kubesched.documents.faults import Fault, describe_fault, describe_json_faul
 from kubesched.documents.forgiving import decode_forgiving
 from kubesched.documents.nesting import RawJson, decode_nested
 from kubesched.documents.places import Place, Places, locate, next_step
+from kubesched.documents.slash_comments import advice_on_comments
 from kubesched.documents.whole_files import MAX_BYTES, OpenableFile, read_file, read_whole
 from kubesched.documents.yaml_reader import PlacedText, RepeatedKey, YamlDocument, read_yaml
 from kubesched.documents.yaml_writer import write_yaml
@@ -18,6 +19,7 @@ __all__ = [
     "RawJson",
     "RepeatedKey",
     "YamlDocument",
+    "advice_on_comments",
     "decode_forgiving",
     "decode_nested",
     "describe_fault",

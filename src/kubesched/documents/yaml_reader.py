@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 import yaml
 
+from kubesched.documents.slash_comments import advice_on_comments
 from kubesched.documents.yaml_scalars import parse_boolean, parse_number, resolve_plain
 from kubesched.errors import YamlError
 
@@ -102,10 +103,10 @@ def build_documents(text: str | bytes, new_builder: Callable[[int], "DocumentBui
         finally:
             parser.dispose()
     except yaml.YAMLError as error:
-        raise _syntax_error(error) from error
+        raise _syntax_error(error, text) from error
 
 
-def _syntax_error(error: yaml.YAMLError) -> YamlError:
+def _syntax_error(error: yaml.YAMLError, text: str | bytes) -> YamlError:
     """Rule: goyaml.v2 reports what its parser misses one line early, and does not name line 0."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
     mark = getattr(error, "problem_mark", None)
@@ -113,7 +114,9 @@ def _syntax_error(error: yaml.YAMLError) -> YamlError:
         return YamlError("", problem, line="", is_syntax=True)
     line = mark.line if isinstance(error, yaml.parser.ParserError) else mark.line + 1
     at = (mark.line + 1, mark.column + 1)
-    return YamlError(_position(mark), problem, line=f"line {line}: " if line else "", is_syntax=True, at=at)
+    advice = advice_on_comments(text, at[0])
+    shown = f"line {line}: " if line else ""
+    return YamlError(_position(mark), problem, line=shown, is_syntax=True, at=at, advice=advice)
 
 
 def _position(mark: Any) -> str:

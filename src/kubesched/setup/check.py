@@ -21,6 +21,7 @@ from kubesched.config import (
     entry_path,
     field_finding,
     flag_findings,
+    is_older,
     read_written,
     report_on,
     split_error,
@@ -30,6 +31,7 @@ from kubesched.errors import ConfigError, PluginDefinitionError
 from kubesched.framework import HOOK_FAULTS, Plugin
 from kubesched.setup.added_plugins import enable_loaded
 from kubesched.setup.expansion import expand_known, point_faults, score_weights
+from kubesched.setup.older_findings import older_findings
 from kubesched.setup.profiles import (
     build_plugin,
     build_profiles,
@@ -104,6 +106,9 @@ def check_configuration(
         configuration = enable_loaded(configuration, registry)
         further += _plugin_findings(configuration, written, registry)
         further += advice_on(_review(configuration, written.document, registry))
+    elif not wrong_flags and is_older(written.document):
+        with_legacy = find_plugins(plugins) if kube_scheduler else registry
+        further += older_findings(source, registry, with_legacy, _findings_of_plugins)
     if source.is_generated and wrong_flags:  # the version of the text stands for those flags
         sound = tuple(finding for finding in written.findings if finding.rule != "old-version")
         written = msgspec.structs.replace(written, findings=sound)
@@ -123,6 +128,12 @@ def _rejection(text: str, registry: Registry, flags: LeaderElectionFlags) -> str
     except ConfigError as error:
         return str(error)
     return ""
+
+
+def _findings_of_plugins(written: Written, registry: Registry) -> Iterator[Finding]:
+    """The findings about the plugins of a text that is a configuration of v1."""
+    if written.configuration is not None:
+        yield from _plugin_findings(enable_loaded(written.configuration, registry), written, registry)
 
 
 def _plugin_findings(

@@ -165,7 +165,9 @@ def _expand(point: str, own: PluginSet, multi: PluginSet, registry: Registry) ->
 
 def _unknown(point: str, name: str, registry: Registry, path: str) -> PointFault:
     text = f'{_INTERFACES[point]} "{name}" does not exist'
-    return PointFault("unknown-plugin", path, name, text, registry.help_with(name))
+    has_comment = " //" in name  # YAML takes it for a part of the name
+    advice = "comments in YAML begin with #, not with //" if has_comment else registry.help_with(name)
+    return PointFault("unknown-plugin", path, name, text, advice)
 
 
 def _extends(name: str, point: str, registry: Registry) -> bool:

@@ -16,6 +16,7 @@ from kubesched.config import (
     PluginConfig,
     config_error,
     load_args,
+    queue_sort_advice,
 )
 from kubesched.errors import ConfigError
 from kubesched.framework import HOOK_FAULTS, Plugin, Profile, in_one_line
@@ -180,7 +181,9 @@ def check_queue_sort(name: str, named: Mapping[str, tuple[str, ...]], where: str
     sorters = named["queueSort"]
     if len(sorters) != 1:
         text = f'only one queue sort plugin required for profile with scheduler name "{name}", but got {len(sorters)}'
-        raise ConfigError(f"{text}\n  {where}: enabled are {', '.join(sorters) or 'none'}; leave exactly one enabled")
+        advice = f"; {queue_sort_advice(sorters)}" if sorters else ""
+        enabled = ", ".join(sorters) or "none"
+        raise ConfigError(f"{text}\n  {where}: enabled are {enabled}; leave exactly one enabled{advice}")
 
 
 def check_bind(name: str, named: Mapping[str, tuple[str, ...]], where: str) -> None:
@@ -208,7 +211,8 @@ def check_same_queue_sort(
     sorter, wanted = sorters[written.scheduler_name], sorters[first.scheduler_name]
     prefix = "initializing profiles: different queue sort plugin"
     if sorter != wanted:
-        raise ConfigError(f'{prefix}s for profile "{written.scheduler_name}": "{sorter}", first: "{wanted}"')
+        text = f'{prefix}s for profile "{written.scheduler_name}": "{sorter}", first: "{wanted}"'
+        raise ConfigError(f"{text}\n  {queue_sort_advice(sorters.values())}")
     if _written_args(written, sorter) != _written_args(first, sorter):
         raise ConfigError(f'{prefix} args for profile "{written.scheduler_name}"')
 

@@ -62,6 +62,7 @@ _ERRORS: Final = {
     "syntax": "the text is not YAML or JSON",
     "type-meta": "apiVersion or kind is missing or wrong",
     "old-version": "the version is older than v1",
+    "not-convertible": "a file of an older version cannot be converted to v1",
     "unknown-flag": "kube-scheduler does not have the flag",
     "unknown-field": "the field does not exist",
     "duplicate-field": "the field is given twice",
