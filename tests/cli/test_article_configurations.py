@@ -8,10 +8,10 @@ import yaml
 from click.testing import CliRunner, Result
 
 from kubesched.cli import main
+from tests.articles.table import ARTICLES, FOLDER, PLUGIN_FILE, WAY_OUT, Article
 
-ARTICLES = Path(__file__).parents[1] / "articles"
-MANIFEST = str(ARTICLES / "scheduler-with-policy.yaml")
-BARE_POLICY = str(ARTICLES / "policy-without-kind.json")
+MANIFEST = str(FOLDER / "scheduler-with-policy.yaml")
+BARE_POLICY = str(FOLDER / "policy-without-kind.json")
 
 
 @pytest.fixture
@@ -27,6 +27,22 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(main, ["config", *words])
 
 
+@pytest.mark.parametrize("article", ARTICLES, ids=lambda article: article.file)
+def test_every_command_reads_the_file_with_its_profiles_and_lease(article: Article, snapshot, tmp_path):
+    file, plugins = str(article.write(tmp_path)), article.plugin_options
+    checked = run("check", file, *plugins)
+    assert (checked.exit_code, "[old-version]" in checked.stdout) == (int(article.is_old), article.is_old)
+    assert "1 error" in checked.stdout or not article.is_old
+    converted, shown = run("convert", file, *plugins), run("show", file, *plugins)
+    assert converted.exit_code in (0, 3), converted.stderr
+    for text in (converted.stdout, shown.stdout):
+        (document,) = yaml.safe_load_all(text)
+        assert [one.get("schedulerName", "default-scheduler") for one in document["profiles"]] == [*article.schedulers]
+        assert document.get("leaderElection", {}).get("resourceName", "kube-scheduler") == article.lease_of_the_file
+    simulated = CliRunner().invoke(main, ["simulate", snapshot, "--config", file, *plugins])
+    assert simulated.exit_code == 0, simulated.stderr
+
+
 COMMANDS = [
     ("scheduler", "--kubeconfig", "gone"),
     ("scheduler", "manifests", "--image", "example.com/kubesched:1"),
@@ -35,14 +51,14 @@ COMMANDS = [
     ("compare", "{}", "--pack"),
     ("drain", "{}", "n1"),
     ("fit", "{}", "--resource", "cpu=1"),
-    ("extender", "--plugin", f"{ARTICLES}/article_plugins.py:skipMaintenance"),
+    ("extender", "--plugin", f"{PLUGIN_FILE}:skipMaintenance"),
 ]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
 def test_every_command_refuses_a_file_with_two_configurations_and_names_them(command, snapshot, tmp_path):
     file = tmp_path / "both.yaml"
-    file.write_text("---\n".join((ARTICLES / name).read_text() for name in ("multipoint.yaml", "points.yaml")))
+    file.write_text("---\n".join((FOLDER / name).read_text() for name in ("multipoint.yaml", "points.yaml")))
     words = [word.format(snapshot) for word in command]
     result = CliRunner().invoke(main, [*words, "--config", str(file)])
     assert result.exit_code == 2, result.output
@@ -161,14 +177,9 @@ def test_a_named_policy_can_be_without_kind_and_version(tmp_path):
     assert result.stdout.count(note) == 1
 
 
-PLUGINS = [
-    word
-    for name in ("skipMaintenance", "youngestFirst")
-    for word in ("--plugin", f"{ARTICLES}/article_plugins.py:{name}")
-]
-TWO_SORTS = ARTICLES / "two-queue-sorts.yaml"
+PLUGINS = ARTICLES[2].plugin_options
+TWO_SORTS = FOLDER / "two-queue-sorts.yaml"
 MUST_BE_THE_SAME = "must be the same for all profiles"
-WAY_OUT = "queueSort: {disabled: [{name: PrioritySort}], enabled: [{name: youngestFirst}]}"
 
 
 @pytest.mark.parametrize("command", [("convert",), ("show",), ("show", "--diff")])
@@ -204,7 +215,7 @@ def test_the_way_out_works_when_it_is_pasted(tmp_path):
 
 @pytest.mark.parametrize("command", ["check", "convert", "show"])
 def test_slash_comments_are_named_with_their_line(command):
-    result = run(command, str(ARTICLES / "slash-comments.yaml"), *PLUGINS)
+    result = run(command, str(FOLDER / "slash-comments.yaml"), *PLUGINS)
     assert result.exit_code == (1 if command == "check" else 2)
     assert "line 11: comments in YAML begin with #, not with //\n" in result.output
 
